@@ -1,0 +1,65 @@
+# Every target sets up .venv by itself, and again whenever requirements.txt, constraints.txt or pyproject.toml has changed.
+SHELL := /bin/bash -o pipefail
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PORT ?= 8000
+HTML := _build/html
+# Chapters and solutions: the notebooks that are executed and whose outputs are stored.
+EXECUTED := notebooks solutions
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# No weights or data are fetched behind the reader's back: the offline defaults are installed with the packages.
+export HF_HUB_OFFLINE ?= 1
+export TOKENIZERS_PARALLELISM ?= false
+
+.PHONY: help setup system book serve test test-long notebooks homework lint format lock fork clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+setup: $(VENV)/.ready  ## create or update .venv
+
+$(VENV)/.ready: requirements.txt constraints.txt pyproject.toml tools/install.py
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v < (3, 14) else f"Python 3.11 to 3.13 is needed, this is {v.major}.{v.minor}: name another with `make PYTHON=python3.12`")'
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) tools/install.py
+	@touch $@
+
+system: setup  ## install bubblewrap (grading) and chromium (browser tests) where apt and the rights are there, else say how
+	@$(PY) tools/system.py
+
+book: setup  ## build the site from the stored outputs, print where it is, and serve it until Ctrl-C (SERVE=0: build only)
+	$(PY) tools/site.py build
+	@if [ "$(SERVE)" != 0 ]; then $(PY) tools/site.py serve --port $(PORT); fi
+
+serve: setup  ## serve the site that `make book` built, at http://localhost:8000
+	@$(PY) tools/site.py serve --port $(PORT)
+
+test: setup system lint  ## everything that guards the book: code, homework, grader, notebooks, site
+	$(PY) tools/site.py build
+	$(PY) -m pytest tests $(EXECUTED) --nbval --nbval-current-env -m "not long" -n 2 --dist loadfile
+
+test-long: setup system  ## the slow checks: nightly, and before a release
+	$(PY) -m pytest tests -m long
+
+notebooks: setup  ## run the chapters and solutions, store their outputs, make the student notebooks (ONLY=02 for one)
+	$(PY) tools/notebooks.py run $(ONLY)
+	$(PY) -m lectures_lib.homework release
+
+lint: setup  ## ruff, and each notebook equal to its text twin
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) tools/notebooks.py check
+
+format: setup  ## let ruff mend what it can
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+fork: setup  ## make every link point to your fork: make fork TO=your-name/your-repository
+	$(PY) tools/fork.py $(TO)
+
+lock: setup  ## write the versions now installed to constraints.txt
+	$(PY) tools/install.py --lock
+
+clean:  ## remove what was built (not .venv)
+	rm -rf _build build *.egg-info .pytest_cache .ruff_cache

@@ -1,0 +1,34 @@
+"""One call at the top of every notebook, so that its numbers come out the same on your machine as on the page."""
+
+import random
+
+import numpy
+import torch
+
+
+def setup(seed: int = 0, threads: int = 2) -> torch.device:
+    """Seed every generator, pin the CPU threads, style the plots, and say what was done.
+
+    Args:
+        seed: for Python's, NumPy's and torch's generators. The same seed gives the same numbers on the same kind of machine.
+        threads: CPU threads for torch. Sums taken in another order round differently, so their number is part of a result.
+
+    Returns:
+        The device to put large models on: the first GPU where there is one, else the CPU.
+
+    Raises:
+        ValueError: for fewer than one thread.
+    """
+    if threads < 1:
+        raise ValueError(f"threads must be at least 1, got {threads}")
+    from lectures_lib import __version__, plots  # not at the top: this module is what `import lectures_lib` loads first
+
+    random.seed(seed)
+    numpy.random.seed(seed)
+    torch.manual_seed(seed)
+    torch.set_num_threads(threads)
+    plots.style()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    where = torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {threads} threads"
+    print(f"lectures_lib {__version__}, torch {torch.__version__.split('+')[0]}, {where}, seed {seed}")
+    return device

@@ -1,0 +1,1 @@
+"""Homework: the questions, `check` for students, `grade` and `release` for instructors."""

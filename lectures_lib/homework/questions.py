@@ -1,0 +1,102 @@
+"""What a homework question is: data that two callers read, `check` in the student's notebook and `grade` for a class.
+
+A misconception is kept as a wrong answer that makes it. An answer that behaves like one, on inputs where that differs from
+the reference, has that mistake: nobody's code is read, only what it returns.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of the student's answer.
+
+    Attributes:
+        args: positional arguments: tensors, numbers, booleans, strings, None, and lists of them.
+        kwargs: keyword arguments of the same kinds.
+        init: for a question that asks for a class: keyword arguments of its constructor.
+        state: for a class: the parameters loaded into it before the call, so that its random initialisation does not matter.
+        shows: what this input is, in words a student reads ("a batch of 2 sentences, 5 tokens each").
+    """
+
+    args: tuple = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    init: dict[str, Any] | None = None
+    state: dict[str, Tensor] | None = None
+    shows: str = ""
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A mistake students really make.
+
+    Attributes:
+        name: stable, snake_case; the class report counts by it.
+        diagnosis: one or two sentences to the student: what the answer does, and what to do instead.
+        answer: a wrong answer (function or class, same signature as the reference) that makes exactly this mistake.
+    """
+
+    name: str
+    diagnosis: str
+    answer: Callable
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a homework.
+
+    Attributes:
+        name: "<homework>.<name of the function or class that answers it>", such as "hw1.causal_mask".
+        title: a few words for feedback pages.
+        points, minutes: what it is worth and how long it may take.
+        difficulty: 1 (a line or two) to 3.
+        chapter: where the idea is taught, as "<notebook>#<section anchor>", such as "02_self_attention#masks".
+        cases: makes the inputs from a seeded generator. Seed 0 is the public one that `check` uses; `grade` draws fresh ones.
+            Sizes vary with the generator too, so that an answer that is right for one size only is caught.
+        reference: the right answer.
+        misconceptions: in the order in which they are tried; the first that behaves like the student's answer is named.
+        rtol, atol: how far numbers may lie from the reference's.
+    """
+
+    name: str
+    title: str
+    points: int
+    minutes: int
+    difficulty: int
+    chapter: str
+    cases: Callable[[torch.Generator], list[Case]]
+    reference: Callable
+    misconceptions: tuple[Misconception, ...]
+    rtol: float = 1e-4
+    atol: float = 1e-5
+
+    @property
+    def homework(self) -> str:
+        """The part of the name before the dot, such as "hw1"."""
+        return self.name.split(".")[0]
+
+    @property
+    def answer_name(self) -> str:
+        """The name that the student's function or class must have."""
+        return self.name.split(".")[1]
+
+
+@dataclass(frozen=True)
+class Homework:
+    """A homework: its short name ("hw1"), its title, and its questions in the order of the notebook."""
+
+    name: str
+    title: str
+    questions: tuple[Question, ...]
+
+    def __getitem__(self, name: str) -> Question:
+        """The question of that full name ("hw1.causal_mask")."""
+        for question in self.questions:
+            if question.name == name:
+                return question
+        raise KeyError(f"{self.name} has no question {name!r}; it has {', '.join(q.name for q in self.questions)}")
