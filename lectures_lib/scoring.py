@@ -16,9 +16,7 @@ def dot_score(Q: Float[Tensor, "*batch n_query d_k"], K: Float[Tensor, "*batch n
     return Q @ K.transpose(-2, -1)
 
 
-def scaled_dot_score(
-    Q: Float[Tensor, "*batch n_query d_k"], K: Float[Tensor, "*batch n_key d_k"]
-) -> Float[Tensor, "*batch n_query n_key"]:
+def scaled_dot_score(Q: Float[Tensor, "*batch n_query d_k"], K: Float[Tensor, "*batch n_key d_k"]) -> Float[Tensor, "*batch n_query n_key"]:
     """q · k / √d_k: for independent entries of mean 0 and variance 1, a score of variance 1 whatever the width."""
     return dot_score(Q, K) / math.sqrt(Q.shape[-1])
 
@@ -30,7 +28,9 @@ class GeneralScore(nn.Module):
         super().__init__()
         self.W = nn.Linear(d_k, d_q, bias=False)
 
-    def forward(self, Q: Float[Tensor, "*batch n_query d_q"], K: Float[Tensor, "*batch n_key d_k"]) -> Float[Tensor, "*batch n_query n_key"]:
+    def forward(
+        self, Q: Float[Tensor, "*batch n_query d_q"], K: Float[Tensor, "*batch n_key d_k"]
+    ) -> Float[Tensor, "*batch n_query n_key"]:
         """The scores of every query with every key."""
         return dot_score(Q, self.W(K))
 
@@ -44,8 +44,11 @@ class AdditiveScore(nn.Module):
         self.W_k = nn.Linear(d_k, d_hidden, bias=False)
         self.v = nn.Linear(d_hidden, 1, bias=False)
 
-    def forward(self, Q: Float[Tensor, "*batch n_query d_q"], K: Float[Tensor, "*batch n_key d_k"]) -> Float[Tensor, "*batch n_query n_key"]:
+    def forward(
+        self, Q: Float[Tensor, "*batch n_query d_q"], K: Float[Tensor, "*batch n_key d_k"]
+    ) -> Float[Tensor, "*batch n_query n_key"]:
         """The scores of every query with every key."""
-        # Broadcasting makes the pairs: (n_query, 1, d_hidden) + (1, n_key, d_hidden). It also stores all of them, which dot products need not.
+        # Broadcasting makes the pairs: (n_query, 1, d_hidden) + (1, n_key, d_hidden).
+        # All of them are stored at once, which dot products need not.
         hidden = torch.tanh(self.W_q(Q)[..., :, None, :] + self.W_k(K)[..., None, :, :])
         return self.v(hidden).squeeze(-1)

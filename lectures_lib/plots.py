@@ -1,0 +1,131 @@
+"""The book's figures: one style, and the few kinds of picture that chapters draw again and again.
+
+Colours are Okabe and Ito's, which colour-blind eyes tell apart; heat maps use one sequential map whose lightness alone carries
+the number, so that they also survive a grey printer. Figures keep a white ground in the dark theme: their colours are chosen for it.
+"""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from jaxtyping import Float
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+BLUE, ORANGE, GREEN, RED, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#6B6B6B"
+CYCLE = (BLUE, ORANGE, GREEN, RED, PURPLE, GREY)
+SEQUENTIAL = "Blues"  # for weights, from 0 up
+DIVERGING = "PuOr_r"  # for signed values, around 0
+
+
+def style() -> None:
+    """Set the book's matplotlib style: sizes that stay readable on a phone, no clutter, repeatable SVG."""
+    plt.rcParams.update(
+        {
+            "figure.figsize": (6.4, 3.4),
+            "figure.dpi": 110,
+            "savefig.bbox": "tight",
+            "figure.constrained_layout.use": True,
+            "font.size": 11,
+            "axes.titlesize": 11,
+            "axes.titlelocation": "left",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.prop_cycle": plt.cycler(color=CYCLE),
+            "lines.linewidth": 2.0,
+            "legend.frameon": False,
+            "image.cmap": SEQUENTIAL,
+            "svg.hashsalt": "from-attention-to-bert",
+        }
+    )
+
+
+def heatmap(
+    values: Float[Tensor, "rows columns"],
+    rows: Sequence[object] | None = None,
+    columns: Sequence[object] | None = None,
+    ax: Axes | None = None,
+    title: str = "",
+    numbers: str | None = None,
+    signed: bool = False,
+    limit: float | None = None,
+) -> Axes:
+    """A matrix as coloured squares, row 0 on top.
+
+    Args:
+        values: the matrix.
+        rows, columns: labels; for attention weights the queries and the keys.
+        ax: where to draw; None: a new figure.
+        title: above the matrix, left.
+        numbers: a format such as ".2f" to write into each square; None: colours only.
+        signed: colour around zero (two hues) instead of from zero up (one hue).
+        limit: the value of the darkest colour; None: the largest there is.
+
+    Raises:
+        ValueError: when the labels are not as many as rows or columns.
+    """
+    array = np.asarray(values.detach().cpu(), dtype=float)
+    for name, labels, size in (("rows", rows, array.shape[0]), ("columns", columns, array.shape[1])):
+        if labels is not None and len(labels) != size:
+            raise ValueError(f"{len(labels)} labels for {size} {name}")
+    ax = plt.subplots()[1] if ax is None else ax
+    limit = float(np.abs(array).max()) or 1.0 if limit is None else limit
+    cmap = colormaps[DIVERGING if signed else SEQUENTIAL]
+    image = ax.imshow(array, cmap=cmap, vmin=-limit if signed else 0.0, vmax=limit, aspect="equal")
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.tick_params(length=0)
+    _label(ax, rows, columns)
+    if numbers is not None:
+        _write_numbers(ax, array, numbers, image)
+    ax.set_title(title)
+    return ax
+
+
+def small_multiples(n: int, columns: int = 4, size: tuple[float, float] = (1.7, 1.8)) -> tuple[Figure, list[Axes]]:
+    """A figure with n equal panels in reading order; unused places of the last row stay empty."""
+    rows = -(-n // columns)
+    columns = min(n, columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(size[0] * columns, size[1] * rows), squeeze=False)
+    panels = list(axes.flat)
+    for ax in panels[n:]:
+        ax.set_axis_off()
+    return figure, panels[:n]
+
+
+def curves(
+    x: ArrayLike, ys: dict[str, ArrayLike], ax: Axes | None = None, xlabel: str = "", ylabel: str = "", direct_labels: bool = True
+) -> Axes:
+    """Named lines over x, each labelled at its right end (or in a legend), so that no colour must be looked up."""
+    ax = plt.subplots()[1] if ax is None else ax
+    x = np.asarray(x, dtype=float)
+    for name, y in ys.items():
+        (line,) = ax.plot(x, np.asarray(y, dtype=float), label=name)
+        if direct_labels:
+            ax.annotate(
+                name, (x[-1], float(np.asarray(y)[-1])), xytext=(5, 0), textcoords="offset points", va="center", color=line.get_color()
+            )
+    if not direct_labels:
+        ax.legend()
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    return ax
+
+
+def _label(ax: Axes, rows: Sequence[object] | None, columns: Sequence[object] | None) -> None:
+    ax.set_yticks(range(len(rows)) if rows is not None else [], [str(r) for r in rows or []])
+    ax.set_xticks(range(len(columns)) if columns is not None else [], [str(c) for c in columns or []])
+    if columns is not None and max(len(str(c)) for c in columns) > 3:
+        ax.tick_params(axis="x", rotation=60)
+        for label in ax.get_xticklabels():
+            label.set_ha("right")
+            label.set_rotation_mode("anchor")
+
+
+def _write_numbers(ax: Axes, array: np.ndarray, spec: str, image: object) -> None:
+    for (i, j), value in np.ndenumerate(array):
+        red, green, blue, _ = image.cmap(image.norm(value))
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
+        ax.text(j, i, f"{value:{spec}}", ha="center", va="center", fontsize=9, color="white" if dark else "black")

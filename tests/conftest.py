@@ -1,0 +1,27 @@
+"""What every test shares: shapes checked in the library's signatures, one thread count, one seed."""
+
+import os
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("MPLBACKEND", "agg")
+
+import pytest
+import torch
+from jaxtyping import config, install_import_hook
+
+# From here on, every call of the library checks its tensors' shapes against the signature: a wrong shape comment fails the suite.
+install_import_hook("lectures_lib", "beartype.beartype")
+
+
+@pytest.fixture(autouse=True)
+def _repeatable():
+    torch.manual_seed(0)
+    torch.set_num_threads(1)  # two test processes share the machine's two cores
+
+
+@pytest.fixture
+def shapes_unchecked():
+    """Switch the shape checks off: they answer before the library's own error messages, which are what is tested then."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)

@@ -1,0 +1,81 @@
+"""What notebooks show and quote: the library's source, heat maps, measured numbers, the set-up line."""
+
+import json
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+import lectures_lib
+from lectures_lib import plots, results, source
+from lectures_lib.attention import MultiHeadAttention, attention_weights
+
+
+def test_source_is_shown_with_its_place():
+    shown = source.show(attention_weights)
+    assert shown.code.startswith("def attention_weights(")
+    assert shown.file == "lectures_lib/attention.py"
+    markdown = shown._repr_markdown_()
+    assert f"/blob/main/lectures_lib/attention.py#L{shown.line}" in markdown
+    assert markdown.startswith("```python\ndef attention_weights(")
+
+
+def test_source_without_docstrings_still_does_the_same():
+    code = source.show(MultiHeadAttention, docstring=False).code
+    assert '"""' not in code
+    assert "self.W_O(merge_heads(" in code
+    assert "# " not in code or "Args:" not in code
+    compile(code, "shown", "exec")
+
+
+def test_source_of_others_is_refused():
+    with pytest.raises(ValueError, match="not in lectures_lib"):
+        source.show(json.dumps)
+
+
+def test_heatmap_shows_the_numbers_and_the_labels():
+    ax = plots.heatmap(torch.tensor([[0.25, 0.75], [1.0, 0.0]]), ["a", "b"], ["c", "d"], numbers=".2f")
+    assert [t.get_text() for t in ax.texts] == ["0.25", "0.75", "1.00", "0.00"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
+    plt.close("all")
+
+
+def test_heatmap_refuses_labels_that_do_not_fit():
+    with pytest.raises(ValueError, match="3 labels for 2 rows"):
+        plots.heatmap(torch.zeros(2, 2), ["a", "b", "c"])
+    plt.close("all")
+
+
+def test_setup_makes_numbers_repeat(capsys):
+    lectures_lib.setup(seed=3, threads=1)
+    first = torch.randn(4)
+    lectures_lib.setup(seed=3, threads=1)
+    assert torch.equal(first, torch.randn(4))
+    assert "seed 3" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        lectures_lib.setup(threads=0)
+
+
+def test_results_are_saved_whole_and_read_back(tmp_path):
+    folder = tmp_path / "book" / "results"
+    folder.mkdir(parents=True)
+    results.save("speed", {"ratio": results.spread([1.0, 2.0, 4.5])}, "A ratio", [], folder)
+    assert results.value("speed", "ratio/mean", folder) == 2.5
+    assert results.load("speed", folder)["device"] == results.device()
+    assert [p.name for p in folder.iterdir()] == ["speed.json"]
+    with pytest.raises(KeyError, match="ends at 'slope'; there is \\['ratio'\\]"):
+        results.value("speed", "slope", folder)
+    with pytest.raises(FileNotFoundError, match="there are: speed"):
+        results.load("sped", folder)
+    with pytest.raises(ValueError, match="no measurements"):
+        results.spread([])
+
+
+def test_a_wrong_quote_is_found(tmp_path):
+    folder = tmp_path / "book" / "results"
+    folder.mkdir(parents=True)
+    results.save("speed", {"ratio": 2.5, "share": 0.613}, "A ratio", [], folder)
+    right = "about 2.5<!-- speed: ratio .1f --> times, in 61 %<!-- speed: share .0f --> of the runs"
+    assert results.wrong_quotes(right, folder) == []
+    assert results.wrong_quotes(right.replace("2.5", "2.6"), folder) == ["the text says 2.6, speed.json holds 2.5 at ratio"]
+    assert len(results.wrong_quotes(right.replace("61", "62"), folder)) == 1

@@ -1,0 +1,125 @@
+"""Keeps each notebook and its text twin one thing: `NN_name.py` is what one edits, `NN_name.ipynb` the same, executed.
+
+python tools/notebooks.py run [ONLY]   run every notebook (or those whose name starts with ONLY) and store the outputs
+python tools/notebooks.py check        say where a notebook and its twin differ; exit 1 if they do
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import jupytext
+import nbformat
+import yaml
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("notebooks", "solutions")
+
+# The first code cell of every notebook. Colab opens the notebook alone, so the address must stand in it.
+SETUP = """\
+# Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
+import importlib.util
+import subprocess
+import sys
+
+REPOSITORY = "{repository}"
+if importlib.util.find_spec("lectures_lib") is None:
+    package = f"{requirement} @ git+{{REPOSITORY}}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
+
+import lectures_lib
+
+device = lectures_lib.setup(seed=0)"""
+SETUP_TAGS = ["setup", "nbval-ignore-output"]
+
+
+def repository() -> str:
+    """The one setting that names the repository."""
+    return yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+
+
+def setup_cell(folder: str) -> str:
+    """The set-up cell: chapters need the peers and the real weights too, homework only the library."""
+    requirement = "lectures-lib[chapters]" if folder == "notebooks" else "lectures-lib"
+    return SETUP.format(repository=repository(), requirement=requirement)
+
+
+def twins(only: str = "") -> list[Path]:
+    """The text twins, in the order of the book."""
+    return [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.py")) if path.name.startswith(only)]
+
+
+def differences(twin: Path) -> list[str]:
+    """In words, how a notebook differs from its twin, or from what every notebook must have."""
+    notebook = twin.with_suffix(".ipynb")
+    name = twin.relative_to(ROOT)
+    if not notebook.exists():
+        return [f"{name} has no notebook beside it"]
+    text, executed = _inputs(jupytext.read(twin)), _inputs(nbformat.read(notebook, as_version=4))
+    found = [f"{name}: cell {i} differs from the notebook's" for i, (a, b) in enumerate(zip(text, executed, strict=False)) if a != b]
+    if len(text) != len(executed):
+        found.append(f"{name} has {len(text)} cells, the notebook {len(executed)}")
+    code = [(source, metadata) for kind, source, metadata in text if kind == "code"]
+    if not code or code[0][0] != setup_cell(twin.parent.name) or code[0][1].get("tags") != SETUP_TAGS:
+        found.append(f"{name}: the first code cell is not the set-up cell (`make notebooks` writes it)")
+    return found
+
+
+def run(twin: Path) -> None:
+    """Write the set-up cell into the twin, execute it, and store notebook and outputs; a failing cell leaves the old one in place."""
+    notebook = jupytext.read(twin)
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    first.source, first.metadata["tags"] = setup_cell(twin.parent.name), SETUP_TAGS
+    jupytext.write(notebook, twin, fmt="py:percent")
+    notebook = jupytext.read(twin)
+    for i, cell in enumerate(notebook.cells):
+        cell["id"] = f"cell-{i:02}"  # jupytext draws them at random, which would make every run a change
+    client = NotebookClient(notebook, timeout=600, kernel_name="python3", store_widget_state=False, record_timing=False)
+    start = time.perf_counter()
+    client.execute(cwd=str(twin.parent))
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+    notebook.metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    draft = twin.with_suffix(".ipynb.draft")
+    nbformat.write(notebook, draft)
+    draft.replace(twin.with_suffix(".ipynb"))
+    print(f"{twin.relative_to(ROOT)}: {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def _inputs(notebook: nbformat.NotebookNode) -> list[tuple]:
+    return [(cell.cell_type, cell.source, _kept(cell.metadata)) for cell in notebook.cells]
+
+
+def _kept(metadata: dict) -> dict:
+    return {key: metadata[key] for key in ("tags", "mystnb") if key in metadata}
+
+
+def main() -> None:
+    """The command line: see the module's first lines."""
+    command, only = (sys.argv[1:] + ["", ""])[:2]
+    if command == "check":
+        found = [line for twin in twins() for line in differences(twin)]
+        sys.exit("\n".join([*found, "The twin (.py) counts: `make notebooks` makes the notebook from it."]) if found else 0)
+    if command != "run":
+        sys.exit(__doc__)
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    chosen = twins(only)
+    if not chosen:
+        sys.exit(f"no notebook's name starts with {only!r}; there are: {', '.join(t.stem for t in twins())}")
+    failed = []
+    for twin in chosen:
+        try:
+            run(twin)
+        except CellExecutionError as error:
+            failed.append(f"{twin.relative_to(ROOT)}: {error}")
+    sys.exit("\n\n".join([*failed, "The notebooks above were left as they were."]) if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
