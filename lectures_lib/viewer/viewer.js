@@ -1,0 +1,418 @@
+// The attention viewer. Python has put beside this script a <div> with the data (in its attribute data-attention), the style (in a
+// <template>) and a picture. This script gives the div a shadow: a tree of its own that hides the picture and that no rule of the
+// page reaches. Weights: weight(q, k) is how much query q attends to key k. "from" is a query's view (its row of the matrix:
+// whom does it attend to?), "to" a key's (its column: who attends to it?).
+(() => {
+  "use strict";
+
+  const OTHER = { from: "to", to: "from" };
+  const VERB = { from: "attends to", to: "is attended to by" };
+
+  // One byte a weight: thirds of a percent up to one half, whole percents above. Python's quantise() wrote them.
+  const decode = (text) => Float32Array.from(atob(text), (c) => {
+    const code = c.charCodeAt(0);
+    return code <= 150 ? code / 300 : (code - 100) / 100;
+  });
+
+  const percent = (weight) => Math.round(100 * weight);
+
+  // How much colour a weight gets. The square root lifts small weights, which would all look alike.
+  const shade = (weight) => Math.sqrt(weight);
+
+  // An element in one line: make("p", {class: "says"}, "text", child).
+  function make(tag, attributes = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  }
+
+  // Tokens may be Hebrew or Arabic: <bdi> keeps their direction from turning the text around them.
+  const bold = (text) => make("b", {}, make("bdi", {}, text));
+
+  // One pixel a weight; CSS stretches it. Drawn in the element's own text colour, more or less transparent.
+  function draw(canvas, weights, columns) {
+    canvas.width = columns;
+    canvas.height = weights.length / columns;
+    const [red, green, blue] = getComputedStyle(canvas).color.match(/[\d.]+/g);
+    const image = new ImageData(canvas.width, canvas.height);
+    weights.forEach((weight, i) => image.data.set([red, green, blue, 255 * shade(weight)], 4 * i));
+    canvas.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  class Viewer {
+    constructor(host) {
+      const data = JSON.parse(host.dataset.attention);
+      this.data = data;
+      this.cross = data.keys !== null;
+      this.tokens = { from: data.queries, to: data.keys ?? data.queries };
+      this.size = data.queries.length * this.tokens.to.length;
+      this.weights = decode(data.weights);
+      // What the reader has chosen...
+      this.layer = data.layer;
+      this.head = data.head;
+      this.view = data.view;
+      this.direction = "from";
+      this.pin = { from: data.token, to: this.cross ? 0 : data.token };
+      // ... and what the pointer is on, if anything: a token {side, index}, a cell of the matrix {q, k}.
+      this.hover = null;
+      this.cell = null;
+      this.build(host);
+    }
+
+    // ---- what there is to show
+
+    weightsOf(layer, head) {
+      const start = (layer * this.data.heads + head) * this.size;
+      return this.weights.subarray(start, start + this.size);
+    }
+
+    weight(q, k) {
+      return this.weightsOf(this.layer, this.head)[q * this.tokens.to.length + k];
+    }
+
+    // The token whose weights are shown.
+    active() {
+      if (this.cell) return { side: this.direction, index: this.direction === "from" ? this.cell.q : this.cell.k };
+      return this.hover ?? { side: this.direction, index: this.pin[this.direction] };
+    }
+
+    // Its weights with all tokens of the other side: a row of the matrix, or a column.
+    shares({ side, index }) {
+      return this.tokens[OTHER[side]].map((_, other) => (side === "from" ? this.weight(index, other) : this.weight(other, index)));
+    }
+
+    headLabel(layer, head) {
+      const which = this.data.layers > 1 ? `layer ${layer}, head ${head}` : `head ${head}`;
+      const name = this.data.names[`${layer},${head}`];
+      return name ? `${which}: ${name}` : which;
+    }
+
+    // ---- building: once, and again when the view changes
+
+    build(host) {
+      const shadow = host.attachShadow({ mode: "open" });
+      shadow.append(host.querySelector("template").content.cloneNode(true));
+      this.root = make("div", { class: "viewer", role: "group", "aria-label": this.data.title || "Attention viewer" });
+      shadow.append(this.root, make("slot")); // the slot lets the picture through, for print
+      this.which = make("p", { class: "which" });
+      this.stage = make("div", { class: "stage" });
+      this.says = make("p", { class: "says", "aria-live": "polite" });
+      this.sum = make("p", { class: "sum" });
+      if (this.data.title) this.root.append(make("p", { class: "title" }, this.data.title));
+      this.root.append(this.which, this.switches(), this.stage, this.says, this.sum, this.picker(), this.hint());
+      this.listen();
+      this.show(this.view);
+    }
+
+    switches() {
+      this.viewSwitch = this.switch("View", { sentence: "Sentence", matrix: "Matrix" }, (view) => this.show(view));
+      this.directionSwitch = this.switch("Direction", VERB, (side) => this.choose(side, this.pin[side]));
+      return make("div", { class: "bar" }, this.directionSwitch, this.viewSwitch);
+    }
+
+    switch(label, choices, act) {
+      const group = make("div", { class: "switch", role: "group", "aria-label": label });
+      for (const [value, text] of Object.entries(choices)) {
+        const button = make("button", { type: "button", "data-value": value }, text);
+        button.addEventListener("click", () => act(value));
+        group.append(button);
+      }
+      return group;
+    }
+
+    show(view) {
+      this.view = view;
+      this.cell = this.hover = null;
+      this.buttons = { from: [], to: [] };
+      this.stage.replaceChildren(view === "matrix" ? this.matrix() : this.sentence());
+      this.drawAll();
+      this.paint();
+    }
+
+    // All tokens of one side, one of which is chosen: to assistive technology a group of radio buttons.
+    group(side, className, name, makeChild) {
+      const group = make("div", { class: className, role: "radiogroup", "aria-label": name });
+      this.buttons[side] = this.tokens[side].map((text, index) => {
+        const button = makeChild(text);
+        for (const [key, value] of [["type", "button"], ["role", "radio"], ["title", text]]) button.setAttribute(key, value);
+        button.at = { side, index };
+        group.append(button);
+        return button;
+      });
+      return group;
+    }
+
+    sentence() {
+      const token = (text) =>
+        make("button", { class: "token" }, make("span", { class: "word", dir: "auto" }, text), make("span", { class: "share" }));
+      if (!this.cross) {
+        const group = this.group("from", "tokens", "Tokens", token);
+        this.buttons.to = this.buttons.from; // one sentence plays both parts
+        return group;
+      }
+      return make(
+        "div", {},
+        make("p", { class: "side" }, "queries: they attend"), this.group("from", "tokens", "Queries", token),
+        make("p", { class: "side" }, "keys: they are attended to"), this.group("to", "tokens", "Keys", token),
+      );
+    }
+
+    matrix() {
+      const columns = this.tokens.to.length;
+      const label = (className) => (text) => make("button", { class: `label ${className}`, dir: "auto" }, text);
+      const rows = this.group("from", "rows", "Queries, one a row", label("row"));
+      const tops = this.group("to", "columns", "Keys, one a column", label("column"));
+      this.canvas = make("canvas", { "aria-hidden": "true" });
+      this.rings = { line: make("div", { class: "ring" }), cell: make("div", { class: "ring across" }) };
+      this.plane = make("div", { class: "plane" }, this.canvas, this.rings.line, this.rings.cell);
+      this.plane.style.aspectRatio = `${columns} / ${this.tokens.from.length}`;
+      const matrix = make("div", { class: "matrix" }, make("span"), tops, rows, this.plane);
+      matrix.style.setProperty("--n", columns);
+      return make("div", { class: "scroll" }, matrix);
+    }
+
+    picker() {
+      const { layers, heads } = this.data;
+      this.thumbs = [];
+      if (layers * heads === 1) return "";
+      const grid = make("div", { class: "heads", role: "radiogroup", "aria-label": "Heads" });
+      grid.style.gridTemplateColumns = `auto repeat(${heads}, minmax(24px, ${layers > 1 ? 46 : 64}px))`;
+      grid.append(make("span", { class: "layer" }, "head"), ...Array.from({ length: heads }, (_, head) => make("span", {}, head)));
+      for (let layer = 0; layer < layers; layer++) {
+        grid.append(make("span", { class: "layer" }, layers > 1 ? `layer ${layer}` : ""));
+        for (let head = 0; head < heads; head++) grid.append(this.thumb(layer, head));
+      }
+      return make("div", { class: "pick scroll" }, grid);
+    }
+
+    thumb(layer, head) {
+      const label = this.headLabel(layer, head);
+      const named = `${layer},${head}` in this.data.names ? " named" : "";
+      const button = make("button", { type: "button", class: `head${named}`, role: "radio", "aria-label": label, title: label });
+      button.append(make("canvas"));
+      button.addEventListener("click", () => this.chooseHead(layer, head));
+      this.thumbs.push(button);
+      return button;
+    }
+
+    hint() {
+      const heads = this.thumbs.length ? [" Heads: ", make("kbd", {}, "["), " ", make("kbd", {}, "]"), "."] : [];
+      return make("p", { class: "hint" }, "Point at a token; click to keep it. Or move with the arrow keys.", ...heads);
+    }
+
+    // ---- listening
+
+    listen() {
+      this.root.addEventListener("keydown", (event) => this.key(event));
+      this.stage.addEventListener("pointerover", (event) => this.point(event));
+      this.stage.addEventListener("pointermove", (event) => this.pointCell(event));
+      this.stage.addEventListener("pointerdown", (event) => this.pointCell(event));
+      this.stage.addEventListener("pointerleave", (event) => this.leave(event));
+      this.stage.addEventListener("click", (event) => this.click(event));
+      // A new theme shows as a new text colour. The style gives colour a transition of 1 ms, so that its end tells us.
+      this.root.addEventListener("transitionend", (event) => event.target === this.root && this.drawAll());
+    }
+
+    place(event) {
+      return event.target.closest(".token, .label")?.at;
+    }
+
+    // In one sentence every token is query and key: which part it plays is what the switch says.
+    sideOf(at) {
+      return this.cross || this.view === "matrix" ? at.side : this.direction;
+    }
+
+    point(event) {
+      const at = this.place(event);
+      if (!at) return;
+      this.cell = null;
+      this.hover = { side: this.sideOf(at), index: at.index };
+      this.paint();
+    }
+
+    pointCell(event) {
+      if (!event.target.closest(".plane")) return;
+      const box = this.plane.getBoundingClientRect();
+      const within = (part, n) => Math.min(n - 1, Math.max(0, Math.floor(part * n)));
+      this.hover = null;
+      this.cell = {
+        q: within((event.clientY - box.top) / box.height, this.tokens.from.length),
+        k: within((event.clientX - box.left) / box.width, this.tokens.to.length),
+      };
+      this.paint();
+    }
+
+    // A finger that lifts also "leaves": what it touched stays to be read.
+    leave(event) {
+      if (event.pointerType === "touch") return;
+      this.hover = this.cell = null;
+      this.paint();
+    }
+
+    click(event) {
+      const at = this.place(event);
+      if (at) this.choose(this.sideOf(at), at.index);
+      else if (event.target.closest(".plane")) this.choose(this.direction, this.active().index, true);
+    }
+
+    choose(side, index, keepCell = false) {
+      this.direction = side;
+      this.pin[side] = index;
+      if (!this.cross) this.pin[OTHER[side]] = index;
+      this.hover = null;
+      if (!keepCell) this.cell = null;
+      this.paint();
+    }
+
+    chooseHead(layer, head) {
+      this.layer = layer;
+      this.head = head;
+      this.cell = null;
+      this.drawMatrix();
+      this.paint();
+    }
+
+    key(event) {
+      if (event.ctrlKey || event.metaKey) return;
+      const at = this.place(event);
+      const handled = this.keyForHead(event) || (at && this.keyForToken(event, at));
+      if (!handled) return;
+      event.preventDefault();
+      event.stopPropagation(); // arrow keys would turn the page of some sites, and leave the cell in Jupyter
+    }
+
+    keyForHead(event) {
+      const { layers, heads } = this.data;
+      const onThumbs = event.target.closest(".head");
+      const steps = { "[": -1, "]": 1, ...(onThumbs && { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads, ArrowDown: heads }) };
+      const step = steps[event.key];
+      if (!step || layers * heads === 1) return false;
+      const next = (this.layer * heads + this.head + step + layers * heads) % (layers * heads);
+      this.chooseHead(Math.floor(next / heads), next % heads);
+      if (onThumbs) this.thumbs[next].focus();
+      return true;
+    }
+
+    keyForToken(event, at) {
+      const n = this.tokens[at.side].length;
+      const flat = { ArrowLeft: -1, ArrowRight: 1 };
+      const steep = { ArrowUp: -1, ArrowDown: 1 };
+      // In the matrix, a row's name moves up and down; left and right go through the row's cells. For a column the other way round.
+      const [along, across] = this.view !== "matrix" ? [{ ...flat, ...steep }, {}] : at.side === "from" ? [steep, flat] : [flat, steep];
+      if (event.key in across) return this.stepCell(at, across[event.key]);
+      const next = { Home: 0, End: n - 1 }[event.key] ?? at.index + (along[event.key] ?? NaN);
+      if (Number.isNaN(next)) return false;
+      const index = (next + n) % n;
+      this.choose(this.sideOf(at), index);
+      this.buttons[at.side][index].focus();
+      return true;
+    }
+
+    stepCell(at, step) {
+      const n = this.tokens[OTHER[at.side]].length;
+      const before = this.cell ? (at.side === "from" ? this.cell.k : this.cell.q) : step > 0 ? -1 : n;
+      const other = (before + step + n) % n;
+      this.choose(at.side, at.index);
+      this.cell = at.side === "from" ? { q: at.index, k: other } : { q: other, k: at.index };
+      this.paint();
+      return true;
+    }
+
+    // ---- painting: what depends on the choices above, and nothing else
+
+    drawAll() {
+      const { heads } = this.data;
+      this.thumbs.forEach((thumb, i) =>
+        draw(thumb.firstChild, this.weightsOf(Math.floor(i / heads), i % heads), this.tokens.to.length));
+      this.drawMatrix();
+    }
+
+    drawMatrix() {
+      if (this.view === "matrix") draw(this.canvas, this.weightsOf(this.layer, this.head), this.tokens.to.length);
+    }
+
+    paint() {
+      const active = this.active();
+      const shares = this.shares(active);
+      this.paintSwitches(active.side);
+      this.paintTokens(active, shares);
+      if (this.view === "matrix") this.paintRings(active);
+      this.paintHead();
+      this.say(active, shares);
+    }
+
+    paintSwitches(side) {
+      for (const [group, chosen] of [[this.viewSwitch, this.view], [this.directionSwitch, side]]) {
+        for (const button of group.children) button.setAttribute("aria-pressed", button.dataset.value === chosen);
+      }
+    }
+
+    paintTokens(active, shares) {
+      const highest = Math.max(...shares);
+      const lit = this.cell ? { from: this.cell.q, to: this.cell.k } : { [active.side]: active.index };
+      for (const side of this.cross || this.view === "matrix" ? ["from", "to"] : [active.side]) {
+        this.buttons[side].forEach((button, index) => {
+          const share = !this.cross || side !== active.side ? shares[index] : 0;
+          button.classList.toggle("active", side === active.side && index === active.index);
+          button.classList.toggle("lit", lit[side] === index);
+          button.classList.toggle("top", share > 0 && share === highest);
+          button.setAttribute("aria-checked", side === this.sideOf({ side: this.direction }) && index === this.pin[side]);
+          button.tabIndex = index === this.pin[side] ? 0 : -1;
+          if (this.view === "matrix") return;
+          button.firstChild.style.setProperty("--shade", shade(share).toFixed(3));
+          button.lastChild.textContent = percent(share) ? `${percent(share)} %` : "";
+        });
+      }
+    }
+
+    paintRings(active) {
+      const [rows, columns] = [this.tokens.from.length, this.tokens.to.length];
+      const frame = (ring, top, left, height, width) =>
+        Object.assign(ring.style, {
+          top: `${(100 * top) / rows}%`, height: `${(100 * height) / rows}%`,
+          left: `${(100 * left) / columns}%`, width: `${(100 * width) / columns}%`,
+        });
+      if (active.side === "from") frame(this.rings.line, active.index, 0, 1, columns);
+      else frame(this.rings.line, 0, active.index, rows, 1);
+      this.rings.cell.hidden = !this.cell;
+      if (this.cell) frame(this.rings.cell, this.cell.q, this.cell.k, 1, 1);
+    }
+
+    paintHead() {
+      const current = this.layer * this.data.heads + this.head;
+      this.thumbs.forEach((thumb, i) => {
+        thumb.setAttribute("aria-checked", i === current);
+        thumb.tabIndex = i === current ? 0 : -1;
+      });
+      const label = this.headLabel(this.layer, this.head);
+      this.which.textContent = this.thumbs.length ? label[0].toUpperCase() + label.slice(1) : (this.data.names["0,0"] ?? "");
+    }
+
+    // The answer in words: for everyone, and for screen readers as it changes.
+    say({ side, index }, shares) {
+      const others = this.tokens[OTHER[side]];
+      if (this.cell) {
+        const { q, k } = this.cell;
+        this.says.replaceChildren(bold(this.tokens.from[q]), " → ", bold(this.tokens.to[k]), ` ${percent(this.weight(q, k))} %`);
+      } else {
+        const top = shares.map((share, other) => ({ share, other })).sort((a, b) => b.share - a.share);
+        const named = top.slice(0, 3).filter(({ share }) => percent(share) > 0);
+        const list = named.flatMap(({ share, other }, i) => [i ? ", " : " ", bold(others[other]), ` ${percent(share)} %`]);
+        this.says.replaceChildren(bold(this.tokens[side][index]), ` ${VERB[side]}`, ...(list.length ? list : [" nothing"]));
+      }
+      this.sum.textContent = this.sumText(side, shares);
+    }
+
+    sumText(side, shares) {
+      const sum = shares.reduce((a, b) => a + b, 0);
+      if (side === "to") return `These ${shares.length} weights add up to ≈ ${sum.toFixed(1)}. Each row adds up to 1; a column need not.`;
+      return sum > 0.5 ? `The ${shares.length} weights of its row add up to 1.` : "Every weight of its row is 0: it may attend to nothing.";
+    }
+  }
+
+  // The same viewer may stand on a page twice, and a notebook may run this script again: each div is taken over once.
+  for (const host of document.querySelectorAll('.attention-viewer[data-viewer="VIEWER_ID"]')) {
+    if (!host.shadowRoot && host.dataset.attention) new Viewer(host);
+  }
+})();
