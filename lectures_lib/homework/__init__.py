@@ -1,1 +1,29 @@
-"""Homework: the questions, `check` for students, `grade` and `release` for instructors."""
+"""Homework: the questions, `check` for students, `grade` and `release` for instructors.
+
+In a notebook:
+
+    from lectures_lib.homework import check
+    check("hw1.causal_mask", causal_mask)      # says "right", or raises WrongAnswer, which names the mistake
+
+On the command line:
+
+    python -m lectures_lib.homework grade hw1 submissions/ --out grades/
+    python -m lectures_lib.homework release
+
+The parts, from the ground up:
+
+    questions   what a question is; the banks hw1, hw2, … are data of that kind
+    inside/     what runs beside a student's code: values, calls, frames, the driver of the sandbox
+    compare     two values: what differs?
+    diagnosis   what an answer did on every input: right, or which mistake is it?
+    checking    `check`
+    submissions, notebook     the files handed in, and the code in them
+    sandbox     one submission's process, shut in by bubblewrap
+    grade, records, reports   a class: run, remember, report
+    release     solutions → student notebooks
+"""
+
+from lectures_lib.homework.checking import WrongAnswer, check
+from lectures_lib.homework.questions import find, load, names
+
+__all__ = ["WrongAnswer", "check", "find", "load", "names"]

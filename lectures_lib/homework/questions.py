@@ -4,6 +4,9 @@ A misconception is kept as a wrong answer that makes it. An answer that behaves 
 the reference, has that mistake: nobody's code is read, only what it returns.
 """
 
+import importlib
+import pkgutil
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,6 +64,7 @@ class Question:
         reference: the right answer.
         misconceptions: in the order in which they are tried; the first that behaves like the student's answer is named.
         rtol, atol: how far numbers may lie from the reference's.
+        seconds: how long all its calls together may take when a class is graded.
     """
 
     name: str
@@ -74,6 +78,7 @@ class Question:
     misconceptions: tuple[Misconception, ...]
     rtol: float = 1e-4
     atol: float = 1e-5
+    seconds: float = 10.0
 
     @property
     def homework(self) -> str:
@@ -100,3 +105,29 @@ class Homework:
             if question.name == name:
                 return question
         raise KeyError(f"{self.name} has no question {name!r}; it has {', '.join(q.name for q in self.questions)}")
+
+
+def names() -> list[str]:
+    """The homework there is: ["hw1", …]."""
+    folder = importlib.import_module("lectures_lib.homework").__path__
+    return sorted(module.name for module in pkgutil.iter_modules(folder) if re.fullmatch(r"hw\d+", module.name))
+
+
+def load(name: str) -> Homework:
+    """The homework of that short name, its bank imported now and not before.
+
+    Raises:
+        KeyError: if there is none; the message lists those that there are.
+    """
+    if name not in names():
+        raise KeyError(f"there is no homework {name!r}; there is {', '.join(names()) or 'none yet'}")
+    return importlib.import_module(f"lectures_lib.homework.{name}").HOMEWORK
+
+
+def find(name: str) -> Question:
+    """The question of that full name, such as "hw1.causal_mask".
+
+    Raises:
+        KeyError: if there is none; the message lists those that there are.
+    """
+    return load(str(name).split(".")[0])[name]

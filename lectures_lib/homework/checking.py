@@ -1,0 +1,52 @@
+"""`check`: a student's answer against its question, on the spot."""
+
+from collections.abc import Callable
+
+from lectures_lib.homework.diagnosis import AnswerKey, Verdict, run
+from lectures_lib.homework.questions import Question, find
+
+PUBLIC_SEED = 0
+
+
+class WrongAnswer(Exception):  # noqa: N818 - students read this name
+    """An answer is not right yet. The message says what is wrong with it; notebooks show it without a traceback."""
+
+    def __init__(self, verdict: Verdict):
+        super().__init__(told(verdict))
+        self.verdict = verdict
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback."""
+        return str(self).splitlines()
+
+
+def check(name: str | Question, answer: Callable) -> None:
+    """Try an answer on the question's public inputs: print that it is right, or raise with the mistake's name.
+
+    Args:
+        name: of the question, such as "hw1.causal_mask"; or the question itself.
+        answer: your function or class itself, not what it returns.
+
+    Raises:
+        WrongAnswer: if it is not right.
+        KeyError: if there is no such question; the message lists those that there are.
+    """
+    question = name if isinstance(name, Question) else find(name)
+    key = AnswerKey(question, PUBLIC_SEED)
+    verdict = key.verdict([run(answer, case) for case in key.cases]) if callable(answer) else _uncallable(question, answer)
+    if not verdict.right:
+        raise WrongAnswer(verdict) from None
+    print(f"✓ {question.name}: right ({question.points} point{'s' * (question.points != 1)})")
+
+
+def told(verdict: Verdict) -> str:
+    """A verdict in a line or two."""
+    if verdict.kind == "unfinished":
+        return f"… {verdict.question}: not answered yet"
+    on = f"\n  on: {verdict.on}" if verdict.on else ""
+    return f"✗ {verdict.question}: {verdict.message}{on}"
+
+
+def _uncallable(question: Question, answer: object) -> Verdict:
+    text = f"Hand over `{question.answer_name}` itself, without calling it; this is {type(answer).__name__!r}, which cannot be called."
+    return Verdict(question.name, False, "uncallable", text)

@@ -1,0 +1,139 @@
+"""From what an answer did to what its author should be told: right, or which mistake it is."""
+
+import re
+import threading
+from dataclasses import dataclass
+
+import torch
+
+from lectures_lib.homework.compare import difference
+from lectures_lib.homework.inside.calls import Outcome, Raised, call
+from lectures_lib.homework.questions import Case, Homework, Misconception, Question
+
+# Why a call gave neither a value nor an exception.
+LOST = {
+    "missing": "Nothing in the notebook has this name when all its cells have run.",
+    "uncallable": "This name stands for something that cannot be called; a function or a class is asked for.",
+    "time": "The call did not come back in time: an endless loop?",
+    "memory": "The call needed more memory than it may have.",
+    "ended": "The process ended during the call: `os._exit`, a crash, or too much memory.",
+    "garbled": "What came back is not an answer that could be read, or is too large.",
+    "unreached": "Not asked any more: the notebook had used up its time.",
+}
+_one_at_a_time = threading.RLock()  # a call sets the random generators, which all threads share
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of one answer.
+
+    Attributes:
+        question: its full name.
+        right: whether it earns the points.
+        kind: "right", "misconception", "unfinished", "raised", "changed", a kind of `compare.Difference`, or one of `LOST`.
+        message: what to tell its author; "" where it is right.
+        mistake: the misconception's name, where one was recognised.
+        on: the input on which it shows, in words.
+    """
+
+    question: str
+    right: bool
+    kind: str
+    message: str = ""
+    mistake: str = ""
+    on: str = ""
+
+
+class AnswerKey:
+    """A question with the inputs of one seed, and what the right answer and every known mistake give on them.
+
+    Everything in it is computed here, in the grader's own process; none of it goes into the sandbox but the inputs.
+    """
+
+    def __init__(self, question: Question, seed: int):
+        self.question = question
+        with _one_at_a_time:
+            self.cases = question.cases(torch.Generator().manual_seed(seed))
+            self.right = [run(question.reference, case) for case in self.cases]
+        self._mistakes: list[tuple[Misconception, list[Outcome]]] | None = None
+
+    @property
+    def mistakes(self) -> list[tuple[Misconception, list[Outcome]]]:
+        """Each misconception with what its wrong answer does. Computed when the first wrong answer comes in."""
+        with _one_at_a_time:
+            if self._mistakes is None:
+                self._mistakes = [(m, [run(m.answer, case) for case in self.cases]) for m in self.question.misconceptions]
+            return self._mistakes
+
+    def verdict(self, outcomes: list[Outcome]) -> Verdict:
+        """The judgement of an answer that did this, one outcome a case; it may stop at the first that was lost."""
+        for outcome in outcomes:
+            if outcome.lost:
+                return self._wrong(outcome.lost, LOST[outcome.lost], self.cases[len(outcomes) - 1])
+        if any(o.raised and o.raised.kind == "NotImplementedError" for o in outcomes) and not self._may_be_unimplemented():
+            return Verdict(self.question.name, False, "unfinished", "Not answered yet.")
+        findings = [self._finding(*pair) for pair in zip(outcomes, self.right, self.cases, strict=True)]
+        found = next(filter(None, findings), None)
+        if found is None:
+            return Verdict(self.question.name, True, "right")
+        for misconception, theirs in self.mistakes:
+            if self._alike(outcomes, theirs) and not self._alike(theirs, self.right):
+                return Verdict(self.question.name, False, "misconception", misconception.diagnosis, misconception.name, found.on)
+        return found
+
+    def _may_be_unimplemented(self) -> bool:
+        return any(right.raised and right.raised.kind == "NotImplementedError" for right in self.right)
+
+    def _finding(self, outcome: Outcome, right: Outcome, case: Case) -> Verdict | None:
+        """What is wrong with this one outcome."""
+        if right.raised:
+            if outcome.raised and right.raised.kind in outcome.raised.kinds:
+                return None
+            what = _as_told(outcome.raised) if outcome.raised else "It raised nothing."
+            return self._wrong("raised", f"It must raise {right.raised.kind} here. {what}", case)
+        if outcome.raised:
+            return self._wrong("raised", _as_told(outcome.raised), case)
+        found = difference(outcome.value, right.value, self.question.rtol, self.question.atol)
+        changed = set(outcome.changed) - set(right.changed)
+        if changed and (found is None or found.kind == "values"):
+            names = " and ".join(sorted(changed))
+            text = f"It changes its input ({names}) in place: whoever called it finds other values there than before. Work on a new tensor."
+            return self._wrong("changed", text, case)
+        return self._wrong(found.kind, found.message, case) if found else None
+
+    def _alike(self, some: list[Outcome], others: list[Outcome]) -> bool:
+        """Whether two answers did the same on every input."""
+        return len(some) == len(others) and all(map(self._same, some, others))
+
+    def _same(self, one: Outcome, other: Outcome) -> bool:
+        if one.raised or other.raised:
+            return one.raised is not None and other.raised is not None and _signature(one.raised) == _signature(other.raised)
+        return one.changed == other.changed and difference(one.value, other.value, self.question.rtol, self.question.atol) is None
+
+    def _wrong(self, kind: str, message: str, case: Case) -> Verdict:
+        return Verdict(self.question.name, False, kind, message, on=case.shows)
+
+
+def answer_keys(homework: Homework, seed: int) -> dict[str, AnswerKey]:
+    """The key of every question, by its full name. Each question draws its inputs from the seed by itself."""
+    return {question.name: AnswerKey(question, seed) for question in homework.questions}
+
+
+def run(answer, case: Case) -> Outcome:
+    """What `answer` does on this input, in this process."""
+    return call(answer, case.args, case.kwargs, case.init, case.state)
+
+
+def _as_told(raised: Raised) -> str:
+    """An exception in a sentence."""
+    where = f" in line {raised.line}, `{raised.source}`" if raised.source else ""
+    if raised.kind == "WrongParameters":
+        return f"The class's parameters are not the ones the question names: {raised.message}."
+    if raised.kind == "NotAClass":
+        return f"Here {raised.message}."
+    return f"It raised {raised.kind}{where}: {raised.message}" if raised.message else f"It raised {raised.kind}{where}."
+
+
+def _signature(raised: Raised) -> tuple[str, str]:
+    """What two exceptions of the same origin share: the class, and the message without its numbers."""
+    return raised.kind, re.sub(r"\d+", "#", raised.message)
