@@ -70,6 +70,14 @@ def _attention(Q: Tensor, K: Tensor, V: Tensor, divisor: str = "root_d_k", dim: 
     return weights @ V
 
 
+def _attention_keys_from_the_front(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+    return (Q @ K.transpose(1, 2) / math.sqrt(Q.shape[-1])).softmax(dim=-1) @ V
+
+
+def _attention_keys_reversed(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+    return (Q @ K.permute(*range(K.dim())[::-1]) / math.sqrt(Q.shape[-1])).softmax(dim=-1) @ V  # what K.T does
+
+
 def _attention_without_softmax(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
     return Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1]) @ V
 
@@ -149,6 +157,18 @@ ATTENTION = Question(
             "average of the values: apply softmax(dim=-1) to the scores first.",
             _attention_without_softmax,
         ),
+        Misconception(
+            "keys_transposed_from_the_front",
+            "Right without heads, an error with them: K.transpose(1, 2) exchanges heads and keys in (batch, n_heads, n_key, d_k). Count "
+            "from the end: transpose(-2, -1).",
+            _attention_keys_from_the_front,
+        ),
+        Misconception(
+            "keys_transposed_altogether",
+            "K.T reverses *all* dimensions, the batch included; Q Kᵀ in the formula means the last two. Write K.transpose(-2, -1), or "
+            "K.mT.",
+            _attention_keys_reversed,
+        ),
     ),
 )
 
@@ -176,8 +196,8 @@ def _softmax_cases(g: Generator) -> list[Case]:
         Case((300 + 3 * _normal(g, *shape), _mixed_mask(g, n_query, n_key)), shows=f"{size}; large scores, around 300"),
         # The hidden scores are all 0, so that adding a penalty to them and replacing them by it come to the same.
         Case(
-            (torch.where(deep, -20_000 + 3 * _normal(g, *shape), 0.0), deep),
-            shows=f"{size}; the allowed scores around -20,000, the hidden ones 0",
+            (torch.where(deep, -11_000 + 3 * _normal(g, *shape), 0.0), deep),
+            shows=f"{size}; the allowed scores around -11,000, the hidden ones 0",
         ),
     ]
 
@@ -247,7 +267,7 @@ _FINITE = (
     "Only -∞ is below every score."
 )
 _OVERFLOW = (
-    "Your exponentials leave the range of float32: e^300 is infinite, e^-20000 is 0, and ∞/∞ and 0/0 are NaN. Set hidden scores to -∞ and "
+    "Your exponentials leave the range of float32: e^300 is infinite, e^-11000 is 0, and ∞/∞ and 0/0 are NaN. Set hidden scores to -∞ and "
     "let torch.softmax do it, or subtract the largest allowed score of each row first; the result is the same, since numerator and "
     "denominator shrink alike."
 )
@@ -314,6 +334,9 @@ SOFTMAX = Question(
             partial(_filled_softmax, dim=-2),
         ),
     ),
+    # A score of -11,000 is only known to a thousandth in float32, and so is e to the power of a difference of two.
+    rtol=1e-3,
+    atol=1e-6,
 )
 
 # -------------------------------------------------------------------------------------------------------- 3: causal_mask
@@ -1055,11 +1078,29 @@ def _positions_sines_only(n: int, d_model: int, start: int = 0) -> Tensor:
     return angles.sin().repeat_interleave(2, dim=1)[:, :d_model].float()
 
 
+def _positions_odd_width_raises(n: int, d_model: int, start: int = 0) -> Tensor:
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / 10_000 ** (torch.arange(0, d_model, 2) / d_model)
+    table = torch.zeros(n, d_model)
+    table[:, 0::2] = angles.sin()
+    table[:, 1::2] = angles.cos()
+    return table
+
+
+def _positions_odd_width_uncut(n: int, d_model: int, start: int = 0) -> Tensor:
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / 10_000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1).float()
+
+
 def _positions_multiplied(n: int, d_model: int, start: int = 0) -> Tensor:
     # In float32, as it is usually written: these angles are so large that float64 gives other sines.
     angles = torch.arange(start, start + n)[:, None] * 10_000 ** (torch.arange(0, d_model, 2) / d_model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1)[:, :d_model]
 
+
+_ODD_WIDTH = (
+    "Right for an even d_model, but an odd one has a sine more than it has cosines: 0, 2, 4 are sines and 1, 3 cosines when d_model = 5. "
+    "Keep only the first d_model // 2 cosines."
+)
 
 POSITIONS = Question(
     name="hw1.sinusoidal_positions",
@@ -1138,6 +1179,8 @@ POSITIONS = Question(
             "the minute hand.",
             _positions_multiplied,
         ),
+        Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_raises),
+        Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_uncut),
     ),
     atol=1e-4,
 )
