@@ -77,8 +77,12 @@ def heatmap(
     image = ax.imshow(array, cmap=cmap, vmin=-limit if signed else 0.0, vmax=limit, aspect="equal")
     for spine in ax.spines.values():
         spine.set_visible(False)
-    ax.tick_params(length=0)
+    ax.tick_params(which="both", length=0)
     _label(ax, rows, columns)
+    if max(array.shape) <= 20:  # white joints between the squares, as long as there is room for them
+        ax.set_xticks(np.arange(0.5, array.shape[1] - 1), minor=True)
+        ax.set_yticks(np.arange(0.5, array.shape[0] - 1), minor=True)
+        ax.grid(which="minor", color="white", linewidth=1.2)
     if numbers is not None:
         _write_numbers(ax, array, numbers, image)
     ax.set_title(title)
@@ -117,7 +121,7 @@ def curves(
 def _label(ax: Axes, rows: Sequence[object] | None, columns: Sequence[object] | None) -> None:
     ax.set_yticks(range(len(rows)) if rows is not None else [], [str(r) for r in rows or []])
     ax.set_xticks(range(len(columns)) if columns is not None else [], [str(c) for c in columns or []])
-    if columns is not None and max(len(str(c)) for c in columns) > 3:
+    if columns is not None and max(len(str(c)) for c in columns) > 5:
         ax.tick_params(axis="x", rotation=60)
         for label in ax.get_xticklabels():
             label.set_ha("right")
