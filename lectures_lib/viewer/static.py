@@ -26,7 +26,7 @@ def shade(weight: float) -> float:
 def strongest(keys: list[str], row: np.ndarray, n: int = 3) -> list[str]:
     """The n keys with the largest weights, as text; none that would round to 0 %."""
     order = np.argsort(-row, kind="stable")[:n]
-    return [f"{keys[j]} {row[j]:.0%}" for j in order if row[j] >= 0.005]
+    return [f"{keys[j]} {100 * row[j]:.0f} %" for j in order if row[j] >= 0.005]
 
 
 def describe(queries: list[str], keys: list[str], weights: np.ndarray, chosen: int, heading: str) -> str:
@@ -66,10 +66,10 @@ def _cells(weights: np.ndarray, left: int, top: int) -> list[str]:
     levels = np.rint(np.sqrt(weights) * 16).astype(int)
     paths = []
     for level in range(1, 17):
-        squares = "".join(f"M{left + CELL * j} {top + CELL * i}h{CELL}v{CELL}h-{CELL}" for i, j in np.argwhere(levels == level).tolist())
+        squares = "".join(f"M{j} {i}h1v1h-1" for i, j in np.argwhere(levels == level).tolist())
         if squares:
-            paths.append(f"<path class='data' opacity='{level / 16:.4g}' d='{squares}'/>")
-    return paths
+            paths.append(f"<path opacity='{level / 16:.4g}' d='{squares}'/>")
+    return [f"<g class='data' transform='translate({left} {top})scale({CELL})'>", *paths, "</g>"]
 
 
 def _numbers(weights: np.ndarray, left: int, top: int) -> list[str]:

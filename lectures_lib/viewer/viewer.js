@@ -1,11 +1,12 @@
-// The attention viewer. Python has put beside this script a <div> with the data (in its attribute data-attention), the style (in a
-// <template>) and a picture. This script gives the div a shadow: a tree of its own that hides the picture and that no rule of the
-// page reaches. Weights: weight(q, k) is how much query q attends to key k. "from" is a query's view (its row of the matrix:
-// whom does it attend to?), "to" a key's (its column: who attends to it?).
+// The attention viewer. Before this script stands a <div> with the data (attribute data-attention), the style (in a <template>)
+// and a picture. The script gives the div a shadow: a tree of its own that hides the picture and that no rule of the page reaches.
+// Two directions: "from" a query (its row of the matrix: whom does it attend to?) and "to" a key (its column: who attends to it?).
 (() => {
   "use strict";
 
   const OTHER = { from: "to", to: "from" };
+  const FLAT = { ArrowLeft: -1, ArrowRight: 1 };
+  const STEEP = { ArrowUp: -1, ArrowDown: 1 };
   const VERB = { from: "attends to", to: "is attended to by" };
 
   // One byte a weight: thirds of a percent up to one half, whole percents above. Python's quantise() wrote them.
@@ -15,6 +16,7 @@
   });
 
   const percent = (weight) => Math.round(100 * weight);
+  const percentText = (weight) => `${percent(weight)}\u00a0%`;
 
   // How much colour a weight gets. The square root lifts small weights, which would all look alike.
   const shade = (weight) => Math.sqrt(weight);
@@ -29,6 +31,11 @@
 
   // Tokens may be Hebrew or Arabic: <bdi> keeps their direction from turning the text around them.
   const bold = (text) => make("b", {}, make("bdi", {}, text));
+
+  // The chosen button of a switch.
+  function press(group, chosen) {
+    for (const button of group.children) button.setAttribute("aria-pressed", button.dataset.value === chosen);
+  }
 
   // One pixel a weight; CSS stretches it. Drawn in the element's own text colour, more or less transparent.
   function draw(canvas, weights, columns) {
@@ -49,14 +56,10 @@
       this.size = data.queries.length * this.tokens.to.length;
       this.weights = decode(data.weights);
       // What the reader has chosen...
-      this.layer = data.layer;
-      this.head = data.head;
-      this.view = data.view;
-      this.direction = "from";
+      Object.assign(this, { layer: data.layer, head: data.head, view: data.view, direction: "from" });
       this.pin = { from: data.token, to: this.cross ? 0 : data.token };
       // ... and what the pointer is on, if anything: a token {side, index}, a cell of the matrix {q, k}.
-      this.hover = null;
-      this.cell = null;
+      this.hover = this.cell = null;
       this.build(host);
     }
 
@@ -99,8 +102,8 @@
       this.stage = make("div", { class: "stage" });
       this.says = make("p", { class: "says", "aria-live": "polite" });
       this.sum = make("p", { class: "sum" });
-      if (this.data.title) this.root.append(make("p", { class: "title" }, this.data.title));
-      this.root.append(this.which, this.switches(), this.stage, this.says, this.sum, this.picker(), this.hint());
+      const title = make("p", { class: "title" }, this.data.title);
+      this.root.append(title, this.which, this.switches(), this.stage, this.says, this.sum, this.picker(), this.hint());
       this.listen();
       this.show(this.view);
     }
@@ -114,7 +117,7 @@
     switch(label, choices, act) {
       const group = make("div", { class: "switch", role: "group", "aria-label": label });
       for (const [value, text] of Object.entries(choices)) {
-        const button = make("button", { type: "button", "data-value": value }, text);
+        const button = make("button", { "data-value": value }, text);
         button.addEventListener("click", () => act(value));
         group.append(button);
       }
@@ -135,7 +138,7 @@
       const group = make("div", { class: className, role: "radiogroup", "aria-label": name });
       this.buttons[side] = this.tokens[side].map((text, index) => {
         const button = makeChild(text);
-        for (const [key, value] of [["type", "button"], ["role", "radio"], ["title", text]]) button.setAttribute(key, value);
+        button.setAttribute("role", "radio");
         button.at = { side, index };
         group.append(button);
         return button;
@@ -153,14 +156,14 @@
       }
       return make(
         "div", {},
-        make("p", { class: "side" }, "queries: they attend"), this.group("from", "tokens", "Queries", token),
-        make("p", { class: "side" }, "keys: they are attended to"), this.group("to", "tokens", "Keys", token),
+        make("p", { class: "side" }, "queries"), this.group("from", "tokens", "Queries", token),
+        make("p", { class: "side" }, "keys"), this.group("to", "tokens", "Keys", token),
       );
     }
 
     matrix() {
       const columns = this.tokens.to.length;
-      const label = (className) => (text) => make("button", { class: `label ${className}`, dir: "auto" }, text);
+      const label = (className) => (text) => make("button", { class: `label ${className}`, dir: "auto", title: text }, text);
       const rows = this.group("from", "rows", "Queries, one a row", label("row"));
       const tops = this.group("to", "columns", "Keys, one a column", label("column"));
       this.canvas = make("canvas", { "aria-hidden": "true" });
@@ -178,9 +181,10 @@
       if (layers * heads === 1) return "";
       const grid = make("div", { class: "heads", role: "radiogroup", "aria-label": "Heads" });
       grid.style.gridTemplateColumns = `auto repeat(${heads}, minmax(24px, ${layers > 1 ? 46 : 64}px))`;
-      grid.append(make("span", { class: "layer" }, "head"), ...Array.from({ length: heads }, (_, head) => make("span", {}, head)));
+      const rowLabel = (...text) => make("span", { class: "side" }, ...text);
+      grid.append(rowLabel(make("i", {}, "head")), ...Array.from({ length: heads }, (_, head) => make("span", {}, head)));
       for (let layer = 0; layer < layers; layer++) {
-        grid.append(make("span", { class: "layer" }, layers > 1 ? `layer ${layer}` : ""));
+        grid.append(layers > 1 ? rowLabel(make("i", {}, "layer "), layer) : rowLabel());
         for (let head = 0; head < heads; head++) grid.append(this.thumb(layer, head));
       }
       return make("div", { class: "pick scroll" }, grid);
@@ -189,7 +193,7 @@
     thumb(layer, head) {
       const label = this.headLabel(layer, head);
       const named = `${layer},${head}` in this.data.names ? " named" : "";
-      const button = make("button", { type: "button", class: `head${named}`, role: "radio", "aria-label": label, title: label });
+      const button = make("button", { class: `head${named}`, role: "radio", "aria-label": label, title: label });
       button.append(make("canvas"));
       button.addEventListener("click", () => this.chooseHead(layer, head));
       this.thumbs.push(button);
@@ -197,20 +201,25 @@
     }
 
     hint() {
-      const heads = this.thumbs.length ? [" Heads: ", make("kbd", {}, "["), " ", make("kbd", {}, "]"), "."] : [];
-      return make("p", { class: "hint" }, "Point at a token; click to keep it. Or move with the arrow keys.", ...heads);
+      const heads = this.thumbs.length ? " Keys [ and ] change the head." : "";
+      return make("p", { class: "hint" }, `Point at a token; click to keep it; arrow keys move.${heads}`);
+    }
+
+    twoSided() {
+      return this.cross || this.view === "matrix";
     }
 
     // ---- listening
 
     listen() {
       this.root.addEventListener("keydown", (event) => this.key(event));
-      this.stage.addEventListener("pointerover", (event) => this.point(event));
-      this.stage.addEventListener("pointermove", (event) => this.pointCell(event));
-      this.stage.addEventListener("pointerdown", (event) => this.pointCell(event));
-      this.stage.addEventListener("pointerleave", (event) => this.leave(event));
-      this.stage.addEventListener("click", (event) => this.click(event));
-      // A new theme shows as a new text colour. The style gives colour a transition of 1 ms, so that its end tells us.
+      const on = (type, act) => this.stage.addEventListener(type, (event) => act.call(this, event));
+      on("pointerover", this.point);
+      on("pointermove", this.pointCell);
+      on("pointerdown", this.pointCell);
+      on("pointerleave", this.leave);
+      on("click", this.click);
+      // A new theme is a new text colour. The style gives it a transition of 1 ms, whose end tells us.
       this.root.addEventListener("transitionend", (event) => event.target === this.root && this.drawAll());
     }
 
@@ -218,9 +227,9 @@
       return event.target.closest(".token, .label")?.at;
     }
 
-    // In one sentence every token is query and key: which part it plays is what the switch says.
+    // In one sentence every token is both query and key: which it is here, the switch says.
     sideOf(at) {
-      return this.cross || this.view === "matrix" ? at.side : this.direction;
+      return this.twoSided() ? at.side : this.direction;
     }
 
     point(event) {
@@ -234,7 +243,7 @@
     pointCell(event) {
       if (!event.target.closest(".plane")) return;
       const box = this.plane.getBoundingClientRect();
-      const within = (part, n) => Math.min(n - 1, Math.max(0, Math.floor(part * n)));
+      const within = (part, n) => Math.min(n - 1, Math.floor(Math.max(0, part) * n));
       this.hover = null;
       this.cell = {
         q: within((event.clientY - box.top) / box.height, this.tokens.from.length),
@@ -266,15 +275,13 @@
     }
 
     chooseHead(layer, head) {
-      this.layer = layer;
-      this.head = head;
-      this.cell = null;
+      Object.assign(this, { layer, head, cell: null });
       this.drawMatrix();
       this.paint();
     }
 
     key(event) {
-      if (event.ctrlKey || event.metaKey) return;
+      if (event.metaKey || (event.ctrlKey && !event.altKey)) return; // both together are AltGr, which types [ on some keyboards
       const at = this.place(event);
       const handled = this.keyForHead(event) || (at && this.keyForToken(event, at));
       if (!handled) return;
@@ -285,7 +292,7 @@
     keyForHead(event) {
       const { layers, heads } = this.data;
       const onThumbs = event.target.closest(".head");
-      const steps = { "[": -1, "]": 1, ...(onThumbs && { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads, ArrowDown: heads }) };
+      const steps = { "[": -1, "]": 1, ...(onThumbs && { ...FLAT, ArrowUp: -heads, ArrowDown: heads }) };
       const step = steps[event.key];
       if (!step || layers * heads === 1) return false;
       const next = (this.layer * heads + this.head + step + layers * heads) % (layers * heads);
@@ -296,10 +303,8 @@
 
     keyForToken(event, at) {
       const n = this.tokens[at.side].length;
-      const flat = { ArrowLeft: -1, ArrowRight: 1 };
-      const steep = { ArrowUp: -1, ArrowDown: 1 };
       // In the matrix, a row's name moves up and down; left and right go through the row's cells. For a column the other way round.
-      const [along, across] = this.view !== "matrix" ? [{ ...flat, ...steep }, {}] : at.side === "from" ? [steep, flat] : [flat, steep];
+      const [along, across] = this.view !== "matrix" ? [{ ...FLAT, ...STEEP }, {}] : at.side === "from" ? [STEEP, FLAT] : [FLAT, STEEP];
       if (event.key in across) return this.stepCell(at, across[event.key]);
       const next = { Home: 0, End: n - 1 }[event.key] ?? at.index + (along[event.key] ?? NaN);
       if (Number.isNaN(next)) return false;
@@ -319,7 +324,7 @@
       return true;
     }
 
-    // ---- painting: what depends on the choices above, and nothing else
+    // ---- painting: all that depends on those choices
 
     drawAll() {
       const { heads } = this.data;
@@ -335,44 +340,38 @@
     paint() {
       const active = this.active();
       const shares = this.shares(active);
-      this.paintSwitches(active.side);
+      press(this.viewSwitch, this.view);
+      press(this.directionSwitch, active.side);
       this.paintTokens(active, shares);
       if (this.view === "matrix") this.paintRings(active);
       this.paintHead();
       this.say(active, shares);
     }
 
-    paintSwitches(side) {
-      for (const [group, chosen] of [[this.viewSwitch, this.view], [this.directionSwitch, side]]) {
-        for (const button of group.children) button.setAttribute("aria-pressed", button.dataset.value === chosen);
-      }
-    }
-
     paintTokens(active, shares) {
       const highest = Math.max(...shares);
       const lit = this.cell ? { from: this.cell.q, to: this.cell.k } : { [active.side]: active.index };
-      for (const side of this.cross || this.view === "matrix" ? ["from", "to"] : [active.side]) {
+      for (const side of this.twoSided() ? ["from", "to"] : [active.side]) {
         this.buttons[side].forEach((button, index) => {
           const share = !this.cross || side !== active.side ? shares[index] : 0;
           button.classList.toggle("active", side === active.side && index === active.index);
           button.classList.toggle("lit", lit[side] === index);
           button.classList.toggle("top", share > 0 && share === highest);
-          button.setAttribute("aria-checked", side === this.sideOf({ side: this.direction }) && index === this.pin[side]);
+          button.setAttribute("aria-checked", side === this.direction && index === this.pin[side]);
           button.tabIndex = index === this.pin[side] ? 0 : -1;
           if (this.view === "matrix") return;
           button.firstChild.style.setProperty("--shade", shade(share).toFixed(3));
-          button.lastChild.textContent = percent(share) ? `${percent(share)} %` : "";
+          button.lastChild.textContent = percent(share) ? percentText(share) : "";
         });
       }
     }
 
     paintRings(active) {
       const [rows, columns] = [this.tokens.from.length, this.tokens.to.length];
-      const frame = (ring, top, left, height, width) =>
-        Object.assign(ring.style, {
-          top: `${(100 * top) / rows}%`, height: `${(100 * height) / rows}%`,
-          left: `${(100 * left) / columns}%`, width: `${(100 * width) / columns}%`,
-        });
+      const part = (n, of) => `${(100 * n) / of}%`;
+      const frame = (ring, top, left, height, width) => Object.assign(ring.style, {
+        top: part(top, rows), height: part(height, rows), left: part(left, columns), width: part(width, columns),
+      });
       if (active.side === "from") frame(this.rings.line, active.index, 0, 1, columns);
       else frame(this.rings.line, 0, active.index, rows, 1);
       this.rings.cell.hidden = !this.cell;
@@ -394,11 +393,11 @@
       const others = this.tokens[OTHER[side]];
       if (this.cell) {
         const { q, k } = this.cell;
-        this.says.replaceChildren(bold(this.tokens.from[q]), " → ", bold(this.tokens.to[k]), ` ${percent(this.weight(q, k))} %`);
+        this.says.replaceChildren(bold(this.tokens.from[q]), " → ", bold(this.tokens.to[k]), ` ${percentText(this.weight(q, k))}`);
       } else {
-        const top = shares.map((share, other) => ({ share, other })).sort((a, b) => b.share - a.share);
-        const named = top.slice(0, 3).filter(({ share }) => percent(share) > 0);
-        const list = named.flatMap(({ share, other }, i) => [i ? ", " : " ", bold(others[other]), ` ${percent(share)} %`]);
+        const top = shares.map((share, other) => ({ share, other })).sort((a, b) => b.share - a.share).slice(0, 3);
+        const named = top.filter(({ share }) => percent(share) > 0);
+        const list = named.flatMap(({ share, other }, i) => [i ? ", " : " ", bold(others[other]), `\u00a0${percentText(share)}`]);
         this.says.replaceChildren(bold(this.tokens[side][index]), ` ${VERB[side]}`, ...(list.length ? list : [" nothing"]));
       }
       this.sum.textContent = this.sumText(side, shares);
