@@ -88,7 +88,7 @@ ATTENTION = Question(
     points=2,
     minutes=10,
     difficulty=1,
-    chapter="02_self_attention#why-divide-by-d-k",
+    chapter="02_self_attention#why-divide-by-d_k",
     cases=_attention_cases,
     reference=scaled_dot_product_attention,
     misconceptions=(
@@ -712,7 +712,7 @@ def _heads_cases(g: Generator) -> list[Case]:
         while True:
             batch, n, n_heads, d_head = _sizes(g, 4, 2, 7)
             d_model = int(torch.randint(5, 12, (), generator=g))
-            if d_model not in (n, d_head, n_heads * d_head):
+            if n > 2 and d_model not in (batch, n, n_heads, d_head, n_heads * d_head):
                 break
         inner = n_heads * d_head
         # Spread out so that the scores, and with them the mistakes, are far from even.
@@ -720,10 +720,10 @@ def _heads_cases(g: Generator) -> list[Case]:
         state["W_O.weight"] = _normal(g, d_model, inner) / inner**0.5
         mask = None
         if kind.startswith("one"):
-            mask = _mixed_mask(g, max(n, 3), max(n, 3))
+            mask = _mixed_mask(g, n, n)
         elif kind.startswith("a mask"):
-            mask = padding_mask(torch.randint(1, max(n, 3), (batch,), generator=g), max(n, 3))
-        x = _normal(g, batch, max(n, 3), d_model)
+            mask = padding_mask(torch.randint(1, n, (batch,), generator=g), n)
+        x = _normal(g, batch, n, d_model)
         cases.append(
             Case(
                 (x,) if mask is None else (x, mask),

@@ -1,0 +1,509 @@
+"""Homework 1 is itself homework for the grader: right answers must pass, every known mistake must be called by its name."""
+
+import ast
+import math
+import re
+from pathlib import Path
+
+import jupytext
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lectures_lib.homework import hw1
+from lectures_lib.homework.diagnosis import AnswerKey, run
+from tests.homework.right_answers_hw1 import RIGHT_ANSWERS
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEDS = (0, 1, 2, 3, 17, 12345)
+QUESTIONS = {question.name: question for question in hw1.HOMEWORK.questions}
+KEYS = {(name, seed): AnswerKey(question, seed) for name, question in QUESTIONS.items() for seed in SEEDS}
+NOTEBOOK = jupytext.read(ROOT / "solutions" / "hw1_attention.py")
+every_question = pytest.mark.parametrize("name", QUESTIONS)
+
+
+def judged(name, answer, seed=0):
+    key = KEYS[name, seed]
+    return key.verdict([run(answer, case) for case in key.cases])
+
+
+# ------------------------------------------------------------------------------------------------------------------ the bank
+
+
+@every_question
+def test_the_reference_is_right(name):
+    for seed in SEEDS:
+        assert judged(name, QUESTIONS[name].reference, seed).right
+
+
+@pytest.mark.parametrize(("name", "answer"), [(n, a) for n, answers in RIGHT_ANSWERS.items() for a in answers])
+def test_right_answers_are_accepted(name, answer):
+    for seed in SEEDS:
+        verdict = judged(name, answer, seed)
+        assert verdict.right, f"seed {seed}: {verdict.message}"
+
+
+@every_question
+def test_every_mistake_is_caught_and_named(name):
+    for seed in SEEDS:
+        key = KEYS[name, seed]
+        for misconception, outcomes in key.mistakes:
+            verdict = key.verdict(outcomes)
+            assert not verdict.right, f"{misconception.name} passes with seed {seed}"
+            assert (verdict.mistake, verdict.message) == (misconception.name, misconception.diagnosis), f"seed {seed}"
+            assert verdict.on, "the message names the input on which it shows"
+
+
+@every_question
+def test_mistakes_differ_from_each_other(name):
+    """Also routes to the same mistake: two that return the same values would be one."""
+    for seed in SEEDS:
+        mistakes = KEYS[name, seed].mistakes
+        for i, (one, outcomes) in enumerate(mistakes):
+            for other, theirs in mistakes[:i]:
+                assert not KEYS[name, seed]._alike(outcomes, theirs), f"{one.name} and {other.name} with seed {seed}"
+
+
+@every_question
+def test_one_name_has_one_diagnosis(name):
+    told = {}
+    for misconception in QUESTIONS[name].misconceptions:
+        assert told.setdefault(misconception.name, misconception.diagnosis) == misconception.diagnosis
+    assert len(set(told.values())) == len(told)
+
+
+@every_question
+def test_enough_answers_of_each_kind(name):
+    assert len({m.name for m in QUESTIONS[name].misconceptions}) >= 3
+    assert len(RIGHT_ANSWERS[name]) >= 3
+
+
+@every_question
+def test_sizes_vary_with_the_seed(name):
+    assert len({str([case.shows for case in KEYS[name, seed].cases]) for seed in SEEDS}) > 1
+
+
+@every_question
+def test_inputs_are_not_square(name):
+    """No two sizes that an answer might confuse agree by accident."""
+    for seed in SEEDS:
+        for case in KEYS[name, seed].cases:
+            if name == "hw1.scaled_dot_product_attention":
+                Q, K, V = case.args
+                sizes = [Q.shape[-2], K.shape[-2], Q.shape[-1], V.shape[-1]]
+            elif name == "hw1.MultiHeadAttention":
+                batch, n, d_model = case.args[0].shape
+                heads, width = case.init["n_heads"], case.init["d_head"]
+                sizes = [batch, n, heads, width, d_model]
+                assert heads * width != d_model
+            elif name == "hw1.split_heads":
+                x, n_heads = case.args
+                sizes = [x.shape[-2], n_heads, x.shape[-1] // n_heads]
+            else:
+                continue
+            assert len(set(sizes)) == len(sizes), f"seed {seed}: {sizes}"
+
+
+# --------------------------------------------------------------------------- the same mistakes, written as students write them
+
+
+def queries_share_by_hand(Q, K, V):
+    powers = torch.exp(torch.matmul(Q, K.transpose(-1, -2)) / K.size(-1) ** 0.5)
+    return (powers / powers.sum(dim=-2, keepdim=True)) @ V
+
+
+def keys_counted(Q, K, V):
+    scores = torch.einsum("...id,...jd->...ij", Q, K)
+    return F.softmax(scores / math.sqrt(scores.shape[-1]), dim=-1) @ V
+
+
+def both_divided(Q, K, V):
+    d_k = Q.shape[-1]
+    return torch.softmax((Q / d_k**0.5) @ (K / d_k**0.5).transpose(-2, -1), dim=-1) @ V
+
+
+def third_dimension(Q, K, V):
+    scores = torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(Q.size(-1))
+    return torch.matmul(torch.softmax(scores, dim=2), V)
+
+
+def transposed_one_two(Q, K, V):
+    return torch.softmax(torch.matmul(Q, K.transpose(1, 2)) / math.sqrt(Q.size(-1)), dim=-1) @ V
+
+
+def weights_scaled(Q, K, V):
+    return torch.softmax(Q @ K.mT, -1) @ (V / math.sqrt(K.shape[-1]))
+
+
+def hidden_scores_zero(scores, mask):
+    return F.softmax(scores.masked_fill(mask == 0, 0.0), dim=-1)
+
+
+def big_negative_number(scores, mask):
+    return torch.where(mask, scores, torch.tensor(-1e9)).softmax(-1)
+
+
+def hidden_weights_zero(scores, mask):
+    return torch.softmax(scores, dim=-1).masked_fill(~mask, 0)
+
+
+def exponentials(scores, mask):
+    e = torch.where(mask, torch.exp(scores), 0.0)
+    return e / e.sum(-1, keepdim=True)
+
+
+def largest_of_all(scores, mask):
+    e = torch.exp(scores - scores.max(-1, keepdim=True)[0]) * mask.float()
+    return torch.nan_to_num(e / e.sum(-1, keepdim=True))
+
+
+def minus_hundred(scores, mask):
+    return F.softmax(scores.masked_fill(~mask, -100), dim=-1)
+
+
+def true_hides(scores, mask):
+    return torch.where(mask, float("-inf"), scores).softmax(dim=-1)
+
+
+def nothing_about_empty_rows(scores, mask):
+    penalty = torch.zeros(mask.shape).masked_fill_(mask.logical_not(), float("-inf"))
+    return (scores + penalty).softmax(dim=-1)
+
+
+def strictly_before(n, n_past=0):
+    return torch.arange(n_past + n)[None, :] < torch.arange(n_past, n_past + n)[:, None]
+
+
+def without_offset(n, n_past=0):
+    return torch.arange(n)[:, None] >= torch.arange(n_past + n)[None]
+
+
+def upper_triangle(n, n_past=0):
+    return torch.triu(torch.ones(n, n_past + n), diagonal=n_past + 1).bool()
+
+
+def whole_square(n, n_past=0):
+    return torch.tril(torch.ones(n + n_past, n + n_past, dtype=torch.bool))
+
+
+def additive_triu(n, n_past=0):
+    return torch.triu(torch.full((n, n_past + n), -math.inf), diagonal=n_past + 1)
+
+
+def up_to_the_length(lengths, n, side="right"):
+    steps = torch.arange(n).repeat(len(lengths), 1)
+    words = steps <= lengths[:, None] if side == "right" else steps >= (n - lengths)[:, None] - 1
+    return words.reshape(-1, 1, 1, n)
+
+
+def right_only(lengths, n, side="right"):
+    return torch.stack([torch.arange(n) < length for length in lengths])[:, None, None]
+
+
+def two_dimensional(lengths, n, side="right"):
+    mask = torch.zeros(len(lengths), n, dtype=torch.bool)
+    for b, length in enumerate(lengths):
+        mask[b, :length] = True
+    return mask if side == "right" else mask.flip(1)
+
+
+def down_the_queries(lengths, n, side="right"):
+    mask = two_dimensional(lengths, n, side)
+    return mask.unsqueeze(1).unsqueeze(3)
+
+
+def padding_true(lengths, n, side="right"):
+    return two_dimensional(lengths, n, side).logical_not().view(-1, 1, 1, n)
+
+
+def strict_on_the_left(lengths, n, side="right"):
+    steps = torch.arange(n)
+    words = steps < lengths[:, None] if side == "right" else steps > n - lengths[:, None]
+    return words[:, None, None, :]
+
+
+def heads_by_reshape(x, n_heads):
+    *batch, n, width = x.shape
+    return x.view(*batch, n_heads, n, width // n_heads)
+
+
+def every_other_number(x, n_heads):
+    return torch.stack([x[..., head::n_heads] for head in range(n_heads)], dim=-3)
+
+
+def dims_one_and_two(x, n_heads):
+    pieces = x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads)
+    return torch.swapaxes(pieces, 1, 2)
+
+
+def stacked_behind(x, n_heads):
+    return torch.stack(torch.chunk(x, n_heads, dim=-1), dim=-2)
+
+
+class Student(nn.Module):
+    """What the wrong layers below have in common."""
+
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__()
+        self.d_model, self.h, self.d = d_model, n_heads, d_head
+        for name in ("W_Q", "W_K", "W_V"):
+            setattr(self, name, nn.Linear(d_model, n_heads * d_head, bias=False))
+        self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
+
+    def cut(self, y):
+        return y.view(*y.shape[:2], self.h, self.d).permute(0, 2, 1, 3)
+
+
+class HeadsReshapedBack(Student):
+    def forward(self, x, mask=None):
+        q, k, v = self.cut(self.W_Q(x)), self.cut(self.W_K(x)), self.cut(self.W_V(x))
+        scores = torch.einsum("bhid,bhjd->bhij", q, k) / self.d**0.5
+        scores = scores if mask is None else scores.masked_fill(mask == 0, -1e9)
+        out = torch.einsum("bhij,bhjd->bhid", F.softmax(scores, -1), v)
+        return self.W_O(out.contiguous().view(x.shape[0], x.shape[1], self.h * self.d))
+
+
+class RootOfDModel(Student):
+    def forward(self, x, mask=None):
+        q, k, v = self.cut(self.W_Q(x)), self.cut(self.W_K(x)), self.cut(self.W_V(x))
+        scores = (q * self.d_model**-0.5) @ k.mT
+        scores = scores if mask is None else torch.where(mask, scores, -1e9)
+        return self.W_O((F.softmax(scores, -1) @ v).permute(0, 2, 1, 3).flatten(2))
+
+
+class NoTransposeAtAll(Student):
+    def forward(self, x, mask=None):
+        b, n, _ = x.shape
+        q, k, v = (W(x).view(b, self.h, n, self.d) for W in (self.W_Q, self.W_K, self.W_V))
+        scores = q @ k.transpose(2, 3) / math.sqrt(self.d)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -math.inf)
+        return self.W_O((torch.softmax(scores, 3) @ v).reshape(b, n, self.h * self.d))
+
+
+class LastLayerMissing(Student):
+    def forward(self, x, mask=None):
+        q, k, v = self.cut(self.W_Q(x)), self.cut(self.W_K(x)), self.cut(self.W_V(x))
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return out.permute(0, 2, 1, 3).flatten(2)
+
+
+class MaskNeverUsed(Student):
+    def forward(self, x, mask=None):
+        q, k, v = self.cut(self.W_Q(x)), self.cut(self.W_K(x)), self.cut(self.W_V(x))
+        return self.W_O(F.scaled_dot_product_attention(q, k, v).permute(0, 2, 1, 3).flatten(2))
+
+
+class OneProjectionTwice(Student):
+    def forward(self, x, mask=None):
+        q, kv = self.cut(self.W_Q(x)), self.cut(self.W_K(x))
+        return self.W_O(F.scaled_dot_product_attention(q, kv, kv, attn_mask=mask).permute(0, 2, 1, 3).flatten(2))
+
+
+def thousand(n, d_model, start=0):
+    rows = [[(start + p) / 1000 ** (2 * (c // 2) / d_model) for c in range(d_model)] for p in range(n)]
+    return torch.tensor([[math.cos(a) if c % 2 else math.sin(a) for c, a in enumerate(row)] for row in rows])
+
+
+def halves(n, d_model, start=0):
+    angles = torch.arange(start, start + n)[:, None] * torch.exp(-math.log(1e4) * torch.arange(0, d_model, 2) / d_model)
+    return torch.cat([angles.sin(), angles.cos()[:, : d_model // 2]], dim=-1)
+
+
+def column_in_exponent(n, d_model, start=0):
+    table = torch.zeros(n, d_model)
+    for p in range(n):
+        for i in range(d_model):
+            table[p, i] = (math.sin, math.cos)[i % 2]((start + p) / 10000 ** (i / d_model))
+    return table
+
+
+def twice_doubled(n, d_model, start=0):
+    i = torch.arange(0, d_model, 2)
+    angles = torch.arange(start, start + n)[:, None] / torch.pow(10000, 2 * i / d_model)
+    table = torch.zeros(n, d_model)
+    table[:, ::2], table[:, 1::2] = torch.sin(angles), torch.cos(angles)[:, : d_model // 2]
+    return table
+
+
+def even_only(n, d_model, start=0):
+    angles = torch.arange(start, start + n).unsqueeze(1) * torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+    table = torch.zeros(n, d_model)
+    table[:, 0::2] = torch.sin(angles)
+    table[:, 1::2] = torch.cos(angles)
+    return table
+
+
+def from_zero_always(n, d_model, start=0):
+    angles = torch.arange(n)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], -1).view(n, -1)[:, :d_model]
+
+
+def reading(words):
+    return F.softmax(words @ words.T / words.shape[1] ** 0.5, dim=1) @ words
+
+
+def positions_shuffled_too(X, permutation, positions=None):
+    words = X if positions is None else X + positions
+    home = torch.zeros_like(words)
+    home[permutation] = reading(words[permutation])
+    return home - reading(words)
+
+
+def seat_by_seat(X, permutation, positions=None):
+    positions = 0 if positions is None else positions
+    return reading(X[permutation] + positions) - reading(X + positions)
+
+
+def permuted_again(X, permutation, positions=None):
+    positions = 0 if positions is None else positions
+    return reading(X[permutation] + positions).index_select(0, permutation) - reading(X + positions)
+
+
+def original_shuffled(X, permutation, positions=None):
+    positions = 0 if positions is None else positions
+    return reading(X[permutation] + positions) - reading(X + positions)[permutation]
+
+
+def original_minus_shuffled(X, permutation, positions=None):
+    positions = 0 if positions is None else positions
+    return reading(X + positions) - reading(X[permutation] + positions)[torch.argsort(permutation)]
+
+
+STUDENTS = {
+    "hw1.scaled_dot_product_attention": {
+        "softmax_over_queries": [queries_share_by_hand],
+        "scaled_by_number_of_keys": [keys_counted],
+        "divided_by_d_k": [both_divided],
+        "softmax_over_dim_2": [third_dimension],
+        "keys_transposed_from_the_front": [transposed_one_two],
+        "scaled_after_softmax": [weights_scaled],
+    },
+    "hw1.masked_softmax": {
+        "scores_multiplied_by_mask": [hidden_scores_zero],
+        "uniform_without_allowed_keys": [big_negative_number],
+        "masked_after_softmax": [hidden_weights_zero],
+        "exponentials_overflow": [exponentials],
+        "renormalised_after_softmax": [largest_of_all],
+        "finite_number_for_minus_infinity": [minus_hundred],
+        "mask_inverted": [true_hides],
+        "nan_without_allowed_keys": [nothing_about_empty_rows],
+    },
+    "hw1.causal_mask": {
+        "cannot_see_itself": [strictly_before],
+        "aligned_at_the_first_token": [without_offset],
+        "inverted": [upper_triangle],
+        "past_also_asks": [whole_square],
+        "additive": [additive_triu],
+    },
+    "hw1.padding_mask": {
+        "one_too_many": [up_to_the_length],
+        "side_ignored": [right_only],
+        "no_dimensions_for_heads_and_queries": [two_dimensional],
+        "hides_queries": [down_the_queries],
+        "inverted": [padding_true],
+        "one_too_few_on_the_left": [strict_on_the_left],
+    },
+    "hw1.split_heads": {
+        "view_without_transpose": [heads_by_reshape],
+        "interleaved": [every_other_number],
+        "counted_from_the_front": [dims_one_and_two],
+        "not_transposed": [stacked_behind],
+    },
+    "hw1.MultiHeadAttention": {
+        "merged_without_transpose": [HeadsReshapedBack],
+        "scaled_by_root_d_model": [RootOfDModel],
+        "never_transposed": [NoTransposeAtAll],
+        "w_o_forgotten": [LastLayerMissing],
+        "mask_ignored": [MaskNeverUsed],
+        "keys_used_as_values": [OneProjectionTwice],
+    },
+    "hw1.sinusoidal_positions": {
+        "base_1000": [thousand],
+        "sines_then_cosines": [halves],
+        "own_frequency_for_each_column": [column_in_exponent],
+        "exponent_doubled": [twice_doubled],
+        "odd_width_forgotten": [even_only],
+        "start_ignored": [from_zero_always],
+    },
+    "hw1.order_effect": {
+        "positions_move_with_the_words": [positions_shuffled_too],
+        "shuffle_not_undone": [seat_by_seat],
+        "shuffled_twice": [permuted_again],
+        "rows_by_seat": [original_shuffled],
+        "sign_flipped": [original_minus_shuffled],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake", "answer"),
+    [(n, mistake, answer) for n, mistakes in STUDENTS.items() for mistake, answers in mistakes.items() for answer in answers],
+)
+def test_the_same_mistake_written_otherwise_gets_the_same_name(name, mistake, answer):
+    for seed in SEEDS:
+        verdict = judged(name, answer, seed)
+        assert verdict.mistake == mistake, f"seed {seed}: {verdict}"
+
+
+# -------------------------------------------------------------------------------------------------------------- the notebook
+
+HEADING = re.compile(r"## Question (\d+): (.+)\n\n\*(\d+) points? · difficulty (\d) of 3 · (\d+) minutes")
+
+
+def test_the_notebook_says_what_the_bank_says():
+    text = "\n".join(cell.source for cell in NOTEBOOK.cells if cell.cell_type == "markdown")
+    bank = [(str(i), q.title, str(q.points), str(q.difficulty), str(q.minutes)) for i, q in enumerate(hw1.HOMEWORK.questions, start=1)]
+    assert HEADING.findall(text) == bank
+    table = re.findall(r"^\| (\d) \| (.+?) \| (\d+) \| (\d) \| (\d+) \|$", text, flags=re.MULTILINE)
+    assert table == bank
+    total = sum(q.points for q in hw1.HOMEWORK.questions)
+    assert f"**{total} points, about two and a half hours.**" in text
+    assert total == 20
+    assert sum(q.minutes for q in hw1.HOMEWORK.questions) == 150
+
+
+def test_the_notebook_answers_and_checks_every_question():
+    code = [cell.source for cell in NOTEBOOK.cells if cell.cell_type == "code"]
+    answered = [node.name for source in code for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert answered == [q.answer_name for q in hw1.HOMEWORK.questions]
+    checks = [source for source in code if source.startswith("check(")]
+    assert checks == [f'check("{q.name}", {q.answer_name})' for q in hw1.HOMEWORK.questions]
+
+
+def test_the_notebook_s_answers_are_right_each_by_itself():
+    """Each answer's cell is run alone after the imports: none leans on an earlier one."""
+    imports = "import math\nimport torch\nfrom torch import nn\n"
+    cells = [cell.source for cell in NOTEBOOK.cells if "### BEGIN SOLUTION" in cell.source]
+    assert len(cells) == len(QUESTIONS)
+    for question, source in zip(hw1.HOMEWORK.questions, cells, strict=True):
+        space = {}
+        exec(imports + source, space)
+        for seed in SEEDS:
+            verdict = judged(question.name, space[question.answer_name], seed)
+            assert verdict.right, verdict
+
+
+def test_the_worked_examples_are_true():
+    attention = hw1.scaled_dot_product_attention(
+        torch.ones(1, 1, 4), torch.tensor([[[1.0, 1, 0, 0], [0, 0, 0, 0]]]), torch.tensor([[[10.0], [0]]])
+    )
+    assert f"{attention.item():.1f}" == "7.3"
+    weights = hw1.masked_softmax(torch.tensor([[1.0, 2, 3]]), torch.tensor([[True, True, False]]))
+    assert [f"{w:.2f}" for w in weights[0]] == ["0.27", "0.73", "0.00"]
+    assert torch.tensor(89.0).exp().isinf()
+    assert torch.tensor(-104.0).exp() == 0
+    assert hw1.causal_mask(2, 1).tolist() == [[True, True, False], [True, True, True]]
+    lengths = torch.tensor([2, 3])
+    assert hw1.padding_mask(lengths, 3)[:, 0, 0].tolist() == [[True, True, False], [True, True, True]]
+    assert hw1.padding_mask(lengths, 3, "left")[:, 0, 0].tolist() == [[False, True, True], [True, True, True]]
+    assert hw1.split_heads(torch.arange(8.0).view(1, 2, 4), 2).tolist() == [[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]]
+    layer = hw1.MultiHeadAttention(8, 2, 3)
+    assert sum(p.numel() for p in layer.parameters()) == 192
+    word = torch.randn(1, 1, 8, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(layer(word), layer.W_O(layer.W_V(word)))
+    assert [f"{p:.3f}" for p in hw1.sinusoidal_positions(2, 4)[1]] == ["0.841", "0.540", "0.010", "1.000"]
+    assert [f"{p:.3f}" for p in hw1.sinusoidal_positions(2, 3)[1]] == ["0.841", "0.540", "0.002"]
+    moved = torch.tensor([1, 2, 0])
+    assert moved.argsort()[0] == 2  # "dog" comes home from seat 2
