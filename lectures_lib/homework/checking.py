@@ -8,7 +8,7 @@ from lectures_lib.homework.questions import Question, find
 PUBLIC_SEED = 0
 
 
-class WrongAnswer(Exception):  # noqa: N818 - students read this name
+class WrongAnswer(Exception):
     """An answer is not right yet. The message says what is wrong with it; notebooks show it without a traceback."""
 
     def __init__(self, verdict: Verdict):

@@ -69,7 +69,8 @@ class AnswerKey:
         """The judgement of an answer that did this, one outcome a case; it may stop at the first that was lost."""
         for outcome in outcomes:
             if outcome.lost:
-                return self._wrong(outcome.lost, LOST[outcome.lost], self.cases[len(outcomes) - 1])
+                shows = self.cases[len(outcomes) - 1].shows if outcome.lost in ("time", "memory", "ended", "garbled") else ""
+                return Verdict(self.question.name, False, outcome.lost, LOST[outcome.lost], on=shows)
         if any(o.raised and o.raised.kind == "NotImplementedError" for o in outcomes) and not self._may_be_unimplemented():
             return Verdict(self.question.name, False, "unfinished", "Not answered yet.")
         findings = [self._finding(*pair) for pair in zip(outcomes, self.right, self.cases, strict=True)]

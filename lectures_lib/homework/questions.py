@@ -93,11 +93,20 @@ class Question:
 
 @dataclass(frozen=True)
 class Homework:
-    """A homework: its short name ("hw1"), its title, and its questions in the order of the notebook."""
+    """A homework.
+
+    Attributes:
+        name: short, "hw1".
+        title: a word or two.
+        questions: in the order of the notebook.
+        ready_made: names such as "MultiheadAttention" of what students are to build themselves. The grade book's remarks tell
+            where code mentions one; whether that costs points, a person decides.
+    """
 
     name: str
     title: str
     questions: tuple[Question, ...]
+    ready_made: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Question:
         """The question of that full name ("hw1.causal_mask")."""

@@ -1,0 +1,163 @@
+"""The command that shuts a process in, with bubblewrap: what it sees, and as whom it runs."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import lectures_lib
+
+PACKAGE = Path(lectures_lib.__file__).parent
+INSIDE = PACKAGE / "homework" / "inside"
+NOBODY = 65534  # whom root becomes first: the kernel does not limit root's processes
+TMP_BYTES = 64 << 20
+PROCESSES = 64
+ENVIRONMENT = {
+    "HOME": "/tmp",
+    "LANG": "C.UTF-8",
+    "PATH": "",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MPLBACKEND": "agg",
+    "MPLCONFIGDIR": "/tmp",
+    "HF_HUB_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+INSTALL = "Install it: sudo apt-get install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap (Fedora)."
+ALLOW = (
+    "Bubblewrap needs user namespaces for ordinary users. Where Ubuntu's AppArmor forbids them: "
+    "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0; elsewhere: sudo sysctl user.max_user_namespaces=15000. "
+    "In a container, start it so that it may make namespaces, or grade on the machine itself."
+)
+
+
+class Refused(Exception):
+    """Nothing is graded here, because student code could not be shut in. The message says what to do."""
+
+
+def command(program: list[str]) -> list[str]:
+    """The command line that runs `program` in the sandbox.
+
+    It sees, read-only: this interpreter, its packages, the system's libraries, and `lectures_lib` with `homework/inside` in
+    place of `homework`. It may write to a small /tmp and /dev/shm in memory. It has no network, no capabilities, and sees no
+    other process; when the grader ends, so does it.
+    """
+    seen = _visible()
+    line = [
+        *(_as_nobody(seen) if os.geteuid() == 0 else []),
+        *(_bwrap(), "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
+        *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(TMP_BYTES), "--tmpfs", "/dev/shm"),
+    ]
+    for path in seen:
+        line += ["--ro-bind", str(path), str(path)]
+    for link in (Path("/lib"), Path("/lib64")):
+        if link.is_symlink():
+            line += ["--symlink", os.readlink(link), str(link)]
+    for homework in _question_banks(seen):
+        line += ["--ro-bind", str(INSIDE), str(homework)]
+    for name, value in {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(map(str, [PACKAGE.parent, *_site_folders()]))}.items():
+        line += ["--setenv", name, value]
+    return [*line, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--", sys.executable, *program]
+
+
+def require(hidden: Iterable[Path] = ()) -> None:
+    """Make sure that the sandbox works on this machine and is shut.
+
+    Args:
+        hidden: files and folders that must not be seen from inside, besides question banks, solutions and tests.
+
+    Raises:
+        Refused: if not, with what to do about it.
+    """
+    if sys.platform != "linux":
+        raise Refused("Grading needs Linux: the sandbox for student code is made with bubblewrap. Elsewhere, use a virtual machine.")
+    banks = [path for path in (PACKAGE / "homework").glob("*.py") if not (INSIDE / path.name).exists()]
+    solutions = [path for path in (PACKAGE.parent / "solutions", PACKAGE.parent / "tests" / "homework") if path.exists()]
+    paths = [str(path.resolve()) for path in (*banks, *solutions, *hidden)]
+    program = [str(PACKAGE / "homework" / "probe.py"), json.dumps(paths), str(PROCESSES)]
+    try:
+        done = subprocess.run(command(program), env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        raise Refused("The sandbox did not start within a minute.") from None
+    if done.returncode or not done.stdout:
+        complaint = done.stderr.strip()[-500:] or f"status {done.returncode}"
+        raise Refused(f"The sandbox for student code does not start: {complaint}\n{_remedy(complaint)}")
+    if open_doors := json.loads(done.stdout):
+        raise Refused(f"The sandbox for student code is not shut: {'; '.join(open_doors)}.")
+
+
+def _remedy(complaint: str) -> str:
+    if "disable-userns" in complaint:
+        return f"Bubblewrap 0.8 or newer is needed. {INSTALL}"
+    if "Python" in complaint or "can't open file" in complaint or "source path" in complaint:
+        return "The Python environment and the course must be readable for every user: put them outside private folders."
+    return ALLOW
+
+
+def _bwrap() -> str:
+    path = shutil.which("bwrap")
+    if path is None:
+        raise Refused(f"Grading runs student code in a sandbox made with bubblewrap (bwrap), which is not on this machine. {INSTALL}")
+    return path
+
+
+def _visible() -> list[Path]:
+    """The files and folders to show, each under the name by which it is asked for."""
+    wanted = [Path("/usr/lib"), Path("/usr/lib64"), Path("/etc/ld.so.cache")]
+    wanted += [link for link in (Path("/lib"), Path("/lib64")) if not link.is_symlink()]
+    for prefix in (Path(sys.base_prefix), Path(sys.prefix)):
+        if prefix != Path("/usr"):  # of /usr only what is needed
+            wanted += [prefix, prefix.resolve()]
+    wanted += [*_site_folders(), PACKAGE]
+    executable = Path(sys.executable)
+    wanted += [path for path in (executable, executable.resolve()) if not any(map(path.is_relative_to, wanted))]
+    return [path for path in dict.fromkeys(wanted) if path.exists()]
+
+
+def _site_folders() -> list[Path]:
+    """Where packages are installed, as far as it is outside the interpreter's own folder."""
+    folders = [Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+    return [folder for folder in folders if not folder.is_relative_to(sys.prefix) and folder.exists()]
+
+
+def _question_banks(seen: list[Path]) -> list[Path]:
+    """Every `lectures_lib/homework` that would be seen: the one in use, and any other that is installed beside it."""
+    copies = [folder / "lectures_lib" for folder in (Path(entry) for entry in sys.path) if any(map(folder.is_relative_to, seen))]
+    return [copy / "homework" for copy in dict.fromkeys([PACKAGE, *copies]) if (copy / "homework").is_dir()]
+
+
+def _as_nobody(seen: list[Path]) -> list[str]:
+    """For root: what to put before the command so that it runs as an ordinary user, who can reach what it needs.
+
+    An interpreter below /root cannot be reached by others. So a first bubblewrap, still as root, shows the needed folders, and
+    only them, in place of each private one.
+    """
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise Refused("As root, grading needs `setpriv` (package util-linux) to become an ordinary user. Or grade as one.")
+    become = [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--"]
+    private = [path for path in seen if _private_folder(path)]
+    if not private:
+        return become
+    line = [_bwrap(), "--die-with-parent", "--dev-bind", "/", "/"]
+    for folder in dict.fromkeys(map(_private_folder, private)):
+        line += ["--tmpfs", str(folder)]
+    for path in private:
+        for parent in reversed(path.parents):
+            if parent.is_relative_to(_private_folder(path)) and parent != _private_folder(path):
+                line += ["--perms", "0755", "--dir", str(parent)]
+        line += ["--ro-bind", str(path), str(path)]
+    capabilities = [word for name in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{name}")]
+    return [*line, "--cap-drop", "ALL", *capabilities, "--", *become]
+
+
+def _private_folder(path: Path) -> Path | None:
+    """The outermost folder on the way to `path` that others may not pass; None if they may pass all."""
+    return next((parent for parent in reversed(path.parents) if not parent.stat().st_mode & stat.S_IXOTH), None)

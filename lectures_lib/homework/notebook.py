@@ -1,0 +1,75 @@
+"""A notebook as it was handed in: bytes that claim to be one."""
+
+import json
+import warnings
+
+import nbformat
+
+MAX_BYTES = 20 << 20
+MAX_CELLS = 1000
+
+
+class Unreadable(Exception):
+    """The file is no notebook that could be graded. The message tells its author why."""
+
+
+def code_cells(data: bytes) -> list[str]:
+    """The sources of a notebook's code cells, in order. Metadata, outputs and kernel do not matter.
+
+    Args:
+        data: the file, of nbformat 4 or of an older one.
+
+    Raises:
+        Unreadable: if it is anything else, however strange.
+    """
+    if not data.strip():
+        raise Unreadable("The file is empty.")
+    if len(data) > MAX_BYTES:
+        raise Unreadable(
+            f"The file has {len(data) / 1e6:.0f} MB; up to {MAX_BYTES >> 20} MB are read. Clear the outputs and hand it in again."
+        )
+    notebook = _parsed(data)
+    if not isinstance(notebook, dict) or "nbformat" not in notebook:
+        raise Unreadable("The file is JSON, but no notebook.")
+    cells = notebook.get("cells") if notebook["nbformat"] == 4 else _upgraded(notebook)
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        raise Unreadable("The notebook has no list of cells.")
+    if len(cells) > MAX_CELLS:
+        raise Unreadable(f"The notebook has {len(cells):,} cells; up to {MAX_CELLS:,} are run.")
+    return [_source(cell) for cell in cells if cell.get("cell_type") == "code"]
+
+
+def _parsed(data: bytes) -> object:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unreadable("The file is not text, so it is no notebook.") from None
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise Unreadable("The file is JSON, nested far too deep to be a notebook.") from None
+    except ValueError:
+        start = text.lstrip()[:1]
+        what = "It is damaged or cut short." if start in "{[" else "Is it a program, or a page? Download the notebook itself, as .ipynb."
+        raise Unreadable(f"The file is no notebook. {what}") from None
+
+
+def _upgraded(notebook: dict) -> object:
+    """The cells of a notebook in an older format."""
+    if notebook["nbformat"] not in (1, 2, 3):
+        raise Unreadable(f"The notebook's format is {str(notebook['nbformat'])[:20]!r}; 4 is what Jupyter writes today.")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return list(nbformat.convert(nbformat.from_dict(notebook), 4).cells)
+    except Exception as error:  # whatever nbformat trips over in a file that only claims to be of that format
+        raise Unreadable(f"The notebook is in an old format and could not be converted ({type(error).__name__}).") from None
+
+
+def _source(cell: dict) -> str:
+    """A cell's source: a text, or a list of its lines."""
+    source = cell.get("source", "")
+    lines = source if isinstance(source, list) else [source]
+    if not all(isinstance(line, str) for line in lines):
+        raise Unreadable("A code cell's source is not text.")
+    return "".join(lines)

@@ -1,0 +1,133 @@
+"""From a homework with its answers to the notebook that students get."""
+
+import re
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from lectures_lib.homework.questions import Homework, Question
+
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+OPEN = 'raise NotImplementedError("your answer here")'
+_HEADING = re.compile(r"^## Question (\d+): (.+)$", re.MULTILINE)
+_STATED = re.compile(r"^\*(\d+) points? · difficulty (\d+) of 3 · (\d+) minutes\b", re.MULTILINE)
+_CHECK = re.compile(r"""^check\(\s*["']([\w.]+)["']\s*,\s*(\w+)\s*\)""", re.MULTILINE)
+
+
+class Unreleasable(Exception):
+    """A solution notebook from which no student notebook can be made. The message names the cell."""
+
+
+def release(homework: Homework, solutions: Path, out: Path) -> Path:
+    """Write the student notebook of a homework; return where it is.
+
+    Args:
+        homework: its questions; the notebook must state the same.
+        solutions: folder with the executed `<homework>_<name>.ipynb`.
+        out: folder for the student notebook, of the same name.
+
+    Raises:
+        FileNotFoundError: if there is not exactly one such notebook.
+        Unreleasable: if markers do not pair, or the notebook and the questions disagree.
+    """
+    found = sorted(solutions.glob(f"{homework.name}_*.ipynb"))
+    if len(found) != 1:
+        raise FileNotFoundError(f"{solutions} must contain one {homework.name}_*.ipynb, and contains {len(found)}")
+    text = student_version(homework, found[0].read_text(encoding="utf-8"))
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / found[0].name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def student_version(homework: Homework, solution: str) -> str:
+    """The text of the student notebook: the same text for the same solution, every time.
+
+    Raises:
+        Unreleasable: if markers do not pair, or the notebook and the questions disagree.
+    """
+    notebook = nbformat.reads(solution, as_version=4)
+    _agree(homework, notebook.cells)
+    student = nbformat.v4.new_notebook(
+        cells=[_student_cell(cell, i) for i, cell in enumerate(notebook.cells)],
+        metadata={"kernelspec": notebook.metadata.get("kernelspec", {}), "language_info": {"name": "python"}},
+    )
+    nbformat.validate(student)
+    return nbformat.writes(student) + "\n"
+
+
+def without_solutions(source: str) -> str:
+    """`source` with each marked region replaced by a line that raises NotImplementedError, indented as the marker was.
+
+    Raises:
+        Unreleasable: if a region is not closed, or closed without having been opened.
+    """
+    kept, inside = [], False
+    for line in source.splitlines():
+        marker = line.strip()
+        if marker in (BEGIN, END):
+            if (marker == BEGIN) == inside:
+                raise Unreleasable(f"{marker!r} where the other marker belongs:\n{source}")
+            inside = not inside
+            if inside:
+                kept.append(line.replace(BEGIN, OPEN))
+        elif "SOLUTION" in line and marker.startswith("#"):
+            raise Unreleasable(f"is {marker!r} a marker? They are written {BEGIN!r} and {END!r}")
+        elif not inside:
+            kept.append(line)
+    if inside:
+        raise Unreleasable(f"{BEGIN!r} without {END!r}:\n{source}")
+    return "\n".join(kept)
+
+
+def _student_cell(cell: NotebookNode, i: int) -> NotebookNode:
+    """A cell without answer, outputs, or traces of having been run."""
+    identity, tags = f"cell-{i:02}", cell.metadata.get("tags")
+    metadata = {"tags": list(tags)} if tags else {}
+    if cell.cell_type == "markdown":
+        return nbformat.v4.new_markdown_cell(cell.source, id=identity, metadata=metadata)
+    return nbformat.v4.new_code_cell(without_solutions(cell.source), id=identity, metadata=metadata)
+
+
+def _agree(homework: Homework, cells: list[NotebookNode]) -> None:
+    """Make sure that the notebook asks what the bank asks, states the same points, and checks every answer it asks for."""
+    headings = [heading for cell in cells if cell.cell_type == "markdown" for heading in _headings(cell.source)]
+    asked = [(str(i), q.title, str(q.points), str(q.difficulty), str(q.minutes)) for i, q in enumerate(homework.questions, start=1)]
+    for stated, right in zip(headings, asked, strict=False):
+        if stated != right:
+            raise Unreleasable(
+                f"the notebook states question, title, points, difficulty, minutes as {stated}, {homework.name}.py as {right}"
+            )
+    if len(headings) != len(asked):
+        raise Unreleasable(f"the notebook has {len(headings)} questions, {homework.name}.py has {len(asked)}")
+    code = [cell.source for cell in cells if cell.cell_type == "code"]
+    checks = [(i, *found) for i, source in enumerate(code) for found in _CHECK.findall(source)]
+    expected = [(question.name, question.answer_name) for question in homework.questions]
+    if [check[1:] for check in checks] != expected:
+        raise Unreleasable(f"the notebook checks {[check[1:] for check in checks]}; it should check {expected}, in this order")
+    start = 0
+    for (position, *_), question in zip(checks, homework.questions, strict=True):
+        _defined_once(question, code[start:position])
+        start = position
+    if any(BEGIN in source for source in code[start:]):
+        raise Unreleasable("there is a solution after the last check: nothing checks it")
+
+
+def _headings(source: str) -> list[tuple[str, ...]]:
+    """Number, title, points, difficulty and minutes of the questions that a text cell opens."""
+    headings = _HEADING.findall(source)
+    stated = _STATED.findall(source)
+    if len(headings) != len(stated):
+        raise Unreleasable(f"a question does not state `*2 points · difficulty 1 of 3 · 10 minutes …*`:\n{source[:200]}")
+    return [(*heading, *numbers) for heading, numbers in zip(headings, stated, strict=True)]
+
+
+def _defined_once(question: Question, cells: list[str]) -> None:
+    """Make sure that one cell before the check asks for the answer, with a solution in it."""
+    defined = re.compile(rf"^(?:def|class) {question.answer_name}\b", re.MULTILINE)
+    cells_with_answers = [source for source in cells if BEGIN in source]
+    if len(cells_with_answers) != 1 or not defined.search(cells_with_answers[0]):
+        raise Unreleasable(
+            f"before check({question.name!r}) there must be one cell with a solution, and it must define {question.answer_name}"
+        )
