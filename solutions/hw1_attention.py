@@ -24,8 +24,8 @@
 #
 # **The rules.** Keep the names and the arguments of the functions. Everything in `torch` is allowed except ready-made attention:
 # `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and this course's own `lectures_lib.attention` and `lectures_lib.positions`
-# would leave you nothing to learn (the grader points them out). No question needs an earlier answer, and calling one is unwise: a mistake
-# there would cost you twice.
+# are out of bounds; with them there is nothing left to learn here. No question needs an earlier answer, and calling one is unwise: a
+# mistake there would cost you twice.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.

@@ -535,7 +535,7 @@ PADDING = Question(
     points=2,
     minutes=15,
     difficulty=1,
-    chapter="03_multi_head_attention#batching-and-padding",
+    chapter="03_multi_head_attention",
     cases=_padding_cases,
     reference=padding_mask,
     misconceptions=(
@@ -655,7 +655,7 @@ SPLIT = Question(
     points=2,
     minutes=15,
     difficulty=2,
-    chapter="03_multi_head_attention#the-view-transpose-trap",
+    chapter="03_multi_head_attention",
     cases=_split_cases,
     reference=split_heads,
     misconceptions=(
@@ -906,7 +906,7 @@ HEADS = Question(
     points=4,
     minutes=35,
     difficulty=3,
-    chapter="03_multi_head_attention#multi-head-attention",
+    chapter="03_multi_head_attention",
     cases=_heads_cases,
     reference=MultiHeadAttention,
     misconceptions=(
@@ -1108,7 +1108,7 @@ POSITIONS = Question(
     points=3,
     minutes=20,
     difficulty=2,
-    chapter="04_order#sinusoids",
+    chapter="04_order#clocks",
     cases=_positions_cases,
     reference=sinusoidal_positions,
     misconceptions=(
@@ -1131,8 +1131,8 @@ POSITIONS = Question(
         ),
         Misconception(
             "exponent_doubled",
-            "Your exponent is twice too large. If your i already counts 0, 2, 4, … (columns), it is the formula's 2i: divide by d_model "
-            "and do not double it again.",
+            "Your exponent is twice as large as it should be. If your i already counts 0, 2, 4, … (columns), it is the formula's 2i: "
+            "divide by d_model and do not double it again.",
             partial(_positions, exponent=4.0),
         ),
         Misconception(
@@ -1245,7 +1245,7 @@ ORDER = Question(
     points=2,
     minutes=20,
     difficulty=2,
-    chapter="04_order#what-breaks-without-positions",
+    chapter="04_order#what-the-model-without-positions-knows",
     cases=_order_cases,
     reference=order_effect,
     misconceptions=(

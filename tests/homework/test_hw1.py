@@ -3,6 +3,7 @@
 import ast
 import math
 import re
+import warnings
 from pathlib import Path
 
 import jupytext
@@ -130,6 +131,13 @@ def third_dimension(Q, K, V):
 
 def transposed_one_two(Q, K, V):
     return torch.softmax(torch.matmul(Q, K.transpose(1, 2)) / math.sqrt(Q.size(-1)), dim=-1) @ V
+
+
+def capital_t(Q, K, V):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of K.T in more than two dimensions
+        scores = torch.matmul(Q, K.T) / math.sqrt(K.size(-1))
+    return F.softmax(scores, -1) @ V
 
 
 def weights_scaled(Q, K, V):
@@ -378,6 +386,7 @@ STUDENTS = {
         "divided_by_d_k": [both_divided],
         "softmax_over_dim_2": [third_dimension],
         "keys_transposed_from_the_front": [transposed_one_two],
+        "keys_transposed_altogether": [capital_t],
         "scaled_after_softmax": [weights_scaled],
     },
     "hw1.masked_softmax": {
@@ -445,6 +454,18 @@ def test_the_same_mistake_written_otherwise_gets_the_same_name(name, mistake, an
     for seed in SEEDS:
         verdict = judged(name, answer, seed)
         assert verdict.mistake == mistake, f"seed {seed}: {verdict}"
+
+
+@every_question
+def test_the_chapter_has_that_section(name):
+    """The feedback page says "Reread …"; the section must be there."""
+    chapter, _, anchor = QUESTIONS[name].chapter.partition("#")
+    path = ROOT / "notebooks" / f"{chapter}.py"
+    assert re.fullmatch(r"0[234]_\w+", chapter)
+    if anchor:
+        headings = re.findall(r"^# #{2,3} (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        slugs = [re.sub(r"[^\w\- ]", "", heading.lower().replace(" ", "-")) for heading in headings]
+        assert anchor in slugs, f"hw1.py sends readers of {name} to {QUESTIONS[name].chapter}; the sections are {slugs}"
 
 
 # -------------------------------------------------------------------------------------------------------------- the notebook
