@@ -31,7 +31,7 @@ def strongest(keys: list[str], row: np.ndarray, n: int = 3) -> list[str]:
 
 def describe(queries: list[str], keys: list[str], weights: np.ndarray, chosen: int, heading: str) -> str:
     """The picture in words, for its alt text."""
-    top = ", ".join(strongest(keys, weights[chosen])) or "nothing"
+    top = " · ".join(strongest(keys, weights[chosen])) or "nothing"
     start = f"{heading}. " if heading else ""
     return f"{start}Attention weights of {len(queries)} queries (rows) on {len(keys)} keys (columns). {queries[chosen]} → {top}."
 
@@ -42,7 +42,7 @@ def picture(queries: list[str], keys: list[str], weights: np.ndarray, chosen: in
     left = 20 + max(map(_width, queries))
     top = (46 if heading else 22) + max(map(_width, keys))
     right, bottom = left + CELL * len(keys), top + CELL * len(queries)
-    note = f"{queries[chosen]} → {', '.join(strongest(keys, weights[chosen])) or 'nothing'}"
+    note = f"{queries[chosen]} → {' · '.join(strongest(keys, weights[chosen])) or 'nothing'}"
     width = max(right + 14, 28 + _width(note), 28 + _width(heading))
     height = bottom + 34
     parts = [
@@ -91,7 +91,7 @@ def _grid(left: int, top: int, right: int, bottom: int) -> str:
     return rows + "".join(f"M{x} {top}V{bottom}" for x in range(left, right + 1, CELL))
 
 
-def _text(text: str, x: float, y: float, classes: str = "", turn: bool = False) -> str:
+def _text(text: str, x: float | int, y: float | int, classes: str = "", turn: bool = False) -> str:
     classes = f" class='{classes}'" if classes else ""
     if turn:
         return f"<text{classes} transform='translate({x:g} {y:g})rotate(-90)'>{escape(text)}</text>"

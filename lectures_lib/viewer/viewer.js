@@ -29,7 +29,7 @@
     return node;
   }
 
-  // Tokens may be Hebrew or Arabic: <bdi> keeps their direction from turning the text around them.
+  // <bdi>: a Hebrew or Arabic token must not turn the text around it.
   const bold = (text) => make("b", {}, make("bdi", {}, text));
 
   // The chosen button of a switch.
@@ -80,7 +80,7 @@
       return this.hover ?? { side: this.direction, index: this.pin[this.direction] };
     }
 
-    // Its weights with all tokens of the other side: a row of the matrix, or a column.
+    // Its row of the matrix, or its column.
     shares({ side, index }) {
       return this.tokens[OTHER[side]].map((_, other) => (side === "from" ? this.weight(index, other) : this.weight(other, index)));
     }
@@ -133,7 +133,7 @@
       this.paint();
     }
 
-    // All tokens of one side, one of which is chosen: to assistive technology a group of radio buttons.
+    // All tokens of one side; one is chosen, so they are a group of radio buttons.
     group(side, className, name, makeChild) {
       const group = make("div", { class: className, role: "radiogroup", "aria-label": name });
       this.buttons[side] = this.tokens[side].map((text, index) => {
@@ -397,7 +397,7 @@
       } else {
         const top = shares.map((share, other) => ({ share, other })).sort((a, b) => b.share - a.share).slice(0, 3);
         const named = top.filter(({ share }) => percent(share) > 0);
-        const list = named.flatMap(({ share, other }, i) => [i ? ", " : " ", bold(others[other]), `\u00a0${percentText(share)}`]);
+        const list = named.flatMap(({ share, other }, i) => [i ? " · " : " ", bold(others[other]), `\u00a0${percentText(share)}`]);
         this.says.replaceChildren(bold(this.tokens[side][index]), ` ${VERB[side]}`, ...(list.length ? list : [" nothing"]));
       }
       this.sum.textContent = this.sumText(side, shares);
