@@ -1,9 +1,11 @@
 """Build the site, serve it, measure it: `site.py build`, `site.py serve --port 8000`, `site.py lighthouse`."""
 
 import argparse
+import functools
 import gzip
 import hashlib
 import http.server
+import json
 import os
 import pathlib
 import shutil
@@ -47,13 +49,19 @@ def build() -> None:
     print(f"The site is built: {HTML / 'index.html'}")
 
 
+TEXT = (".html", ".css", ".js", ".svg", ".json", ".ipynb", ".txt")
+
+
+@functools.cache
+def gzipped(path: pathlib.Path, changed: float) -> bytes:
+    """A file's bytes, compressed; remembered until it changes."""
+    return gzip.compress(path.read_bytes(), mtime=0)
+
+
 class Handler(http.server.SimpleHTTPRequestHandler):
     """Files of _build/html, compressed as a web host would, and asked for again only when they have changed."""
 
     protocol_version = "HTTP/1.1"
-    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".ipynb": "application/x-ipynb+json", ".woff2": "font/woff2"}
-    compressed = (".html", ".css", ".js", ".svg", ".json", ".ipynb", ".txt", ".inv")
-    cache: dict[pathlib.Path, tuple[float, bytes]] = {}
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, directory=str(HTML), **kwargs)
@@ -65,8 +73,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             path /= "index.html"
         if not path.is_file():
             return super().do_GET()  # a folder without its slash, or nothing there
-        may_gzip = path.suffix in self.compressed and "gzip" in self.headers.get("Accept-Encoding", "")
-        body = self.gzipped(path) if may_gzip else path.read_bytes()
+        may_gzip = path.suffix in TEXT and "gzip" in self.headers.get("Accept-Encoding", "")
+        body = gzipped(path, path.stat().st_mtime) if may_gzip else path.read_bytes()
         tag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
         unchanged = self.headers.get("If-None-Match") == tag
         self.send_response(304 if unchanged else 200)
@@ -81,13 +89,6 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.end_headers()
         if not unchanged:
             self.wfile.write(body)
-
-    def gzipped(self, path: pathlib.Path) -> bytes:
-        """The file's bytes, compressed, and kept until the file changes."""
-        changed = path.stat().st_mtime
-        if self.cache.get(path, (0, b""))[0] != changed:
-            self.cache[path] = changed, gzip.compress(path.read_bytes(), mtime=0)
-        return self.cache[path][1]
 
     def log_message(self, *args):
         """Say nothing."""
@@ -144,8 +145,6 @@ def lighthouse(page: str) -> None:
         ]
         npx(["--yes", LIGHTHOUSE, url, *flags], env={**os.environ, "CHROME_PATH": chrome})
         running.shutdown()
-    import json
-
     for category in json.loads(report.with_suffix(".report.json").read_text())["categories"].values():
         print(f"{category['title']:16} {round(100 * category['score']):3}")
 

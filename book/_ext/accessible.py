@@ -3,8 +3,10 @@
 Its counterpart is the folder _templates: the search button says what stands on it, and the course's name is in a landmark.
 """
 
+from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput, visit_HideCellInput
 from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
 
 
 def visit_hidden_cell(translator, node: HideCodeCellNode) -> None:
@@ -14,7 +16,27 @@ def visit_hidden_cell(translator, node: HideCodeCellNode) -> None:
     translator.body[start:] = [part.replace(' aria-label="Toggle hidden content"', "") for part in translator.body[start:]]
 
 
+def visit_entry(translator, node: nodes.entry) -> None:
+    """An empty corner of a table heads nothing."""
+    HTML5Translator.visit_entry(translator, node)
+    if isinstance(node.parent.parent, nodes.thead) and not node.astext().strip():
+        translator.body[-1] = translator.body[-1].replace("<th", "<td", 1)
+        translator.context[-1] = translator.context[-1].replace("</th", "</td")
+
+
+def visit_citation(translator, node: nodes.citation) -> None:
+    """An entry of the references, without the roles that docutils gives it and that are no longer in use."""
+    translator.body.append(translator.starttag(node, "div", CLASS="citation"))
+
+
+def depart_citation(translator, node: nodes.citation) -> None:
+    """Its end."""
+    translator.body.append("</div>\n")
+
+
 def setup(app: Sphinx) -> dict:
-    """Replace the notebook reader's own visitor."""
+    """Replace the visitors of these three."""
     app.add_node(HideCodeCellNode, override=True, html=(visit_hidden_cell, depart_HideCellInput))
+    app.add_node(nodes.entry, override=True, html=(visit_entry, HTML5Translator.depart_entry))
+    app.add_node(nodes.citation, override=True, html=(visit_citation, depart_citation))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

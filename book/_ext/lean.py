@@ -15,11 +15,20 @@ ICON_RULE = re.compile(r'((?:\.fa-[\w-]+:before,?)+)\{content:"\\([0-9a-f]+)"')
 
 
 def defer_scripts(app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None) -> None:
-    """Let every script file run after the page is shown. The order among them stays the same."""
-    for script in context["script_files"]:
-        name = getattr(script, "filename", None)
-        if name and "documentation_options" not in name:  # scripts inside the page read that one as they go
-            script.attributes.setdefault("defer", "defer")
+    """Let every script file run after the page is shown. The order among them stays the same.
+
+    Not on the search page, whose own scripts are not deferred and need these.
+    """
+    if page != "search":
+        context["script_files"][:] = map(deferred, context["script_files"])
+
+
+def deferred(script):
+    """The same script tag with "defer", if it names a file."""
+    name = getattr(script, "filename", None)
+    if not name or "documentation_options" in name:  # scripts inside the page read that one as they go
+        return script
+    return type(script)(name, priority=script.priority, **{**script.attributes, "defer": "defer"})
 
 
 def visit_image(translator, node: nodes.image) -> None:

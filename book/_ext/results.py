@@ -28,7 +28,12 @@ def rows(results: dict, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
 def spread(value: dict) -> tuple[str, str, str, str]:
     """Mean, median, range and count of a measurement that was repeated."""
     median = number(value["median"]) if "median" in value else ""
-    return f"{number(value['mean'])} {value.get('unit', '')}".strip(), median, f"{number(value['min'])} – {number(value['max'])}", str(value["n"])
+    return (
+        f"{number(value['mean'])} {value.get('unit', '')}".strip(),
+        median,
+        f"{number(value['min'])} – {number(value['max'])}",
+        str(value["n"]),
+    )
 
 
 def number(value: float | str) -> str:
@@ -63,8 +68,12 @@ def provenance(record: dict) -> nodes.field_list:
         "Versions": nodes.Text(versions),
         "Date": nodes.Text(f"{record['date']}, commit {record['commit']}"),
     }
-    fields = (nodes.field("", nodes.field_name("", name), nodes.field_body("", nodes.paragraph("", "", fact))) for name, fact in facts.items())
-    return nodes.field_list("", *fields)
+    return nodes.field_list("", *(fact_field(name, fact) for name, fact in facts.items()))
+
+
+def fact_field(name: str, fact: nodes.Node) -> nodes.field:
+    """One line of it."""
+    return nodes.field("", nodes.field_name("", name), nodes.field_body("", nodes.paragraph("", "", fact)))
 
 
 class Results(SphinxDirective):

@@ -23,7 +23,7 @@ def picture(words: list[tuple[str, float]]) -> str:
     """The words on a line, an arc from the asking word to each other, as thick as its weight is large."""
     centres, x = [], 8.0
     for word, _ in words:
-        width = len(word) * LETTER
+        width = max(len(word) * LETTER, 40)  # room for the number below
         centres.append(x + width / 2)
         x += width + SPACE
     asks = centres[[word for word, _ in words].index(ASKS)]
@@ -46,9 +46,10 @@ def arc(start: float, end: float, weight: float) -> str:
 def label(centre: float, word: str, weight: float) -> str:
     """A word, and below it its weight."""
     kind = ' class="asks"' if word == ASKS else ""
+    share = f"{weight:.2f}" if weight >= 0.005 else "0"
     return (
         f'<text{kind} x="{centre:.0f}" y="{LINE}" font-size="{FONT}" text-anchor="middle">{word}</text>'
-        f'<text class="muted" x="{centre:.0f}" y="{LINE + 28}" font-size="18" text-anchor="middle">{weight:.2f}</text>'
+        f'<text class="muted" x="{centre:.0f}" y="{LINE + 28}" font-size="18" text-anchor="middle">{share}</text>'
     )
 
 

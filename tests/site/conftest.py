@@ -1,15 +1,13 @@
 """The built site, a server for it, and one browser a test module."""
 
-import importlib.util
 import os
 import shutil
 import threading
 from pathlib import Path
 
 import pytest
-import yaml
+from sitemap import ROOT, load_site_tool
 
-ROOT = Path(__file__).parents[2]
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -20,25 +18,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-
-
-def load_site_tool():
-    """tools/site.py as a module (its name is taken by one of Python's own)."""
-    spec = importlib.util.spec_from_file_location("site_tool", ROOT / "tools" / "site.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def pages() -> list[str]:
-    """The addresses of all pages that _toc.yml lists, the root first."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    return [f"{name}.html" for name in [toc["root"], *(entry["file"] for part in toc["parts"] for entry in part["chapters"])]]
-
-
-def notebook_pages() -> list[str]:
-    """Those among them that are made from a notebook."""
-    return [page for page in pages() if (ROOT / page).with_suffix(".ipynb").exists()]
 
 
 def unavailable(reason: str) -> None:

@@ -1,0 +1,27 @@
+"""What the tests of the site share: where things are, and which pages there are."""
+
+import importlib.util
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+
+def load_site_tool():
+    """tools/site.py as a module (its name is taken by one of Python's own)."""
+    spec = importlib.util.spec_from_file_location("site_tool", ROOT / "tools" / "site.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pages() -> list[str]:
+    """The addresses of all pages that _toc.yml lists, the root first."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    return [f"{name}.html" for name in [toc["root"], *(entry["file"] for part in toc["parts"] for entry in part["chapters"])]]
+
+
+def notebook_pages() -> list[str]:
+    """Those among them that are made from a notebook."""
+    return [page for page in pages() if (ROOT / page).with_suffix(".ipynb").exists()]

@@ -1,0 +1,90 @@
+"""Links: those inside the site lead somewhere, and those that name the repository come from its one setting."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from sitemap import ROOT, notebook_pages, pages
+
+COLAB, BINDER = "https://colab.research.google.com/github/", "https://mybinder.org/v2/gh/"
+
+
+@cache
+def parsed(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+@cache
+def anchors(path: Path) -> set[str]:
+    return {tag["id"] for tag in parsed(path).find_all(id=True)}
+
+
+def setting() -> tuple[str, str]:
+    """The repository as owner/name, and its branch."""
+    repository = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]
+    return repository["url"].removeprefix("https://github.com/"), repository["branch"]
+
+
+def hrefs(page: Path) -> list[str]:
+    return [tag["href"] for tag in parsed(page).find_all(href=True)] + [tag["src"] for tag in parsed(page).find_all(src=True)]
+
+
+@pytest.mark.parametrize("path", [*pages(), "search.html", "index.html"])
+def test_every_internal_link_leads_somewhere(html, path):
+    page, lost = html / path, []
+    for href in hrefs(page):
+        link = urlsplit(href)
+        if link.scheme or link.netloc:
+            continue
+        target = (page.parent / unquote(link.path)).resolve() if link.path else page
+        if not target.is_file() or (link.fragment and target.suffix == ".html" and link.fragment not in anchors(target)):
+            lost.append(href)
+    assert not lost
+
+
+@pytest.mark.parametrize("path", pages())
+def test_launch_buttons_are_on_notebooks_only_and_follow_the_setting(html, path):
+    launch = {href for href in hrefs(html / path) if href.startswith((COLAB, BINDER))}
+    repository, branch = setting()
+    source = path.replace(".html", ".ipynb")
+    expected = {f"{COLAB}{repository}/blob/{branch}/{source}", f"{BINDER}{repository}/{branch}?urlpath=lab/tree/{source}"}
+    assert launch == (expected if path in notebook_pages() else set())
+
+
+@pytest.mark.parametrize("path", notebook_pages())
+def test_notebook_can_be_downloaded(html, path):
+    source = path.replace(".html", ".ipynb")
+    assert any(href.endswith(f"_sources/{source}") for href in hrefs(html / path))
+    downloaded = json.loads((html / "_sources" / source).read_text(encoding="utf-8"))
+    nbformat.validate(downloaded)
+    assert downloaded == json.loads((ROOT / source).read_text(encoding="utf-8"))
+
+
+def test_pages_do_not_repeat_the_repository():
+    repository, _ = setting()
+    assert not [page.name for page in (ROOT / "book").rglob("*.md") if repository in page.read_text()]
+
+
+def test_every_paper_a_page_links_to_is_in_the_references():
+    known = (ROOT / "book" / "references.bib").read_text()
+    sources = [*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "exercises").glob("*.ipynb")]
+    linked = {(url, path.name) for path in sources for url in re.findall(r"https://arxiv\.org/abs/[\d.]+\d", path.read_text())}
+    assert not {(url, name) for url, name in linked if url not in known}
+
+
+def test_feedback_points_at_sections_that_exist(html):
+    from lectures_lib.homework.questions import load, names
+
+    lost = []
+    for question in (question for name in names() for question in load(name).questions):
+        name, _, anchor = question.chapter.partition("#")
+        page = html / "notebooks" / f"{name}.html"
+        if not page.exists() or (anchor and anchor not in anchors(page)):
+            lost.append((question.name, question.chapter))
+    assert not lost
