@@ -1,0 +1,177 @@
+"""Byte pair encoding: start from bytes, merge the most frequent pair, again and again (chapter 7; Sennrich et al. 2016, section 3.2).
+
+This is the byte-level variant of GPT-2 (Radford et al. 2019, section 2.2). It knows no unknown token: any text can be encoded,
+and decoding gives it back exactly.
+"""
+
+import heapq
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from lectures_lib.tokenization import byte_level, files
+from lectures_lib.tokenization.base import Tokenizer, count_words
+from lectures_lib.tokenization.pairs import Merge, Pair, PairCounts
+from lectures_lib.tokenization.vocabulary import Vocabulary
+
+KIND = "byte-level BPE"
+
+
+class BPE(Tokenizer):
+    """Byte-level BPE: `BPE.train(texts, 8000)` learns one, `BPE.load(path)` reads one.
+
+    Args:
+        vocabulary: special tokens, the 256 bytes and a token for each merge, as visible characters (`byte_level.visible`).
+        merges: what was learned, in order. The earlier a pair was learned, the earlier it is merged in a new word.
+
+    Raises:
+        ValueError: where the vocabulary lacks a byte or a token that a merge needs or makes.
+    """
+
+    word_pattern = byte_level.WORD
+
+    def __init__(self, vocabulary: Vocabulary, merges: Sequence[Merge]):
+        super().__init__(vocabulary)
+        self.merges = list(merges)
+        self._ids_of_bytes = [vocabulary.id(byte_level.CHARACTER_OF_BYTE[byte]) for byte in range(256)]
+        self._bytes = {token: byte_level.to_bytes(token) for token in vocabulary.tokens if token not in vocabulary.specials}
+        # Which pairs merge, how early, and into what.
+        self._rules: dict[Pair, tuple[int, int]] = {}
+        for rank, merge in enumerate(self.merges):
+            left, right, made = (vocabulary.id(token) for token in (merge.left, merge.right, merge.left + merge.right))
+            self._rules[left, right] = rank, made
+
+    @classmethod
+    def train(cls, texts: Iterable[str], vocab_size: int, specials: Sequence[str] = (), min_count: int = 2) -> "BPE":
+        """Learn merges until there are `vocab_size` tokens, or no pair is left that stands `min_count` times in the texts.
+
+        The names of special tokens are ordinary text to the trainer.
+
+        Args:
+            texts: what to learn from; each is cut into words on its own.
+            vocab_size: tokens in all: special ones, 256 bytes, one for each merge.
+            specials: special tokens; they get the ids 0, 1, …
+            min_count: a rarer pair is not merged.
+
+        Raises:
+            ValueError: for a vocabulary too small for bytes and special tokens, or texts without a word in them.
+        """
+        vocabulary = Vocabulary([*specials, *byte_level.ALPHABET], specials)
+        if vocab_size < len(vocabulary):
+            smallest = f"256 bytes and {len(specials)} special tokens need at least {len(vocabulary)}"
+            raise ValueError(f"a vocabulary of {vocab_size} tokens is too small: {smallest}")
+        words = count_words(texts, byte_level.WORD.findall)
+        return cls(vocabulary, learn_merges(words, vocabulary, vocab_size, min_count))
+
+    def encode_word(self, word: str) -> list[int]:
+        """The ids of one word: its bytes, merged as learned."""
+        return apply_merges([self._ids_of_bytes[byte] for byte in word.encode("utf-8")], self._rules)
+
+    def word_offsets(self, word: str) -> list[tuple[int, int]]:
+        """The characters that each token covers. Tokens that share a character's bytes all cover that character."""
+        character_of = byte_level.character_of_each_byte(word)
+        offsets, end = [], 0
+        for i in self._ids_of_word[word]:
+            start, end = end, end + len(self.vocabulary.tokens[i])  # one visible character a byte
+            offsets.append((character_of[start], character_of[end - 1] + 1))
+        return offsets
+
+    def decode(self, ids: Iterable[int], skip_specials: bool = False) -> str:
+        """The text of the ids, special tokens by their names unless they are skipped. `decode(encode(text)) == text` for every text.
+
+        Other ids may end within a character (a model can generate such); each broken one becomes U+FFFD, the replacement character.
+
+        Raises:
+            ValueError: for an id that is out of range.
+        """
+        tokens = self.known_tokens(ids, skip_specials)
+        specials = self.vocabulary.specials
+        spelled = (token.encode("utf-8") if token in specials else self._bytes[token] for token in tokens)
+        return b"".join(spelled).decode("utf-8", errors="replace")
+
+    def save(self, path: Path | str) -> None:
+        """Write the tokenizer as JSON: the tokens by id, and the merges, each as "left right count"."""
+        record = {
+            "kind": KIND,
+            "specials": list(self.vocabulary.specials),
+            "merges": [merge.line() for merge in self.merges],
+            "tokens": self.vocabulary.tokens,
+        }
+        files.write(path, record)
+
+    @classmethod
+    def load(cls, path: Path | str) -> "BPE":
+        """The tokenizer that `save` wrote.
+
+        Raises:
+            FileNotFoundError: where there is no such file.
+            ValueError: for a file that is damaged; the message says where.
+        """
+        record = files.read(path, KIND, {"specials": list, "merges": list, "tokens": list})
+        with files.blame(path):
+            return cls(Vocabulary(record["tokens"], record["specials"]), [Merge.read(line) for line in record["merges"]])
+
+
+def learn_merges(words: dict[str, int], vocabulary: Vocabulary, vocab_size: int, min_count: int) -> list[Merge]:
+    """Merge the most frequent pair of the words until the vocabulary has `vocab_size` tokens. Adds those tokens to it.
+
+    Of equally frequent pairs, the one whose tokens came first into the vocabulary wins: nothing depends on the order of the words.
+
+    Args:
+        words: the words and how often each occurs.
+        vocabulary: special tokens and bytes; it grows.
+        vocab_size: where to stop.
+        min_count: a rarer pair is not merged.
+
+    Returns:
+        The merges in the order in which they were learned.
+    """
+    spelled = [[vocabulary.ids[character] for character in byte_level.visible(word.encode("utf-8"))] for word in words]
+    counts = PairCounts(spelled, list(words.values()))
+    # A heap gives its smallest entry first: the highest count, then the pair with the lowest ids.
+    queue = [(-count, pair) for pair, count in counts.of.items()]
+    heapq.heapify(queue)
+    merges: list[Merge] = []
+    while queue and len(vocabulary) < vocab_size:
+        negative_count, pair = heapq.heappop(queue)
+        count = counts.of[pair]
+        if count != -negative_count:  # an old entry: the count has changed since, and was queued again when it did
+            continue
+        if count < max(min_count, 1):
+            break
+        left, right = (vocabulary.tokens[i] for i in pair)
+        merges.append(Merge(left, right, count))
+        for changed in counts.merge(pair, vocabulary.add(left + right)).pairs:
+            heapq.heappush(queue, (-counts.of[changed], changed))
+    return merges
+
+
+GONE = -1
+
+
+def apply_merges(symbols: Sequence[int], rules: dict[Pair, tuple[int, int]]) -> list[int]:
+    """Merge the pair that was learned first (of several, the leftmost), again and again, until no learned pair is left.
+
+    A queue holds the pairs that may merge, so that a word of a million symbols is no harder per symbol than a short one.
+
+    Args:
+        symbols: the ids of a word's bytes.
+        rules: for each pair that was learned, its rank and the id that it becomes.
+    """
+    symbols, n = list(symbols), len(symbols)
+    before, after = list(range(-1, n - 1)), list(range(1, n + 1))  # the neighbours of each symbol that is still there
+    queue = [(rules[pair][0], i) for i, pair in enumerate(pairwise(symbols)) if pair in rules]
+    heapq.heapify(queue)
+    while queue:
+        rank, i = heapq.heappop(queue)
+        j = after[i]
+        if j == n or rules.get((symbols[i], symbols[j]), (GONE, GONE))[0] != rank:
+            continue  # the pair that was queued has become part of another
+        symbols[i], symbols[j] = rules[symbols[i], symbols[j]][1], GONE
+        after[i] = after[j]
+        if after[i] < n:
+            before[after[i]] = i
+        for start in (before[i], i):  # the new symbol may merge with its left or its right neighbour
+            if start >= 0 and after[start] < n and (symbols[start], symbols[after[start]]) in rules:
+                heapq.heappush(queue, (rules[symbols[start], symbols[after[start]]][0], start))
+    return [symbol for symbol in symbols if symbol != GONE]
