@@ -20,6 +20,13 @@ class Attended(NamedTuple):
     weights: Float[Tensor, "*batch n_query n_key"]
 
 
+class KeysValues(NamedTuple):
+    """A context already projected to every head's keys and values: what a decoder keeps between its steps (chapter 9)."""
+
+    K: Float[Tensor, "batch n_heads n_key d_k"]
+    V: Float[Tensor, "batch n_heads n_key d_v"]
+
+
 def scaled_dot_product_attention(
     Q: Float[Tensor, "*batch n_query d_k"],
     K: Float[Tensor, "*batch n_key d_k"],
@@ -145,7 +152,7 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self,
         query: Float[Tensor, "batch n_query d_model"],
-        context: Float[Tensor, "batch n_key d_context"] | None = None,
+        context: Float[Tensor, "batch n_key d_context"] | KeysValues | None = None,
         mask: Bool[Tensor, "..."] | None = None,
         return_weights: bool = False,
     ) -> Float[Tensor, "batch n_query d_model"] | Attended:
@@ -153,19 +160,23 @@ class MultiHeadAttention(nn.Module):
 
         Args:
             query: the vectors that ask.
-            context: the vectors that are looked at (cross-attention: the encoder's output); None: `query` itself.
+            context: the vectors that are looked at (cross-attention: the encoder's output), or the keys and values already made
+                of them; None: `query` itself.
             mask: `True` = may attend, broadcastable to `(batch, n_heads, n_query, n_key)`.
             return_weights: also return every head's weights, `(batch, n_heads, n_query, n_key)`.
         """
         context = query if context is None else context
         Q = split_heads(self.W_Q(query), self.n_heads)
-        K = split_heads(self.W_K(context), self.n_heads)
-        V = split_heads(self.W_V(context), self.n_heads)
+        K, V = context if isinstance(context, KeysValues) else self.keys_values(context)
         dropout = self.dropout if self.training else 0.0
         if return_weights:
             heads, weights = scaled_dot_product_attention(Q, K, V, mask, dropout, return_weights=True)
             return Attended(self.W_O(merge_heads(heads)), weights)
         return self.W_O(merge_heads(scaled_dot_product_attention(Q, K, V, mask, dropout)))
+
+    def keys_values(self, context: Float[Tensor, "batch n_key d_context"]) -> KeysValues:
+        """Every head's keys and values of a context."""
+        return KeysValues(split_heads(self.W_K(context), self.n_heads), split_heads(self.W_V(context), self.n_heads))
 
 
 def split_heads(x: Float[Tensor, "batch n width"], n_heads: int) -> Float[Tensor, "batch n_heads n d_head"]:

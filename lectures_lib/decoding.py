@@ -1,0 +1,324 @@
+"""Choosing tokens one after another: greedy, sampling, beam search, with a cache or without (chapter 9).
+
+Any model with the two methods of `stepping.StepModel` can be decoded: `Transformer`, `LanguageModel`, `Seq2Seq`, or one of your own.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from lectures_lib.stepping import StepModel, begin_decoding, evaluating
+
+
+class Look(NamedTuple):
+    """What could be seen at one step: the likeliest next tokens, best first, and where the model looked."""
+
+    candidates: Int[Tensor, "batch k"]
+    probabilities: Float[Tensor, "batch k"]
+    attention: Float[Tensor, "batch *layers_and_heads n_source"] | None
+
+
+class Decoded(NamedTuple):
+    """A batch of decoded sentences. The begin token (or the prompt) is not among the tokens; behind a sentence's end stands `end` only."""
+
+    tokens: Int[Tensor, "batch n"]
+    lengths: Int[Tensor, " batch"]  # tokens before the end token
+    scores: Float[Tensor, " batch"]  # log probability of all tokens, the end token included
+    looks: list[Look]  # one a step, where asked for
+
+    def sentences(self) -> list[list[int]]:
+        """The token ids of each sentence, without its end token."""
+        return [row[:length] for row, length in zip(self.tokens.tolist(), self.lengths.tolist(), strict=True)]
+
+
+def greedy(
+    model: StepModel,
+    source: Int[Tensor, "batch n_source"],
+    source_lengths: Int[Tensor, " batch"] | None = None,
+    *,
+    end: int,
+    max_len: int,
+    begin: int | None = None,
+    never: Sequence[int] = (),
+    look: int = 0,
+) -> Decoded:
+    """The likeliest token at every step. Fast, and short-sighted: the likeliest sentence may begin with another one.
+
+    Args:
+        model: the model that decodes; its dropout is switched off meanwhile.
+        source: what `model.start` reads: sentences to translate, or prompts to continue, padded on the right.
+        source_lengths: how many tokens of each are real; None: all.
+        end: the token that ends a sentence.
+        max_len: the most tokens to decode; a sentence without an end by then is cut off.
+        begin: the first token that the decoder reads. A translator needs one; a language model has its prompt.
+        never: tokens never to choose, such as padding.
+        look: note the `look` likeliest tokens of each step, and the attention, in `Decoded.looks`; 0: none.
+
+    Raises:
+        ValueError: for a max_len below 1, a missing `begin`, a token that is not in the vocabulary, and what `model.start` refuses.
+    """
+    return decode_with(
+        lambda log_probs: log_probs.argmax(dim=-1),
+        model,
+        source,
+        source_lengths,
+        end=end,
+        max_len=max_len,
+        begin=begin,
+        never=never,
+        look=look,
+    )
+
+
+def sample(
+    model: StepModel,
+    source: Int[Tensor, "batch n_source"],
+    source_lengths: Int[Tensor, " batch"] | None = None,
+    *,
+    end: int,
+    max_len: int,
+    begin: int | None = None,
+    never: Sequence[int] = (),
+    look: int = 0,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    generator: torch.Generator | None = None,
+) -> Decoded:
+    """A token drawn from the model's distribution at every step, after three changes to it, in this order.
+
+    Args:
+        temperature: the logits are divided by it: below 1 the likely get likelier, above 1 all get more alike.
+        top_k: only the k likeliest tokens are kept (Fan et al. 2018).
+        top_p: only the likeliest tokens that together reach probability p are kept (nucleus sampling, Holtzman et al. 2020).
+        generator: where the randomness comes from; None: torch's own.
+        model, source, source_lengths, end, max_len, begin, never, look: as in `greedy`. The scores and looks are the model's own,
+            before the changes.
+
+    Raises:
+        ValueError: for a temperature, top_k or top_p out of range, and as `greedy` does.
+    """
+    if not temperature > 0:
+        raise ValueError(f"the temperature must be above 0, got {temperature}; at 0 it would be greedy decoding: use greedy")
+
+    def draw(log_probs: Tensor) -> Tensor:
+        logits = log_probs / temperature  # log probabilities are logits too: softmax only asks for differences
+        logits = logits if top_k is None else keep_top_k(logits, top_k)
+        logits = logits if top_p is None else keep_top_p(logits, top_p)
+        return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]
+
+    return decode_with(draw, model, source, source_lengths, end=end, max_len=max_len, begin=begin, never=never, look=look)
+
+
+def keep_top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "batch vocab"]:
+    """The k largest logits of each row; all others become -∞. Where several equal the k-th, they all stay.
+
+    Raises:
+        ValueError: for a k below 1.
+    """
+    if k < 1:
+        raise ValueError(f"top_k must be at least 1, got {k}")
+    smallest_kept = logits.topk(min(k, logits.shape[-1]), dim=-1).values[:, -1:]
+    return logits.masked_fill(logits < smallest_kept, -torch.inf)
+
+
+def keep_top_p(logits: Float[Tensor, "batch vocab"], p: float) -> Float[Tensor, "batch vocab"]:
+    """The fewest largest logits of each row whose probabilities sum to p or more; all others become -∞.
+
+    Raises:
+        ValueError: for a p outside (0, 1].
+    """
+    if not 0 < p <= 1:
+        raise ValueError(f"top_p must lie above 0 and not above 1, got {p}")
+    largest_first, order = logits.sort(dim=-1, descending=True)
+    probabilities = largest_first.softmax(dim=-1)
+    before = probabilities.cumsum(dim=-1) - probabilities  # what the likelier tokens reach without this one
+    kept = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order, before < p)
+    return logits.masked_fill(~kept, -torch.inf)
+
+
+@torch.no_grad()
+def decode_with(
+    choose: Callable[[Float[Tensor, "batch vocab"]], Int[Tensor, " batch"]],
+    model: StepModel,
+    source: Int[Tensor, "batch n_source"],
+    source_lengths: Int[Tensor, " batch"] | None,
+    *,
+    end: int,
+    max_len: int,
+    begin: int | None = None,
+    never: Sequence[int] = (),
+    look: int = 0,
+) -> Decoded:
+    """The loop that greedy decoding and sampling share; `choose` takes the next tokens' log probabilities to one token a sentence."""
+    with evaluating(model):
+        logits, state, attention = begin_decoding(model, source, source_lengths, begin, end, max_len, never, look > 0)
+        finished = torch.zeros(len(logits), dtype=torch.bool, device=logits.device)
+        scores = logits.new_zeros(len(logits))
+        tokens, looks = [], []
+        while True:
+            log_probs = logits.log_softmax(dim=-1)
+            if look:
+                likeliest = log_probs.topk(min(look, log_probs.shape[-1]))
+                looks.append(Look(likeliest.indices, likeliest.values.exp(), attention))
+            # What a finished sentence says is dropped: end token after end token, at no cost to its score.
+            chosen = choose(without(log_probs, never)).masked_fill(finished, end)
+            scores += log_probs.gather(1, chosen[:, None])[:, 0].masked_fill(finished, 0.0)
+            tokens.append(chosen)
+            finished = finished | (chosen == end)
+            if len(tokens) == max_len or finished.all():
+                tokens = torch.stack(tokens, dim=1)
+                return Decoded(tokens, lengths_before(end, tokens), scores, looks)
+            logits, state, attention = model.step(chosen, state, return_weights=look > 0)
+
+
+class Beams(NamedTuple):
+    """The hypotheses of each sentence, best first. A score of -∞ marks a place that no hypothesis fills."""
+
+    tokens: Int[Tensor, "batch width n"]  # behind a hypothesis stands `end` only
+    scores: Float[Tensor, "batch width"]
+
+
+def beam(
+    model: StepModel,
+    source: Int[Tensor, "batch n_source"],
+    source_lengths: Int[Tensor, " batch"] | None = None,
+    *,
+    width: int = 4,
+    alpha: float = 0.6,
+    end: int,
+    max_len: int,
+    begin: int | None = None,
+    never: Sequence[int] = (),
+) -> Decoded:
+    """The best sentence that beam search finds. The arguments are those of `n_best`; a width of 1 is greedy decoding.
+
+    Its score is the log probability divided by the length penalty.
+    """
+    found, _ = n_best(model, source, source_lengths, width=width, alpha=alpha, end=end, max_len=max_len, begin=begin, never=never)
+    tokens = found.tokens[:, 0]
+    lengths = lengths_before(end, tokens)
+    return Decoded(tokens[:, : int(lengths.max()) + 1], lengths, found.scores[:, 0], [])
+
+
+@torch.no_grad()
+def n_best(
+    model: StepModel,
+    source: Int[Tensor, "batch n_source"],
+    source_lengths: Int[Tensor, " batch"] | None = None,
+    *,
+    width: int = 4,
+    alpha: float = 0.6,
+    end: int,
+    max_len: int,
+    begin: int | None = None,
+    never: Sequence[int] = (),
+) -> tuple[Beams, list[Beams]]:
+    """Beam search: at every step each sentence keeps the `width` likeliest of all continuations of what it kept before.
+
+    A continuation that ends, and is among the `width` best, becomes a finished hypothesis; its place goes to the next best.
+    A sentence is done when it has `width` of them. (Sutskever et al. 2014; this order of events is fairseq's.)
+
+    Args:
+        width: how many hypotheses are kept; the paper's is 4 (section 6.1).
+        alpha: exponent of the length penalty, the paper's is 0.6; 0: none. See `length_penalty`.
+        model, source, source_lengths, end, max_len, begin, never: as in `greedy`.
+
+    Returns:
+        The `width` best hypotheses of each sentence, by log probability over length penalty; and those that were alive after
+        each step, with their log probabilities.
+
+    Raises:
+        ValueError: for a width below 1, a negative alpha, and as `greedy` does.
+    """
+    if width < 1:
+        raise ValueError(f"a beam keeps at least one hypothesis, got width = {width}")
+    if alpha < 0:
+        raise ValueError(f"the length penalty's alpha must not be negative, got {alpha}")
+    with evaluating(model):
+        logits, state, _ = begin_decoding(model, source, source_lengths, begin, end, max_len, never)
+        batch, vocab = logits.shape
+        first_row = torch.arange(batch, device=logits.device)[:, None] * width  # where each sentence's hypotheses begin
+        # Each sentence begins with one hypothesis, and width - 1 places that nothing fills yet.
+        live = no_beams(logits, width, max_len, end)
+        live.scores[:, 0] = 0.0
+        finished = no_beams(logits, width, max_len, end)
+        rows = torch.arange(batch, device=logits.device).repeat_interleave(width)
+        logits, state = logits[rows], state.select(rows)
+        steps = []
+        for n in range(1, max_len + 1):
+            log_probs = without(logits.log_softmax(dim=-1), never).view(batch, width, vocab)
+            ended, live, parents = grow(live, log_probs, n, end)
+            undone = finished.scores.isinf().any(dim=1, keepdim=True)  # what comes after a sentence is done counts no more
+            finished = best_of(finished, rescore(ended, undone, length_penalty(n, alpha)))
+            steps.append(Beams(live.tokens[:, :, :n], live.scores))
+            undone = finished.scores.isinf().any(dim=1, keepdim=True)
+            if n == max_len or not undone.any():
+                # Out of steps: what is still alive is cut off, and competes as it is.
+                return best_of(finished, rescore(live, undone, length_penalty(n, alpha))), steps
+            rows = (first_row + parents).flatten()
+            logits, state, _ = model.step(live.tokens[:, :, n - 1].flatten(), state.select(rows))
+
+
+def length_penalty(n: int, alpha: float) -> float:
+    """((5 + n) / 6)^α for a hypothesis of n tokens, its end token included (Wu et al. 2016, section 7, without their coverage penalty).
+
+    A log probability is a sum of negative numbers, so without it short hypotheses win. The sum is divided by this.
+    """
+    return ((5 + n) / 6) ** alpha
+
+
+def grow(live: Beams, log_probs: Float[Tensor, "batch width vocab"], n: int, end: int) -> tuple[Beams, Beams, Int[Tensor, "batch width"]]:
+    """Continue every live hypothesis with every token, as its n-th, and keep the best.
+
+    Returns:
+        The hypotheses that ended, those that live on, and the parent of each of these: its place among the live before.
+    """
+    _, width, vocab = log_probs.shape
+    totals = (live.scores[:, :, None] + log_probs).flatten(start_dim=1)
+    # Each hypothesis has one continuation that ends, so among the 2 · width best at least `width` live on.
+    scores, places = totals.topk(2 * width, dim=1)
+    parents, tokens = places // vocab, places % vocab
+    grown = take(live.tokens, parents)
+    grown[:, :, n - 1] = tokens
+    ends = tokens == end
+    ended = Beams(grown[:, :width], scores.masked_fill(~ends, -torch.inf)[:, :width])
+    scores, kept = scores.masked_fill(ends, -torch.inf).topk(width, dim=1)
+    return ended, Beams(take(grown, kept), scores), parents.gather(1, kept)
+
+
+def best_of(a: Beams, b: Beams) -> Beams:
+    """The best hypotheses of two sets, as many as the first holds."""
+    scores, places = torch.cat([a.scores, b.scores], dim=1).topk(a.scores.shape[1], dim=1)
+    return Beams(take(torch.cat([a.tokens, b.tokens], dim=1), places), scores)
+
+
+def rescore(beams: Beams, counted: Bool[Tensor, "batch 1"], penalty: float) -> Beams:
+    """The scores divided by the penalty; -∞ in the sentences that are not counted."""
+    return Beams(beams.tokens, (beams.scores / penalty).masked_fill(~counted, -torch.inf))
+
+
+def no_beams(like: Float[Tensor, "batch vocab"], width: int, max_len: int, end: int) -> Beams:
+    """Room for `width` hypotheses of each sentence, and none in it."""
+    tokens = torch.full((len(like), width, max_len), end, device=like.device)
+    return Beams(tokens, like.new_full((len(like), width), -torch.inf))
+
+
+def take(tokens: Int[Tensor, "batch many n"], places: Int[Tensor, "batch kept"]) -> Int[Tensor, "batch kept n"]:
+    """Each sentence's hypotheses at these places."""
+    return tokens.gather(1, places[:, :, None].expand(-1, -1, tokens.shape[2]))
+
+
+def without(log_probs: Float[Tensor, "batch vocab"], never: Sequence[int]) -> Float[Tensor, "batch vocab"]:
+    """The log probabilities, with -∞ for the tokens that must not be chosen."""
+    if not never:
+        return log_probs
+    return log_probs.index_fill(1, torch.tensor(never, device=log_probs.device), -torch.inf)
+
+
+def lengths_before(end: int, tokens: Int[Tensor, "*batch n"]) -> Int[Tensor, "*batch"]:
+    """How many tokens stand before the first end token."""
+    return ((tokens == end).cumsum(dim=-1) == 0).sum(dim=-1)

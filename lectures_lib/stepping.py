@@ -1,0 +1,115 @@
+"""Decoding one token at a time: what a model must offer for it, and what it keeps from step to step (chapter 9).
+
+A model is asked for two methods, `start` and `step` (`StepModel`). What it remembers in between is its own business
+(`StepState`): keys and values in a Transformer (the KV cache), hidden vectors in an RNN. `decoding` knows no more of a model than this.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from lectures_lib.attention import KeysValues
+
+
+@runtime_checkable
+class StepState(Protocol):
+    """What a model remembers of each sentence of a batch between two steps."""
+
+    def select(self, rows: Int[Tensor, " kept"]) -> "StepState":
+        """A new state of these rows of the batch, in this order; a row may come more than once. Beam search needs it."""
+        ...
+
+
+class Step(NamedTuple):
+    """What a model says after a step: the scores of the next token, the state to go on from, and where it looked.
+
+    `start` gives no scores (None) where decoding begins with a token of its own, as a translator's does.
+    `attention` is None unless asked for, and for a model without it.
+    """
+
+    logits: Float[Tensor, "batch vocab"] | None
+    state: StepState
+    attention: Float[Tensor, "batch *layers_and_heads n_source"] | None = None
+
+
+@runtime_checkable
+class StepModel(Protocol):
+    """A model that decodes step by step: `Transformer`, `LanguageModel`, `Seq2Seq`, or a table of probabilities in a test."""
+
+    def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
+        """Read the source (a language model: the prompt), padded on the right."""
+        ...
+
+    def step(self, tokens: Int[Tensor, " batch"], state: Any, return_weights: bool = False) -> Step:
+        """Read one more token of each sentence. It may change the state it is given, which must not be used again."""
+        ...
+
+
+class KeyValueCache:
+    """The keys and values of all positions that one self-attention has seen: a new position need not make them again (chapter 9)."""
+
+    def __init__(self, kept: KeysValues | None = None):
+        self.kept = kept
+
+    def extend(self, new: KeysValues) -> KeysValues:
+        """Add the keys and values of the newest positions; returns those of all."""
+        if self.kept is not None:
+            new = KeysValues(torch.cat([self.kept.K, new.K], dim=2), torch.cat([self.kept.V, new.V], dim=2))
+        self.kept = new
+        return new
+
+    def select(self, rows: Int[Tensor, " kept"]) -> "KeyValueCache":
+        """The cache of these rows of the batch, in this order; a row may come more than once."""
+        return KeyValueCache(None if self.kept is None else select_rows(self.kept, rows))
+
+
+def select_rows(kept: KeysValues, rows: Int[Tensor, " kept"]) -> KeysValues:
+    """The keys and values of these rows of the batch."""
+    return KeysValues(kept.K.index_select(0, rows), kept.V.index_select(0, rows))
+
+
+@contextmanager
+def evaluating(model: StepModel) -> Iterator[None]:
+    """Switch the model's dropout off, and back on afterwards where it was on."""
+    training = isinstance(model, nn.Module) and model.training
+    if training:
+        model.eval()
+    try:
+        yield
+    finally:
+        if training:
+            model.train()
+
+
+def begin_decoding(
+    model: StepModel,
+    source: Int[Tensor, "batch n_source"],
+    source_lengths: Int[Tensor, " batch"] | None,
+    begin: int | None,
+    end: int,
+    max_len: int,
+    never: Sequence[int] = (),
+    return_weights: bool = False,
+) -> Step:
+    """Read the source, then the begin token if there is one: the first scores.
+
+    Raises:
+        ValueError: for a max_len below 1, a model that needs a begin token and got none, or a token that is not in the vocabulary.
+    """
+    if max_len < 1:
+        raise ValueError(f"at least one token must be decoded, got max_len = {max_len}")
+    first = model.start(source, source_lengths)
+    if begin is not None:
+        tokens = torch.full((len(source),), begin, dtype=source.dtype, device=source.device)
+        first = model.step(tokens, first.state, return_weights)
+    if first.logits is None:
+        raise ValueError("this model's decoder must be given a token to begin with: pass begin=…")
+    vocab_size = first.logits.shape[-1]
+    for name, token in (("end", end), *(("never", token) for token in never)):
+        if not 0 <= token < vocab_size:
+            raise ValueError(f"{name} = {token} is not in the vocabulary of {vocab_size} tokens, 0 … {vocab_size - 1}")
+    return first

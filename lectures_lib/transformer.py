@@ -1,0 +1,213 @@
+"""The Transformer: an encoder that reads the source and a decoder that writes the target (chapter 6; Vaswani et al. 2017).
+
+Sentences of a batch are padded on the right; `source_lengths` says how many tokens of each are real. Targets need no lengths: padding
+on their right comes after everything that a causal model looks at, and the loss leaves it out.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from lectures_lib.attention import KeysValues, causal_mask, padding_mask
+from lectures_lib.layers import Decoder, Encoder, Intermediates, TokenEmbedding, check_lengths, initialise
+from lectures_lib.positions import SinusoidalPositions
+from lectures_lib.stepping import KeyValueCache, Step, select_rows
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """The sizes of a Transformer; `dataclasses.replace(TransformerConfig.BASE, vocab_size=…)` changes some of them.
+
+    Args:
+        vocab_size: tokens in the vocabulary that source and target share.
+        d_model: width of the vectors.  n_heads: heads of each attention.  d_ff: width of the feed-forward's hidden layer.
+        n_layers: blocks in the encoder, and as many in the decoder.
+        dropout: share of each sublayer's output, and of the embeddings, dropped in training (section 5.4).
+        max_len: the longest source or target, in tokens.
+        activation: a name in `layers.ACTIVATIONS`.
+        pre_norm: normalise before each sublayer instead of after the sum; then a LayerNorm ends each stack.
+        final_norm: whether a LayerNorm ends each stack; None: with pre_norm only. `nn.Transformer` always has one.
+        bias: whether attention's projections and the output add a bias. The paper does not say; most code has it.
+        sines_first: all sines before all cosines in a position's vector, instead of taking turns. Marian's order.
+    """
+
+    vocab_size: int
+    d_model: int = 512
+    n_heads: int = 8
+    n_layers: int = 6
+    d_ff: int = 2048
+    dropout: float = 0.1
+    max_len: int = 1024
+    activation: str = "relu"
+    pre_norm: bool = False
+    final_norm: bool | None = None
+    bias: bool = True
+    sines_first: bool = False
+
+    BASE: ClassVar["TransformerConfig"]
+    BIG: ClassVar["TransformerConfig"]
+    SMALL: ClassVar["TransformerConfig"]
+    TINY: ClassVar["TransformerConfig"]
+
+
+# Table 3 of the paper. Its shared English-German vocabulary has "about 37000 tokens" (section 5.1).
+TransformerConfig.BASE = TransformerConfig(37_000)
+TransformerConfig.BIG = TransformerConfig(37_000, d_model=1024, n_heads=16, d_ff=4096, dropout=0.3)
+# Sizes of this book, for data sets of some ten thousand sentences and for a minute on a CPU.
+TransformerConfig.SMALL = TransformerConfig(8_000, d_model=256, n_heads=4, n_layers=3, d_ff=1024)
+TransformerConfig.TINY = TransformerConfig(1_000, d_model=64, n_heads=4, n_layers=2, d_ff=256, dropout=0.0)
+
+
+class Transformer(nn.Module):
+    """Scores of every target token's successor, given the source and the target tokens up to it.
+
+    One matrix serves as source embedding, target embedding and (transposed) as output projection (section 3.4).
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.config = config
+        self.embedding = TokenEmbedding(config.vocab_size, config.d_model, scale=math.sqrt(config.d_model))
+        self.positions = SinusoidalPositions(config.d_model, config.max_len)
+        if config.sines_first:
+            table = self.positions.positions
+            self.positions.positions = torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
+        self.dropout = nn.Dropout(config.dropout)
+        sizes = (config.n_layers, config.d_model, config.n_heads, config.d_ff)
+        options = {
+            "dropout": config.dropout,
+            "activation": config.activation,
+            "pre_norm": config.pre_norm,
+            "final_norm": config.final_norm,
+            "bias": config.bias,
+        }
+        self.encoder = Encoder(*sizes, **options)
+        self.decoder = Decoder(*sizes, **options)
+        self.output_bias = nn.Parameter(torch.zeros(config.vocab_size)) if config.bias else None
+        initialise(self)
+
+    def forward(
+        self,
+        source: Int[Tensor, "batch n_source"],
+        target: Int[Tensor, "batch n_target"],
+        source_lengths: Int[Tensor, " batch"] | None = None,
+        return_intermediates: bool = False,
+    ) -> Float[Tensor, "batch n_target vocab"] | tuple[Float[Tensor, "batch n_target vocab"], Intermediates]:
+        """The scores (logits) of the token that follows each target token: all positions at once, as in training.
+
+        Args:
+            source: token ids, padded on the right.
+            target: what the decoder reads: the begin token and the translation so far (in training, `shift_right` of all of it).
+            source_lengths: how many tokens of each source are real; None: all.
+            return_intermediates: also return `{"encoder": …, "decoder": …}`, named as in `layers`.
+
+        Raises:
+            ValueError: for an unknown token id, an empty sentence, lengths that do not fit, or more tokens than positions.
+        """
+        if not return_intermediates:
+            return self.logits(self.decode(target, self.encode(source, source_lengths), source_lengths))
+        memory, in_encoder = self.encode(source, source_lengths, return_intermediates=True)
+        hidden, in_decoder = self.decode(target, memory, source_lengths, return_intermediates=True)
+        return self.logits(hidden), {"encoder": in_encoder, "decoder": in_decoder}
+
+    def encode(
+        self,
+        source: Int[Tensor, "batch n_source"],
+        source_lengths: Int[Tensor, " batch"] | None = None,
+        return_intermediates: bool = False,
+    ) -> Float[Tensor, "batch n_source d_model"] | tuple[Float[Tensor, "batch n_source d_model"], Intermediates]:
+        """The memory: one vector for each source token, made from the whole sentence."""
+        check_lengths(source_lengths, source)
+        mask = None if source_lengths is None else padding_mask(source_lengths, source.shape[1])
+        return self.encoder(self.embed(source), mask, return_intermediates=return_intermediates)
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch n_target"],
+        memory: Float[Tensor, "batch n_source d_model"],
+        source_lengths: Int[Tensor, " batch"] | None = None,
+        return_intermediates: bool = False,
+    ) -> Float[Tensor, "batch n_target d_model"] | tuple[Float[Tensor, "batch n_target d_model"], Intermediates]:
+        """One vector for each target token, made from the tokens up to it and the memory; `logits` reads the next token from it."""
+        check_lengths(None, target)
+        mask = causal_mask(target.shape[1], target.device)
+        memory_mask = None if source_lengths is None else padding_mask(source_lengths, memory.shape[1])
+        return self.decoder(self.embed(target), memory, mask, memory_mask, return_intermediates=return_intermediates)
+
+    def embed(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d_model"]:
+        """Token vectors times √d_model, plus positions (sections 3.4 and 3.5)."""
+        return self.dropout(self.positions(self.embedding(tokens)))
+
+    def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab"]:
+        """The score of every token of the vocabulary; their softmax is the distribution of the next token."""
+        scores = self.embedding.scores(hidden)
+        return scores if self.output_bias is None else scores + self.output_bias
+
+    def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
+        """Read the source, and get ready to decode step by step (`stepping.StepModel`)."""
+        memory = self.encode(source, source_lengths)
+        keys_values = [block.cross_attention.keys_values(memory) for block in self.decoder.blocks]
+        padded = source_lengths is not None and int(source_lengths.min()) < source.shape[1]
+        mask = padding_mask(source_lengths, source.shape[1]) if padded else None
+        return Step(None, TransformerState(keys_values, mask, [KeyValueCache() for _ in self.decoder.blocks]))
+
+    def step(self, tokens: Int[Tensor, " batch"], state: "TransformerState", return_weights: bool = False) -> Step:
+        """Decode one more token of each sentence: only the newest position is computed, the others' keys and values are kept.
+
+        No mask is needed: what is kept lies in the past. With `return_weights`, the step's attention is that of every
+        layer and head to the source, `(batch, n_layers, n_heads, n_source)`.
+
+        Raises:
+            ValueError: for more steps than the model has positions.
+        """
+        if state.n_decoded == self.config.max_len:
+            raise ValueError(f"{state.n_decoded} tokens are decoded, and the model has positions for no more")
+        position = self.positions.positions[state.n_decoded]
+        x = self.dropout(self.embedding(tokens[:, None]) + position)
+        x = self.decoder(x, state.memory, None, state.memory_mask, state.caches, return_weights)
+        attention = None
+        if return_weights:
+            x, seen = x
+            blocks = [seen[f"block_{i}"] for i in range(self.config.n_layers)]
+            attention = torch.stack([block["cross_attention_weights"][:, :, 0] for block in blocks], dim=1)
+        state.n_decoded += 1
+        return Step(self.logits(x[:, 0]), state, attention)
+
+
+@dataclass
+class TransformerState:
+    """What a Transformer keeps between two steps of decoding.
+
+    Args:
+        memory: each decoder block's keys and values of the encoder's output, made once.
+        memory_mask: the source's padding mask; None where no source is padded.
+        caches: each decoder block's keys and values of the target tokens so far.
+        n_decoded: how many target tokens there are so far.
+    """
+
+    memory: list[KeysValues]
+    memory_mask: Bool[Tensor, "batch 1 1 n_source"] | None
+    caches: list[KeyValueCache]
+    n_decoded: int = 0
+
+    def select(self, rows: Int[Tensor, " kept"]) -> "TransformerState":
+        """The state of these rows of the batch, in this order; a row may come more than once."""
+        memory = [select_rows(kept, rows) for kept in self.memory]
+        mask = None if self.memory_mask is None else self.memory_mask[rows]
+        return TransformerState(memory, mask, [cache.select(rows) for cache in self.caches], self.n_decoded)
+
+
+def shift_right(target: Int[Tensor, "batch n"], begin: int) -> Int[Tensor, "batch n"]:
+    """What the decoder reads in training: the begin token, then the target without its last token.
+
+        the target, to be predicted    I    saw   her  <end>
+        what the decoder reads      <begin>  I    saw   her
+
+    At each position the decoder has read the *right* tokens before, whatever it would have said itself (teacher forcing), so all
+    positions train at once. A sentence padded on the right keeps its padding; the loss leaves those positions out.
+    """
+    return torch.cat([torch.full_like(target[:, :1], begin), target[:, :-1]], dim=1)
