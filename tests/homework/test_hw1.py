@@ -36,6 +36,10 @@ def judged(name, answer, seed=0):
 def test_the_reference_is_right(name):
     for seed in SEEDS:
         assert judged(name, QUESTIONS[name].reference, seed).right
+        for outcome in KEYS[name, seed].right:
+            assert outcome.raised is None
+            assert outcome.changed == ()
+            assert outcome.value.isfinite().all()
 
 
 @pytest.mark.parametrize(("name", "answer"), [(n, a) for n, answers in RIGHT_ANSWERS.items() for a in answers])
