@@ -1,0 +1,183 @@
+"""Real translators: the checkpoints of Marian (`Helsinki-NLP/opus-mt-en-de` and kin) in our own Transformer (chapter 9).
+
+Junczys-Dowmunt et al. 2018 trained them with their own program, and they differ from the paper in little: swish instead of ReLU, all sines
+before all cosines in a position, a bias on the output, and a decoder that begins with the padding token. All of it is said here.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from lectures_lib import pretrained
+from lectures_lib.decoding import beam
+from lectures_lib.transformer import Transformer, TransformerConfig
+
+# Names in the checkpoint's config.json to ours.
+SIZES = {
+    "vocab_size": "vocab_size",
+    "d_model": "d_model",
+    "encoder_attention_heads": "n_heads",
+    "encoder_layers": "n_layers",
+    "encoder_ffn_dim": "d_ff",
+    "dropout": "dropout",
+    "max_position_embeddings": "max_len",
+}
+ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu", "gelu_new": "gelu_tanh"}
+
+# What our Transformer takes for granted; and what config.json leaves out when it is so.
+EXPECTED = {"scale_embedding": True, "share_encoder_decoder_embeddings": True, "tie_word_embeddings": True}
+DEFAULTS = {"share_encoder_decoder_embeddings": True, "tie_word_embeddings": True}
+
+ATTENTION = {"q_proj": "W_Q", "k_proj": "W_K", "v_proj": "W_V", "out_proj": "W_O"}
+KEY_MAP = {
+    "model.shared.weight": "embedding.weight",
+    "model.{stack}.embed_tokens.weight": "embedding.weight",
+    "lm_head.weight": "embedding.weight",
+    "final_logits_bias": "output_bias",
+    **{
+        f"model.{{stack}}.layers.{{i}}.self_attn.{theirs}.{{kind}}": f"{{stack}}.blocks.{{i}}.self_attention.{ours}.{{kind}}"
+        for theirs, ours in ATTENTION.items()
+    },
+    **{
+        f"model.decoder.layers.{{i}}.encoder_attn.{theirs}.{{kind}}": f"decoder.blocks.{{i}}.cross_attention.{ours}.{{kind}}"
+        for theirs, ours in ATTENTION.items()
+    },
+    "model.{stack}.layers.{i}.self_attn_layer_norm.{kind}": "{stack}.blocks.{i}.around_self_attention.norm.{kind}",
+    "model.{stack}.layers.{i}.encoder_attn_layer_norm.{kind}": "{stack}.blocks.{i}.around_cross_attention.norm.{kind}",
+    "model.{stack}.layers.{i}.final_layer_norm.{kind}": "{stack}.blocks.{i}.around_feed_forward.norm.{kind}",
+    "model.{stack}.layers.{i}.fc1.{kind}": "{stack}.blocks.{i}.feed_forward.W_1.{kind}",
+    "model.{stack}.layers.{i}.fc2.{kind}": "{stack}.blocks.{i}.feed_forward.W_2.{kind}",
+}
+IGNORED = ("model.{stack}.embed_positions.weight",)  # the sinusoids, which we compute
+
+VOCABULARY_FILES = ("source.spm", "target.spm", "vocab.json")
+
+
+def from_pretrained(name: str | Path) -> Transformer:
+    """Our Transformer with a Marian checkpoint's weights, ready to translate (dropout off).
+
+    Args:
+        name: a folder, or an id on the hub such as "Helsinki-NLP/opus-mt-en-de".
+
+    Raises:
+        FileNotFoundError: where there is no such checkpoint.
+        ValueError: for one whose sizes, options or names we do not know; they are listed.
+    """
+    folder = pretrained.checkpoint_folder(name)
+    model = Transformer(transformer_config(pretrained.read_config(folder)))
+    state = pretrained.rename(pretrained.read_state(folder), KEY_MAP, IGNORED)
+    if "output_bias" in state:
+        state["output_bias"] = state["output_bias"].flatten()  # saved as (1, vocab_size)
+    pretrained.load_into(model, state)
+    return model.eval()
+
+
+def transformer_config(theirs: dict[str, Any]) -> TransformerConfig:
+    """Our configuration from a checkpoint's config.json.
+
+    Raises:
+        ValueError: for an encoder and a decoder of different sizes, or an option that our Transformer does not have.
+    """
+    theirs = DEFAULTS | theirs
+    problems = [f"{name} = {theirs.get(name)}" for name, expected in EXPECTED.items() if theirs.get(name) != expected]
+    pairs = [(f"encoder_{size}", f"decoder_{size}") for size in ("layers", "attention_heads", "ffn_dim")]
+    problems += [f"{a} = {theirs[a]} but {b} = {theirs[b]}" for a, b in pairs if theirs[a] != theirs[b]]
+    if theirs["activation_function"] not in ACTIVATIONS:
+        problems.append(f"activation_function = {theirs['activation_function']!r}")
+    if problems:
+        raise ValueError(f"our Transformer has no such option: {'; '.join(problems)}")
+    sizes = {ours: theirs[name] for name, ours in SIZES.items()}
+    return TransformerConfig(**sizes, activation=ACTIVATIONS[theirs["activation_function"]], sines_first=True)
+
+
+class MarianVocabulary:
+    """The checkpoint's two SentencePiece models, one a language, and the table that numbers the pieces of both.
+
+    Text is cut as it is: we leave out the clean-up of quotation marks and dashes that the models' training texts went through (it needs
+    another package and changes few sentences).
+
+    Raises:
+        FileNotFoundError: where a file is missing, or the package sentencepiece.
+    """
+
+    def __init__(self, name: str | Path):
+        try:
+            from sentencepiece import SentencePieceProcessor
+        except ImportError as error:
+            raise FileNotFoundError("Marian's vocabulary needs a package that is not installed here: pip install sentencepiece") from error
+        folder = pretrained.checkpoint_folder(name, VOCABULARY_FILES)
+        missing = [file for file in VOCABULARY_FILES if not (folder / file).exists()]
+        if missing:
+            raise FileNotFoundError(f"{folder} holds no vocabulary: {', '.join(missing)} missing")
+        self.source = SentencePieceProcessor(model_file=str(folder / "source.spm"))
+        self.target = SentencePieceProcessor(model_file=str(folder / "target.spm"))
+        self.ids: dict[str, int] = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+        self.pieces = {i: piece for piece, i in self.ids.items()}
+        self.pad, self.end, self.unknown = (self.ids[piece] for piece in ("<pad>", "</s>", "<unk>"))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def encode(self, text: str) -> list[int]:
+        """A source sentence's token ids, the end token last. A language code such as ">>deu<<" in front of it is one token."""
+        code = []
+        if text.startswith(">>") and "<<" in text:
+            code = [text[: text.index("<<") + 2]]
+            text = text[len(code[0]) :]
+        pieces = code + self.source.encode(text, out_type=str)
+        return [self.ids.get(piece, self.unknown) for piece in pieces] + [self.end]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of target tokens; the end token and padding are left out.
+
+        Raises:
+            ValueError: for an id that the vocabulary does not have.
+        """
+        strange = [token for token in tokens if token not in self.pieces]
+        if strange:
+            raise ValueError(f"token id {strange[0]} is not among the vocabulary's {len(self)}, 0 … {len(self) - 1}")
+        return self.target.decode([self.pieces[token] for token in tokens if token not in (self.pad, self.end)])
+
+    def batch(self, texts: Sequence[str]) -> tuple[Int[Tensor, "batch n"], Int[Tensor, " batch"]]:
+        """Source sentences as one tensor, padded on the right, and their lengths.
+
+        Raises:
+            ValueError: for no sentences at all.
+        """
+        if not texts:
+            raise ValueError("no sentences: at least one is needed")
+        rows = [self.encode(text) for text in texts]
+        lengths = torch.tensor([len(row) for row in rows])
+        n = int(lengths.max())
+        return torch.tensor([row + [self.pad] * (n - len(row)) for row in rows]), lengths
+
+
+def translate(
+    model: Transformer, vocabulary: MarianVocabulary, texts: Sequence[str], width: int = 4, alpha: float = 0.6, max_len: int = 256
+) -> list[str]:
+    """Translate sentences by beam search; the decoder begins with the padding token, which it must never choose.
+
+    Raises:
+        ValueError: where the vocabulary and the model do not have the same number of tokens, and as `decoding.n_best` does.
+    """
+    if len(vocabulary) != model.config.vocab_size:
+        raise ValueError(f"the vocabulary has {len(vocabulary)} tokens, the model {model.config.vocab_size}: they do not belong together")
+    source, lengths = vocabulary.batch(texts)
+    device = model.embedding.weight.device
+    found = beam(
+        model,
+        source.to(device),
+        lengths.to(device),
+        width=width,
+        alpha=alpha,
+        begin=vocabulary.pad,
+        end=vocabulary.end,
+        max_len=max_len,
+        never=[vocabulary.pad],
+    )
+    return [vocabulary.decode(sentence) for sentence in found.sentences()]

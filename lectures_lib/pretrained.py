@@ -1,0 +1,111 @@
+"""Real weights: read a Hugging Face checkpoint and give its tensors our names (chapters 9 and 12).
+
+This module knows no model. A model's module holds its key map, a dictionary from names in the checkpoint to names in our state dict, where
+`{i}` and the like stand for the part of a name that is copied: `"layers.{i}.fc1.{kind}": "blocks.{i}.feed_forward.W_1.{kind}"`.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+# Files that hold weights, the one we would rather read first. A .bin file is read without running any code in it.
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+def checkpoint_folder(name: str | Path, files: Sequence[str] = ("config.json", *WEIGHTS)) -> Path:
+    """The folder that holds a checkpoint: `name` itself if it is a folder here, else the hub's copy of it, fetched once.
+
+    Args:
+        name: a folder, or an id on the hub such as "Helsinki-NLP/opus-mt-en-de".
+        files: what to fetch; those that the hub does not have are left out.
+
+    Raises:
+        FileNotFoundError: where there is no such folder and the hub cannot be reached or does not know the id.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(str(name), allow_patterns=list(files)))
+    except Exception as error:  # no network, offline by choice, not installed, no such id: for the reader it is all the same
+        raise FileNotFoundError(f"{str(name)!r} is no folder here, and could not be fetched from the hub: {error}") from error
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The checkpoint's config.json."""
+    return json.loads((folder / "config.json").read_text(encoding="utf-8"))
+
+
+def read_state(folder: Path) -> dict[str, Tensor]:
+    """The checkpoint's tensors by name.
+
+    Raises:
+        FileNotFoundError: where the folder holds no file of weights.
+    """
+    for name in WEIGHTS:
+        if (folder / name).exists():
+            path = folder / name
+            return load_file(path) if path.suffix == ".safetensors" else torch.load(path, map_location="cpu", weights_only=True)
+    raise FileNotFoundError(f"{folder} holds no weights: neither {' nor '.join(WEIGHTS)}")
+
+
+def rename(state: Mapping[str, Tensor], key_map: Mapping[str, str], ignored: Sequence[str] = ()) -> dict[str, Tensor]:
+    """The same tensors under our names.
+
+    Several names may become one of ours (tied weights that were saved more than once) if their tensors are equal.
+
+    Args:
+        state: the checkpoint's tensors.
+        key_map: their names to ours, with `{placeholders}`.
+        ignored: names, with placeholders, of tensors that we do not need.
+
+    Raises:
+        ValueError: for names that the map does not know, all of them listed; for tied weights that differ.
+    """
+    patterns = [(_pattern(theirs), ours) for theirs, ours in key_map.items()]
+    skipped = [_pattern(name) for name in ignored]
+    renamed: dict[str, Tensor] = {}
+    unknown = []
+    for name, tensor in state.items():
+        if any(pattern.fullmatch(name) for pattern in skipped):
+            continue
+        found = next(((match, ours) for pattern, ours in patterns if (match := pattern.fullmatch(name))), None)
+        if found is None:
+            unknown.append(name)
+            continue
+        match, ours = found
+        ours = ours.format(**match.groupdict())
+        if ours in renamed and not torch.equal(renamed[ours], tensor):
+            raise ValueError(f"{name} should equal what else becomes {ours}, but their values differ: these weights are not tied")
+        renamed[ours] = tensor
+    if unknown:
+        raise ValueError(f"the checkpoint holds {len(unknown)} tensors that the key map does not know: {', '.join(sorted(unknown))}")
+    return renamed
+
+
+def load_into(model: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Give the model these weights, every one of them.
+
+    Raises:
+        ValueError: for weights that are missing, too many, or of another shape: all of them, with both shapes.
+    """
+    own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    given = {name: tuple(tensor.shape) for name, tensor in state.items()}
+    problems = [f"{name} is missing" for name in own if name not in given]
+    problems += [f"{name} is not in the model" for name in given if name not in own]
+    problems += [f"{name} is {given[name]}, the model's {own[name]}" for name in own if name in given and own[name] != given[name]]
+    if problems:
+        raise ValueError("the weights do not fit the model: " + "; ".join(problems))
+    model.load_state_dict(dict(state))
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    """A template as a regular expression: each {placeholder} matches one part of a name, up to the next dot."""
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^.]+)", re.escape(template)))
