@@ -169,7 +169,8 @@ check("hw1.causal_mask", causal_mask)
 # %% [markdown]
 # ## Question 4: Not looking at padding
 #
-# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 3](../notebooks/03_multi_head_attention.ipynb)*
+# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 2, masks](../notebooks/02_self_attention.ipynb#masks-what-must-not-be-seen), and
+# for heads and batches [chapter 3](../notebooks/03_multi_head_attention.ipynb#sentences-of-different-lengths)*
 #
 # Sentences of different lengths travel in one batch, filled up with padding to a common length `n`. Nobody should attend to padding.
 # Models that read a whole sentence, like BERT, are usually given it on the right; models that write are given it on the *left*, so that
@@ -210,7 +211,7 @@ check("hw1.padding_mask", padding_mask)
 # %% [markdown]
 # ## Question 5: Cutting vectors into heads
 #
-# *2 points · difficulty 2 of 3 · 15 minutes · [chapter 3](../notebooks/03_multi_head_attention.ipynb)*
+# *2 points · difficulty 2 of 3 · 15 minutes · [chapter 3, the trap](../notebooks/03_multi_head_attention.ipynb#the-trap-view-without-transpose)*
 #
 # Every head works on its own piece of every vector: the first head on the first `d_head` numbers, the second on the next, and so on. Two
 # tokens of width 4, cut for two heads:
@@ -247,7 +248,7 @@ check("hw1.split_heads", split_heads)
 # %% [markdown]
 # ## Question 6: Multi-head attention
 #
-# *4 points · difficulty 3 of 3 · 35 minutes · [chapter 3](../notebooks/03_multi_head_attention.ipynb)*
+# *4 points · difficulty 3 of 3 · 35 minutes · [chapter 3, all heads at once](../notebooks/03_multi_head_attention.ipynb#all-heads-at-once)*
 #
 # Now the whole layer, as self-attention: queries, keys and values all come from `x`. Each is projected once for all heads, cut into
 # heads, each head attends by itself, and the heads' outputs are put side by side again and mixed by $W^O$. In the paper, `n_heads` heads
@@ -311,7 +312,7 @@ check("hw1.MultiHeadAttention", MultiHeadAttention)
 # %% [markdown]
 # ## Question 7: Sinusoidal positions
 #
-# *3 points · difficulty 2 of 3 · 20 minutes · [chapter 4](../notebooks/04_order.ipynb)*
+# *3 points · difficulty 2 of 3 · 20 minutes · [chapter 4, clocks](../notebooks/04_order.ipynb#clocks)*
 #
 # Each position of a text gets a vector of sines and cosines, like the hands of many clocks, each slower than the one before:
 #
@@ -354,7 +355,8 @@ check("hw1.sinusoidal_positions", sinusoidal_positions)
 # %% [markdown]
 # ## Question 8: What order changes
 #
-# *2 points · difficulty 2 of 3 · 20 minutes · [chapter 4](../notebooks/04_order.ipynb)*
+# *2 points · difficulty 2 of 3 · 20 minutes ·
+# [chapter 4, what the model without positions knows](../notebooks/04_order.ipynb#what-the-model-without-positions-knows)*
 #
 # "Dog bites man" and "man bites dog": the same three words, in other seats. Does self-attention notice? Find out by measuring, for every
 # word, how its output changes when the sentence is shuffled.
