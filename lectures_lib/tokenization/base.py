@@ -21,20 +21,20 @@ class Encoding(NamedTuple):
     offsets: list[tuple[int, int]]
 
 
-class WordMemory(dict[str, list[int]]):
-    """A dictionary from word to ids that computes what it does not hold: Python calls `__missing__` for a key it cannot find."""
+class WordMemory(dict[str, list]):
+    """A dictionary from words to what `compute` makes of them: Python calls `__missing__` for a word that it does not hold."""
 
-    def __init__(self, compute: Callable[[str], list[int]]):
+    def __init__(self, compute: Callable[[str], list]):
         super().__init__()
         self.compute = compute
 
-    def __missing__(self, word: str) -> list[int]:
-        ids = self.compute(word)
+    def __missing__(self, word: str) -> list:
+        computed = self.compute(word)
         if len(word) <= REMEMBERED_LENGTH:
             if len(self) >= REMEMBERED_WORDS:
                 self.clear()
-            self[word] = ids
-        return ids
+            self[word] = computed
+        return computed
 
 
 class Tokenizer(ABC):
@@ -48,6 +48,7 @@ class Tokenizer(ABC):
     def __init__(self, vocabulary: Vocabulary):
         self.vocabulary = vocabulary
         self._ids_of_word = WordMemory(self.encode_word)
+        self._offsets_of_word = WordMemory(self.word_offsets)
 
     def __len__(self) -> int:
         """The number of tokens."""
@@ -105,7 +106,7 @@ class Tokenizer(ABC):
             for found in self.word_pattern.finditer(piece.text):
                 word_start = piece.start + found.start()
                 ids += self._ids_of_word[found.group()]
-                offsets += [(word_start + start, word_start + end) for start, end in self.word_offsets(found.group())]
+                offsets += [(word_start + start, word_start + end) for start, end in self._offsets_of_word[found.group()]]
         return Encoding(ids, [self.vocabulary.tokens[i] for i in ids], offsets)
 
     @abstractmethod

@@ -43,20 +43,20 @@ class BasicTokenizer:
 
     def words(self, text: str) -> list[Word]:
         """The words of a text, in order."""
-        words: list[Word] = []
         strips_accents = self.strips_accents
+        words: list[tuple[list[str], list[int]]] = []
         inside = False  # whether the next character continues the last word
         for position, character in enumerate(text):
             for c in clean_character(character, self.lowercase, strips_accents):
                 if c == " ":
                     inside = False
-                elif inside and not is_punctuation(c):
-                    words[-1].origins.append(position)
-                    words[-1] = Word(words[-1].text + c, words[-1].origins)
-                else:
-                    words.append(Word(c, [position]))
-                    inside = not is_punctuation(c)
-        return words
+                    continue
+                if not inside or is_punctuation(c):
+                    words.append(([], []))
+                inside = not is_punctuation(c)
+                words[-1][0].append(c)
+                words[-1][1].append(position)
+        return [Word("".join(characters), origins) for characters, origins in words]
 
     @property
     def strips_accents(self) -> bool:
