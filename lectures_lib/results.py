@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 FOLDER = Path(__file__).resolve().parent.parent / "book" / "results"
-QUOTE = re.compile(r"(?P<number>[-\d.,]*\d)(?P<unit>\s?[%×]?)\s*<!-- (?P<file>\w+): (?P<key>\S+) (?P<spec>\S+) -->")
+QUOTE = re.compile(r"(?P<number>[-\d.,]*\d)(?P<unit>\s?[%×]?)\s*<!--\s+(?P<file>\w+):\s+(?P<key>\S+)\s+(?P<spec>\S+)\s+-->")
 
 
 def spread(values: list[float]) -> dict[str, Any]:

@@ -56,6 +56,7 @@ assert tired.weights[3, 1, it, animal] > 0.6
 # %%
 import math
 
+import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
