@@ -9,7 +9,7 @@ import regex
 
 from lectures_lib.tokenization.vocabulary import Vocabulary
 
-# Few words make up most of a text, so a tokenizer remembers the ids of the words it has met: this many, none longer than that.
+# Few words make up most of a text, so a tokenizer remembers how it encoded the words it has met: this many, none longer than that.
 REMEMBERED_WORDS, REMEMBERED_LENGTH = 100_000, 100
 
 
@@ -21,20 +21,27 @@ class Encoding(NamedTuple):
     offsets: list[tuple[int, int]]
 
 
-class WordMemory(dict[str, list]):
-    """A dictionary from words to what `compute` makes of them: Python calls `__missing__` for a word that it does not hold."""
+class EncodedWord(NamedTuple):
+    """One word as tokens: the ids, and for each the characters `word[start:end]` that it stands for."""
 
-    def __init__(self, compute: Callable[[str], list]):
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+
+
+class WordMemory(dict[str, EncodedWord]):
+    """A dictionary of encoded words that encodes what it does not hold: Python calls `__missing__` for a key it cannot find."""
+
+    def __init__(self, encode_word: Callable[[str], EncodedWord]):
         super().__init__()
-        self.compute = compute
+        self.encode_word = encode_word
 
-    def __missing__(self, word: str) -> list:
-        computed = self.compute(word)
+    def __missing__(self, word: str) -> EncodedWord:
+        encoded = self.encode_word(word)
         if len(word) <= REMEMBERED_LENGTH:
             if len(self) >= REMEMBERED_WORDS:
                 self.clear()
-            self[word] = computed
-        return computed
+            self[word] = encoded
+        return encoded
 
 
 class Tokenizer(ABC):
@@ -47,8 +54,7 @@ class Tokenizer(ABC):
 
     def __init__(self, vocabulary: Vocabulary):
         self.vocabulary = vocabulary
-        self._ids_of_word = WordMemory(self.encode_word)
-        self._offsets_of_word = WordMemory(self.word_offsets)
+        self._memory = WordMemory(self.encode_word)
 
     def __len__(self) -> int:
         """The number of tokens."""
@@ -72,12 +78,8 @@ class Tokenizer(ABC):
         return self.vocabulary.add_special(check_text(token))
 
     @abstractmethod
-    def encode_word(self, word: str) -> list[int]:
-        """The ids of one word."""
-
-    @abstractmethod
-    def word_offsets(self, word: str) -> list[tuple[int, int]]:
-        """For each id of `encode_word(word)`, the characters of the word that it covers: from start up to, not including, end."""
+    def encode_word(self, word: str) -> EncodedWord:
+        """The tokens of one word."""
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text.
@@ -91,7 +93,7 @@ class Tokenizer(ABC):
                 ids.append(self.vocabulary.ids[piece.text])
             else:
                 for word in self.word_pattern.findall(piece.text):
-                    ids += self._ids_of_word[word]
+                    ids += self._memory[word].ids
         return ids
 
     def tokenize(self, text: str) -> Encoding:
@@ -104,9 +106,9 @@ class Tokenizer(ABC):
                 offsets.append((piece.start, piece.start + len(piece.text)))
                 continue
             for found in self.word_pattern.finditer(piece.text):
-                word_start = piece.start + found.start()
-                ids += self._ids_of_word[found.group()]
-                offsets += [(word_start + start, word_start + end) for start, end in self._offsets_of_word[found.group()]]
+                word, word_start = self._memory[found.group()], piece.start + found.start()
+                ids += word.ids
+                offsets += [(word_start + start, word_start + end) for start, end in word.offsets]
         return Encoding(ids, [self.vocabulary.tokens[i] for i in ids], offsets)
 
     @abstractmethod

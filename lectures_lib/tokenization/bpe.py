@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from lectures_lib.tokenization import byte_level, files
-from lectures_lib.tokenization.base import Tokenizer, count_words
+from lectures_lib.tokenization.base import EncodedWord, Tokenizer, count_words
 from lectures_lib.tokenization.pairs import Merge, Pair, PairCounts
 from lectures_lib.tokenization.vocabulary import Vocabulary
 
@@ -63,18 +63,15 @@ class BPE(Tokenizer):
         words = count_words(texts, byte_level.WORD.findall)
         return cls(vocabulary, learn_merges(words, vocabulary, vocab_size, min_count))
 
-    def encode_word(self, word: str) -> list[int]:
-        """The ids of one word: its bytes, merged as learned."""
-        return apply_merges([self._ids_of_bytes[byte] for byte in word.encode("utf-8")], self._rules)
-
-    def word_offsets(self, word: str) -> list[tuple[int, int]]:
-        """The characters that each token covers. Tokens that share a character's bytes all cover that character."""
+    def encode_word(self, word: str) -> EncodedWord:
+        """One word: its bytes, merged as learned. Tokens that share the bytes of a character all stand for that character."""
+        ids = apply_merges([self._ids_of_bytes[byte] for byte in word.encode("utf-8")], self._rules)
         character_of = byte_level.character_of_each_byte(word)
         offsets, end = [], 0
-        for i in self._ids_of_word[word]:
-            start, end = end, end + len(self.vocabulary.tokens[i])  # one visible character a byte
+        for i in ids:
+            start, end = end, end + len(self.vocabulary.tokens[i])  # a token has one visible character for each byte
             offsets.append((character_of[start], character_of[end - 1] + 1))
-        return offsets
+        return EncodedWord(ids, offsets)
 
     def decode(self, ids: Iterable[int], skip_specials: bool = False) -> str:
         """The text of the ids, special tokens by their names unless they are skipped. `decode(encode(text)) == text` for every text.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import regex
 
 from lectures_lib.tokenization import files
-from lectures_lib.tokenization.base import Encoding, Tokenizer, count_words
+from lectures_lib.tokenization.base import EncodedWord, Encoding, Tokenizer, count_words
 from lectures_lib.tokenization.basic import BasicTokenizer
 from lectures_lib.tokenization.pairs import Merge
 from lectures_lib.tokenization.vocabulary import Vocabulary
@@ -106,15 +106,14 @@ class WordPiece(Tokenizer):
         spellable = {word: n for word, n in words.items() if len(word) <= LONGEST_WORD and set(word) <= set(alphabet)}
         return cls(vocabulary, basic, learn_pieces(spellable, vocabulary, vocab_size, min_count, score))
 
-    def encode_word(self, word: str) -> list[int]:
-        """The ids of what stands between two white spaces."""
-        return [piece.id for part, _ in self.basic.words(word) for piece in self.spell(part)]
-
-    def word_offsets(self, word: str) -> list[tuple[int, int]]:
-        """The characters that each token came from, accents and the like included only where they were not dropped."""
-        return [
-            (origins[piece.start], origins[piece.end - 1] + 1) for part, origins in self.basic.words(word) for piece in self.spell(part)
-        ]
+    def encode_word(self, word: str) -> EncodedWord:
+        """What stands between two white spaces: cleaned, cut at signs, each part spelled. Dropped characters belong to no token."""
+        ids, offsets = [], []
+        for part, origins in self.basic.words(word):
+            for piece in self.spell(part):
+                ids.append(piece.id)
+                offsets.append((origins[piece.start], origins[piece.end - 1] + 1))
+        return EncodedWord(ids, offsets)
 
     def spell(self, word: str) -> list[Spelled]:
         """The pieces of one clean word: from the left, always the longest that fits. One that cannot be spelled is [UNK]."""
