@@ -1,0 +1,73 @@
+"""Real data by its name on the Hugging Face hub: from a local mirror where one is named, else from the hub itself.
+
+A mirror is a folder with one file for each split, `<owner>/<name>[/<config>]/<split>.parquet`. The environment variable
+LECTURES_DATA names it; unset, `datasets` fetches from the hub and keeps what it fetched.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+# Data sets whose main branch holds a loading script, which `datasets` no longer runs. The hub keeps a converted copy beside it.
+REVISIONS = {"karpathy/tiny_shakespeare": "refs/convert/parquet"}
+REMEDIES = 'set LECTURES_DATA to a folder that holds it, or use source="offline"'
+
+
+class DataError(RuntimeError):
+    """Data that could not be had or read. The message says what to do about it."""
+
+
+def read_split(hub_id: str, split: str) -> tuple[Iterable[dict], str]:
+    """The rows of one split, as dictionaries, and one line that says where they were read.
+
+    Args:
+        hub_id: "<owner>/<name>" or "<owner>/<name>/<config>".
+        split: the split's name there.
+
+    Raises:
+        ImportError: without the package `datasets`.
+        DataError: where the split is missing, damaged or out of reach.
+    """
+    try:
+        import datasets
+    except ImportError:
+        raise ImportError("real data is read by the package datasets, which is not installed here: pip install datasets") from None
+
+    mirror = os.environ.get("LECTURES_DATA")
+    if mirror:
+        file = _in_mirror(Path(mirror), hub_id, split)
+        try:
+            rows = datasets.load_dataset("parquet", data_files={split: str(file)}, split=split)
+        except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
+            raise DataError(f"{file} is damaged ({_first_line(error)}): copy it again, or {REMEDIES}") from error
+        return rows, f"{hub_id}, {split}, from the mirror that LECTURES_DATA names"
+
+    owner, name, *config = hub_id.split("/")
+    try:
+        rows = datasets.load_dataset(f"{owner}/{name}", *config, split=split, revision=REVISIONS.get(hub_id))
+    except ValueError as error:  # "Unknown split", "BuilderConfig not found", or: offline and nothing kept from before
+        raise DataError(f"the hub's {hub_id} has no split {split!r} to be had ({_first_line(error)}): {REMEDIES}") from error
+    except (OSError, datasets.exceptions.DatasetsError) as error:
+        offline = "HF_HUB_OFFLINE is set: unset it" if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0") else "connect to the network"
+        raise DataError(f"{hub_id} could not be fetched from the hub ({_first_line(error)}). {offline}, {REMEDIES}") from error
+    return rows, f"{hub_id}, {split}, from the Hugging Face hub"
+
+
+def _in_mirror(mirror: Path, hub_id: str, split: str) -> Path:
+    if not mirror.is_dir():
+        raise DataError(f"LECTURES_DATA names {mirror}, which is not a folder: correct it, or unset it to read from the hub")
+    file = mirror / hub_id / f"{split}.parquet"
+    if not file.is_file():
+        there = sorted(path.stem for path in file.parent.glob("*.parquet"))
+        raise DataError(
+            f"the mirror {mirror} has no {hub_id}/{split}.parquet (there: {', '.join(there) or 'nothing'}): "
+            f"add it, or unset LECTURES_DATA to read from the hub"
+        )
+    return file
+
+
+def _first_line(error: BaseException) -> str:
+    """What is said first by the error at the bottom of a chain of them."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error).partition("\n")[0] or type(error).__name__

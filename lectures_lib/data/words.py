@@ -1,0 +1,57 @@
+"""Words to numbers and back: the simplest vocabulary there is (chapter 1; chapter 7 shows what is wrong with it)."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+# The numbers of the four tokens that are no words, the same for every vocabulary of the course.
+PAD, BOS, EOS, UNK = 0, 1, 2, 3
+SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
+
+
+class WordVocabulary:
+    """A fixed list of words; any other word becomes `<unk>`.
+
+    Args:
+        words: the words, without repetition. The first gets number 4, after the special tokens.
+
+    Raises:
+        ValueError: for a word that stands there twice, or is a special token's name.
+    """
+
+    def __init__(self, words: Iterable[str]):
+        self.words = [*SPECIAL, *words]
+        self.ids = {word: i for i, word in enumerate(self.words)}
+        if len(self.ids) < len(self.words):
+            twice = [word for word, n in Counter(self.words).items() if n > 1]
+            raise ValueError(f"words must differ from each other and from {', '.join(SPECIAL)}; more than once: {', '.join(twice)}")
+
+    @classmethod
+    def build(cls, sentences: Iterable[Sequence[str]], min_count: int = 1) -> "WordVocabulary":
+        """The words that occur at least `min_count` times, the most frequent first, equally frequent ones by alphabet."""
+        counts = Counter(word for sentence in sentences for word in sentence)
+        frequent = [word for word, n in counts.items() if n >= min_count and word not in SPECIAL]
+        return cls(sorted(frequent, key=lambda word: (-counts[word], word)))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def encode(self, sentence: Sequence[str], *, bos: bool = False, eos: bool = False) -> list[int]:
+        """The numbers of the words, on request with `<s>` before and `</s>` after them."""
+        ids = [self.ids.get(word, UNK) for word in sentence]
+        return [BOS] * bos + ids + [EOS] * eos
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The words up to the first `</s>`, without padding and `<s>`.
+
+        Raises:
+            ValueError: for a number that is not in the vocabulary.
+        """
+        words = []
+        for i in ids:
+            if not 0 <= i < len(self):
+                raise ValueError(f"token {i} is not in this vocabulary of {len(self)} words")
+            if i == EOS:
+                break
+            if i not in (PAD, BOS):
+                words.append(self.words[i])
+        return words
