@@ -1,0 +1,326 @@
+"""One training loop for every model of the book, from one CPU to several machines (chapter 8).
+
+It is the loop that the chapter writes in plain PyTorch (forward, backward, clip, step), with `accelerate` to put it on whatever
+devices there are, and `checkpoints` to survive their failures. The two papers' learning-rate schedules and label smoothing are
+here too. It knows no model: a function that it is given computes the loss.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from lectures_lib import checkpoints
+
+
+@runtime_checkable
+class Epochs(Protocol):
+    """Data to train on, such as `data.Batches`: any epoch's batches can be made again, in the same order.
+
+    A batch is a (named) tuple of tensors. If it has `n_targets`, the number of things its loss is the mean of, then larger
+    batches count for more where several make one step; without, all count the same.
+    """
+
+    def epoch(self, number: int) -> Iterable[Any]:
+        """The batches of epoch 0, 1, 2, …"""
+        ...
+
+
+@dataclass
+class History:
+    """What happened: one number for each step, and what was evaluated after which step."""
+
+    losses: list[float] = field(default_factory=list)
+    learning_rates: list[float] = field(default_factory=list)
+    gradient_norms: list[float] = field(default_factory=list)
+    evaluations: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    @property
+    def step(self) -> int:
+        """How many steps were taken."""
+        return len(self.losses)
+
+
+def fit(
+    model: nn.Module,
+    batches: Epochs,
+    loss: Callable[[nn.Module, Any], Tensor],
+    optimizer: torch.optim.Optimizer,
+    scheduler: torch.optim.lr_scheduler.LRScheduler | None = None,
+    *,
+    steps: int,
+    accumulate: int = 1,
+    clip: float = math.inf,
+    mixed_precision: str | None = None,
+    checkpoint: str | Path | None = None,
+    save_every: int = 500,
+    resume: bool = False,
+    evaluate: Callable[[nn.Module], dict[str, float]] | None = None,
+    evaluate_every: int = 500,
+    progress: bool = True,
+) -> History:
+    """Train a model. It is changed in place, and afterwards back on the device where it was.
+
+    Started by `accelerate launch` in several processes, each takes batches of its own at every step, and the step is the one
+    that a single process would take on all of them at once.
+
+    Args:
+        model: what to train. It trains on the device that `accelerate` finds: a GPU if there is one.
+        batches: the data, `epoch` after `epoch`.
+        loss: the mean loss of a batch, from the model and the batch.
+        optimizer: made with the model's parameters.
+        scheduler: sets the learning rate, such as `LambdaLR(optimizer, transformer_schedule(512))`.
+        steps: how many steps to take in all, those before a checkpoint included.
+        accumulate: how many batches make one step, as if they were one large batch.
+        clip: the longest gradient allowed; a longer one is shortened to this length.
+        mixed_precision: "no", "fp16" or "bf16"; None: what `accelerate launch` was told, else "no".
+        checkpoint: a file to save to, every `save_every` steps and at the end; None: nothing is saved.
+        resume: go on from that file if it is there, to the same weights, bit for bit, as without the interruption.
+        evaluate: called every `evaluate_every` steps and at the end, with the model in evaluation mode; its numbers are kept.
+        progress: show a progress bar.
+
+    Raises:
+        ValueError: for numbers below 1, `resume` without a file to resume from, or an epoch without batches.
+        FloatingPointError: when the loss or the gradient is NaN or infinite. The message names the step and the batch. The
+            weights are those before the step; the last checkpoint stays.
+        CheckpointError: for a checkpoint that is damaged or another run's.
+    """
+    _check_numbers(steps=steps, accumulate=accumulate, save_every=save_every, evaluate_every=evaluate_every, clip=clip)
+    if resume and checkpoint is None:
+        raise ValueError("resume=True needs checkpoint=…, the file to resume from")
+    home = next(model.parameters()).device
+    accelerator = _accelerator(mixed_precision)
+    trained, stepper = accelerator.prepare(model, optimizer)
+    stream, history = Stream(batches, accelerator.process_index, accelerator.num_processes), History()
+    run = _Run(accelerator, model, optimizer, scheduler, stream, history, accumulate)
+    if resume and Path(checkpoint).exists():
+        run.load(Path(checkpoint))
+    bar = _bar(history.step, steps, progress and accelerator.is_main_process)
+    try:
+        while history.step < steps:
+            trained.train()
+            micro_batches = [stream.next() for _ in range(accumulate)]
+            n_targets = [getattr(named.batch, "n_targets", 1) for named in micro_batches]
+            # What a batch would have to have to count for 1. Several processes average their gradients, so that is a mean too.
+            ordinary = run.mean_over_processes(sum(n_targets)) or 1
+
+            optimizer.zero_grad()
+            parts = []
+            for i, named in enumerate(micro_batches):
+                batch = run.to_device(named.batch)
+                # Processes exchange gradients once a step, in the last of its backward passes.
+                with nullcontext() if i == accumulate - 1 else accelerator.no_sync(trained):
+                    part = loss(trained, batch) * (n_targets[i] / ordinary)
+                    accelerator.backward(part)
+                parts.append(part.item())
+            value = run.mean_over_processes(sum(parts))
+            norm = float(accelerator.clip_grad_norm_(trained.parameters(), clip))
+            # In fp16 a gradient may overflow: accelerate then leaves this step out, and scales the next loss down.
+            if not math.isfinite(value) or (not math.isfinite(norm) and accelerator.scaler is None):
+                raise FloatingPointError(_what_broke(history.step, value, norm, micro_batches, parts, checkpoint))
+            history.losses.append(value)
+            history.learning_rates.append(optimizer.param_groups[0]["lr"])
+            history.gradient_norms.append(norm)
+            stepper.step()
+            if scheduler is not None and not stepper.step_was_skipped:
+                scheduler.step()
+
+            bar.set_postfix_str(f"loss {value:.3f}", refresh=False)
+            bar.update()
+            if evaluate is not None and (history.step % evaluate_every == 0 or history.step == steps):
+                model.eval()
+                history.evaluations[history.step] = evaluate(model)
+            if checkpoint is not None and (history.step % save_every == 0 or history.step == steps):
+                run.save(Path(checkpoint))
+    finally:
+        bar.close()
+        accelerator.unwrap_model(trained, keep_fp32_wrapper=False)  # take the mixed precision off again
+        model.to(home)
+    return history
+
+
+def label_smoothed_cross_entropy(
+    logits: Float[Tensor, "*batch vocab"], targets: Int[Tensor, "*batch"], smoothing: float = 0.0, pad_id: int = 0
+) -> Float[Tensor, ""]:
+    """Cross-entropy with a target that gives `smoothing` of its probability to all words alike (Vaswani et al. 2017, section 5.4).
+
+    The mean is over the targets that are no padding. Equal to `F.cross_entropy` with `label_smoothing` and `ignore_index`.
+
+    Raises:
+        ValueError: for a smoothing below 0 or above 1.
+    """
+    if not 0 <= smoothing <= 1:
+        raise ValueError(f"label smoothing is a share between 0 and 1, got {smoothing}")
+    log_probs = logits.log_softmax(dim=-1)
+    right_word = -log_probs.gather(-1, targets[..., None])[..., 0]
+    every_word = -log_probs.mean(dim=-1)
+    losses = (1 - smoothing) * right_word + smoothing * every_word
+    real = targets != pad_id
+    return losses.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)  # a batch of padding only has a loss of 0
+
+
+def translation_loss(model: nn.Module, batch: Any, smoothing: float = 0.0) -> Float[Tensor, ""]:
+    """The loss of a translator on a `data.PairBatch`: each next token, given the right ones before it (teacher forcing)."""
+    logits = model(batch.source, batch.read, batch.source_lengths)
+    return label_smoothed_cross_entropy(logits, batch.predicted, smoothing)
+
+
+def transformer_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], float]:
+    """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), the learning rate of Vaswani et al. 2017, section 5.3.
+
+    It rises in a straight line for `warmup` steps, then falls with the root of the step. For `LambdaLR`, which multiplies the
+    optimizer's own rate by it: give the optimizer `lr=1`. LambdaLR counts from 0, the formula from 1.
+    """
+    _check_numbers(d_model=d_model, warmup=warmup)
+
+    def rate(steps_before: int) -> float:
+        step = steps_before + 1
+        return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+    return rate
+
+
+def bert_schedule(warmup: int, total: int) -> Callable[[int], float]:
+    """From 0 up to 1 in `warmup` steps, then down to 0 at step `total`, both in straight lines (Devlin et al. 2019, appendix A.2).
+
+    For `LambdaLR`, which multiplies the optimizer's own rate (BERT's: 1e-4) by it. BERT's own code lets the decay begin at step
+    0, so that the rate jumps down a little when the warm-up ends; this is the schedule as the paper words it.
+
+    Raises:
+        ValueError: for no step after the warm-up.
+    """
+    if not 0 <= warmup < total:
+        raise ValueError(f"the warm-up must end before the last step, got warmup = {warmup} and total = {total}")
+
+    def rate(steps_before: int) -> float:
+        if steps_before < warmup:
+            return steps_before / warmup
+        return max(0.0, (total - steps_before) / (total - warmup))
+
+    return rate
+
+
+class Named(NamedTuple):
+    """A batch, and which one it is."""
+
+    epoch: int
+    index: int
+    batch: Any
+
+
+class Stream:
+    """The batches of epoch after epoch, dealt out to the processes in turn like cards.
+
+    Args:
+        batches: the data.
+        process: which of the processes this is, from 0.  n_processes: how many there are.
+    """
+
+    def __init__(self, batches: Epochs, process: int = 0, n_processes: int = 1):
+        self.batches, self.process, self.n_processes = batches, process, n_processes
+        self.go_to(0, 0)
+
+    def go_to(self, epoch: int, index: int) -> None:
+        """Let this be the next batch."""
+        self.epoch, self.index = epoch, index
+        self._rest = islice(iter(self.batches.epoch(epoch)), index, None)
+
+    def next(self) -> Named:
+        """This process's batch of one deal."""
+        return [self._draw() for _ in range(self.n_processes)][self.process]
+
+    def _draw(self) -> Named:
+        for batch in self._rest:
+            drawn = Named(self.epoch, self.index, batch)
+            self.index += 1
+            return drawn
+        if self.index == 0:
+            raise ValueError(f"epoch {self.epoch} of the data has no batches")
+        self.go_to(self.epoch + 1, 0)
+        return self._draw()
+
+
+class _Run:
+    """What `fit` shares between processes, and saves."""
+
+    def __init__(self, accelerator, model, optimizer, scheduler, stream, history, accumulate):
+        self.accelerator, self.stream, self.history, self.accumulate = accelerator, stream, history, accumulate
+        self.trained = (model, optimizer, scheduler)
+
+    def mean_over_processes(self, number: float | int) -> float | int:
+        if self.accelerator.num_processes == 1:
+            return number
+        tensor = torch.tensor(number, dtype=torch.float64, device=self.accelerator.device)
+        return self.accelerator.reduce(tensor, "mean").item()
+
+    def to_device(self, batch: Any) -> Any:
+        from accelerate.utils import send_to_device
+
+        return send_to_device(batch, self.accelerator.device)
+
+    def save(self, path: Path) -> None:
+        from accelerate.utils import gather_object
+
+        generators = gather_object([checkpoints.random_state()])  # a list with one entry for each process
+        if self.accelerator.is_main_process:
+            place = {"epoch": self.stream.epoch, "index": self.stream.index, "accumulate": self.accumulate}
+            scaler = self.accelerator.scaler and self.accelerator.scaler.state_dict()
+            checkpoints.save(path, *self.trained, generators, {"history": asdict(self.history), "scaler": scaler, **place})
+        self.accelerator.wait_for_everyone()
+
+    def load(self, path: Path) -> None:
+        facts, n_processes = checkpoints.load(path, *self.trained, process=self.accelerator.process_index)
+        then, now = (n_processes, facts["accumulate"]), (self.accelerator.num_processes, self.accumulate)
+        if then != now:
+            raise checkpoints.CheckpointError(f"{path} was written with (processes, accumulate) = {then}; this run has {now}")
+        if self.accelerator.scaler is not None and facts["scaler"]:
+            self.accelerator.scaler.load_state_dict(facts["scaler"])
+        for name, kept in facts["history"].items():
+            setattr(self.history, name, kept)
+        self.history.evaluations = {int(step): numbers for step, numbers in self.history.evaluations.items()}
+        self.stream.go_to(facts["epoch"], facts["index"])
+
+
+def _accelerator(mixed_precision: str | None) -> Any:
+    try:
+        from accelerate import Accelerator
+        from accelerate.state import AcceleratorState
+    except ImportError:
+        raise ImportError("training uses the package accelerate, which is not installed here: pip install accelerate") from None
+    # accelerate keeps one precision for the life of the process; a notebook may want to try several.
+    AcceleratorState._reset_state()
+    return Accelerator(mixed_precision=mixed_precision)
+
+
+def _bar(start: int, steps: int, shown: bool) -> Any:
+    from tqdm.auto import tqdm
+
+    return tqdm(initial=start, total=steps, disable=not shown, unit="step", mininterval=1.0)
+
+
+def _check_numbers(**numbers: float | int) -> None:
+    if wrong := {name: number for name, number in numbers.items() if number < 1 and (name != "clip" or number <= 0)}:
+        raise ValueError(f"must be at least 1 (clip: above 0): {', '.join(f'{name} = {number}' for name, number in wrong.items())}")
+
+
+def _what_broke(step: int, loss: float, norm: float, micro_batches: list[Named], parts: list[float], checkpoint: str | Path | None) -> str:
+    what = f"the loss is {loss}" if not math.isfinite(loss) else f"the loss is {loss:.4g} but its gradient has length {norm}"
+    broken = [named for named, part in zip(micro_batches, parts, strict=True) if not math.isfinite(part)]
+    if not math.isfinite(loss) and not broken:
+        names = "Every batch of this process was sound: see the message of another one"
+    else:
+        names = "; ".join(f"Batch {b.index} of epoch {b.epoch} ({_shapes(b.batch)})" for b in broken or micro_batches)
+    kept = "none was asked for" if checkpoint is None else f"see {checkpoint}" if Path(checkpoint).exists() else "none was written yet"
+    return f"stopped at step {step}: {what}. {names}. The weights are those before this step; last good checkpoint: {kept}"
+
+
+def _shapes(batch: Any) -> str:
+    fields = getattr(batch, "_fields", range(len(batch)))
+    return ", ".join(f"{name}: {'×'.join(map(str, part.shape))}" for name, part in zip(fields, batch, strict=True))

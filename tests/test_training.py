@@ -1,0 +1,394 @@
+"""The training loop is the plain one, whatever is added to it: accumulation, processes, precision, interruption."""
+
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file
+from torch import nn
+from torch.optim.lr_scheduler import LambdaLR
+from torch.testing import assert_close
+from training_run import Sample, Samples, squared_error, start, train
+
+from lectures_lib import checkpoints
+from lectures_lib.training import Stream, bert_schedule, fit, label_smoothed_cross_entropy, transformer_schedule, translation_loss
+
+RUN = Path(__file__).with_name("training_run.py")
+
+
+def weights(model):
+    return [parameter.detach().clone() for parameter in model.parameters()]
+
+
+def assert_equal(a, b):
+    assert all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def plain_loop(model, optimizer, scheduler, batches, steps, clip=math.inf):
+    """Chapter 8's loop, in torch alone."""
+    losses = []
+    epoch = 0
+    while True:
+        for batch in batches.epoch(epoch):
+            model.train()
+            optimizer.zero_grad()
+            loss = squared_error(model, batch)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
+            optimizer.step()
+            scheduler.step()
+            losses.append(loss.item())
+            if len(losses) == steps:
+                return losses
+        epoch += 1
+
+
+@pytest.mark.parametrize("clip", [math.inf, 0.5])
+def test_equals_the_plain_loop_bit_for_bit(clip):
+    ours, theirs = start(), start()
+    torch.manual_seed(2)
+    history = train(*ours, clip=clip)
+    torch.manual_seed(2)
+    losses = plain_loop(*theirs, Samples(), 40, clip)
+    assert history.losses == losses
+    assert_equal(weights(ours[0]), weights(theirs[0]))
+    assert max(history.gradient_norms) > 0.5  # so that clip = 0.5 has something to shorten
+    assert history.learning_rates == [0.02 * bert_schedule(5, 100)(step) for step in range(40)]
+
+
+@pytest.mark.parametrize("accumulate", [2, 3])
+def test_accumulated_batches_equal_the_big_batch(accumulate):
+    """Batches of different sizes: a mean of their means would not do."""
+    ours, theirs = start(dropout=0.0), start(dropout=0.0)
+    history = train(*ours, accumulate=accumulate, steps=12)
+    expected = train(*theirs, batches=Samples(joined=accumulate), steps=12)
+    assert_close(torch.tensor(history.losses), torch.tensor(expected.losses), rtol=1e-6, atol=1e-6)
+    assert_close(weights(ours[0]), weights(theirs[0]), rtol=1e-5, atol=1e-6)
+
+
+def test_batches_without_a_number_of_targets_count_alike():
+    class Rows:
+        def epoch(self, number):
+            return [(batch.x, batch.y) for batch in Samples().epoch(number)]
+
+    model, optimizer, scheduler = start(dropout=0.0)
+    batches = list(Samples().epoch(0))[:2]
+    expected = sum(squared_error(model, batch).item() for batch in batches) / 2
+    history = train(model, optimizer, scheduler, Rows(), lambda model, batch: squared_error(model, Sample(*batch)), accumulate=2, steps=1)
+    assert history.losses[0] == pytest.approx(expected, rel=1e-6)
+
+
+# ---- checkpoints
+
+
+def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path):
+    torch.manual_seed(2)
+    whole = start()
+    history = train(*whole, evaluate=lambda model: {"bias": model[3].bias.item()}, evaluate_every=10)
+    for stop in (7, 12, 17):  # in an epoch's middle, at its end, after it
+        path = tmp_path / f"{stop}.safetensors"
+        train(*start(), steps=stop, checkpoint=path, evaluate=lambda model: {"bias": model[3].bias.item()}, evaluate_every=10)
+        resumed = start()
+        torch.manual_seed(99)  # the checkpoint brings the generators' state with it
+        with torch.no_grad():
+            resumed[0][0].weight.zero_()
+        continued = train(*resumed, checkpoint=path, resume=True, evaluate=lambda model: {"bias": model[3].bias.item()}, evaluate_every=10)
+        assert_equal(weights(whole[0]), weights(resumed[0]))
+        assert continued.losses == history.losses
+        # A run that ends evaluates at its end too.
+        assert {step: kept for step, kept in continued.evaluations.items() if step % 10 == 0} == history.evaluations
+
+
+def test_killed_at_a_random_step_and_resumed_gives_the_same_weights(tmp_path):
+    path = tmp_path / "run.safetensors"
+    step = random.SystemRandom().randint(4, 39)
+    process = subprocess.Popen([sys.executable, RUN, "until_killed", path], stdout=subprocess.PIPE, text=True)
+    for _ in range(step):
+        assert process.stdout.readline() == "step\n"
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    process.stdout.close()
+    resumed = start()
+    assert train(*resumed, checkpoint=path, resume=True, save_every=3).step == 40
+    whole = start()
+    train(*whole)
+    differ = [not torch.equal(a, b) for a, b in zip(weights(whole[0]), weights(resumed[0]), strict=True)]
+    assert not any(differ), f"killed at step {step}"
+
+
+def test_a_kill_while_writing_leaves_the_old_checkpoint(tmp_path, monkeypatch):
+    path = tmp_path / "run.safetensors"
+    train(*start(), steps=5, checkpoint=path)
+    before = path.read_bytes()
+
+    def half_written(tensors, file, metadata):
+        Path(file).write_bytes(before[: len(before) // 2])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoints, "save_file", half_written)
+    with pytest.raises(KeyboardInterrupt):
+        train(*start(), steps=10, checkpoint=path, resume=True)
+    assert path.read_bytes() == before
+    monkeypatch.undo()
+    assert train(*start(), steps=10, checkpoint=path, resume=True).step == 10
+
+
+def test_tied_weights_are_saved_once_and_come_back(tmp_path):
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding, self.output = nn.Embedding(5, 3), nn.Linear(3, 5, bias=False)
+            self.output.weight = self.embedding.weight
+
+    model, other, path = Tied(), Tied(), tmp_path / "tied.safetensors"
+    optimizers = [torch.optim.SGD(m.parameters(), lr=0.1) for m in (model, other)]
+    checkpoints.save(path, model, optimizers[0], None, [checkpoints.random_state()], {})
+    assert [name for name in load_file(path) if name.startswith("model.")] == ["model.embedding.weight"]
+    checkpoints.load(path, other, optimizers[1], None)
+    assert torch.equal(other.output.weight, model.embedding.weight)
+
+
+def test_random_state_covers_python_and_numpy():
+    import numpy
+
+    state = checkpoints.random_state()
+    drawn = [random.random(), numpy.random.rand(), torch.rand(1).item()]
+    checkpoints.set_random_state(state)
+    assert [random.random(), numpy.random.rand(), torch.rand(1).item()] == drawn
+
+
+def another_model():
+    model = nn.Sequential(nn.Linear(4, 9), nn.ReLU(), nn.Dropout(0.3), nn.Linear(9, 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    return model, optimizer, LambdaLR(optimizer, bert_schedule(5, 100))
+
+
+@pytest.mark.parametrize(
+    ("damage", "run", "options", "message"),
+    [
+        (lambda b: b[: len(b) // 2], start, {}, r"is damaged .*delete it"),
+        (lambda b: b"", start, {}, r"is damaged"),
+        (lambda b: b, another_model, {}, r"another model; 3 weights differ in name or shape, the first: 0\.bias"),
+        (lambda b: b, lambda: (*start()[:2], None), {}, r"with a scheduler"),
+        (lambda b: b, start, {"accumulate": 2}, r"\(processes, accumulate\) = \(1, 1\); this run has \(1, 2\)"),
+    ],
+)
+def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path, damage, run, options, message):
+    path = tmp_path / "run.safetensors"
+    train(*start(), steps=3, checkpoint=path)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(checkpoints.CheckpointError, match=message):
+        train(*run(), checkpoint=path, resume=True, **options)
+
+
+# ---- what goes wrong
+
+
+def test_a_nan_loss_stops_with_step_and_batch_named_and_the_checkpoint_kept(tmp_path):
+    class Poisoned(Samples):
+        def epoch(self, number):
+            for i, batch in enumerate(super().epoch(number)):
+                yield Sample(batch.x, batch.y * math.nan) if (number, i) == (1, 4) else batch
+
+    path, run = tmp_path / "run.safetensors", start()
+    with pytest.raises(FloatingPointError, match=r"step 10: the loss is nan\. Batch 4 of epoch 1 \(x: 6×4, y: 6\).*run.safetensors"):
+        train(*run, batches=Poisoned(), checkpoint=path, save_every=4)
+    good, fresh = start(), start()
+    train(*good, steps=8)
+    checkpoints.load(path, *fresh)
+    assert_equal(weights(fresh[0]), weights(good[0]))
+    assert all(weight.isfinite().all() for weight in weights(run[0]))
+
+
+def test_an_infinite_gradient_stops_before_it_spoils_the_weights(tmp_path):
+    """The loss is fine, its gradient is not: d √x / dx at 0."""
+    run = start(dropout=0.0)
+    before = weights(run[0])
+    with pytest.raises(FloatingPointError, match=r"the loss is 0 but its gradient has length (inf|nan)"):
+        train(*run, loss=lambda model, batch: (model(batch.x) * 0).sum().sqrt(), checkpoint=tmp_path / "run")
+    assert_equal(weights(run[0]), before)
+    assert not (tmp_path / "run").exists()
+
+
+def test_weights_that_are_not_finite_never_replace_a_checkpoint(tmp_path):
+    path, run = tmp_path / "run.safetensors", start()
+    train(*run, steps=2, checkpoint=path)
+    before = path.read_bytes()
+    with torch.no_grad():
+        run[0][0].bias[0] = math.inf
+    with pytest.raises(checkpoints.CheckpointError, match=r"left as it was: .* 0\.bias"):
+        checkpoints.save(path, *run, [checkpoints.random_state()], {})
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": 0}, "steps = 0"),
+        ({"accumulate": 0}, "accumulate = 0"),
+        ({"clip": 0.0}, r"clip = 0\.0"),
+        ({"resume": True}, "resume=True needs checkpoint"),
+        ({"batches": type("Empty", (), {"epoch": lambda self, number: []})()}, "epoch 0 of the data has no batches"),
+    ],
+)
+def test_bad_input_is_refused_with_its_numbers(options, message):
+    with pytest.raises(ValueError, match=message):
+        train(*start(), **options)
+
+
+# ---- devices, precision, processes
+
+
+def test_mixed_precision_trains_and_is_taken_off_again():
+    runs = {precision: start(dropout=0.0) for precision in ("no", "bf16")}
+    seen = []
+
+    def loss(model, batch):
+        hook = model[0].register_forward_hook(lambda module, args, output: seen.append(output.dtype))
+        value = squared_error(model, batch)
+        hook.remove()
+        return value
+
+    histories = {precision: train(*run, loss=loss, mixed_precision=precision) for precision, run in runs.items()}
+    assert seen == [torch.float32] * 40 + [torch.bfloat16] * 40
+    assert_close(torch.tensor(histories["bf16"].losses), torch.tensor(histories["no"].losses), rtol=0.1, atol=0.1)
+    assert histories["bf16"].losses != histories["no"].losses
+    model = runs["bf16"][0]
+    assert all(weight.dtype == torch.float32 for weight in weights(model))
+    seen.clear()
+    loss(model, next(Samples().epoch(0)))
+    assert seen == [torch.float32]  # and the model computes in full precision again
+
+
+def test_two_processes_equal_one_with_twice_the_batch(tmp_path):
+    # Several processes on CPUs: the launcher has no name of its own for it. This is the one for GPUs, told to use none (gloo).
+    command = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes=2", "--num_machines=1"]
+    command += ["--mixed_precision=no", "--dynamo_backend=no", "--num_cpu_threads_per_process=1", "--main_process_port=0"]
+    env = os.environ | {"ACCELERATE_USE_CPU": "true"}
+    done = subprocess.run([*command, RUN, "in_processes", tmp_path], capture_output=True, text=True, timeout=300, env=env)
+    assert done.returncode == 0, done.stderr[-3000:]
+    model, optimizer, scheduler = start(dropout=0.0)
+    history = train(model, optimizer, scheduler, Samples(joined=2), steps=8)
+    for process in (0, 1):
+        results = load_file(tmp_path / f"process_{process}.safetensors")
+        assert_close(results.pop("losses"), torch.tensor(history.losses), rtol=1e-5, atol=1e-6)
+        assert results.pop("same"), "resumed in two processes, the weights differ"
+        assert_close(results, dict(model.state_dict()), rtol=1e-4, atol=1e-6)
+
+
+def test_batches_are_dealt_out_to_the_processes():
+    batches = type("Numbers", (), {"epoch": lambda self, number: [10 * number + i for i in range(5)]})()
+    streams = [Stream(batches, process, 2) for process in (0, 1)]
+    dealt = [[stream.next().batch for _ in range(5)] for stream in streams]
+    assert dealt == [[0, 2, 4, 11, 13], [1, 3, 10, 12, 14]]
+    assert [(stream.epoch, stream.index) for stream in streams] == [(1, 5), (1, 5)]
+
+
+def test_evaluation_leaves_training_as_it_was():
+    modes = []
+
+    def evaluate(model):
+        modes.append(model.training)
+        return {"one": 1.0}
+
+    watched, alone = start(), start()
+    torch.manual_seed(2)
+    history = train(*watched, evaluate=evaluate, evaluate_every=15)
+    torch.manual_seed(2)
+    train(*alone)
+    assert_equal(weights(watched[0]), weights(alone[0]))
+    assert list(history.evaluations) == [15, 30, 40] and not any(modes)
+
+
+# ---- losses and schedules
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
+def test_label_smoothing_equals_torch(smoothing):
+    targets = torch.randint(0, 7, (3, 5))
+    targets[:, 3:] = 0
+    ours, theirs = (torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)).requires_grad_() for _ in range(2))
+    loss = label_smoothed_cross_entropy(ours, targets, smoothing)
+    expected = F.cross_entropy(theirs.flatten(0, 1), targets.flatten(), ignore_index=0, label_smoothing=smoothing)
+    assert_close(loss, expected)
+    assert_close(torch.autograd.grad(loss, ours)[0], torch.autograd.grad(expected, theirs)[0])
+
+
+def test_padding_alone_has_no_loss_and_no_gradient():
+    logits = torch.randn(2, 3, 7, requires_grad=True)
+    loss = label_smoothed_cross_entropy(logits, torch.zeros(2, 3, dtype=torch.long), 0.1)
+    assert loss.item() == 0
+    assert torch.autograd.grad(loss, logits)[0].abs().max() == 0
+
+
+def test_label_smoothing_by_hand():
+    """Two words, scores 0 and ln 3: probabilities 1/4 and 3/4. Smoothed by 0.2, the right word's target is 0.9, the other's 0.1."""
+    logits = torch.tensor([[0.0, math.log(3)]])
+    expected = -0.9 * math.log(3 / 4) - 0.1 * math.log(1 / 4)
+    assert label_smoothed_cross_entropy(logits, torch.tensor([1]), 0.2).item() == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"1\.5"):
+        label_smoothed_cross_entropy(logits, torch.tensor([1]), 1.5)
+
+
+def test_translation_loss_shifts_by_one():
+    from lectures_lib.data import pad_pairs
+
+    batch = pad_pairs([([5, 6, 2], [1, 4, 5, 2]), ([5, 2], [1, 6, 2])])
+    seen = {}
+
+    class Right(nn.Module):
+        def forward(self, source, target, source_lengths):
+            seen.update(source=source, target=target, lengths=source_lengths)
+            return F.one_hot(batch.predicted, 7) * 100.0
+
+    assert translation_loss(Right(), batch).item() == pytest.approx(0, abs=1e-6)
+    assert seen["target"].tolist() == [[1, 4, 5], [1, 6, 2]] and batch.predicted.tolist() == [[4, 5, 2], [6, 2, 0]]
+    assert batch.n_targets == 5 and seen["lengths"].tolist() == [3, 2]
+
+
+def rates(schedule, steps, lr=1.0):
+    """The learning rate that an optimizer really gets at each step."""
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=lr)
+    scheduler = LambdaLR(optimizer, schedule)
+    seen = []
+    for _ in range(steps):
+        seen.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step()
+    return seen
+
+
+def test_transformer_schedule_is_the_papers_formula():
+    seen = rates(transformer_schedule(512, 4000), 9000)
+    for step in (1, 2, 3999, 4000, 4001, 9000):
+        assert seen[step - 1] == pytest.approx(512**-0.5 * min(step**-0.5, step * 4000**-1.5), rel=1e-12)
+    assert max(seen) == seen[3999] == pytest.approx(1 / math.sqrt(512 * 4000))
+
+
+def test_bert_schedule_equals_hugging_face():
+    from transformers import get_linear_schedule_with_warmup
+
+    seen = rates(bert_schedule(10, 100), 105, lr=1e-4)
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1e-4)
+    theirs = get_linear_schedule_with_warmup(optimizer, 10, 100)
+    for step, rate in enumerate(seen):
+        assert rate == pytest.approx(theirs.get_last_lr()[0], abs=1e-18), step
+        optimizer.step()
+        theirs.step()
+    assert (seen[0], seen[10], seen[100]) == (0.0, 1e-4, 0.0)
+    assert bert_schedule(0, 10)(0) == 1.0
+    with pytest.raises(ValueError, match="warmup = 10 and total = 10"):
+        bert_schedule(10, 10)
+
+
+def test_runs_without_a_scheduler():
+    model, _, _ = start()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    assert set(fit(model, Samples(), squared_error, optimizer, steps=3, progress=False).learning_rates) == {0.02}
