@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -50,21 +51,30 @@ class StepModel(Protocol):
 
 
 class KeyValueCache:
-    """The keys and values of all positions that one self-attention has seen: a new position need not make them again (chapter 9)."""
+    """The keys and values of all positions that one self-attention has seen: a new position need not make them again (chapter 9).
 
-    def __init__(self, kept: KeysValues | None = None):
-        self.kept = kept
+    Room is reserved ahead and doubled when it is full: n steps that each copied all they have would copy n² / 2 positions.
+    """
+
+    def __init__(self, room: KeysValues | None = None, n: int = 0):
+        self.room = room
+        self.n = n  # positions in use; the room behind them is empty
 
     def extend(self, new: KeysValues) -> KeysValues:
         """Add the keys and values of the newest positions; returns those of all."""
-        if self.kept is not None:
-            new = KeysValues(torch.cat([self.kept.K, new.K], dim=2), torch.cat([self.kept.V, new.V], dim=2))
-        self.kept = new
-        return new
+        n = self.n + new.K.shape[2]
+        if self.room is None:
+            self.room = KeysValues(new.K[:, :, :0], new.V[:, :, :0])
+        if n > self.room.K.shape[2]:
+            self.room = KeysValues(F.pad(self.room.K, (0, 0, 0, n)), F.pad(self.room.V, (0, 0, 0, n)))  # n more positions
+        self.room.K[:, :, self.n : n] = new.K
+        self.room.V[:, :, self.n : n] = new.V
+        self.n = n
+        return KeysValues(self.room.K[:, :, :n], self.room.V[:, :, :n])
 
     def select(self, rows: Int[Tensor, " kept"]) -> "KeyValueCache":
         """The cache of these rows of the batch, in this order; a row may come more than once."""
-        return KeyValueCache(None if self.kept is None else select_rows(self.kept, rows))
+        return KeyValueCache(None if self.room is None else select_rows(self.room, rows), self.n)
 
 
 def select_rows(kept: KeysValues, rows: Int[Tensor, " kept"]) -> KeysValues:

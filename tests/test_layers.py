@@ -9,7 +9,7 @@ from torch import nn
 from torch.testing import assert_close
 from torch_twins import decoder_block_state, encoder_block_state, torch_transformer
 
-from lectures_lib.attention import causal_mask, padding_mask
+from lectures_lib.attention import KeysValues, causal_mask, padding_mask
 from lectures_lib.layers import (
     ACTIVATIONS,
     Decoder,
@@ -194,7 +194,7 @@ def test_a_cached_block_computes_only_what_is_new(pre_norm):
     assert_close(block(x[:, :3], causal_mask(3), cache), expected[:, :3])
     for i in range(3, 6):
         assert_close(block(x[:, i : i + 1], cache=cache), expected[:, i : i + 1])
-    assert cache.kept.K.shape == (2, 2, 6, 4)
+    assert cache.n == 6
 
 
 def test_cache_of_selected_rows():
@@ -204,8 +204,20 @@ def test_cache_of_selected_rows():
     rows = torch.tensor([2, 0, 2, 1])
     chosen = cache.select(rows)
     assert_close(block(x[rows, 3:], cache=chosen), block(x, causal_mask(4))[rows, 3:])
-    assert cache.kept.K.shape[2] == 3  # the one it was taken from is as it was
-    assert KeyValueCache().select(rows).kept is None
+    assert (cache.n, chosen.n) == (3, 4)
+    assert_close(block(x[:, 3:], cache=cache), block(x, causal_mask(4))[:, 3:])  # the one it was taken from is as it was
+    assert KeyValueCache().select(rows).n == 0
+
+
+def test_room_doubles():
+    cache, rooms = KeyValueCache(), set()
+    for n in range(1, 101):
+        new = KeysValues(torch.full((1, 2, 1, 4), float(n)), torch.full((1, 2, 1, 4), -float(n)))
+        K, V = cache.extend(new)
+        assert K[0, 1, :, 3].tolist() == list(range(1, n + 1))
+        assert torch.equal(V, -K)
+        rooms.add(cache.room.K.shape[2])
+    assert rooms == {1, 3, 7, 15, 31, 63, 127}  # seven copies for a hundred positions
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
