@@ -51,9 +51,9 @@ class TokenEmbedding(nn.Module):
         check_tokens(tokens, len(self.weight))
         return F.embedding(tokens, self.weight) * self.scale
 
-    def scores(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab"]:
-        """How well each token of the vocabulary fits the vector x: its dot product with the token's own vector."""
-        return x @ self.weight.T
+    def scores(self, x: Float[Tensor, "*batch d_model"], bias: Float[Tensor, " vocab"] | None = None) -> Float[Tensor, "*batch vocab"]:
+        """How well each token of the vocabulary fits the vector x: its dot product with the token's own vector, plus a bias."""
+        return F.linear(x, self.weight, bias)
 
 
 class FeedForward(nn.Module):
@@ -191,12 +191,9 @@ class DecoderBlock(nn.Module):
         """One block's work on x.
 
         Args:
-            x: the target positions' vectors; with a cache, those of the newest positions only.
+            x, mask, cache, return_intermediates: as in `EncoderBlock.forward`, all about target positions; in training the mask is causal.
             memory: the encoder's output, or the keys and values that `cross_attention` made of it once for all steps.
-            mask: who may attend to whom among target positions; in training the causal mask.
             memory_mask: which source positions may be attended to.
-            cache: the keys and values of earlier target positions; those of x are added to it.
-            return_intermediates: also return what was computed on the way (the names are at the top of this module).
         """
         seen = {} if return_intermediates else None
         x = self.around_self_attention(x, lambda x: self_attend(self.self_attention, x, mask, cache, seen))
@@ -212,7 +209,6 @@ class Stack(nn.Module):
     """Blocks of one kind, one on another; with pre-norm, a last LayerNorm is needed, for no block normalises what it hands on.
 
     Args:
-        block: `EncoderBlock` or `DecoderBlock`.
         n_layers: how many.
         d_model, n_heads, d_ff: the sizes of each.
         final_norm: whether a LayerNorm follows the last block. None: with pre-norm only. (`nn.Transformer` always has one.)
@@ -222,30 +218,21 @@ class Stack(nn.Module):
         ValueError: for fewer than one layer.
     """
 
-    def __init__(
-        self,
-        block: type[nn.Module],
-        n_layers: int,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        *,
-        final_norm: bool | None = None,
-        **options: Any,
-    ):
+    kind_of_block: type[nn.Module]
+
+    def __init__(self, n_layers: int, d_model: int, n_heads: int, d_ff: int, *, final_norm: bool | None = None, **options: Any):
         super().__init__()
         if n_layers < 1:
             raise ValueError(f"a stack needs at least one layer, got n_layers = {n_layers}")
-        self.blocks = nn.ModuleList(block(d_model, n_heads, d_ff, **options) for _ in range(n_layers))
+        self.blocks = nn.ModuleList(self.kind_of_block(d_model, n_heads, d_ff, **options) for _ in range(n_layers))
         final_norm = options.get("pre_norm", False) if final_norm is None else final_norm
         self.norm = nn.LayerNorm(d_model, options.get("eps", 1e-5)) if final_norm else nn.Identity()
 
 
 class Encoder(Stack):
-    """N encoder blocks (section 3.1). The arguments are those of `Stack`, without the kind of block."""
+    """N encoder blocks (section 3.1). The arguments are those of `Stack`."""
 
-    def __init__(self, n_layers: int, d_model: int, n_heads: int, d_ff: int, **options: Any):
-        super().__init__(EncoderBlock, n_layers, d_model, n_heads, d_ff, **options)
+    kind_of_block = EncoderBlock
 
     def forward(
         self,
@@ -266,10 +253,9 @@ class Encoder(Stack):
 
 
 class Decoder(Stack):
-    """N decoder blocks (section 3.1). The arguments are those of `Stack`, without the kind of block."""
+    """N decoder blocks (section 3.1). The arguments are those of `Stack`."""
 
-    def __init__(self, n_layers: int, d_model: int, n_heads: int, d_ff: int, **options: Any):
-        super().__init__(DecoderBlock, n_layers, d_model, n_heads, d_ff, **options)
+    kind_of_block = DecoderBlock
 
     def forward(
         self,
@@ -338,9 +324,10 @@ def check_tokens(tokens: Int[Tensor, "batch n"], vocab_size: int) -> None:
     """
     strange = (tokens < 0) | (tokens >= vocab_size)
     if strange.any():
-        row, column = strange.nonzero()[0].tolist()
-        where = f"row {row}, position {column}"
-        raise ValueError(f"token id {int(tokens[row, column])} ({where}) is not among the vocabulary's {vocab_size}, 0 … {vocab_size - 1}")
+        row, i = strange.nonzero()[0].tolist()
+        raise ValueError(
+            f"token id {tokens[row, i]} (row {row}, position {i}) is not among the vocabulary's {vocab_size}, 0 … {vocab_size - 1}"
+        )
 
 
 def check_lengths(lengths: Int[Tensor, " batch"] | None, tokens: Int[Tensor, "batch n"]) -> None:
@@ -350,11 +337,9 @@ def check_lengths(lengths: Int[Tensor, " batch"] | None, tokens: Int[Tensor, "ba
         ValueError: the message gives the lengths and the tokens' shape.
     """
     batch, n = tokens.shape
-    if n == 0:
+    if tokens.numel() == 0:
         raise ValueError(f"the sentences are empty: their tokens have the shape {tuple(tokens.shape)}")
-    if lengths is None:
-        return
-    if tuple(lengths.shape) != (batch,):
+    if lengths is not None and lengths.shape != (batch,):
         raise ValueError(f"there must be one length for each of the {batch} sentences, got lengths of shape {tuple(lengths.shape)}")
-    if not (1 <= int(lengths.min()) and int(lengths.max()) <= n):
+    if lengths is not None and not (1 <= int(lengths.min()) and int(lengths.max()) <= n):
         raise ValueError(f"every sentence has 1 to {n} tokens (none may be empty), got lengths {lengths.tolist()}")

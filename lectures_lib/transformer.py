@@ -144,8 +144,7 @@ class Transformer(nn.Module):
 
     def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab"]:
         """The score of every token of the vocabulary; their softmax is the distribution of the next token."""
-        scores = self.embedding.scores(hidden)
-        return scores if self.output_bias is None else scores + self.output_bias
+        return self.embedding.scores(hidden, self.output_bias)
 
     def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
         """Read the source, and get ready to decode step by step (`stepping.StepModel`)."""
@@ -199,6 +198,38 @@ class TransformerState:
         memory = [select_rows(kept, rows) for kept in self.memory]
         mask = None if self.memory_mask is None else self.memory_mask[rows]
         return TransformerState(memory, mask, [cache.select(rows) for cache in self.caches], self.n_decoded)
+
+
+class WithoutCache(nn.Module):
+    """The same Transformer, decoding without a cache: every step runs the decoder over all tokens so far (chapter 9 counts the cost)."""
+
+    def __init__(self, model: Transformer):
+        super().__init__()
+        self.model = model
+
+    def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
+        """Read the source (`stepping.StepModel`)."""
+        return Step(None, Prefix(self.model.encode(source, source_lengths), source_lengths, source[:, :0]))
+
+    def step(self, tokens: Int[Tensor, " batch"], state: "Prefix", return_weights: bool = False) -> Step:
+        """Decode all tokens so far and one more. It shows no attention: `Transformer.step` does."""
+        tokens = torch.cat([state.tokens, tokens[:, None]], dim=1)
+        hidden = self.model.decode(tokens, state.memory, state.source_lengths)
+        return Step(self.model.logits(hidden[:, -1]), Prefix(state.memory, state.source_lengths, tokens))
+
+
+@dataclass
+class Prefix:
+    """What decoding without a cache keeps between two steps: the encoder's output and the target tokens so far."""
+
+    memory: Float[Tensor, "batch n_source d_model"]
+    source_lengths: Int[Tensor, " batch"] | None
+    tokens: Int[Tensor, "batch n_target"]
+
+    def select(self, rows: Int[Tensor, " kept"]) -> "Prefix":
+        """The prefixes of these rows of the batch, in this order; a row may come more than once."""
+        lengths = None if self.source_lengths is None else self.source_lengths[rows]
+        return Prefix(self.memory[rows], lengths, self.tokens[rows])
 
 
 def shift_right(target: Int[Tensor, "batch n"], begin: int) -> Int[Tensor, "batch n"]:

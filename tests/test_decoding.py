@@ -13,7 +13,7 @@ from torch.testing import assert_close
 
 from lectures_lib.decoding import Decoded, beam, greedy, keep_top_k, keep_top_p, length_penalty, n_best, sample
 from lectures_lib.stepping import Step, StepModel, StepState, evaluating
-from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
+from lectures_lib.transformer import Transformer, TransformerConfig, WithoutCache, shift_right
 
 END = 2
 CONFIG = TransformerConfig(11, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=20)
@@ -47,30 +47,6 @@ class Table:
 
 def random_table(vocab, sentences=2, spread=1.5, first=0):
     return Table(spread * torch.randn(sentences, vocab, vocab, vocab, dtype=torch.float64), first)
-
-
-class WithoutCache:
-    """The same Transformer, decoding without a cache: every step runs the decoder over all tokens so far."""
-
-    @dataclass
-    class State:
-        memory: torch.Tensor
-        lengths: torch.Tensor | None
-        tokens: torch.Tensor
-
-        def select(self, rows):
-            return WithoutCache.State(self.memory[rows], None if self.lengths is None else self.lengths[rows], self.tokens[rows])
-
-    def __init__(self, model):
-        self.model = model
-
-    def start(self, source, source_lengths=None):
-        return Step(None, self.State(self.model.encode(source, source_lengths), source_lengths, source[:, :0]))
-
-    def step(self, tokens, state, return_weights=False):
-        tokens = torch.cat([state.tokens, tokens[:, None]], dim=1)
-        hidden = self.model.decode(tokens, state.memory, state.lengths)
-        return Step(self.model.logits(hidden[:, -1]), self.State(state.memory, state.lengths, tokens))
 
 
 def transformer(**changes):

@@ -1,0 +1,72 @@
+"""Greedy decoding with a cache, against none and against Hugging Face's `generate`: the same weights, the same tokens.
+
+    python benchmarks/decoding.py             writes book/results/decoding_speed.json
+
+The three take turns, so that a machine that slows down slows all; each ratio is one pair of neighbouring runs.
+"""
+
+import time
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from transformer import VOCAB, hugging_face, our_twin  # beside this file
+
+from lectures_lib import results
+from lectures_lib.decoding import greedy
+from lectures_lib.transformer import WithoutCache
+
+BATCHES, LENGTHS = (1, 16), (64, 128)
+N_SOURCE = 24
+ROUNDS = {"with_generate": 9, "without_cache": 3}
+BEGIN, END = 1, 0
+
+
+def seconds(decode: Callable[[], Tensor]) -> float:
+    """The time of one decoding."""
+    start = time.perf_counter()
+    decode()
+    return time.perf_counter() - start
+
+
+def contestants(batch: int, n: int) -> dict[str, Callable[[], Tensor]]:
+    """Three ways to the same n tokens; the end token is forbidden, so that all go on to the last."""
+    torch.manual_seed(0)
+    theirs = hugging_face().eval()
+    ours = our_twin(theirs).eval()
+    source = torch.randint(2, VOCAB, (batch, N_SOURCE))
+    mask = torch.ones_like(source)
+    options = {"begin": BEGIN, "end": END, "max_len": n, "never": [END]}
+    generate = {"do_sample": False, "num_beams": 1, "max_new_tokens": n, "min_new_tokens": n}
+    return {
+        "cache": lambda: greedy(ours, source, **options).tokens,
+        "without": lambda: greedy(WithoutCache(ours), source, **options).tokens,
+        "generate": lambda: theirs.generate(source, attention_mask=mask, **generate)[:, 1:],
+    }
+
+
+def ratios(batch: int, n: int) -> dict[str, dict]:
+    """Times over that of greedy decoding with a cache, pair by pair, after a warm-up that compares the tokens."""
+    decode = contestants(batch, n)
+    tokens = {name: run() for name, run in decode.items()}
+    for name, found in tokens.items():
+        assert torch.equal(found, tokens["cache"]), f"{name} decodes other tokens"
+    generate = [seconds(decode["generate"]) / seconds(decode["cache"]) for _ in range(ROUNDS["with_generate"])]
+    without = [seconds(decode["without"]) / seconds(decode["cache"]) for _ in range(ROUNDS["without_cache"])]
+    return {"generate_over_cache": results.spread(generate), "without_over_cache": results.spread(without)}
+
+
+def main() -> None:
+    """Measure every size and write the file."""
+    torch.set_num_threads(2)
+    measured = {f"batch_{batch}": {f"tokens_{n}": ratios(batch, n) for n in LENGTHS} for batch in BATCHES}
+    for batch, sizes in measured.items():
+        for n, peers in sizes.items():
+            for peer, ratio in peers.items():
+                print(f"{batch:>9} {n:>11} {peer:>20}: {ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f})")
+    title = f"Greedy decoding over the same with a cache: Hugging Face's generate, and no cache (source of {N_SOURCE} tokens, float32)"
+    results.save("decoding_speed", measured, title, seeds=[])
+
+
+if __name__ == "__main__":
+    main()
