@@ -18,12 +18,12 @@ from torch import Tensor, nn
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
-def checkpoint_folder(name: str | Path, files: Sequence[str] = ("config.json", *WEIGHTS)) -> Path:
+def checkpoint_folder(name: str | Path, files: Sequence[str] = ("config.json", WEIGHTS[0])) -> Path:
     """The folder that holds a checkpoint: `name` itself if it is a folder here, else the hub's copy of it, fetched once.
 
     Args:
         name: a folder, or an id on the hub such as "Helsinki-NLP/opus-mt-en-de".
-        files: what to fetch; those that the hub does not have are left out.
+        files: what to fetch. Where the hub has no safetensors, older weights are fetched in their place.
 
     Raises:
         FileNotFoundError: where there is no such folder and the hub cannot be reached or does not know the id.
@@ -33,7 +33,10 @@ def checkpoint_folder(name: str | Path, files: Sequence[str] = ("config.json", *
     try:
         from huggingface_hub import snapshot_download
 
-        return Path(snapshot_download(str(name), allow_patterns=list(files)))
+        folder = Path(snapshot_download(str(name), allow_patterns=list(files)))
+        if WEIGHTS[0] in files and not (folder / WEIGHTS[0]).exists():
+            folder = Path(snapshot_download(str(name), allow_patterns=list(WEIGHTS[1:])))
+        return folder
     except Exception as error:  # no network, offline by choice, not installed, no such id: for the reader it is all the same
         raise FileNotFoundError(f"{str(name)!r} is no folder here, and could not be fetched from the hub: {error}") from error
 

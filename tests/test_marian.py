@@ -160,6 +160,21 @@ def test_missing_checkpoints_say_so(tmp_path, checkpoint):
         marian.from_pretrained(checkpoint[0])
 
 
+@pytest.mark.parametrize("held", [["config.json", "model.safetensors", "pytorch_model.bin"], ["config.json", "pytorch_model.bin"]])
+def test_what_is_fetched_from_the_hub(tmp_path, monkeypatch, held):
+    """Weights once, and safetensors where there are some."""
+    import huggingface_hub
+
+    def snapshot_download(name, allow_patterns):
+        for file in set(allow_patterns) & set(held):
+            (tmp_path / file).touch()
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    assert pretrained.checkpoint_folder("owner/name") == tmp_path
+    assert sorted(path.name for path in tmp_path.iterdir()) == held[:2]
+
+
 def test_rename_copies_placeholders():
     state = {"a.3.b.weight": torch.ones(1), "skip.7": torch.zeros(1)}
     assert list(pretrained.rename(state, {"a.{i}.b.{kind}": "ours.{kind}.{i}"}, ["skip.{i}"])) == ["ours.weight.3"]
