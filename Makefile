@@ -4,27 +4,28 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PORT ?= 8000
-HTML := _build/html
+PAGE ?= notebooks/02_self_attention.html
 # Chapters and solutions: the notebooks that are executed and whose outputs are stored.
 EXECUTED := notebooks solutions
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # No weights or data are fetched behind the reader's back: the offline defaults are installed with the packages.
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
-# Threads that wait should sleep: two test processes with two threads each would otherwise spin in each other's way.
-export OMP_WAIT_POLICY ?= passive
+# Threads that wait sleep: two test processes with two threads each would otherwise spin in each other's way.
+export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: help setup system book serve test test-long notebooks homework lint format lock fork clean
+.PHONY: help setup system book serve lighthouse test test-long notebooks homework lint format lock fork clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 setup: $(VENV)/.ready  ## create or update .venv
 
-$(VENV)/.ready: requirements.txt constraints.txt pyproject.toml tools/install.py
+$(VENV)/.ready: requirements.txt constraints.txt pyproject.toml package-lock.json tools/install.py
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v < (3, 14) else f"Python 3.11 to 3.13 is needed, this is {v.major}.{v.minor}: name another with `make PYTHON=python3.12`")'
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) tools/install.py
+	$(PY) tools/site.py vendor
 	@touch $@
 
 system: setup  ## install bubblewrap (grading) and chromium (browser tests) where apt and the rights are there, else say how
@@ -36,6 +37,9 @@ book: setup  ## build the site from the stored outputs, print where it is, and s
 
 serve: setup  ## serve the site that `make book` built, at http://localhost:8000
 	@$(PY) tools/site.py serve --port $(PORT)
+
+lighthouse: setup  ## Google's audit of one page of the built site (PAGE=notebooks/02_self_attention.html)
+	$(PY) tools/site.py lighthouse $(PAGE)
 
 test: setup system lint  ## everything that guards the book: code, homework, grader, notebooks, site
 	$(PY) tools/site.py build

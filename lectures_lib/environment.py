@@ -1,9 +1,14 @@
 """One call at the top of every notebook, so that its numbers come out the same on your machine as on the page."""
 
+import os
 import random
 
-import numpy
-import torch
+# Threads that wait for each other should sleep, not spin: on a busy machine spinning costs ten times the work itself.
+# OpenMP reads this once, when torch is loaded, so it stands before the import (and helps only where this library is imported first).
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import numpy  # noqa: E402
+import torch  # noqa: E402
 
 
 def setup(seed: int = 0, threads: int = 2) -> torch.device:

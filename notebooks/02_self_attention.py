@@ -31,7 +31,12 @@ from lectures_lib import minilm
 from lectures_lib.viewer import AttentionViewer
 
 tired = minilm.read("The animal didn't cross the street because it was too tired.")
-AttentionViewer(tired.tokens, tired.weights[3, 1], title="MiniLM, layer 4, head 2", token=tired.tokens.index("it"))
+AttentionViewer(
+    tired.tokens,
+    tired.weights[3, 1],
+    title="MiniLM, layer 4, head 2",
+    token=tired.tokens.index("it"),
+)
 
 # %% tags=["remove-cell"]
 it, animal = tired.tokens.index("it"), tired.tokens.index("animal")
@@ -59,11 +64,15 @@ import math
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
-from torch.testing import assert_close
-
 from lectures_lib import plots, scoring, source
-from lectures_lib.attention import attention_weights, causal_mask, padding_mask, scaled_dot_product_attention
+from lectures_lib.attention import (
+    attention_weights,
+    causal_mask,
+    padding_mask,
+    scaled_dot_product_attention,
+)
 from lectures_lib.frames import Frames
+from torch.testing import assert_close
 
 # %% [markdown]
 # ## Four people and an hour
@@ -169,7 +178,9 @@ W_V = torch.randn(d_model, d_v)
 def attend_one(i):
     """The new vector of word i."""
     q = X[i] @ W_Q  # (d_k,)
-    s = torch.stack([q @ (X[j] @ W_K) for j in range(n)]) / math.sqrt(d_k)  # one score for each word
+    s = torch.stack([q @ (X[j] @ W_K) for j in range(n)]) / math.sqrt(
+        d_k
+    )  # one score for each word
     w = s.softmax(dim=-1)
     return sum(w[j] * (X[j] @ W_V) for j in range(n))  # (d_v,)
 
@@ -208,7 +219,9 @@ assert_close(Z, Z_slow)
 for d_k in (4, 64, 1024):
     q, k = torch.randn(1000, d_k), torch.randn(1000, d_k)
     dots = (q * k).sum(dim=-1)
-    print(f"d_k = {d_k:4}: standard deviation {dots.std():5.1f}, divided by √d_k {(dots / math.sqrt(d_k)).std():.1f}")
+    print(
+        f"d_k = {d_k:4}: standard deviation {dots.std():5.1f}, divided by √d_k {(dots / math.sqrt(d_k)).std():.1f}"
+    )
 
 # %% [markdown]
 # So what? Softmax is sensitive to scale. Multiply all scores by a number and watch what happens to the shares of eight
@@ -221,7 +234,11 @@ eight = torch.randn(8).sort(descending=True).values
 def draw_shares(ax, factor):
     """Bars: how eight keys share the attention when their scores are multiplied by a factor."""
     ax.bar(range(1, 9), (factor * eight).softmax(dim=-1), color=plots.BLUE)
-    ax.set(ylim=(0, 1), xlabel="key, the best-fitting first", ylabel="share of the attention")
+    ax.set(
+        ylim=(0, 1),
+        xlabel="key, the best-fitting first",
+        ylabel="share of the attention",
+    )
 
 
 sharpness = Frames(
@@ -274,7 +291,12 @@ for d_k in widths:
     without.append(derivative_size(dots))
     with_division.append(derivative_size(dots / math.sqrt(d_k)))
 
-ax = plots.curves(widths, {"divided by √d_k": with_division, "not divided": without}, xlabel="d_k", ylabel="size of the derivatives")
+ax = plots.curves(
+    widths,
+    {"divided by √d_k": with_division, "not divided": without},
+    xlabel="d_k",
+    ylabel="size of the derivatives",
+)
 ax.set(xscale="log", yscale="log", ylim=(0.01, 1))
 plt.show()
 
@@ -315,7 +337,11 @@ plt.show()
 
 # %%
 for name, score in scorers.items():
-    count = sum(p.numel() for p in score.parameters()) if isinstance(score, torch.nn.Module) else 0
+    count = (
+        sum(p.numel() for p in score.parameters())
+        if isinstance(score, torch.nn.Module)
+        else 0
+    )
     print(f"{name:10} {count:4} parameters")
 
 # %% [markdown]
@@ -340,11 +366,17 @@ for name, score in scorers.items():
 
 # %% mystnb={"image": {"alt": "Two 5 by 5 masks. The causal mask is filled on and below the diagonal. The padding mask is filled in its first three columns."}, "figure": {"caption": "Dark: may attend. Left: five positions of a left-to-right model. Right: a sentence of three words in a batch of width five."}}
 causal = causal_mask(5)
-padding = padding_mask(torch.tensor([3]), n=5)  # (batch, 1, 1, n): the same keys for every head and every query
+padding = padding_mask(
+    torch.tensor([3]), n=5
+)  # (batch, 1, 1, n): the same keys for every head and every query
 
 figure, axes = plots.small_multiples(2, columns=2, size=(2.4, 2.6))
-plots.heatmap(causal.float(), ax=axes[0], title="causal", limit=1.4).set(xlabel="key", ylabel="query")
-plots.heatmap(padding[0, 0].expand(5, 5).float(), ax=axes[1], title="padding", limit=1.4).set(xlabel="key")
+plots.heatmap(causal.float(), ax=axes[0], title="causal", limit=1.4).set(
+    xlabel="key", ylabel="query"
+)
+plots.heatmap(
+    padding[0, 0].expand(5, 5).float(), ax=axes[1], title="padding", limit=1.4
+).set(xlabel="key")
 plt.show()
 
 # %% [markdown]
@@ -365,8 +397,16 @@ print([f"{share:.2f}" for share in shares[0]])
 
 # %%
 nothing = torch.zeros(1, 5, dtype=torch.bool)
-print("softmax alone:", scores.masked_fill(~nothing, -math.inf).softmax(dim=-1)[0].tolist())
-print("the library:  ", scaled_dot_product_attention(torch.randn(1, 4), torch.randn(5, 4), torch.randn(5, 3), nothing)[0].tolist())
+print(
+    "softmax alone:",
+    scores.masked_fill(~nothing, -math.inf).softmax(dim=-1)[0].tolist(),
+)
+print(
+    "the library:  ",
+    scaled_dot_product_attention(
+        torch.randn(1, 4), torch.randn(5, 4), torch.randn(5, 3), nothing
+    )[0].tolist(),
+)
 
 # %% [markdown]
 # ## The same in the library
@@ -394,7 +434,11 @@ ours, w = scaled_dot_product_attention(Q, K, V, return_weights=True)
 fused = scaled_dot_product_attention(Q, K, V)
 torchs = F.scaled_dot_product_attention(Q, K, V)
 
-for name, other in {"our four lines": Z, "the fused kernel": fused, "torch": torchs}.items():
+for name, other in {
+    "our four lines": Z,
+    "the fused kernel": fused,
+    "torch": torchs,
+}.items():
     difference = (ours - other).abs().max().item()
     assert difference < 1e-6
     print(f"library and {name}: largest difference < 1e-6")
@@ -425,13 +469,24 @@ assert_close(Z_shuffled, Z[order])
 
 # %% tags=["nbval-ignore-output"]
 wide = minilm.read("The animal didn't cross the street because it was too wide.")
-AttentionViewer(wide.tokens, wide.weights[3, 1], title="MiniLM, layer 4, head 2", token=wide.tokens.index("it"))
+AttentionViewer(
+    wide.tokens,
+    wide.weights[3, 1],
+    title="MiniLM, layer 4, head 2",
+    token=wide.tokens.index("it"),
+)
 
 # %% tags=["nbval-ignore-output"]
 for ending, read in {"tired": tired, "wide": wide}.items():
     row = read.weights[3, 1, read.tokens.index("it")]
-    shown = {word: row[read.tokens.index(word)].item() for word in ("animal", "street", "[CLS]")}
-    print(f"... because it was too {ending:5}: ", ",  ".join(f"{word} {share:.2f}" for word, share in shown.items()))
+    shown = {
+        word: row[read.tokens.index(word)].item()
+        for word in ("animal", "street", "[CLS]")
+    }
+    print(
+        f"... because it was too {ending:5}: ",
+        ",  ".join(f"{word} {share:.2f}" for word, share in shown.items()),
+    )
 
 # %% tags=["remove-cell"]
 row = wide.weights[3, 1, wide.tokens.index("it")]
@@ -489,9 +544,17 @@ print("masked before:", [f"{total:.2f}" for total in in_time.sum(dim=-1)])
 # %%
 s = scores[0].clone().requires_grad_()
 (leak,) = torch.autograd.grad((s.softmax(dim=-1) * causal)[0, 0], s)
-(tight,) = torch.autograd.grad(s.masked_fill(~causal, -math.inf).softmax(dim=-1)[0, 0], s)
-print("masked after:  the first word feels the scores of later words:", bool((leak[0, 1:] != 0).any()))
-print("masked before: the first word feels the scores of later words:", bool((tight[0, 1:] != 0).any()))
+(tight,) = torch.autograd.grad(
+    s.masked_fill(~causal, -math.inf).softmax(dim=-1)[0, 0], s
+)
+print(
+    "masked after:  the first word feels the scores of later words:",
+    bool((leak[0, 1:] != 0).any()),
+)
+print(
+    "masked before: the first word feels the scores of later words:",
+    bool((tight[0, 1:] != 0).any()),
+)
 
 # %% [markdown]
 # ## Summary

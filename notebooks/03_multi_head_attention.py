@@ -30,12 +30,22 @@ from lectures_lib.viewer import AttentionViewer
 
 sentence = minilm.read("The animal didn't cross the street because it was too tired.")
 named = {(0, 2): "previous word", (3, 1): "it → animal", (4, 5): "rests on [CLS]"}
-AttentionViewer(sentence.tokens, sentence.weights, title="MiniLM", names=named, layer=0, head=2, token=sentence.tokens.index("tired"))
+AttentionViewer(
+    sentence.tokens,
+    sentence.weights,
+    title="MiniLM",
+    names=named,
+    layer=0,
+    head=2,
+    token=sentence.tokens.index("tired"),
+)
 
 # %% tags=["remove-cell"]
 previous = sentence.weights[0, 2].diagonal(-1)
 assert previous.min() > 0.9
-assert sentence.weights[3, 1, sentence.tokens.index("it")].argmax() == sentence.tokens.index("animal")
+assert sentence.weights[
+    3, 1, sentence.tokens.index("it")
+].argmax() == sentence.tokens.index("animal")
 assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 
 # %% [markdown]
@@ -54,9 +64,6 @@ import math
 
 import matplotlib.pyplot as plt
 import torch
-from torch import nn
-from torch.testing import assert_close
-
 from lectures_lib import plots, source
 from lectures_lib.attention import (
     MultiHeadAttention,
@@ -66,6 +73,8 @@ from lectures_lib.attention import (
     scaled_dot_product_attention,
     split_heads,
 )
+from torch import nn
+from torch.testing import assert_close
 
 # %% [markdown]
 # ## What one head cannot do
@@ -120,11 +129,16 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 # %%
 n, d_model, h, d_k, d_v = 5, 12, 3, 4, 2
 X = torch.randn(n, d_model)
-W_Q, W_K = torch.randn(h, d_model, d_k), torch.randn(h, d_model, d_k)  # one matrix for each head
+W_Q, W_K = (
+    torch.randn(h, d_model, d_k),
+    torch.randn(h, d_model, d_k),
+)  # one matrix for each head
 W_V = torch.randn(h, d_model, d_v)
 W_O = torch.randn(h * d_v, d_model)
 
-heads = [scaled_dot_product_attention(X @ W_Q[i], X @ W_K[i], X @ W_V[i]) for i in range(h)]  # h times (n, d_v)
+heads = [
+    scaled_dot_product_attention(X @ W_Q[i], X @ W_K[i], X @ W_V[i]) for i in range(h)
+]  # h times (n, d_v)
 concatenated = torch.cat(heads, dim=-1)  # (n, h · d_v)
 Z = concatenated @ W_O  # (n, d_model)
 
@@ -154,9 +168,15 @@ def split(x, h):
 
 
 W_K_wide, W_V_wide = torch.cat(list(W_K), dim=-1), torch.cat(list(W_V), dim=-1)
-Q, K, V = split(Q_wide, h), split(X @ W_K_wide, h), split(X @ W_V_wide, h)  # (h, n, d_k), (h, n, d_k), (h, n, d_v)
+Q, K, V = (
+    split(Q_wide, h),
+    split(X @ W_K_wide, h),
+    split(X @ W_V_wide, h),
+)  # (h, n, d_k), (h, n, d_k), (h, n, d_v)
 outputs = scaled_dot_product_attention(Q, K, V)  # all heads in one call: (h, n, d_v)
-Z_at_once = outputs.transpose(0, 1).flatten(start_dim=1) @ W_O  # back to (n, h · d_v), then W_O
+Z_at_once = (
+    outputs.transpose(0, 1).flatten(start_dim=1) @ W_O
+)  # back to (n, h · d_v), then W_O
 
 assert_close(Z_at_once, Z)
 
@@ -176,11 +196,27 @@ right = x.view(4, 2, 2).transpose(0, 1)
 wrong = x.view(2, 4, 2)
 
 figure, axes = plt.subplots(1, 5, figsize=(7.4, 2.6), width_ratios=[2, 1, 1, 1, 1])
-panels = {"four words": x, "head 1": right[0], "head 2": right[1], "head 1 ✗": wrong[0], "head 2 ✗": wrong[1]}
+panels = {
+    "four words": x,
+    "head 1": right[0],
+    "head 2": right[1],
+    "head 1 ✗": wrong[0],
+    "head 2 ✗": wrong[1],
+}
 for ax, (name, block) in zip(axes, panels.items(), strict=True):
     ax.imshow(block // 4, cmap="viridis", vmin=0, vmax=4.5, aspect="equal")
-    for (i, j), entry in ((index, block[index].item()) for index in [(i, j) for i in range(4) for j in range(block.shape[1])]):
-        ax.text(j, i, f"{entry:.0f}", ha="center", va="center", color="white" if entry < 12 else "black")
+    for (i, j), entry in (
+        (index, block[index].item())
+        for index in [(i, j) for i in range(4) for j in range(block.shape[1])]
+    ):
+        ax.text(
+            j,
+            i,
+            f"{entry:.0f}",
+            ha="center",
+            va="center",
+            color="white" if entry < 12 else "black",
+        )
     ax.set(title=name, xticks=[], yticks=[])
 plt.show()
 
@@ -197,12 +233,18 @@ plt.show()
 def attention(x, split):
     """Self-attention with two heads and a causal mask; x serves as Q, K and V."""
     heads = split(x)
-    return merge(scaled_dot_product_attention(heads, heads, heads, causal_mask(4)), split)
+    return merge(
+        scaled_dot_product_attention(heads, heads, heads, causal_mask(4)), split
+    )
 
 
 def merge(heads, split):
     """Undo the split, rightly or wrongly."""
-    return heads.transpose(0, 1).reshape(4, 4) if split is split_right else heads.reshape(4, 4)
+    return (
+        heads.transpose(0, 1).reshape(4, 4)
+        if split is split_right
+        else heads.reshape(4, 4)
+    )
 
 
 def split_right(x):
@@ -219,7 +261,9 @@ changed[2] += 1.0  # the third word
 
 for name, cut in {"view and transpose": split_right, "view alone": split_wrong}.items():
     moved = (attention(words, cut) - attention(changed, cut)).abs().amax(dim=-1) > 1e-6
-    print(f"{name:19} outputs that feel the third word: {[i + 1 for i in range(4) if moved[i]]}")
+    print(
+        f"{name:19} outputs that feel the third word: {[i + 1 for i in range(4) if moved[i]]}"
+    )
 
 # %% [markdown]
 # Properly cut, the third word reaches itself and the fourth. With `view` alone it happens to look right here as well!
@@ -231,7 +275,9 @@ changed = words.clone()
 changed[1] += 1.0  # the second word
 for name, cut in {"view and transpose": split_right, "view alone": split_wrong}.items():
     moved = (attention(words, cut) - attention(changed, cut)).abs().amax(dim=-1) > 1e-6
-    print(f"{name:19} outputs that feel the second word: {[i + 1 for i in range(4) if moved[i]]}")
+    print(
+        f"{name:19} outputs that feel the second word: {[i + 1 for i in range(4) if moved[i]]}"
+    )
 
 # %% [markdown]
 # There it is: words 3 and 4 never hear of word 2. Half of the sentence is cut off from the other half, silently. A good
@@ -246,8 +292,12 @@ for name, cut in {"view and transpose": split_right, "view alone": split_wrong}.
 module = MultiHeadAttention(d_model=12, n_heads=3).eval()
 long, short = torch.randn(5, 12), torch.randn(3, 12)
 
-batch = nn.utils.rnn.pad_sequence([long, short], batch_first=True, padding_value=99.0)  # (2, 5, 12)
-mask = padding_mask(torch.tensor([5, 3]), n=5)  # (2, 1, 1, 5): broadcast over heads and queries
+batch = nn.utils.rnn.pad_sequence(
+    [long, short], batch_first=True, padding_value=99.0
+)  # (2, 5, 12)
+mask = padding_mask(
+    torch.tensor([5, 3]), n=5
+)  # (2, 1, 1, 5): broadcast over heads and queries
 together = module(batch, mask=mask)
 
 assert_close(together[0], module(long[None])[0])
@@ -262,8 +312,12 @@ assert_close(together[1, :3], module(short[None])[0])
 # %% mystnb={"image": {"alt": "Two 5 by 5 masks. Left a full lower triangle. Right a lower triangle whose last two columns are empty."}, "figure": {"caption": "Causal and padding mask together, for the sentence of five words and for the one of three. Dark: may attend."}}
 both = causal_mask(5) & mask
 figure, axes = plots.small_multiples(2, columns=2, size=(2.4, 2.6))
-for ax, sentence_mask, name in zip(axes, both, ("five words", "three words"), strict=True):
-    plots.heatmap(sentence_mask[0].float(), ax=ax, title=name, limit=1.4).set(xlabel="key", ylabel="query")
+for ax, sentence_mask, name in zip(
+    axes, both, ("five words", "three words"), strict=True
+):
+    plots.heatmap(sentence_mask[0].float(), ax=ax, title=name, limit=1.4).set(
+        xlabel="key", ylabel="query"
+    )
 plt.show()
 
 # %% [markdown]
@@ -286,7 +340,14 @@ source.show(merge_heads, docstring=False)
 
 # %%
 ours = MultiHeadAttention(d_model=12, n_heads=3, d_k=4, d_v=2)
-ours.load_state_dict({"W_Q.weight": W_Q_wide.T, "W_K.weight": W_K_wide.T, "W_V.weight": W_V_wide.T, "W_O.weight": W_O.T})
+ours.load_state_dict(
+    {
+        "W_Q.weight": W_Q_wide.T,
+        "W_K.weight": W_K_wide.T,
+        "W_V.weight": W_V_wide.T,
+        "W_O.weight": W_O.T,
+    }
+)
 assert_close(ours(X[None])[0], Z)
 
 # %% [markdown]
@@ -297,13 +358,17 @@ ours = MultiHeadAttention(d_model=12, n_heads=3, bias=True)
 torchs = nn.MultiheadAttention(12, 3, batch_first=True)
 torchs.load_state_dict(
     {
-        "in_proj_weight": torch.cat([ours.W_Q.weight, ours.W_K.weight, ours.W_V.weight]),
+        "in_proj_weight": torch.cat(
+            [ours.W_Q.weight, ours.W_K.weight, ours.W_V.weight]
+        ),
         "in_proj_bias": torch.cat([ours.W_Q.bias, ours.W_K.bias, ours.W_V.bias]),
         "out_proj.weight": ours.W_O.weight,
         "out_proj.bias": ours.W_O.bias,
     }
 )
-expected, _ = torchs(batch, batch, batch, key_padding_mask=~mask[:, 0, 0])  # torch's mask says whom NOT to look at
+expected, _ = torchs(
+    batch, batch, batch, key_padding_mask=~mask[:, 0, 0]
+)  # torch's mask says whom NOT to look at
 difference = (ours(batch, mask=mask) - expected).abs()[:, :3].max().item()
 relative = difference / expected[:, :3].abs().max().item()
 assert relative < 1e-5
@@ -337,7 +402,9 @@ from transformers.utils import logging
 
 logging.disable_progress_bar()
 text = "The animal didn't cross the street because it was too tired."
-theirs = AutoModel.from_pretrained(minilm.checkpoint(), attn_implementation="eager").eval()
+theirs = AutoModel.from_pretrained(
+    minilm.checkpoint(), attn_implementation="eager"
+).eval()
 inputs = AutoTokenizer.from_pretrained(minilm.checkpoint())(text, return_tensors="pt")
 with torch.no_grad():
     expected = theirs(**inputs, output_attentions=True)
@@ -374,18 +441,34 @@ assert to_cls[0] < 0.3
 def effect_of(layer, head):
     """Mean relative distance of the final vectors with and without a head."""
     without = minilm.read(text, silenced=[(layer, head)]).hidden[-1]
-    return ((without - sentence.hidden[-1]).norm(dim=-1) / sentence.hidden[-1].norm(dim=-1)).mean().item()
+    return (
+        (
+            (without - sentence.hidden[-1]).norm(dim=-1)
+            / sentence.hidden[-1].norm(dim=-1)
+        )
+        .mean()
+        .item()
+    )
 
 
-effects = torch.tensor([[effect_of(layer, head) for head in range(12)] for layer in range(6)])
-plots.heatmap(effects, rows=range(1, 7), columns=range(1, 13)).set(xlabel="head", ylabel="layer")
+effects = torch.tensor(
+    [[effect_of(layer, head) for head in range(12)] for layer in range(6)]
+)
+plots.heatmap(effects, rows=range(1, 7), columns=range(1, 13)).set(
+    xlabel="head", ylabel="layer"
+)
 plt.show()
 
 # %%
 top = effects.flatten().topk(3)
-print("needed most (layer, head):", [(i // 12 + 1, i % 12 + 1) for i in top.indices.tolist()])
+print(
+    "needed most (layer, head):",
+    [(i // 12 + 1, i % 12 + 1) for i in top.indices.tolist()],
+)
 assert effects.median() < 0.1 and effects.max() > 0.2
-print("half of the heads move the result by less than 0.1, the most needed one by more than 0.2")
+print(
+    "half of the heads move the result by less than 0.1, the most needed one by more than 0.2"
+)
 
 # %% [markdown]
 # The two heads that we could put a name to are not among them: without "previous word" (1, 3) and "it → animal" (4, 2)
@@ -403,8 +486,13 @@ print("half of the heads move the result by less than 0.1, the most needed one b
 
 # %%
 scores = torch.randn(10_000, 8)
-print(f"largest of 8 weights, on average: {scores.softmax(dim=-1).amax(dim=-1).mean():.2f},", end=" ")
-print(f"scores √8 times too small: {(scores / math.sqrt(8)).softmax(dim=-1).amax(dim=-1).mean():.2f}")
+print(
+    f"largest of 8 weights, on average: {scores.softmax(dim=-1).amax(dim=-1).mean():.2f},",
+    end=" ",
+)
+print(
+    f"scores √8 times too small: {(scores / math.sqrt(8)).softmax(dim=-1).amax(dim=-1).mean():.2f}"
+)
 
 # %% [markdown]
 # **The opposite mask.** In this book `True` means *may attend*, as in `F.scaled_dot_product_attention`. In

@@ -38,13 +38,17 @@ import math
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
-from torch import nn
-from torch.testing import assert_close
-
 from lectures_lib import minilm, plots, source
 from lectures_lib.attention import MultiHeadAttention
 from lectures_lib.frames import Frames
-from lectures_lib.positions import LearnedPositions, SinusoidalPositions, shift_matrix, sinusoidal_positions
+from lectures_lib.positions import (
+    LearnedPositions,
+    SinusoidalPositions,
+    shift_matrix,
+    sinusoidal_positions,
+)
+from torch import nn
+from torch.testing import assert_close
 
 # %% [markdown]
 # ## What the model without positions knows
@@ -61,8 +65,12 @@ from lectures_lib.positions import LearnedPositions, SinusoidalPositions, shift_
 # %%
 DIGITS, LENGTH = 10, 8
 
-strings = F.one_hot(torch.randint(DIGITS, (100_000, LENGTH)), DIGITS)  # (strings, places, digits)
-others = strings.sum(dim=1, keepdim=True) - strings  # how often each digit occurs elsewhere in the string
+strings = F.one_hot(
+    torch.randint(DIGITS, (100_000, LENGTH)), DIGITS
+)  # (strings, places, digits)
+others = (
+    strings.sum(dim=1, keepdim=True) - strings
+)  # how often each digit occurs elsewhere in the string
 ceiling = (others.amax(dim=-1) / (LENGTH - 1)).float().mean().item()
 print(f"best possible without positions: {ceiling:.2f}")
 
@@ -86,8 +94,20 @@ positions = torch.arange(16)
 bits = torch.stack([positions // 2**i % 2 for i in range(4)], dim=1)
 
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), width_ratios=[1, 3])
-plots.heatmap(bits.float(), rows=range(16), columns=[1, 2, 4, 8], ax=axes[0], title="bits", limit=1.4).set(ylabel="position")
-plots.heatmap(sinusoidal_positions(16, 16), ax=axes[1], title="sinusoids, d_model = 16", signed=True).set(xlabel="dimension")
+plots.heatmap(
+    bits.float(),
+    rows=range(16),
+    columns=[1, 2, 4, 8],
+    ax=axes[0],
+    title="bits",
+    limit=1.4,
+).set(ylabel="position")
+plots.heatmap(
+    sinusoidal_positions(16, 16),
+    ax=axes[1],
+    title="sinusoids, d_model = 16",
+    signed=True,
+).set(xlabel="dimension")
 plt.show()
 
 # %% [markdown]
@@ -117,8 +137,20 @@ def draw_clocks(ax, pos, d_model=8):
     pairs = sinusoidal_positions(pos + 1, d_model)[pos].view(-1, 2)
     for i, (sine, cosine) in enumerate(pairs.tolist()):
         ax.add_patch(plt.Circle((2.4 * i, 0), 1, fill=False, color=plots.GREY))
-        ax.plot([2.4 * i, 2.4 * i + sine], [0, cosine], color=plots.BLUE, solid_capstyle="round", linewidth=3)
-        ax.text(2.4 * i, -1.45, f"dimensions {2 * i}, {2 * i + 1}\nω = {10000 ** (-2 * i / d_model):g}", ha="center", va="top")
+        ax.plot(
+            [2.4 * i, 2.4 * i + sine],
+            [0, cosine],
+            color=plots.BLUE,
+            solid_capstyle="round",
+            linewidth=3,
+        )
+        ax.text(
+            2.4 * i,
+            -1.45,
+            f"dimensions {2 * i}, {2 * i + 1}\nω = {10000 ** (-2 * i / d_model):g}",
+            ha="center",
+            va="top",
+        )
     ax.set(xlim=(-1.2, 2.4 * (d_model // 2) - 1.2), ylim=(-2.4, 1.2), aspect="equal")
     ax.set_axis_off()
 
@@ -169,7 +201,9 @@ PE = sinusoidal_positions(2000, 512)
 distances = torch.cdist(PE, PE)
 distances.fill_diagonal_(math.inf)
 pair = divmod(distances.argmin().item(), 2000)
-print(f"closest pair: distance {distances.min():.1f}, {abs(pair[0] - pair[1])} position apart")
+print(
+    f"closest pair: distance {distances.min():.1f}, {abs(pair[0] - pair[1])} position apart"
+)
 
 # %% [markdown]
 # **The dot product of two positions depends on their distance only.** Because $\sin a \sin b + \cos a \cos b = \cos(a -
@@ -178,7 +212,9 @@ print(f"closest pair: distance {distances.min():.1f}, {abs(pair[0] - pair[1])} p
 
 # %% mystnb={"image": {"alt": "A curve over the distance from minus 100 to 100. It peaks at 32 for distance 0, falls quickly and goes on in ripples between 10 and 20, the same on both sides."}, "figure": {"caption": "Dot product of two position vectors (d_model = 64) over their distance: the same curve wherever one starts. It falls off in ripples, and it is symmetric: it cannot tell before from after."}}
 products = (sinusoidal_positions(201, 64) @ sinusoidal_positions(201, 64)[100]).tolist()
-ax = plots.curves(range(-100, 101), {"": products}, xlabel="distance", ylabel="dot product")
+ax = plots.curves(
+    range(-100, 101), {"": products}, xlabel="distance", ylabel="dot product"
+)
 plt.show()
 
 # %% [markdown]
@@ -214,12 +250,27 @@ plt.show()
 
 # %% mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. All weight lies on the diagonal just below the main diagonal."}, "figure": {"caption": "MiniLM, layer 1, head 3, on a text without words: every position attends to the one before (the first 24 of 128 shown)."}}
 state = minilm.load()
-embedding = {kind: state[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")}
-wordless = embedding["word"].mean(dim=0) + embedding["position"][:128] + embedding["token_type"][0]
-wordless = F.layer_norm(wordless, (384,), state["embeddings.LayerNorm.weight"], state["embeddings.LayerNorm.bias"], eps=1e-12)
+embedding = {
+    kind: state[f"embeddings.{kind}_embeddings.weight"]
+    for kind in ("word", "position", "token_type")
+}
+wordless = (
+    embedding["word"].mean(dim=0)
+    + embedding["position"][:128]
+    + embedding["token_type"][0]
+)
+wordless = F.layer_norm(
+    wordless,
+    (384,),
+    state["embeddings.LayerNorm.weight"],
+    state["embeddings.LayerNorm.bias"],
+    eps=1e-12,
+)
 
 with torch.no_grad():
-    weights = minilm.attention_of(state, layer=0)(wordless[None], return_weights=True).weights[0, 2]
+    weights = minilm.attention_of(state, layer=0)(
+        wordless[None], return_weights=True
+    ).weights[0, 2]
 plots.heatmap(weights[:24, :24]).set(xlabel="key", ylabel="query")
 plt.show()
 
@@ -250,7 +301,9 @@ except ValueError as error:
 
 # %% mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A bright band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. Nobody told the model that position 100 stands beside 101; it found out."}}
 learned = F.normalize(embedding["position"][:96], dim=-1)
-plots.heatmap(learned @ learned.T, signed=True, limit=1.0).set(xlabel="position", ylabel="position")
+plots.heatmap(learned @ learned.T, signed=True, limit=1.0).set(
+    xlabel="position", ylabel="position"
+)
 plt.show()
 
 # %% [markdown]
@@ -271,8 +324,13 @@ class Reader(nn.Module):
         self.embedding = nn.Embedding(DIGITS, D_MODEL)
         nn.init.normal_(self.embedding.weight, std=embedding_std)
         self.positions = positions
-        self.first, self.second = MultiHeadAttention(D_MODEL, 4), MultiHeadAttention(D_MODEL, 4)
-        self.feed_forward = nn.Sequential(nn.Linear(D_MODEL, 64), nn.ReLU(), nn.Linear(64, D_MODEL))
+        self.first, self.second = (
+            MultiHeadAttention(D_MODEL, 4),
+            MultiHeadAttention(D_MODEL, 4),
+        )
+        self.feed_forward = nn.Sequential(
+            nn.Linear(D_MODEL, 64), nn.ReLU(), nn.Linear(64, D_MODEL)
+        )
         self.output = nn.Linear(D_MODEL, DIGITS)
 
     def forward(self, digits):
@@ -313,7 +371,13 @@ readers = {
 curves = {name: train(reader) for name, reader in readers.items()}
 
 # %% mystnb={"image": {"alt": "Accuracy over 400 training steps. Without positions the curve stays on the dashed line of the best possible guess at 0.32. Sinusoids reach 1.0 after about 150 steps, learned positions a little later."}, "figure": {"caption": "Share of right digits while training. The dashed line is the best possible score without positions, counted above."}}
-ax = plots.curves(range(0, 401, 20), curves, xlabel="training step", ylabel="right digits", direct_labels=False)
+ax = plots.curves(
+    range(0, 401, 20),
+    curves,
+    xlabel="training step",
+    ylabel="right digits",
+    direct_labels=False,
+)
 ax.axhline(ceiling, color="black", linestyle="--", linewidth=1)
 ax.set(ylim=(0, 1.05))
 plt.show()
@@ -366,7 +430,9 @@ print(
 
 # %%
 slide, paper = (sinusoidal_positions(128, 512, base=base) for base in (1_000, 10_000))
-print(f"entries lie between -1 and 1; the two differ by up to {(slide - paper).abs().max():.1f}")
+print(
+    f"entries lie between -1 and 1; the two differ by up to {(slide - paper).abs().max():.1f}"
+)
 
 # %% [markdown]
 # ### Two halves or alternating?
@@ -378,7 +444,12 @@ print(f"entries lie between -1 and 1; the two differ by up to {(slide - paper).a
 
 # %%
 halves = torch.cat([PE[:, 0::2], PE[:, 1::2]], dim=1)
-print("same vectors:", torch.equal(halves, PE), "  same dot products:", torch.allclose(halves @ halves.T, PE @ PE.T, atol=1e-4))
+print(
+    "same vectors:",
+    torch.equal(halves, PE),
+    "  same dot products:",
+    torch.allclose(halves @ halves.T, PE @ PE.T, atol=1e-4),
+)
 
 # %% [markdown]
 # ## Summary

@@ -46,9 +46,8 @@ device = lectures_lib.setup(seed=0)
 import math
 
 import torch
-from torch import nn
-
 from lectures_lib.homework import check
+from torch import nn
 
 # %% [markdown]
 # ## Question 1: Scaled dot-product attention
@@ -200,7 +199,11 @@ def padding_mask(lengths, n, side="right"):
     """(batch, 1, 1, n), boolean: True for the keys that are words, False for those that are padding."""
     ### BEGIN SOLUTION
     positions = torch.arange(n)
-    words = positions < lengths[:, None] if side == "right" else positions >= n - lengths[:, None]
+    words = (
+        positions < lengths[:, None]
+        if side == "right"
+        else positions >= n - lengths[:, None]
+    )
     return words[:, None, None, :]
     ### END SOLUTION
 
@@ -297,12 +300,20 @@ class MultiHeadAttention(nn.Module):
         def heads(projected):
             return projected.view(batch, n, self.n_heads, self.d_head).transpose(1, 2)
 
-        Q, K, V = heads(self.W_Q(x)), heads(self.W_K(x)), heads(self.W_V(x))  # (batch, n_heads, n, d_head)
-        scores = Q @ K.transpose(-2, -1) / math.sqrt(self.d_head)  # (batch, n_heads, n, n)
+        Q, K, V = (
+            heads(self.W_Q(x)),
+            heads(self.W_K(x)),
+            heads(self.W_V(x)),
+        )  # (batch, n_heads, n, d_head)
+        scores = (
+            Q @ K.transpose(-2, -1) / math.sqrt(self.d_head)
+        )  # (batch, n_heads, n, n)
         if mask is not None:
             scores = scores.masked_fill(~mask, -math.inf)
         output = scores.softmax(dim=-1) @ V  # (batch, n_heads, n, d_head)
-        return self.W_O(output.transpose(1, 2).reshape(batch, n, self.n_heads * self.d_head))
+        return self.W_O(
+            output.transpose(1, 2).reshape(batch, n, self.n_heads * self.d_head)
+        )
         ### END SOLUTION
 
 
@@ -408,8 +419,13 @@ check("hw1.order_effect", order_effect)
 words = torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
 seats = torch.tensor([3, 0, 4, 1, 2])
 without = order_effect(words, seats).abs().max().item()
-with_positions = order_effect(words, seats, sinusoidal_positions(5, 8)).abs().max().item()
-print("without positions, shuffling changes", "nothing" if without < 1e-5 else f"up to {without:.2f}")
+with_positions = (
+    order_effect(words, seats, sinusoidal_positions(5, 8)).abs().max().item()
+)
+print(
+    "without positions, shuffling changes",
+    "nothing" if without < 1e-5 else f"up to {without:.2f}",
+)
 print(f"with positions, it changes numbers by up to {with_positions:.2f}")
 
 # %% [markdown]
