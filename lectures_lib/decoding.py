@@ -246,16 +246,16 @@ def n_best(
         live = no_beams(logits, width, max_len, end)
         live.scores[:, 0] = 0.0
         finished = no_beams(logits, width, max_len, end)
+        undone = torch.ones(batch, 1, dtype=torch.bool, device=logits.device)
         rows = torch.arange(batch, device=logits.device).repeat_interleave(width)
         logits, state = logits[rows], state.select(rows)
         steps = []
         for n in range(1, max_len + 1):
             log_probs = without(logits.log_softmax(dim=-1), never).view(batch, width, vocab)
             ended, live, parents = grow(live, log_probs, n, end)
-            undone = finished.scores.isinf().any(dim=1, keepdim=True)  # what comes after a sentence is done counts no more
             finished = best_of(finished, rescore(ended, undone, length_penalty(n, alpha)))
+            undone = finished.scores.isinf().any(dim=1, keepdim=True)  # the sentences for which more still counts
             steps.append(Beams(live.tokens[:, :, :n], live.scores))
-            undone = finished.scores.isinf().any(dim=1, keepdim=True)
             if n == max_len or not undone.any():
                 # Out of steps: what is still alive is cut off, and competes as it is.
                 return best_of(finished, rescore(live, undone, length_penalty(n, alpha))), steps

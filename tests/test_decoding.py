@@ -343,6 +343,7 @@ def test_top_p_by_hand():
         0.8: [False, True, True, True],
         1.0: [True, True, True, True],
     }
+    assert keep_top_p(torch.zeros(1, 4), 0.5).isfinite().sum() == 2  # two of 0.25 reach 0.5: that is enough
 
 
 # ------------------------------------------------------------------------------------------------------------ protocol, errors
