@@ -58,7 +58,7 @@ def ratios(batch: int, n: int) -> dict[str, dict]:
 
 def main() -> None:
     """Measure every size and write the file."""
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)  # whatever else runs on this machine then disturbs least
     measured = {f"batch_{batch}": {f"tokens_{n}": ratios(batch, n) for n in LENGTHS} for batch in BATCHES}
     for batch, sizes in measured.items():
         for n, peers in sizes.items():

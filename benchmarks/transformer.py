@@ -119,7 +119,7 @@ def main() -> None:
     """Measure both and write the file."""
     warnings.filterwarnings("ignore", "The PyTorch API of nested tensors", UserWarning)  # torch's encoder says so of its own fast path
     torch.manual_seed(0)
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)  # whatever else runs on this machine then disturbs least
     contestants = models()
     with torch.no_grad():
         inputs = batch()
