@@ -77,7 +77,7 @@ def run(twin: Path) -> None:
     notebook = jupytext.read(twin)
     for i, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{i:02}"  # jupytext draws them at random, which would make every run a change
-    client = NotebookClient(notebook, timeout=600, kernel_name="python3", store_widget_state=False, record_timing=False)
+    client = NotebookClient(notebook, timeout=600, kernel_name="python3", store_widget_state=False, record_timing=False, coalesce_streams=True)
     start = time.perf_counter()
     client.execute(cwd=str(twin.parent))
     for cell in notebook.cells:

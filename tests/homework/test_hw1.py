@@ -471,7 +471,7 @@ def sections(chapter):
 def test_the_chapter_has_that_section(name):
     """The feedback page says "Reread …", and the notebook links it: it must be there."""
     chapter, anchor = QUESTIONS[name].chapter.split("#")
-    assert anchor in sections(chapter), f"hw1.py sends readers of {name} to {chapter}#{anchor}; the sections are {sections(chapter)}"
+    assert anchor in sections(chapter), f"hw1 sends readers of {name} to {chapter}#{anchor}; the sections are {sections(chapter)}"
 
 
 def test_the_notebook_links_sections_that_exist():
@@ -522,24 +522,25 @@ def test_the_notebook_s_answers_are_right_each_by_itself():
 
 
 def test_the_worked_examples_are_true():
-    attention = hw1.scaled_dot_product_attention(
+    right = {question.answer_name: question.reference for question in QUESTIONS.values()}
+    attention = right["scaled_dot_product_attention"](
         torch.ones(1, 1, 4), torch.tensor([[[1.0, 1, 0, 0], [0, 0, 0, 0]]]), torch.tensor([[[10.0], [0]]])
     )
     assert f"{attention.item():.1f}" == "7.3"
-    weights = hw1.masked_softmax(torch.tensor([[1.0, 2, 3]]), torch.tensor([[True, True, False]]))
+    weights = right["masked_softmax"](torch.tensor([[1.0, 2, 3]]), torch.tensor([[True, True, False]]))
     assert [f"{w:.2f}" for w in weights[0]] == ["0.27", "0.73", "0.00"]
     assert torch.tensor(89.0).exp().isinf()
     assert torch.tensor(-104.0).exp() == 0
-    assert hw1.causal_mask(2, 1).tolist() == [[True, True, False], [True, True, True]]
+    assert right["causal_mask"](2, 1).tolist() == [[True, True, False], [True, True, True]]
     lengths = torch.tensor([2, 3])
-    assert hw1.padding_mask(lengths, 3)[:, 0, 0].tolist() == [[True, True, False], [True, True, True]]
-    assert hw1.padding_mask(lengths, 3, "left")[:, 0, 0].tolist() == [[False, True, True], [True, True, True]]
-    assert hw1.split_heads(torch.arange(8.0).view(1, 2, 4), 2).tolist() == [[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]]
-    layer = hw1.MultiHeadAttention(8, 2, 3)
+    assert right["padding_mask"](lengths, 3)[:, 0, 0].tolist() == [[True, True, False], [True, True, True]]
+    assert right["padding_mask"](lengths, 3, "left")[:, 0, 0].tolist() == [[False, True, True], [True, True, True]]
+    assert right["split_heads"](torch.arange(8.0).view(1, 2, 4), 2).tolist() == [[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]]
+    layer = right["MultiHeadAttention"](8, 2, 3)
     assert sum(p.numel() for p in layer.parameters()) == 192
     word = torch.randn(1, 1, 8, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(layer(word), layer.W_O(layer.W_V(word)))
-    assert [f"{p:.3f}" for p in hw1.sinusoidal_positions(2, 4)[1]] == ["0.841", "0.540", "0.010", "1.000"]
-    assert [f"{p:.3f}" for p in hw1.sinusoidal_positions(2, 3)[1]] == ["0.841", "0.540", "0.002"]
+    assert [f"{p:.3f}" for p in right["sinusoidal_positions"](2, 4)[1]] == ["0.841", "0.540", "0.010", "1.000"]
+    assert [f"{p:.3f}" for p in right["sinusoidal_positions"](2, 3)[1]] == ["0.841", "0.540", "0.002"]
     moved = torch.tensor([1, 2, 0])
     assert moved.argsort()[0] == 2  # "dog" comes home from seat 2

@@ -1,0 +1,21 @@
+"""Homework 1: attention (chapters 2 to 4). Eight questions, 20 points, about two and a half hours.
+
+Each wrong answer below is the right one with one thing changed, so that what a mistake does can be read off its one line.
+Where students reach the same mistake by routes that return different values (NaN here, zeros there), the routes share its name.
+"""
+
+from lectures_lib.homework.hw1.attention import ATTENTION
+from lectures_lib.homework.hw1.causal import CAUSAL
+from lectures_lib.homework.hw1.multi_head import HEADS
+from lectures_lib.homework.hw1.order import ORDER
+from lectures_lib.homework.hw1.padding import PADDING
+from lectures_lib.homework.hw1.sinusoids import POSITIONS
+from lectures_lib.homework.hw1.softmax import SOFTMAX
+from lectures_lib.homework.hw1.split import SPLIT
+from lectures_lib.homework.questions import Homework
+
+HOMEWORK = Homework(
+    name="hw1",
+    title="Attention",
+    questions=(ATTENTION, SOFTMAX, CAUSAL, PADDING, SPLIT, HEADS, POSITIONS, ORDER),
+)

@@ -1,0 +1,31 @@
+"""Random inputs on which mistakes show: no shape is square by accident, no permutation leaves anything in place."""
+
+import torch
+from torch import Generator, Tensor
+
+
+def sizes(g: Generator, count: int, low: int, high: int) -> list[int]:
+    """`count` different sizes from low … high, so that no shape is square by accident and no root is right by accident."""
+    return (torch.randperm(high - low + 1, generator=g)[:count] + low).tolist()
+
+
+def normal(g: Generator, *shape: int) -> Tensor:
+    """Standard normal numbers."""
+    return torch.randn(*shape, generator=g)
+
+
+def mixed_mask(g: Generator, *shape: int) -> Tensor:
+    """A random mask in which every row and every column both shows and hides something."""
+    while True:
+        mask = torch.rand(*shape, generator=g) < 0.5
+        if all(part.any(dim).all() for part in (mask, ~mask) for dim in (-1, -2)):
+            return mask
+
+
+def restless_permutation(g: Generator, n: int) -> Tensor:
+    """A permutation in which nobody keeps a seat, and which done twice is not undone."""
+    seats = torch.arange(n)
+    while True:
+        permutation = torch.randperm(n, generator=g)
+        if (permutation != seats).all() and (permutation[permutation] != seats).any():
+            return permutation
