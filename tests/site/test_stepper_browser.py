@@ -1,0 +1,218 @@
+"""The stepper under mouse, finger and keyboard, in light and dark, on a narrow page, without scripts."""
+
+import re
+
+import pytest
+
+from lectures_lib.stepper import Stepper, bars, beside, line, note, part, pieces, table
+
+pytestmark = pytest.mark.browser
+LABELS = [
+    "Start: single characters",
+    "Merge 1: e and r become er, which is the pair that occurs most often of all the pairs that there are",
+    "Merge 2: l and o",
+    "Done",
+]
+
+
+@pytest.fixture(scope="module")
+def source() -> str:
+    """A page with three steppers: four frames of very different sizes, the same again, and one with a wide table."""
+    words = line(*(pieces(["l", "o", "w", "er"], marked=[0, 1], shades=[0.0, 0.3, 0.6, 1.0]) for _ in range(6)), note("5 times"))
+    counts = table(["pair", "count"], [["l o", 7], ["o w", 7]], marked=[0])
+    frames = [
+        beside(part("Words", words), part("Pairs", counts)),
+        bars({"dog": 0.75, "extraordinary": 0.25}, marked=["dog"]),
+        "plain",
+        words,
+    ]
+    shown = Stepper(frames, "Byte pairs", labels=LABELS, alt="How words become tokens", start=2)
+    wide = Stepper([table(["w" * 30] * 5, [["x" * 30] * 5]), "narrow"], "Wide")
+    steppers = "<p>Between.</p>".join(one._repr_html_() for one in (shown, shown, wide))
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Steppers</title>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body><main><h1>Steppers</h1>{steppers}</main></body></html>'
+
+
+@pytest.fixture
+def open_page(browser, source, tmp_path):
+    """A function that opens the page; what went wrong there fails the test at its end."""
+    file = tmp_path / "steppers.html"
+    file.write_text(source, encoding="utf-8")
+    contexts, wrong = [], []
+
+    def open_it(width: int = 800, **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        page.on("pageerror", lambda error: wrong.append(f"script error: {error}"))
+        page.on("console", lambda message: wrong.append(f"console: {message.text}") if message.type in ("error", "warning") else None)
+        page.on("request", lambda request: None if request.url == file.as_uri() else wrong.append(f"request: {request.url[:80]}"))
+        page.add_init_script(
+            "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach(e => { window.shift += e.value }))"
+            ".observe({type: 'layout-shift', buffered: true})"
+        )
+        page.goto(file.as_uri())
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def stepper(page, index: int = 0):
+    return page.get_by_role("group").nth(index)
+
+
+def says(shown) -> str:
+    return shown.get_by_role("status").inner_text()
+
+
+def seen(shown) -> str:
+    """The text of the frames that are visible."""
+    return "|".join(frame.inner_text() for frame in shown.locator(".st-frame").all() if frame.is_visible())
+
+
+def button(shown, name: str):
+    return shown.get_by_role("button", name=name)
+
+
+def test_the_buttons_go_forth_and_back_and_stop_at_the_ends(open_page):
+    page = open_page()
+    shown, twin = stepper(page), stepper(page, 1)
+    assert (says(shown), seen(shown)) == ("Merge 2: l and o", "plain")
+    button(shown, "Next step").click()
+    assert says(shown) == "Done"
+    assert button(shown, "Next step").get_attribute("aria-disabled") == "true"
+    button(shown, "Next step").click(force=True)
+    assert says(shown) == "Done"
+    for _ in range(5):
+        button(shown, "Previous step").click(force=True)
+    assert says(shown) == LABELS[0]
+    assert "5 times" in seen(shown)
+    assert "l o" in seen(shown)
+    assert says(twin) == "Merge 2: l and o", "the same stepper again is another stepper"
+
+
+def test_a_finger_moves_it(open_page):
+    shown = stepper(open_page(390, has_touch=True, is_mobile=True))
+    button(shown, "Previous step").tap()
+    assert says(shown) == LABELS[1]
+    slider = shown.get_by_role("slider")
+    slider.tap(position={"x": slider.bounding_box()["width"] - 4, "y": 15})
+    assert says(shown) == "Done"
+
+
+def test_the_keyboard_does_all_that_the_mouse_does(open_page):
+    page = open_page()
+    shown = stepper(page)
+    slider = shown.get_by_role("slider")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowLeft")
+    assert says(shown) == LABELS[1], "on a button"
+    assert page.evaluate("document.activeElement.shadowRoot.activeElement.ariaLabel") == "Previous step"
+    assert button(shown, "Previous step").evaluate("one => getComputedStyle(one).outlineStyle") == "solid", "the focus is seen"
+    page.keyboard.press("Enter")
+    assert says(shown) == LABELS[0]
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    assert says(shown) == LABELS[1], "on the slider"
+    assert slider.get_attribute("aria-valuetext") == f"2 of 4: {LABELS[1]}"
+    page.keyboard.press("End")
+    assert says(shown) == "Done"
+    page.keyboard.press("Home")
+    assert says(shown) == LABELS[0]
+
+
+def test_it_is_named_and_described(open_page):
+    shown = stepper(open_page())
+    assert shown.get_attribute("aria-label") == "Byte pairs"
+    assert shown.locator("#about").inner_text() == "How words become tokens"
+    assert shown.locator(".st-off:visible").count() == 0, "what is not shown is not read out either"
+
+
+def colour(locator, what: str) -> list[float]:
+    css = locator.evaluate("(element, what) => getComputedStyle(element).getPropertyValue(what)", what)
+    numbers = [float(n) for n in re.findall(r"[\d.]+", css)]
+    return [255 * n for n in numbers[:3]] if css.startswith("color(") else numbers[:3]
+
+
+def contrast(one: list[float], other: list[float]) -> float:
+    """The contrast of two colours as WCAG defines it."""
+
+    def luminance(rgb):
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (value / 255 for value in rgb)]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "attribute", "dark"),
+    [
+        ("light", "", False),
+        ("dark", "", True),
+        ("light", "document.documentElement.dataset.theme = 'dark'", True),
+        ("dark", "document.documentElement.dataset.theme = 'light'", False),
+        ("light", "document.body.dataset.jpThemeLight = 'false'", True),
+        ("dark", "document.body.dataset.jpThemeLight = 'true'", False),
+    ],
+)
+def test_it_follows_the_theme_of_the_page_and_can_be_read_in_it(open_page, scheme, attribute, dark):
+    page = open_page(color_scheme=scheme)
+    page.evaluate(attribute)
+    shown = stepper(page)
+    button(shown, "Next step").click()
+    paper = colour(shown, "background-color")
+    assert (max(paper) < 60) if dark else (min(paper) > 200)
+    for token in shown.locator(".st-frame:not(.st-off) .st-piece b").all()[:4]:  # shades from none to full
+        assert contrast(colour(token, "color"), colour(token, "background-color")) >= 4.5
+    for quiet in (shown.locator(".st-bar span"), shown.locator(".st-frame:not(.st-off) .st-note")):
+        assert contrast(colour(quiet, "color"), paper) >= 4.5
+    focus = button(shown, "Next step")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    assert contrast(colour(focus, "outline-color"), paper) >= 3
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_nothing_spills_over_or_jumps(open_page, width):
+    page = open_page(width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("window.shift") < 0.01, "the stepper took its room before anything was seen"
+    shown = stepper(page)
+    heights = set()
+    button(shown, "Previous step").click()
+    button(shown, "Previous step").click()
+    for _ in LABELS:
+        heights.add(shown.bounding_box()["height"])
+        button(shown, "Next step").click(force=True)
+    assert len(heights) == 1
+
+
+def test_a_wide_frame_scrolls_by_itself_and_by_keyboard(open_page):
+    page = open_page(390)
+    wide = stepper(page, 2)
+    frame = wide.locator(".st-frame").first
+    assert frame.get_attribute("tabindex") == "0"
+    frame.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(400)
+    assert frame.evaluate("frame => frame.scrollLeft") > 0
+    assert says(wide) == "Step 1"
+
+
+def test_without_scripts_one_frame_can_be_read(open_page):
+    page = open_page(java_script_enabled=False)
+    assert page.get_by_text("Merge 2: l and o").count() == 2
+    assert page.get_by_text("plain").first.is_visible()
+    assert page.get_by_text("Start: single characters").count() == 0
+    assert page.locator(".st-box").first.evaluate("box => getComputedStyle(box).borderTopStyle") == "solid"
+
+
+def test_taken_over_once_even_if_the_script_runs_again(open_page):
+    page = open_page()
+    page.evaluate("eval(document.querySelector('script').textContent)")
+    assert page.get_by_role("group").count() == 3
