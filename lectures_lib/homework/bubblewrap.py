@@ -78,7 +78,7 @@ def require(hidden: Iterable[Path] = ()) -> None:
     """
     if sys.platform != "linux":
         raise Refused("Grading needs Linux: the sandbox for student code is made with bubblewrap. Elsewhere, use a virtual machine.")
-    banks = [path for path in (PACKAGE / "homework").rglob("*.py") if INSIDE not in path.parents and not (INSIDE / path.name).exists()]
+    banks = [path for path in (PACKAGE / "homework").iterdir() if not (INSIDE / path.name).exists() and path.name != "__pycache__"]
     solutions = [path for path in (PACKAGE.parent / "solutions", PACKAGE.parent / "tests" / "homework") if path.exists()]
     paths = [str(path.resolve()) for path in (*banks, *solutions, *hidden)]
     program = [str(PACKAGE / "homework" / "probe.py"), json.dumps(paths), str(PROCESSES)]

@@ -1,7 +1,5 @@
 """`check`: a student's answer against its question, on the spot."""
 
-from collections.abc import Callable
-
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict, run
 from lectures_lib.homework.questions import Question, find
 
@@ -20,7 +18,7 @@ class WrongAnswer(Exception):
         return str(self).splitlines()
 
 
-def check(name: str | Question, answer: Callable) -> None:
+def check(name: str | Question, answer: object) -> None:
     """Try an answer on the question's public inputs: print that it is right, or raise with the mistake's name.
 
     Args:

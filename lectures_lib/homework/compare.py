@@ -45,7 +45,7 @@ def difference(yours: Any, expected: Any, rtol: float = 1e-4, atol: float = 1e-5
     same = _close(yours, expected, rtol, atol) if number else yours == expected
     if same:
         return None
-    if number and not math.isfinite(yours) and math.isfinite(expected):
+    if yours in (math.inf, -math.inf) or yours != yours:
         return Difference("nan", f"{_subject(where)} is {yours}, not a finite number.")
     return Difference("values", f"{_subject(where)} is {shown(yours)}; expected {shown(expected)}.")
 
@@ -165,7 +165,7 @@ def _dtype(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def _close(yours: float, expected: float, rtol: float, atol: float) -> bool:
+def _close(yours: int | float, expected: int | float, rtol: float, atol: float) -> bool:
     if yours == expected or (yours != yours and expected != expected):
         return True
     try:

@@ -120,7 +120,7 @@ def answer_keys(homework: Homework, seed: int) -> dict[str, AnswerKey]:
     return {question.name: AnswerKey(question, seed) for question in homework.questions}
 
 
-def run(answer, case: Case) -> Outcome:
+def run(answer: object, case: Case) -> Outcome:
     """What `answer` does on this input, in this process."""
     return call(answer, case.args, case.kwargs, case.init, case.state)
 

@@ -22,12 +22,10 @@ def code_cells(data: bytes) -> list[str]:
     Raises:
         Unreadable: if it is anything else, however strange.
     """
+    if len(data) > MAX_BYTES:
+        raise Unreadable(f"The file is larger than the {MAX_BYTES >> 20} MB that are read. Clear the outputs and hand it in again.")
     if not data.strip():
         raise Unreadable("The file is empty.")
-    if len(data) > MAX_BYTES:
-        raise Unreadable(
-            f"The file has {len(data) / 1e6:.0f} MB; up to {MAX_BYTES >> 20} MB are read. Clear the outputs and hand it in again."
-        )
     notebook = _parsed(data)
     if not isinstance(notebook, dict) or "nbformat" not in notebook:
         raise Unreadable("The file is JSON, but no notebook.")

@@ -5,7 +5,6 @@ import linecache
 import random
 import sysconfig
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,7 +65,7 @@ class NotAClass(Exception):
 
 
 def call(
-    answer: Callable,
+    answer: Any,
     args: tuple = (),
     kwargs: dict[str, Any] | None = None,
     init: dict[str, Any] | None = None,
@@ -95,7 +94,7 @@ def call(
         random.setstate(python_random)
 
 
-def _build(answer: Callable, init: dict[str, Any], state: dict[str, Tensor] | None) -> nn.Module:
+def _build(answer: Any, init: dict[str, Any], state: dict[str, Tensor] | None) -> nn.Module:
     """An instance of the student's class that holds the given parameters."""
     if not isinstance(answer, type):
         raise NotAClass(f"a class is asked for, and this is a {type(answer).__name__}")
@@ -152,8 +151,8 @@ def describe(error: BaseException) -> Raised:
     if isinstance(error, SyntaxError):
         line, source = error.lineno or 0, str(error.text or "").strip()
     try:
-        message = str(error)
+        message = error.msg if isinstance(error, SyntaxError) else str(error)
     except Exception:  # a class of the student's own, and its __str__ fails
         message = ""
     kinds = tuple(kind.__name__ for kind in type(error).__mro__ if kind is not object)
-    return Raised(type(error).__name__, kinds, message[:500], line, source[:200])
+    return Raised(type(error).__name__, kinds, str(message)[:500], line, source[:200])

@@ -22,8 +22,9 @@ class Foreign:
 def plain(value: Any) -> Any:
     """A copy of `value` made of plain tensors, numbers, strings, None, lists, tuples and dictionaries.
 
-    Types are compared exactly: a subclass with methods of its own (a tensor that claims to equal everything) becomes
-    `Foreign`, and so does what is too large. A GPU's tensors are brought to the CPU, gradients are dropped.
+    Of a named tuple or a Counter the items are kept, read with the plain type's own methods. A tensor or number of another type
+    (a tensor that claims to equal everything) becomes `Foreign`, and so does what is too large. A GPU's tensors are brought to
+    the CPU, gradients are dropped.
     """
     return _plain(value, depth=0, budget=[MAX_ITEMS])
 
@@ -37,15 +38,14 @@ def _plain(value: Any, depth: int, budget: list[int]) -> Any:
         return value if len(value) <= MAX_TEXT else Foreign(f"a string of {len(value):,} characters")
     if kind in (Tensor, nn.Parameter):
         return _plain_tensor(value)
-    if kind in (list, tuple, dict, torch.Size) or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
-        if depth >= MAX_DEPTH or len(value) > budget[0]:
-            return Foreign(f"a {kind.__name__} that is too large")
-        if kind is dict:
-            return {_key(k): _plain(v, depth + 1, budget) for k, v in dict.items(value)}
-        items = (list if kind is list else tuple).__iter__(value)
-        copy = [_plain(item, depth + 1, budget) for item in items]
-        return copy if kind is list else tuple(copy)
-    return Foreign(_described(value))
+    base = next((base for base in (list, tuple, dict) if issubclass(kind, base)), None)
+    if base is None:
+        return Foreign(_described(value))
+    if depth >= MAX_DEPTH or base.__len__(value) > budget[0]:
+        return Foreign(f"a {base.__name__} that is too large")
+    if base is dict:
+        return {_key(k): _plain(v, depth + 1, budget) for k, v in dict.items(value)}
+    return base([_plain(item, depth + 1, budget) for item in base.__iter__(value)])
 
 
 def _key(key: Any) -> Any:

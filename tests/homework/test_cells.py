@@ -1,0 +1,66 @@
+"""Cells run without Jupyter: its magics do nothing, everything else is Python."""
+
+import pytest
+
+from lectures_lib.homework.inside import cells
+
+
+@pytest.fixture
+def names(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    return cells.namespace()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%matplotlib inline\nx = 1",
+        "!pip install torch\nx = 1",
+        "%%time\nx = 1",
+        "\n%%capture out\nx = 1",
+        "print?\nx = 1",
+        "?print\nx = 1",
+        "files = !ls\nx = 1",
+        "if True:\n    %time 1\n    x = 1",
+        "x = 1\nt = '''\n%not magic'''",
+        "get_ipython().run_line_magic('matplotlib', 'inline')\nx = 1",
+        "display('picture')\nx = 1",
+        "if __name__ == '__main__':\n    x = 1",
+    ],
+)
+def test_python_runs_and_magics_do_not(names, source):
+    cells.run(source, names, "<cell 1>")
+    assert names["x"] == 1
+
+
+def test_text_that_looks_like_magic_stays(names):
+    cells.run("t = '''\n%d ?\n'''", names, "<cell 1>")
+    assert names["t"] == "\n%d ?\n"
+
+
+def test_other_languages_are_left_out(names):
+    cells.run("%%bash\nrm -rf x", names, "<cell 1>")
+
+
+def test_input_is_refused(names):
+    with pytest.raises(EOFError, match="nobody to answer"):
+        cells.run("name = input('Your name? ')", names, "<cell 1>")
+
+
+def test_definitions_only(names):
+    cells.run("import math\nx = 1\ndef f():\n    return math.pi\nwhile True: pass", names, "<cell 1>", only_definitions=True)
+    assert names["f"]() > 3
+    assert "x" not in names
+
+
+def test_cells_share_names_and_errors_know_their_line(names):
+    cells.run("a = 1\ndef f():\n    return 1 / 0", names, "<cell 1>")
+    with pytest.raises(ZeroDivisionError) as caught:
+        cells.run("a += 1\nf()", names, "<cell 2>")
+    from lectures_lib.homework.inside.calls import describe
+
+    told = describe(caught.value)
+    assert (told.line, told.source) == (3, "return 1 / 0")
+    assert names["a"] == 2

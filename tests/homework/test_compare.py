@@ -1,0 +1,135 @@
+"""What differs between two values, told in words; nothing but exact plain types passes."""
+
+import math
+from collections import Counter
+
+import numpy
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lectures_lib.homework.compare import difference
+from lectures_lib.homework.inside.values import Foreign, plain
+
+nan, inf = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.randn(2, 3),
+        torch.tensor([nan, inf, -inf]),
+        torch.tensor([True, False]),
+        torch.zeros(0, 4),
+        torch.tensor(3),
+        1.5,
+        nan,
+        pytest.param(10**400, id="huge"),
+        "text",
+        None,
+        True,
+        [1, (2.0, "three")],
+        {"a": torch.ones(2), 1: []},
+    ],
+)
+def test_equal_values_do_not_differ(value):
+    assert difference(plain(value), value) is None
+
+
+def test_close_is_enough_for_numbers_but_not_for_booleans():
+    assert difference(torch.tensor([1.00001]), torch.tensor([1.0])) is None
+    assert difference(0.30000001, 0.3) is None
+    assert difference(1, True).kind == "type"
+    assert difference((1, 2), [1, 2]) is None
+
+
+@pytest.mark.parametrize(
+    ("yours", "expected", "kind", "words"),
+    [
+        (None, torch.ones(2), "type", "Is a `return` missing?"),
+        (torch.tensor(2.0), 2.0, "type", ".item()"),
+        (plain(numpy.ones(2)), torch.ones(2), "type", "numpy ndarray"),
+        (torch.ones(3, 2), torch.ones(2, 3), "shape", "`transpose`"),
+        (torch.ones(3, 3), torch.ones(2, 3), "shape", "has shape (3, 3); expected (2, 3)."),
+        (torch.ones(2).double(), torch.ones(2), "dtype", "float64; expected float32"),
+        (torch.tensor([1.0, nan]), torch.ones(2), "nan", "NaN in 1 of 2 places, first at [1]"),
+        (torch.tensor([1.0, inf]), torch.ones(2), "nan", "infinite in 1 of 2"),
+        (torch.tensor([1.0, 3.0]), torch.ones(2), "values", "1 of 2 values, by up to 2: [1] is 3, expected 1."),
+        (torch.tensor([[1.0, 3.0], [2.0, 4.0]]), torch.tensor([[1.0, 2.0], [3.0, 4.0]]), "values", "the transpose"),
+        (inf, 1.0, "nan", "inf"),
+        pytest.param(10**400, 1.0, "values", "a very large integer", id="huge"),
+        ("a", "b", "values", "'a'; expected 'b'"),
+        ([1], [1, 2], "length", "1 elements; expected 2"),
+        ([1, [2, 4]], [1, [2, 3]], "values", "Element 1 of element 1 of the list is 4; expected 3"),
+        ({"a": 1}, {"b": 1}, "length", "lacks the key 'b' and has the key 'a'"),
+        ({"a": 1}, {"a": 2}, "values", "Entry 'a' of the dictionary"),
+        ([1], {"a": 2}, "type", "a list of 1; expected a dictionary of 1"),
+    ],
+)
+def test_a_difference_is_named(yours, expected, kind, words):
+    found = difference(yours, expected)
+    assert found.kind == kind
+    assert words in found.message
+
+
+def test_a_message_does_not_give_the_answer_away():
+    found = difference(torch.zeros(100), torch.arange(100.0))
+    assert found.message.count("expected") == 3
+
+
+class Liar(torch.Tensor):
+    """Equal to everything, whatever is asked."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return True
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+class LyingNumber(float):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize("liar", [torch.ones(2).as_subclass(Liar), LyingNumber(1.0), [LyingNumber(1.0)]])
+def test_hostile_types_of_the_students_own_are_never_asked(liar):
+    value = plain(liar)
+    assert isinstance(value if not isinstance(value, list) else value[0], Foreign)
+    assert difference(value, torch.ones(2)) is not None
+    assert difference(value, [1.0]) is not None
+
+
+def test_parameters_named_tuples_and_sparse_tensors():
+    assert plain(Counter("aab")) == {"a": 2, "b": 1}
+    assert type(plain(torch.nn.Parameter(torch.ones(2)))) is torch.Tensor
+    assert difference(plain(torch.ones(2, 3).max(dim=0)), (torch.ones(3), torch.zeros(3, dtype=torch.int64))) is None
+    assert isinstance(plain(torch.eye(2).to_sparse()), Foreign)
+    assert isinstance(plain(torch.ones(1).expand(10**9)), Foreign)
+
+
+def test_hostile_nesting_ends(shapes_unchecked):
+    endless = []
+    endless += [endless, endless]
+    plain(endless)
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(torch.ones(2)) | st.just(torch.eye(2).bool()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3) | st.tuples(inner, inner),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_values, _values)
+def test_any_two_values_compare(one, other):
+    assert difference(one, one) is None
+    found = difference(one, other)
+    assert found is None or found.message
