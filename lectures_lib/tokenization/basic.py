@@ -51,9 +51,9 @@ class BasicTokenizer:
                 if c == " ":
                     inside = False
                     continue
-                if not inside or is_punctuation(c):
+                if not inside:
                     words.append(([], []))
-                inside = not is_punctuation(c)
+                    inside = True
                 words[-1][0].append(c)
                 words[-1][1].append(position)
         return [Word("".join(characters), origins) for characters, origins in words]
@@ -66,7 +66,7 @@ class BasicTokenizer:
 
 @lru_cache(maxsize=100_000)
 def clean_character(character: str, lowercase: bool, strip_accents: bool) -> str:
-    """What becomes of one character: nothing, a space, itself, its small form or forms, or itself between spaces."""
+    """What becomes of one character: nothing, a space, its small form; between spaces if it is a word of its own."""
     if is_white_space(character):
         return " "
     if is_control(character):
@@ -77,7 +77,9 @@ def clean_character(character: str, lowercase: bool, strip_accents: bool) -> str
         cleaned = "".join(c for c in unicodedata.normalize("NFD", cleaned) if unicodedata.category(c) != "Mn")
     if lowercase:
         cleaned = cleaned.lower()
-    return f" {cleaned} " if is_chinese(character) else cleaned
+    if is_chinese(character):
+        return f" {cleaned} "
+    return "".join(f" {c} " if is_punctuation(c) else c for c in cleaned)
 
 
 def is_white_space(character: str) -> bool:

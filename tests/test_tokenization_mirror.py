@@ -1,0 +1,58 @@
+"""Both tokenizers on all of WikiText-2, from a mirror of the data: the same merges and the same ids as the `tokenizers` library."""
+
+import os
+from pathlib import Path
+
+import pytest
+from test_tokenization_bpe import learned, pairs, peer_of
+from tokenizers import Tokenizer
+
+from lectures_lib.minilm import checkpoint
+from lectures_lib.tokenization import BPE, WordPiece
+
+HERE = Path(__file__).resolve().parent.parent
+WIKITEXT = Path(os.environ.get("LECTURES_DATA", HERE.parent / "shared" / "data" / "hub")) / "Salesforce/wikitext/wikitext-2-v1"
+pytestmark = [
+    pytest.mark.mirror,
+    pytest.mark.usefixtures("shapes_unchecked"),  # the checks cost more than what they check: millions of calls with lists of ids
+    pytest.mark.skipif(not WIKITEXT.is_dir(), reason=f"no mirror of WikiText-2 at {WIKITEXT}; LECTURES_DATA names the folder of one"),
+]
+N_MERGES = 8000
+
+
+@pytest.fixture(scope="module")
+def splits() -> dict[str, list[str]]:
+    read_table = pytest.importorskip("pyarrow.parquet", reason="pyarrow, which reads the mirror, is not installed").read_table
+    return {name: read_table(WIKITEXT / f"{name}.parquet")["text"].to_pylist() for name in ("train", "validation", "test")}
+
+
+def test_bpe_learns_the_same_merges_and_gives_the_same_ids(splits):
+    train = splits["train"]
+    assert len(train) == 36_718
+    ours, peer = BPE.train(train, 256 + N_MERGES), peer_of(train, 256 + N_MERGES)
+    assert len(ours.merges) == N_MERGES
+    assert pairs(ours) == learned(peer) and ours.vocabulary.ids == peer.get_vocab()
+    for texts in splits.values():
+        for text, theirs in zip(texts, peer.encode_batch(texts), strict=True):
+            encoding = ours.tokenize(text)
+            assert encoding.ids == theirs.ids == ours.encode(text) and encoding.offsets == theirs.offsets
+            assert ours.decode(encoding.ids) == text
+
+
+def test_wordpiece_gives_the_same_ids(splits):
+    ours, peer = WordPiece.load(checkpoint() / "vocab.txt"), Tokenizer.from_file(str(checkpoint() / "tokenizer.json"))
+    peer.no_padding()
+    peer.no_truncation()
+    for texts in splits.values():
+        for text, theirs in zip(texts, peer.encode_batch(texts, add_special_tokens=False), strict=True):
+            encoding = ours.tokenize(text)
+            assert encoding.ids == theirs.ids == ours.encode(text) and encoding.offsets == theirs.offsets
+
+
+def test_wordpiece_learns_a_vocabulary_that_spells_all_words(splits):
+    ours = WordPiece.train(splits["train"], 8000)
+    assert len(ours) == 8000
+    ids = [i for text in splits["train"] for i in ours.encode(text)]
+    assert ours.token_id("[UNK]") not in ids
+    words = sum(len(ours.basic.words(text)) for text in splits["train"])
+    assert len(ids) < 1.25 * words
