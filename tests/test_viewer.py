@@ -168,7 +168,7 @@ def test_bad_input_is_refused_with_its_numbers(wanted, tokens, weights, options)
 
 def test_no_token_can_break_out_of_the_html():
     n = len(HOSTILE)
-    shown = AttentionViewer(HOSTILE, random_weights(n, n), title=HOSTILE[0], names={0: HOSTILE[1]})
+    shown = AttentionViewer(HOSTILE, random_weights(n, n), title=HOSTILE[0], names={0: HOSTILE[1]}, token="\"'")
     source, plain = shown._repr_html_(), AttentionViewer(["a"] * n, random_weights(n, n))._repr_html_()
     source.encode("utf-8")
     page = Page(source)
@@ -179,6 +179,7 @@ def test_no_token_can_break_out_of_the_html():
     )
     assert json.loads(page.only("div")["data-attention"])["queries"][:3] == HOSTILE[:3]
     assert len(page.scripts) == 1
+    assert set(page.only("img")) == {"src", "width", "height", "alt"}
     texts = [element.text for element in picture_of(shown).iter() if element.tag.endswith("text")]
     assert "a & b &amp;" in texts
     assert "␀␛" in texts

@@ -103,7 +103,8 @@
       this.says = make("p", { class: "says", "aria-live": "polite" });
       this.sum = make("p", { class: "sum" });
       const title = make("p", { class: "title" }, this.data.title);
-      this.root.append(title, this.which, this.switches(), this.stage, this.says, this.sum, this.picker(), this.hint());
+      const answer = make("div", { class: "answer" }, this.says, this.sum);
+      this.root.append(title, this.which, this.switches(), this.stage, answer, this.picker(), this.hint());
       this.listen();
       this.show(this.view);
     }
