@@ -32,7 +32,7 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], **options: Any) -
     _check_pairs(hypotheses, references)
     try:
         from sacrebleu.metrics import BLEU
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("BLEU is computed by sacrebleu, which is not installed here: pip install sacrebleu") from None
     metric = BLEU(**options)
     score = metric.corpus_score(list(hypotheses), [list(references)]).score

@@ -292,7 +292,7 @@ def _accelerator(mixed_precision: str | None) -> Any:
     try:
         from accelerate import Accelerator
         from accelerate.state import AcceleratorState
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("training uses the package accelerate, which is not installed here: pip install accelerate") from None
     # accelerate keeps one precision for the life of the process; a notebook may want to try several.
     AcceleratorState._reset_state()

@@ -70,6 +70,8 @@ def test_accumulated_batches_equal_the_big_batch(accumulate):
     history = train(*ours, accumulate=accumulate, steps=12)
     expected = train(*theirs, batches=Samples(joined=accumulate), steps=12)
     assert_close(torch.tensor(history.losses), torch.tensor(expected.losses), rtol=1e-6, atol=1e-6)
+    # Adam would forgive a gradient that is twice too long: its length is compared too.
+    assert_close(torch.tensor(history.gradient_norms), torch.tensor(expected.gradient_norms), rtol=1e-5, atol=1e-6)
     assert_close(weights(ours[0]), weights(theirs[0]), rtol=1e-5, atol=1e-6)
 
 
@@ -279,6 +281,7 @@ def test_two_processes_equal_one_with_twice_the_batch(tmp_path):
     for process in (0, 1):
         results = load_file(tmp_path / f"process_{process}.safetensors")
         assert_close(results.pop("losses"), torch.tensor(history.losses), rtol=1e-5, atol=1e-6)
+        assert_close(results.pop("gradient_norms"), torch.tensor(history.gradient_norms), rtol=1e-4, atol=1e-6)
         assert results.pop("same"), "resumed in two processes, the weights differ"
         assert_close(results, dict(model.state_dict()), rtol=1e-4, atol=1e-6)
 

@@ -76,7 +76,8 @@ def run_in_processes(folder):
     history = train(*plain, steps=8)
     same = [torch.equal(a, b) for a, b in zip(whole[0].parameters(), resumed[0].parameters(), strict=True)]
     process = torch.distributed.get_rank()
-    results = dict(plain[0].state_dict()) | {"losses": torch.tensor(history.losses), "same": torch.tensor(all(same))}
+    results = dict(plain[0].state_dict()) | {"same": torch.tensor(all(same))}
+    results |= {name: torch.tensor(getattr(history, name)) for name in ("losses", "gradient_norms")}
     save_file(results, folder / f"process_{process}.safetensors")
     torch.distributed.destroy_process_group()
 

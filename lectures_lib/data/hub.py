@@ -30,7 +30,7 @@ def read_split(hub_id: str, split: str) -> tuple[Iterable[dict], str]:
     """
     try:
         import datasets
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("real data is read by the package datasets, which is not installed here: pip install datasets") from None
 
     mirror = os.environ.get("LECTURES_DATA")

@@ -146,6 +146,6 @@ def _split_of(numbers: tuple[int, ...]) -> str:
 def _words(n: int, language: str) -> str:
     try:
         from num2words import num2words
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("number words are written by num2words, which is not installed here: pip install num2words") from None
     return num2words(n, lang=language).replace(",", "")  # "one thousand, two hundred": the comma is ours to use
