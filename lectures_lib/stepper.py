@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lectures_lib.viewer import label as visible
 
-__all__ = ["Html", "Stepper", "bars", "beside", "line", "note", "part", "pieces", "table"]
+__all__ = ["Html", "Stepper", "bars", "beside", "join", "line", "note", "part", "pieces", "table"]
 
 
 class Html(str):
@@ -99,6 +99,11 @@ def note(text: str) -> Html:
     return Html(f'<span class="st-note">{markup(text)}</span>')
 
 
+def join(*contents: str) -> Html:
+    """Contents one after the other: a word and its count on one line, or several parts in one frame."""
+    return Html("".join(markup(content) for content in contents))
+
+
 def line(*contents: str) -> Html:
     """Contents on one line, wrapped where the page is narrow."""
     return Html(f'<div class="st-line">{"".join(f"<span>{markup(content)}</span>" for content in contents)}</div>')
@@ -110,7 +115,7 @@ def part(heading: str, content: str) -> Html:
 
 
 def beside(*contents: str) -> Html:
-    """Contents beside each other; below each other where the page is narrow."""
+    """Contents beside each other, the first with most of the room; below each other where the page is narrow."""
     return Html(f'<div class="st-beside">{"".join(f"<div>{markup(content)}</div>" for content in contents)}</div>')
 
 
@@ -118,8 +123,7 @@ class Stepper:
     """Frames shown one at a time.
 
     Args:
-        frames: the contents, made with the helpers of this module (`Html("".join(parts))` puts several together); a plain string is
-            shown as text.
+        frames: the contents, made with the helpers of this module; a plain string is shown as text.
         title: a line above.
         labels: what happens in each step, one short text a frame; shown above the frame and read out as it changes.
         alt: what the whole shows, in a sentence, for those who do not see it.
