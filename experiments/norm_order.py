@@ -1,0 +1,72 @@
+"""Post-norm and pre-norm, with and without warm-up: a deep encoder writes digits backwards (chapter 5).
+
+    python experiments/norm_order.py            three seeds, some minutes on two cores; writes book/results/norm_order.json
+
+The task is chapter 4's: eight random digits, to be written backwards. Twelve blocks are far more than it needs; that is the point.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from lectures_lib import results
+from lectures_lib.layers import Encoder, TokenEmbedding, initialise
+from lectures_lib.positions import SinusoidalPositions
+
+DIGITS, LENGTH, D_MODEL, N_LAYERS = 10, 8, 64, 12
+STEPS, WARMUP, BATCH, LEARNING_RATE = 400, 100, 64, 1e-3
+SEEDS = [0, 1, 2]
+
+
+class Reader(nn.Module):
+    """Reads digits (batch, n) and gives logits (batch, n, 10) for the same string backwards."""
+
+    def __init__(self, pre_norm: bool):
+        super().__init__()
+        self.embedding = TokenEmbedding(DIGITS, D_MODEL, scale=D_MODEL**0.5)
+        self.positions = SinusoidalPositions(D_MODEL, LENGTH)
+        self.encoder = Encoder(N_LAYERS, D_MODEL, 4, 2 * D_MODEL, pre_norm=pre_norm)
+        initialise(self)
+
+    def forward(self, digits: Tensor) -> Tensor:
+        """The logits."""
+        return self.embedding.scores(self.encoder(self.positions(self.embedding(digits))))
+
+
+def accuracy(reader: nn.Module) -> float:
+    """Share of digits that are right on 2,000 fresh strings."""
+    digits = torch.randint(DIGITS, (2000, LENGTH))
+    with torch.no_grad():
+        return (reader(digits).argmax(dim=-1) == digits.flip(1)).float().mean().item()
+
+
+def train(pre_norm: bool, warmup: int, seed: int) -> float:
+    """Train with Adam, the rate rising in a straight line for `warmup` steps; the accuracy at the end."""
+    torch.manual_seed(seed)
+    reader = Reader(pre_norm)
+    optimizer = torch.optim.Adam(reader.parameters(), lr=LEARNING_RATE)
+    for step in range(STEPS):
+        optimizer.param_groups[0]["lr"] = LEARNING_RATE * min(1.0, (step + 1) / max(warmup, 1))
+        digits = torch.randint(DIGITS, (BATCH, LENGTH))
+        loss = F.cross_entropy(reader(digits).flatten(0, 1), digits.flip(1).flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return accuracy(reader)
+
+
+def main() -> None:
+    """Both orders, both ways to start, every seed."""
+    torch.set_num_threads(2)
+    accuracies = {}
+    for name, pre_norm in {"post_norm": False, "pre_norm": True}.items():
+        for start, warmup in {"at_once": 0, "warm_up": WARMUP}.items():
+            values = [train(pre_norm, warmup, seed) for seed in SEEDS]
+            print(name, start, [f"{value:.3f}" for value in values], flush=True)
+            accuracies.setdefault(name, {})[start] = results.spread(values)
+    title = f"Writing {LENGTH} digits backwards with {N_LAYERS} blocks, {STEPS} steps: share of digits that are right"
+    results.save("norm_order", {"accuracy": accuracies}, title, SEEDS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,877 @@
+# %% [markdown]
+# # The decoder
+#
+# People write *july 20, 1969* or *20 july 1969*; computers want `1969-07-20`. To get from one to the other you read the
+# whole of it, then write one character after the other, and before each one you look twice: at what you have written so
+# far, and at the place in the original that matters now. At the end of this chapter a model with fewer than 90,000 numbers
+# in it learns to do this, in about ten seconds, from examples alone.
+#
+# The encoder of [chapter 5](05_encoder.ipynb) does the reading. The **decoder** does the writing. Together they are the
+# Transformer of 2017, and this is the map.
+
+# %% tags=["setup", "nbval-ignore-output"]
+# Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
+import importlib.util
+import subprocess
+import sys
+
+REPOSITORY = "https://github.com/from-attention-to-bert/course"
+if importlib.util.find_spec("lectures_lib") is None:
+    package = f"lectures-lib[chapters] @ git+{REPOSITORY}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
+
+import lectures_lib
+
+device = lectures_lib.setup(seed=0)
+
+# %% mystnb={"image": {"alt": "Diagram of the Transformer, from bottom to top. Left, the encoder: embedding and positions, then a block of self-attention and feed-forward, marked N times. Right, the decoder: embedding and positions of the text so far, then a block of masked self-attention, cross-attention and feed-forward, marked N times, then linear and softmax. An arrow leads from the top of the encoder to the cross-attention."}, "figure": {"caption": "The Transformer. Left, the encoder reads the source. Right, the decoder reads what has been written so far and says what comes next. The arrow between them is cross-attention. (Each box in a block has a residual and a LayerNorm around it.)"}}
+import matplotlib.pyplot as plt
+from lectures_lib import plots
+
+
+def box(ax, x, y, text, colour, width=3.4):
+    """A coloured box with words in it."""
+    ax.add_patch(
+        plt.Rectangle((x - width / 2, y - 0.4), width, 0.8, color=colour, zorder=3)
+    )
+    ax.text(x, y, text, ha="center", va="center", color="white", fontsize=10, zorder=4)
+
+
+def column(ax, x, boxes, below, above):
+    """Boxes on a line that runs upwards."""
+    top = max(y for y, _, _ in boxes) + 1.0
+    ax.annotate(
+        "", (x, top), (x, -0.2), arrowprops={"arrowstyle": "-|>", "color": "black"}
+    )
+    for y, text, colour in boxes:
+        box(ax, x, y, text, colour)
+    ax.text(x, -0.3, below, ha="center", va="top")
+    ax.text(x, top + 0.1, above, ha="center", va="bottom")
+
+
+_, ax = plt.subplots(figsize=(6.4, 5.0))
+for x, height in ((0, 2.5), (6, 3.7)):  # the blocks
+    ax.add_patch(plt.Rectangle((x - 2.1, 1.6), 4.2, height, color="#E9EEF2"))
+ax.text(-2.2, 2.8, "N ×", ha="right", va="center")
+ax.text(8.2, 3.4, "× N", ha="left", va="center")
+reading = [
+    (0.6, "embedding + positions", plots.GREY),
+    (2.2, "self-attention", plots.BLUE),
+    (3.4, "feed-forward", plots.GREEN),
+]
+writing = [
+    (0.6, "embedding + positions", plots.GREY),
+    (2.2, "masked self-attention", plots.BLUE),
+    (3.4, "cross-attention", plots.RED),
+    (4.6, "feed-forward", plots.GREEN),
+    (6.2, "linear + softmax", plots.GREY),
+]
+column(ax, 0, reading, "j u l y   2 0 ,   1 9 6 9", "memory")
+column(ax, 6, writing, "> 1 9 6 9 -", "next: 0")
+ax.plot([0.9, 3.0, 3.0], [4.65, 4.65, 3.4], color=plots.RED, linewidth=2)
+ax.annotate(
+    "",
+    (4.2, 3.4),
+    (2.95, 3.4),
+    arrowprops={"arrowstyle": "-|>", "color": plots.RED, "linewidth": 2},
+)
+ax.set(xlim=(-3.2, 9.2), ylim=(-1.0, 8.0))
+ax.set_axis_off()
+plt.show()
+
+# %% [markdown]
+# **After this chapter you can**
+#
+# - say why training needs a causal mask although writing does not, and test that yours is tight;
+# - compute cross-attention by hand, and say where its queries, keys and values come from;
+# - shift the target by one, explain teacher forcing, and say what a model learns if the shift is forgotten;
+# - put the whole Transformer together and prove it equal to `nn.Transformer`, gradients included;
+# - count its parameters, and check the paper's 65 and 213 million;
+# - read the paper's table of results with care.
+#
+# **Time** about 75 minutes. **You need** [chapter 5](05_encoder.ipynb).
+
+# %%
+import datetime
+import math
+import random
+
+import torch
+import torch.nn.functional as F
+from lectures_lib import decoding, source
+from lectures_lib.attention import MultiHeadAttention, causal_mask, padding_mask
+from lectures_lib.layers import DecoderBlock, EncoderBlock
+from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
+from torch import nn
+from torch.testing import assert_close
+
+# %% [markdown]
+# ## Writing, and learning to write
+#
+# When the model is used, it writes one character at a time. Its input is what it has written so far; the future does
+# not exist, and nothing need be hidden.
+#
+# When it learns, the answer is known from the first character to the last. So all positions can be computed at once,
+# exactly as in the encoder: one pass gives the prediction after `1`, after `19`, after `196`, and so on. But now the
+# future does exist, in the same tensor, and a position that could look at it would simply read the answer there. Hence
+# the **causal mask** of [chapter 2](02_self_attention.ipynb): position $i$ may attend to positions $0 \dots i$.
+#
+# Behind this stands a promise: *masked and all at once* must give the same vectors as *unmasked and one at a time*. A
+# block with a causal mask (chapter 5's will do) keeps it.
+
+# %%
+torch.manual_seed(0)
+block = EncoderBlock(d_model=16, n_heads=4, d_ff=64).eval()
+x = torch.randn(1, 6, 16)  # six characters
+
+at_once = block(x, mask=causal_mask(6))
+for i in range(6):
+    so_far = block(x[:, : i + 1])  # the first i + 1 characters, and no mask
+    assert_close(so_far[:, -1], at_once[:, i])
+
+# %% [markdown]
+# That is all there is to causality, and it makes a good test of any decoder.
+#
+# ## Looking at the source
+#
+# The second look is **cross-attention**. It is the attention of chapters 2 and 3, with one change: the queries are made
+# from the decoder's vectors, the keys and values from the encoder's output, the **memory**,
+#
+# $$Q = X_{\text{decoder}} W^Q, \qquad K = X_{\text{encoder}} W^K, \qquad V = X_{\text{encoder}} W^V.$$
+#
+# By hand: the source is `may 5`, and the decoder, having written `1969-`, is looking for the month. Say its query fits
+# the key of `m` with a score of 3, that of `a` with 2, of `y` with 3, and the other two with 0. The powers of $e$ are
+# 20.1, 7.4, 20.1, 1 and 1, together 49.6; the shares are 0.41, 0.15, 0.41, 0.02 and 0.02. What the decoder receives is
+# four fifths `m` and `y`, and that settles it: no other month has both.
+
+# %%
+shares = torch.tensor([3.0, 2.0, 3.0, 0.0, 0.0]).softmax(dim=-1)
+print({letter: f"{share:.2f}" for letter, share in zip("may 5", shares, strict=True)})
+
+# %% [markdown]
+# Source and target have lengths of their own, so the table of weights is a rectangle now: one row for each position
+# that is written, one column for each that is read. No causal mask is needed here, for the source is all there; but a
+# padding mask is, if sources of different lengths share a batch.
+
+# %%
+cross_attention = MultiHeadAttention(d_model=16, n_heads=4)
+memory = torch.randn(2, 9, 16)  # what the encoder made of two sources
+target = torch.randn(2, 6, 16)
+read = padding_mask(torch.tensor([9, 5]), n=9)  # the second source has 5 characters
+
+output, weights = cross_attention(target, memory, read, return_weights=True)
+print("output: ", tuple(output.shape), "  as many vectors as the decoder has")
+print("weights:", tuple(weights.shape), "(batch, heads, n_target, n_source)")
+assert (weights[1, :, :, 5:] == 0).all()
+
+# %% [markdown]
+# ## The decoder block
+#
+# A decoder block is an encoder block with cross-attention in the middle. Post-norm, as in the paper:
+
+# %%
+d_model, n_heads, d_ff = 16, 4, 64
+library = DecoderBlock(d_model, n_heads, d_ff)
+self_attention, cross_attention = library.self_attention, library.cross_attention
+W_1, W_2 = library.feed_forward.W_1, library.feed_forward.W_2
+norms = (
+    library.around_self_attention.norm,
+    library.around_cross_attention.norm,
+    library.around_feed_forward.norm,
+)
+
+
+def decoder_block(x, memory, mask, memory_mask):
+    """(batch, n_target, d_model) and the memory (batch, n_source, d_model) → (batch, n_target, d_model)."""
+    x = norms[0](x + self_attention(x, mask=mask))  # what have I written?
+    x = norms[1](
+        x + cross_attention(x, memory, memory_mask)
+    )  # what does the source say?
+    x = norms[2](x + W_2(W_1(x).relu()))  # what do I make of it?
+    return x
+
+
+ours = decoder_block(target, memory, causal_mask(6), read)
+assert_close(library(target, memory, causal_mask(6), read), ours)
+
+# %% [markdown]
+# The library's version takes a cache (chapter 9) and can tell what it saw on the way:
+
+# %%
+source.show(DecoderBlock.forward, docstring=False)
+
+# %% [markdown]
+# And PyTorch's, with the same parameters? (Its masks say whom *not* to look at.)
+
+
+# %%
+def attention_state(ours, name):
+    """Our attention's parameters under torch's names: it packs W_Q, W_K and W_V into one."""
+    packed = (ours.W_Q, ours.W_K, ours.W_V)
+    return {
+        f"{name}.in_proj_weight": torch.cat([p.weight for p in packed]),
+        f"{name}.in_proj_bias": torch.cat([p.bias for p in packed]),
+        f"{name}.out_proj.weight": ours.W_O.weight,
+        f"{name}.out_proj.bias": ours.W_O.bias,
+    }
+
+
+def block_state(ours):
+    """A block's parameters under torch's names."""
+    state = attention_state(ours.self_attention, "self_attn")
+    arounds = [ours.around_self_attention, ours.around_feed_forward]
+    if isinstance(ours, DecoderBlock):
+        state |= attention_state(ours.cross_attention, "multihead_attn")
+        arounds.insert(1, ours.around_cross_attention)
+    linear = {"linear1": ours.feed_forward.W_1, "linear2": ours.feed_forward.W_2}
+    linear |= {f"norm{i + 1}": around.norm for i, around in enumerate(arounds)}
+    return state | {
+        f"{name}.{kind}": getattr(layer, kind)
+        for name, layer in linear.items()
+        for kind in ("weight", "bias")
+    }
+
+
+torchs = nn.TransformerDecoderLayer(
+    d_model, n_heads, d_ff, dropout=0.0, batch_first=True
+)
+torchs.load_state_dict(block_state(library))
+theirs = torchs(
+    target,
+    memory,
+    tgt_mask=~causal_mask(6),
+    memory_key_padding_mask=~read[:, 0, 0],
+)
+assert (theirs - ours).abs().max() < 1e-5
+print("our lines, the library and torch: largest difference < 1e-5")
+
+# %% [markdown]
+# The decoder is a stack of $N = 6$ such blocks, again with parameters of their own. All six look at the *same* memory,
+# the encoder's last output, each through its own $W^K$ and $W^V$. The memory does not change while the decoder writes,
+# so a sentence's keys and values for cross-attention are computed once and used at every step.
+#
+# ## One to the right
+#
+# What does the decoder read in training, and what is it to say? At each place it should predict the character that
+# comes *next*. So it reads the target moved one place to the right. The gap at the front is filled with a **begin**
+# token, `>`, and behind the last character the target has an **end** token, `.`, for the model must also learn to stop.
+
+
+# %% mystnb={"image": {"alt": "Two rows of boxes. Below, what the decoder reads: begin, 1, 9, 6, 9, -, 0, 7, -, 2, 0. Above, what it is to predict: 1, 9, 6, 9, -, 0, 7, -, 2, 0, end. An arrow leads up from each box, and the characters of the upper row stand one place further left than below."}, "figure": {"caption": "Teacher forcing. Below: what the decoder reads. Above: what it is to say at each place. Eleven predictions train at once."}}
+def draw_shift(target, begin=">"):
+    """The two rows, with an arrow from each character that is read to the one that is predicted."""
+    read = begin + target[:-1]
+    _, ax = plt.subplots(figsize=(6.4, 1.9))
+    for y, row, colour in ((0, read, plots.BLUE), (1.5, target, plots.RED)):
+        for x, letter in enumerate(row):
+            special = letter in ">."
+            ax.text(
+                x,
+                y,
+                letter,
+                ha="center",
+                va="center",
+                color="white",
+                weight="bold",
+                bbox={
+                    "boxstyle": "square,pad=0.35",
+                    "facecolor": plots.GREY if special else colour,
+                    "edgecolor": "none",
+                },
+            )
+    for x in range(len(target)):
+        ax.annotate("", (x, 1.1), (x, 0.4), arrowprops={"arrowstyle": "-|>"})
+    ax.text(-0.8, 0, "reads", ha="right", va="center")
+    ax.text(-0.8, 1.5, "predicts", ha="right", va="center")
+    ax.set(xlim=(-2.6, len(target) - 0.4), ylim=(-0.5, 2.0))
+    ax.set_axis_off()
+
+
+draw_shift("1969-07-20.")
+plt.show()
+
+# %% [markdown]
+# In code it is one concatenation. Our alphabet is a string, a character's number is its place in it, and its first three
+# are for padding, begin and end.
+
+# %%
+ALPHABET = "_>." + " ,-0123456789abcdefghijklmnopqrstuvwxyz"
+PAD, BEGIN, END = 0, 1, 2
+
+
+def encode(texts):
+    """Token ids (batch, n), padded on the right, and the lengths."""
+    rows = [torch.tensor([ALPHABET.index(c) for c in text]) for text in texts]
+    lengths = torch.tensor([len(row) for row in rows])
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True), lengths
+
+
+def decode(row):
+    """The characters of a row of token ids."""
+    return "".join(ALPHABET[i] for i in row)
+
+
+target, _ = encode(["1969-07-20."])
+begin = torch.full((len(target), 1), BEGIN)
+read = torch.cat([begin, target[:, :-1]], dim=1)
+print("reads:   ", decode(read[0]))
+print("predicts:", decode(target[0]))
+assert torch.equal(read, shift_right(target, BEGIN))
+
+# %% [markdown]
+# This is called **teacher forcing**: whatever the model would have said itself, the next position reads the right
+# character, as if a teacher had corrected it at once. It is what makes all eleven positions trainable in one pass. It
+# also means that in training the model never sees its own mistakes, while in use it has to live with them.
+#
+# **The end token is predicted, never read.** One finds descriptions in which it is appended to the decoder's input as
+# well. Then twelve tokens are read and eleven are to be predicted, and the last one read, "what comes after the end?",
+# has no answer. `shift_right` drops it: the end stands in the last place of the target, and it is the last place that
+# falls off.
+
+# %%
+too_long = torch.cat([begin, target], dim=1)
+print("reads:   ", decode(too_long[0]), "", too_long.shape[1])
+print("predicts:", decode(target[0]), " ", target.shape[1])
+
+# %% [markdown]
+# ## The whole Transformer
+#
+# What is left is the two ends. At the bottom, both source and target need token vectors and positions, as in chapter 5:
+# the vector times $\sqrt{d_{\text{model}}}$, plus sinusoids. At the top, the decoder's vector must be turned into one
+# score for each token of the vocabulary. That takes a matrix with a row for each token; and such a matrix is there
+# already, the one of the token vectors. The paper uses the same matrix $E$ three times (**tied embeddings**): for the
+# source, for the target and, transposed, for the scores. A token is likely next if its own vector fits the decoder's:
+#
+# $$\text{scores} = X_{\text{decoder}}\, E^\top + b.$$
+#
+# (The bias $b$ is common in code; the paper does not mention one.) Here is the whole forward pass, in the library's
+# words:
+
+# %%
+source.show(Transformer.encode, docstring=False)
+
+# %%
+source.show(Transformer.decode, docstring=False)
+
+# %%
+source.show(Transformer.embed, docstring=False)
+
+# %% [markdown]
+# And here it is once more in ours, for a small model with the weights of the library's:
+
+# %%
+config = TransformerConfig(
+    len(ALPHABET),
+    d_model=32,
+    n_heads=4,
+    n_layers=2,
+    d_ff=64,
+    dropout=0.0,
+    final_norm=True,
+)
+model = Transformer(config)
+E, positions = model.embedding.weight, model.positions.positions
+
+
+def vectors(tokens):
+    """What enters a stack: token vectors times √d_model, plus positions."""
+    return E[tokens] * math.sqrt(32) + positions[: tokens.shape[1]]
+
+
+texts, lengths = encode(["july 20, 1969", "5 may 1821"])
+target, _ = encode(["1969-07-20.", "1821-05-05."])
+read = shift_right(target, BEGIN)
+padding = padding_mask(lengths, texts.shape[1])
+
+memory = model.encoder(vectors(texts), padding)
+hidden = model.decoder(vectors(read), memory, causal_mask(read.shape[1]), padding)
+scores = hidden @ E.T + model.output_bias
+
+logits = model(texts, read, lengths)
+assert_close(scores, logits)
+print(tuple(logits.shape), "= (batch, n_target, vocabulary)")
+
+# %% [markdown]
+# Equal to PyTorch's Transformer? `nn.Transformer` consists of the two stacks; embeddings and scores are left to its
+# users, so we give it ours. One thing has to be known: it ends each stack with a LayerNorm even in the post-norm order,
+# where the last block has just done one. The paper has no such norm; our `final_norm=True` adds it for the comparison.
+# And we compare the gradients as well: equal outputs do not prove that the same thing would be learned.
+
+# %%
+sizes = {"num_encoder_layers": 2, "num_decoder_layers": 2, "dim_feedforward": 64}
+torchs = nn.Transformer(32, 4, **sizes, dropout=0.0, batch_first=True)
+state = {}
+for name, stack in {"encoder": model.encoder, "decoder": model.decoder}.items():
+    for i, block in enumerate(stack.blocks):
+        state |= {
+            f"{name}.layers.{i}.{key}": p for key, p in block_state(block).items()
+        }
+    state |= {
+        f"{name}.norm.weight": stack.norm.weight,
+        f"{name}.norm.bias": stack.norm.bias,
+    }
+torchs.load_state_dict(state)
+
+hidden = torchs(
+    vectors(texts),
+    vectors(read),
+    tgt_mask=~causal_mask(read.shape[1]),
+    src_key_padding_mask=~padding[:, 0, 0],
+    memory_key_padding_mask=~padding[:, 0, 0],
+)
+theirs = hidden @ E.T + model.output_bias
+
+
+def gradient(logits):
+    """Of the loss, with respect to the tied matrix, which is used at both ends."""
+    loss = F.cross_entropy(logits.flatten(0, 1), target.flatten())
+    return torch.autograd.grad(loss, E)[0]
+
+
+for name, (a, b) in {
+    "scores": (logits, theirs),
+    "gradients": (gradient(logits), gradient(theirs)),
+}.items():
+    assert (a - b).abs().max() < 1e-5
+    print(f"library and torch, {name}: largest difference < 1e-5")
+
+# %% [markdown]
+# ### Three differences
+#
+# The recurrent encoder–decoder with attention of 2015 was an encoder, a decoder and attention between them, too. The
+# Transformer differs from it in three places:
+#
+# | | recurrent, with attention | Transformer |
+# |---|---|---|
+# | what a layer is | a recurrent cell, step by step | a block of self-attention and feed-forward, all positions at once |
+# | how the decoder sees the source | through one attention, beside its recurrent cell | through cross-attention in *every* block |
+# | how order is known | by reading in order | by position vectors added to the input |
+#
+# The third follows from the first: who gives up reading in order must write the order down.
+#
+# ## How many parameters?
+#
+# The paper lists 65 million for the base model and 213 million for the big one. A block's parameters were counted in
+# chapter 5; a decoder block has one more attention and one more norm.
+
+
+# %%
+def parameters(vocab_size, d, d_ff, n_layers=6):
+    """Of the whole Transformer: by part, with a bias wherever there can be one."""
+    attention, feed_forward, norm = 4 * d * d + 4 * d, 2 * d * d_ff + d_ff + d, 2 * d
+    return {
+        "encoder": n_layers * (attention + feed_forward + 2 * norm),
+        "decoder": n_layers * (2 * attention + feed_forward + 3 * norm),
+        "embeddings, tied": vocab_size * d,
+        "output bias": vocab_size,
+    }
+
+
+for name, config in {
+    "base": TransformerConfig.BASE,
+    "big": TransformerConfig.BIG,
+}.items():
+    parts = parameters(config.vocab_size, config.d_model, config.d_ff)
+    with torch.device("meta"):  # shapes only: nothing is stored
+        counted = sum(p.numel() for p in Transformer(config).parameters())
+    assert counted == sum(parts.values())
+    print(
+        f"{name:5}", ", ".join(f"{part} {n / 1e6:.2f} M" for part, n in parts.items())
+    )
+    print(f"      together {counted / 1e6:.1f} M")
+
+# %% [markdown]
+# With a shared vocabulary of 37,000 tokens, as the paper says ("about 37000"), we get 63.1 and 214.3 million: less than
+# 65, more than 213. Perhaps another vocabulary makes both right? For each model, these are the vocabularies with which
+# it would round to the published number, under several ways to count.
+
+
+# %% mystnb={"image": {"alt": "For each of four ways to count, two short bars on an axis of vocabulary sizes from 30,000 to 50,000: base needs about 40,000 to 42,000, big about 35,000 to 36,500. The two never overlap. A dotted line stands at 37,000, between them."}, "figure": {"caption": "Which shared vocabulary would give 65 M (base, blue) and 213 M (big, orange)? No single one gives both. Dotted: the paper's \"about 37000\"."}}
+def vocabularies(published, d, d_ff, biases, output_bias):
+    """The smallest and the largest vocabulary with which the count rounds to `published` million."""
+    without = sum(parameters(0, d, d_ff).values())
+    if not biases:
+        without -= (
+            18 * 4 * d
+        )  # 6 attentions in the encoder, 12 in the decoder, four biases each
+    each = d + output_bias
+    return [(1e6 * (published + half) - without) / each for half in (-0.5, 0.5)]
+
+
+ways = {
+    "biases everywhere": (True, 1),
+    "no output bias": (True, 0),
+    "no bias in attention": (False, 1),
+    "neither": (False, 0),
+}
+figure, ax = plt.subplots(figsize=(6.4, 2.4))
+for y, (biases, output_bias) in enumerate(ways.values()):
+    base = vocabularies(65, 512, 2048, biases, output_bias)
+    big = vocabularies(213, 1024, 4096, biases, output_bias)
+    assert big[1] < base[0]  # never one vocabulary for both
+    ax.plot(base, [y, y], color=plots.BLUE, linewidth=8, solid_capstyle="butt")
+    ax.plot(big, [y, y], color=plots.ORANGE, linewidth=8, solid_capstyle="butt")
+ax.text(base[1], y + 0.3, "base = 65 M", color=plots.BLUE, ha="right", va="bottom")
+ax.text(big[0], y + 0.3, "big = 213 M", color="#9A6A00", va="bottom")
+ax.axvline(37_000, color="black", linestyle=":")
+ax.set(yticks=range(4), yticklabels=list(ways), ylim=(-0.6, 4.1), xlabel="vocabulary")
+ax.set_xticks(range(36_000, 44_000, 2_000))
+ax.xaxis.set_major_formatter("{x:,.0f}")
+plt.show()
+
+# %% [markdown]
+# None does. The published numbers are right to within three per cent, and something in them was counted in a way that
+# the paper does not describe. That is worth knowing when *your* model of the base size comes out at 63 million: nothing
+# is missing. Without tying, three matrices instead of one, base would have 38 million more.
+#
+# ## What the paper reported
+#
+# BLEU (chapter 8) measures how much a translation has in common with a human one; higher is better. These are the
+# paper's own comparisons on the WMT 2014 test sets, with its estimates of what training cost in floating-point
+# operations (Vaswani et al. 2017, table 2).
+
+# %% mystnb={"image": {"alt": "Two scatter plots of BLEU over training cost on a logarithmic axis. English to German: both Transformers stand above all other systems, base furthest left at 3.3e18. English to French: base, at 38.1, is below the other systems, big, at 41.0, is above all single systems and just below two ensembles that cost about fifty times as much."}, "figure": {"caption": "BLEU over training cost. Orange: the Transformers. Blue: other single systems. Grey: ensembles."}}
+# Name: BLEU en-de, BLEU en-fr, FLOPs en-de, FLOPs en-fr. (One cost stands for both in the Transformers' rows.)
+TABLE_2 = {
+    "ByteNet": (23.75, None, None, None),
+    "Deep-Att + PosUnk": (None, 39.2, None, 1.0e20),
+    "GNMT + RL": (24.6, 39.92, 2.3e19, 1.4e20),
+    "ConvS2S": (25.16, 40.46, 9.6e18, 1.5e20),
+    "MoE": (26.03, 40.56, 2.0e19, 1.2e20),
+    "Deep-Att + PosUnk ensemble": (None, 40.4, None, 8.0e20),
+    "GNMT + RL ensemble": (26.30, 41.16, 1.8e20, 1.1e21),
+    "ConvS2S ensemble": (26.36, 41.29, 7.7e19, 1.2e21),
+    "Transformer base": (27.3, 38.1, 3.3e18, 3.3e18),
+    "Transformer big": (28.4, 41.0, 2.3e19, 2.3e19),
+}
+# Where a label does not fit to the right of its point:
+LEFT = {
+    ("GNMT + RL", 0),
+    ("GNMT + RL", 1),
+    ("MoE", 0),
+    ("MoE", 1),
+    ("ConvS2S ensemble", 0),
+}
+BELOW = {("GNMT + RL ensemble", 0), ("GNMT + RL ensemble", 1), ("ConvS2S", 1)}
+figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.8))
+pairs = ("English → German", "English → French")
+for i, (ax, pair) in enumerate(zip(axes, pairs, strict=True)):
+    for name, row in TABLE_2.items():
+        bleu, flops = row[i], row[i + 2]
+        if bleu is None or flops is None:
+            continue
+        kind = name.split()[-1]
+        is_ours = name.startswith("Transformer")
+        colour = (
+            plots.ORANGE
+            if is_ours
+            else plots.GREY
+            if kind == "ensemble"
+            else plots.BLUE
+        )
+        ax.scatter(flops, bleu, color=colour)
+        place = (name, i)
+        x, y = (-6, 0) if place in LEFT else (0, -11) if place in BELOW else (6, 0)
+        ax.annotate(
+            name.removesuffix(" ensemble"),
+            (flops, bleu),
+            xytext=(x, y),
+            textcoords="offset points",
+            ha="right" if x < 0 else "center" if x == 0 else "left",
+            va="center",
+            fontsize=8,
+            color="#444444",
+        )
+    ax.set(xscale="log", title=pair, xlabel="training cost (FLOPs)")
+    ax.set(xlim=(1.5e18, 3e22))
+    ax.margins(y=0.12)
+axes[0].set_ylabel("BLEU")
+plt.show()
+
+# %% [markdown]
+# Read it slowly. Into German, both Transformers beat everything before them, ensembles included, and the base model does
+# so at the lowest price in the table. Into French, the picture is mixed: 41.0 is the best single system, but two
+# ensembles stand above it (41.16 and 41.29), and the base model is below all four single systems that the table lists. A
+# later version of the paper reports 41.8, which is above everything in the table. "A fraction of the cost" holds for the
+# base model and against the ensembles; into German, big cost more than twice what a single ConvS2S did.
+#
+# The costs can be recomputed: time times number of GPUs times what one of them is taken to achieve, 9.5 · 10¹² operations
+# a second for the P100 cards that were used.
+
+# %%
+for name, hours, published in (("base", 12, 3.3e18), ("big", 3.5 * 24, 2.3e19)):
+    flops = hours * 3600 * 8 * 9.5e12
+    assert abs(flops / published - 1) < 0.02
+    print(f"{name:4} {hours:4} hours on 8 GPUs: {flops:.1e}")
+
+# %% [markdown]
+# ## A Transformer that reads dates
+#
+# Now the promise of the beginning. Every day from 1900 to 2099, in two spellings; 1,000 days are kept aside, to be
+# asked about dates that were never seen.
+
+
+# %%
+def spellings(day):
+    """A date as people write it."""
+    month = day.strftime("%B").lower()
+    return (f"{day.day} {month} {day.year}", f"{month} {day.day}, {day.year}")
+
+
+generator = random.Random(0)
+first = datetime.date(1900, 1, 1)
+days = [first + datetime.timedelta(i) for i in range(73_049)]
+generator.shuffle(days)
+unseen, seen = days[:1000], days[1000:]
+
+
+def batch(days):
+    """Sources, their lengths, and targets with the end token."""
+    texts, lengths = encode([generator.choice(spellings(day)) for day in days])
+    return texts, lengths, encode([day.isoformat() + "." for day in days])[0]
+
+
+texts, lengths, target = batch(unseen[:3])
+for row, answer in zip(texts, target, strict=True):
+    print(decode(row).ljust(20), "→", decode(answer))
+
+# %% [markdown]
+# One block in the encoder, one in the decoder, width 64. The loop is the one of chapter 4; the learning rate rises for
+# 50 steps (post-norm wants a warm-up) and falls towards the end. What the decoder reads is a parameter, because we shall
+# spoil it later.
+
+
+# %%
+CONFIG = TransformerConfig(
+    len(ALPHABET), d_model=64, n_heads=4, n_layers=1, d_ff=128, dropout=0.0, max_len=32
+)
+
+
+def shifted(target):
+    """What the decoder should read."""
+    return shift_right(target, BEGIN)
+
+
+def train(reads=shifted, steps=400, rate=3e-3, model_class=Transformer):
+    """Train on random batches of 64 dates; the model and the loss of each step."""
+    torch.manual_seed(0)
+    generator.seed(1)
+    model, losses = model_class(CONFIG), []
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = rate * min(
+            (step + 1) / 50, 1, 2 - 2 * step / steps
+        )
+        texts, lengths, target = batch(generator.sample(seen, 64))
+        logits = model(texts, reads(target), lengths)
+        loss = F.cross_entropy(logits.flatten(0, 1), target.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return model.eval(), losses
+
+
+model, losses = train()
+print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
+
+# %% [markdown]
+# To write, the decoder starts with nothing but the begin token, and each character it chooses is read at the next step.
+# This plain loop runs the decoder over the whole text so far at every step, and takes the likeliest character each time
+# (**greedy** decoding).
+
+
+# %%
+@torch.no_grad()
+def write(model, texts, lengths, steps=11):
+    """The likeliest next character, again and again: token ids (batch, steps)."""
+    memory = model.encode(texts, lengths)  # the source is read once
+    written = torch.full((len(texts), 1), BEGIN)
+    for _ in range(steps):
+        hidden = model.decode(written, memory, lengths)
+        following = model.logits(hidden[:, -1]).argmax(dim=-1)
+        written = torch.cat([written, following[:, None]], dim=1)
+    return written[:, 1:]
+
+
+texts, lengths, target = batch(unseen)
+written = write(model, texts, lengths)
+right = (written == target).all(dim=1).float().mean().item()
+assert right > 0.9
+print("unseen dates written without a mistake: more than 9 in 10")
+
+# %% tags=["remove-cell"]
+by_library = decoding.greedy(model, texts, lengths, begin=BEGIN, end=END, max_len=11)
+same = [
+    decode(a).split(".")[0] == decode(b)
+    for a, b in zip(written, by_library.sentences(), strict=True)
+]
+assert sum(same) > 990
+
+# %% tags=["nbval-ignore-output"]
+for row, answer in list(zip(texts, written, strict=True))[:4]:
+    print(decode(row).rstrip("_").ljust(20), "→", decode(answer))
+
+# %% [markdown]
+# Where does it look? The model hands out its cross-attention; here is the mean of its four heads, for one unseen date in
+# both spellings. Each row is a character being written.
+
+# %% mystnb={"image": {"alt": "Two heat maps of cross-attention, one for each spelling of the same date. Rows are the characters of 1969-07-20 and the end, columns those of the source. In both, the year's rows look at the year, the month's rows at letters of july, the day's rows at the day, wherever it stands."}, "figure": {"caption": "Cross-attention of the trained model, mean over heads, for one date in two spellings. Rows: the character about to be written. Columns: the source."}}
+day = datetime.date(1969, 7, 20)
+texts, lengths = encode(spellings(day))
+target, _ = encode([day.isoformat() + "."] * 2)
+with torch.no_grad():
+    _, inside = model(texts, shifted(target), lengths, return_intermediates=True)
+looks = inside["decoder"]["block_0"]["cross_attention_weights"].mean(dim=1)
+
+figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.6))
+for ax, text, look in zip(axes, spellings(day), looks, strict=True):
+    plots.heatmap(
+        look[:, : len(text)], rows="1969-07-20.", columns=text, ax=ax, title=text
+    )
+axes[0].set_ylabel("written")
+plt.show()
+
+# %% tags=["remove-cell"]
+for text, look in zip(spellings(day), looks, strict=True):
+    year, month = text.index("1969"), text.index("july")
+    assert look[:4, year : year + 4].sum(dim=1).mean() > 0.4
+    assert look[5:7, month : month + 4].sum(dim=1).mean() > 0.3
+
+# %% [markdown]
+# Nobody told the model where in a date the year stands. It is found in both spellings, because queries and keys compare
+# *what* stands there as well as *where*.
+#
+# ## What goes wrong
+#
+# ### The shift forgotten
+#
+# Give the decoder the target as it is. At each position it now reads the very character that it is to predict.
+
+# %%
+copying, copying_losses = train(reads=lambda target: target, steps=120)
+written = write(copying, *batch(unseen)[:2])
+
+# %% [markdown]
+# A second way to the same end is **a mask that is off by one**. `tril(diagonal=1)` lets each position see one place too
+# far, and after the shift, one place too far is the answer.
+
+
+# %%
+class Leaky(Transformer):
+    """A Transformer whose causal mask is off by one."""
+
+    def decode(self, target, memory, source_lengths=None):
+        n = target.shape[1]
+        mask = torch.ones(n, n, dtype=torch.bool).tril(diagonal=1)
+        read = (
+            None
+            if source_lengths is None
+            else padding_mask(source_lengths, memory.shape[1])
+        )
+        return self.decoder(self.embed(target), memory, mask, read)
+
+
+leaky, leaky_losses = train(steps=120, model_class=Leaky)
+
+# %% mystnb={"image": {"alt": "Training loss over 120 steps, logarithmic axis. The right model falls slowly to about 0.3. The one without the shift is far below it from the start; the one with the mask off by one leaves it after about 60 steps and ends ten times lower."}, "figure": {"caption": "Loss in training. The two broken models look much better than the right one."}}
+curves = {
+    "right": losses[:120],
+    "not shifted": copying_losses,
+    "mask off by one": leaky_losses,
+}
+ax = plots.curves(
+    range(1, 121), curves, xlabel="training step", ylabel="loss", direct_labels=False
+)
+ax.set(yscale="log")
+plt.show()
+
+# %%
+for name, broken, broken_losses in (
+    ("not shifted", copying, copying_losses),
+    ("mask off by one", leaky, leaky_losses),
+):
+    texts, lengths, target = batch(unseen)
+    right = (write(broken, texts, lengths) == target).all(dim=1).float().mean().item()
+    assert sum(broken_losses[-10:]) < sum(losses[110:120]) / 2 and right < 0.02
+    print(f"{name:16} loss less than half of the right model's,", end=" ")
+    print("dates without a mistake: fewer than 2 in 100")
+
+# %% [markdown]
+# The lowest losses of the whole chapter, and both models are useless: they have learned to copy what they read. When
+# they write, the answer is not there to be copied. **A loss that is too good is a bug report.** The test that finds both
+# changes one character of the target: the score at its own position must not move.
+
+
+# %%
+def leaks(model, reads):
+    """Whether the score at some position moves if its own answer changes."""
+    texts, lengths, target = batch(unseen[:1])
+    changed = target.clone()
+    changed[0, 4] = ALPHABET.index("7")  # another fifth character
+    before, after = (model(texts, reads(t), lengths)[0, 4] for t in (target, changed))
+    return not torch.allclose(before, after, atol=1e-6)
+
+
+print("right:          ", leaks(model, shifted))
+print("not shifted:    ", leaks(copying, lambda target: target))
+print("mask off by one:", leaks(leaky, shifted))
+
+# %% [markdown]
+# ### The source's padding forgotten
+#
+# The encoder hides the padding from itself; it must be hidden from the decoder too. `memory_key_padding_mask` is the
+# argument of `nn.Transformer` that everybody forgets: without it everything runs, and cross-attention spends part of its
+# attention on places where nothing stands. The same date, alone and in a batch with a longer one:
+
+
+# %%
+def scores_of_first(texts, mask_in_decoder):
+    """Scores for the first of these sources."""
+    tokens, lengths = encode(texts)
+    target, _ = encode(["1821-05-05."] * len(texts))
+    with torch.no_grad():
+        memory = model.encode(tokens, lengths)
+        hidden = model.decode(
+            shifted(target), memory, lengths if mask_in_decoder else None
+        )
+        return model.logits(hidden)[0]
+
+
+short, long = "5 may 1921", "september 30, 1969"
+for name, masked in {"with the mask": True, "mask forgotten": False}.items():
+    alone, together = (
+        scores_of_first([short], masked),
+        scores_of_first([short, long], masked),
+    )
+    print(
+        f"{name:15} the same scores in both:",
+        torch.allclose(alone, together, atol=1e-3),
+    )
+
+# %% [markdown]
+# A translation that changes with its neighbours in the batch is hard to debug, because it is right whenever one looks at
+# it alone.
+#
+# ## Summary
+#
+# 1. In training all target positions are computed at once, so a causal mask must hide the future; in use there is none.
+# 2. Cross-attention: queries from the decoder, keys and values from the encoder's output, in every block.
+# 3. The decoder reads the target shifted right behind a begin token; the end token is predicted, never read.
+# 4. Encoder, decoder, one tied matrix at three places: with 37,000 tokens 63.1 million parameters (base) and 214.3 (big).
+# 5. A forgotten shift or a mask off by one gives a wonderful loss and a useless model: test that nothing leaks.
+#
+# **Next:** what are the tokens of a real translator? Neither characters nor words: chapter 7. How it is trained: chapter
+# 8. And how it writes without computing everything anew at each step: chapter 9.
+#
+# ## References
+#
+# - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS. Sections 3, 5.1, 5.2 and 6.1; tables 2 and 3. The
+#   41.8 BLEU are those of the abstract of the later version, arXiv:1706.03762.
+# - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio (2015). *Neural machine translation by jointly learning to align
+#   and translate.* ICLR.
+# - Ofir Press and Lior Wolf (2017). *Using the output embedding to improve language models.* EACL. Tied embeddings.
+# - Ronald J. Williams and David Zipser (1989). *A learning algorithm for continually running fully recurrent neural
+#   networks.* Neural Computation. Teacher forcing.
+# - Aston Zhang, Zachary C. Lipton, Mu Li and Alexander J. Smola (2023). *Dive into deep learning.* Cambridge University
+#   Press. Its chapter on attention compares the Transformer with the recurrent model, too.
