@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import stat
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -13,7 +12,7 @@ import lectures_lib
 
 PACKAGE = Path(lectures_lib.__file__).parent
 INSIDE = PACKAGE / "homework" / "inside"
-NOBODY = 65534  # whom root becomes first: the kernel does not limit root's processes
+NOBODY = 65534  # whom root becomes first
 TMP_BYTES = 64 << 20
 PROCESSES = 64
 ENVIRONMENT = {
@@ -49,7 +48,7 @@ def command(program: list[str]) -> list[str]:
     """
     seen = _visible()
     line = [
-        *(_as_nobody(seen) if os.geteuid() == 0 else []),
+        *(_as_nobody(seen) if os.geteuid() == 0 else []),  # the kernel does not limit the number of root's processes
         *(_bwrap(), "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
         *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
         *("--proc", "/proc", "--dev", "/dev"),
@@ -96,6 +95,8 @@ def require(hidden: Iterable[Path] = ()) -> None:
 def _remedy(complaint: str) -> str:
     if "disable-userns" in complaint:
         return f"Bubblewrap 0.8 or newer is needed. {INSTALL}"
+    if "as root" in complaint:
+        return "Grade as an ordinary user, or keep Python and the course outside private folders such as /root."
     if "Python" in complaint or "can't open file" in complaint or "source path" in complaint:
         return "The Python environment and the course must be readable for every user: put them outside private folders."
     return ALLOW
@@ -134,30 +135,5 @@ def _question_banks(seen: list[Path]) -> list[Path]:
 
 
 def _as_nobody(seen: list[Path]) -> list[str]:
-    """For root: what to put before the command so that it runs as an ordinary user, who can reach what it needs.
-
-    An interpreter below /root cannot be reached by others. So a first bubblewrap, still as root, shows the needed folders, and
-    only them, in place of each private one.
-    """
-    setpriv = shutil.which("setpriv")
-    if setpriv is None:
-        raise Refused("As root, grading needs `setpriv` (package util-linux) to become an ordinary user. Or grade as one.")
-    become = [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--"]
-    private = [path for path in seen if _private_folder(path)]
-    if not private:
-        return become
-    line = [_bwrap(), "--die-with-parent", "--dev-bind", "/", "/"]
-    for folder in dict.fromkeys(map(_private_folder, private)):
-        line += ["--tmpfs", str(folder)]
-    for path in private:
-        for parent in reversed(path.parents):
-            if parent.is_relative_to(_private_folder(path)) and parent != _private_folder(path):
-                line += ["--perms", "0755", "--dir", str(parent)]
-        line += ["--ro-bind", str(path), str(path)]
-    capabilities = [word for name in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{name}")]
-    return [*line, "--cap-drop", "ALL", *capabilities, "--", *become]
-
-
-def _private_folder(path: Path) -> Path | None:
-    """The outermost folder on the way to `path` that others may not pass; None if they may pass all."""
-    return next((parent for parent in reversed(path.parents) if not parent.stat().st_mode & stat.S_IXOTH), None)
+    """For root: what to put before the command so that it runs as an ordinary user."""
+    return [sys.executable, "-IS", str(PACKAGE / "homework" / "as_nobody.py"), str(NOBODY), json.dumps(list(map(str, seen)))]

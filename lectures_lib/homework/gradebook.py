@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.records import Result
@@ -35,5 +36,6 @@ def remarks(result: Result) -> str:
 
 
 def harmless(text: str) -> str:
-    """A text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    """A text that stays on its line and that no spreadsheet takes for a formula."""
+    text = re.sub(r"[\r\n]+", " ", text)
+    return f"'{text}" if text.lstrip(" ").startswith(("=", "+", "-", "@", "\t")) else text

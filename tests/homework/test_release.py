@@ -1,0 +1,121 @@
+"""Student notebooks: made from the solutions, never stale, with no answer in them."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from lectures_lib.homework import load, names
+from lectures_lib.homework.release import BEGIN, END, OPEN, Unreleasable, release, student_version, without_solutions
+from tests.homework.toy import TOY
+
+ROOT = Path(__file__).resolve().parents[2]
+
+HEADING = "## Question {}: {}\n\n*{} points · difficulty 1 of 3 · 5 minutes · chapter 2*\n\nText."
+ANSWER = f"def double(x):\n    {BEGIN}\n    return x + x  # an answer\n    {END}"
+CLASS = f"class Scale(nn.Module):\n    def forward(self, x):\n        {BEGIN}\n        return self.weight * x\n        {END}"
+
+
+def solution(*changes: tuple[str, str]) -> str:
+    """An executed solution notebook of the toy homework, with some text replaced."""
+    new = nbformat.v4
+    output = [new.new_output("stream", text="✓ right\n")]
+    cells = [
+        new.new_code_cell("import lectures_lib", metadata={"tags": ["setup"]}, execution_count=1, outputs=output),
+        new.new_markdown_cell(HEADING.format(1, "Double", 2)),
+        new.new_code_cell(ANSWER, execution_count=2),
+        new.new_code_cell('check("toy.double", double)', execution_count=3, outputs=output),
+        new.new_markdown_cell(HEADING.format(2, "Scale", 1).replace("points", "point")),
+        new.new_code_cell(CLASS, metadata={"lines_to_next_cell": 2}),
+        new.new_code_cell("check('toy.Scale', Scale)", outputs=output),
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    text = nbformat.writes(new.new_notebook(cells=cells, metadata={"kernelspec": kernel, "widgets": {"state": 1}}))
+    for old, replacement in changes:
+        assert old in text
+        text = text.replace(old, replacement)
+    return text
+
+
+def test_answers_and_outputs_go_and_the_rest_stays():
+    text = student_version(TOY, solution())
+    student = nbformat.reads(text, as_version=4)
+    code = [cell for cell in student.cells if cell.cell_type == "code"]
+    assert [cell.source for cell in code[:3]] == ["import lectures_lib", f"def double(x):\n    {OPEN}", 'check("toy.double", double)']
+    assert code[3].source.endswith(f"    def forward(self, x):\n        {OPEN}")
+    assert all(cell.outputs == [] and cell.execution_count is None for cell in code)
+    assert code[0].metadata.tags == ["setup"]
+    assert student.metadata.kernelspec.name == "python3"
+    assert "widgets" not in student.metadata
+    assert "x + x" not in text
+    assert "SOLUTION" not in text
+    assert text == student_version(TOY, solution())
+
+
+@pytest.mark.parametrize(
+    "source",
+    [BEGIN, END, f"{BEGIN}\n{BEGIN}\n{END}", f"{END}\n{BEGIN}", f"{BEGIN}\n{END}\n{END}", "### begin SOLUTION\n", f"{BEGIN} here\n{END}"],
+)
+def test_markers_must_pair(source):
+    with pytest.raises(Unreleasable):
+        without_solutions(source)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (END, "pass", "without"),
+        ("*2 points", "*3 points", "'3'"),
+        ("5 minutes", "6 minutes", "'6'"),
+        ("difficulty 1", "difficulty 2", "'2'"),
+        ("Question 1: Double", "Question 1: Twice", "Twice"),
+        ("## Question 2", "Then 2", "does not state"),
+        ("*1 point ·", "*One point ·", "does not state"),
+        ('check(\\"toy.double\\", double)', "double(1)", "it should check"),
+        ("check('toy.Scale', Scale)", "check('toy.Scale', scale)", "it should check"),
+        ("def double", "def twice", "must define double"),
+        (BEGIN, "pass", "one cell with a solution"),
+    ],
+)
+def test_a_notebook_that_disagrees_with_its_questions_is_refused(old, new, words):
+    with pytest.raises(Unreleasable, match=words):
+        student_version(TOY, solution((old, new)))
+
+
+def test_there_must_be_one_solution_notebook(tmp_path):
+    with pytest.raises(FileNotFoundError, match="contains 0"):
+        release(TOY, tmp_path, tmp_path / "out")
+    (tmp_path / "toy_a.ipynb").write_text(solution())
+    assert release(TOY, tmp_path, tmp_path / "out") == tmp_path / "out" / "toy_a.ipynb"
+    (tmp_path / "toy_b.ipynb").write_text(solution())
+    with pytest.raises(FileNotFoundError, match="contains 2"):
+        release(TOY, tmp_path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", names())
+def test_student_notebooks_are_not_stale(name, tmp_path):
+    made = release(load(name), ROOT / "solutions", tmp_path)
+    stored = ROOT / "exercises" / made.name
+    assert stored.read_bytes() == made.read_bytes(), "run `python -m lectures_lib.homework release`"
+
+
+def test_every_student_notebook_belongs_to_a_homework():
+    assert sorted(path.name.split("_")[0] for path in (ROOT / "exercises").glob("*.ipynb")) == names()
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_answer_leaks(name):
+    (path,) = (ROOT / "exercises").glob(f"{name}_*.ipynb")
+    text, inside, lines = path.read_text(encoding="utf-8"), False, set()
+    for cell in nbformat.read(ROOT / "solutions" / path.name, as_version=4).cells:
+        for line in map(str.strip, cell.source.splitlines()):
+            inside = line == BEGIN or (inside and line != END)
+            if inside and len(line) >= 12 and line != BEGIN:
+                lines.add(line)
+    assert len(lines) >= len(load(name).questions)
+    student = nbformat.reads(text, as_version=4)
+    shown = {line.strip() for cell in student.cells for line in cell.source.splitlines()}
+    assert not lines & shown
+    assert not [line for line in lines if any(line in other for other in shown)]
+    assert "SOLUTION" not in text
+    assert text.count(OPEN.replace('"', '\\"')) >= len(load(name).questions)
