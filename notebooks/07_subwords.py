@@ -67,7 +67,7 @@ assert unknown == sorted(unknown, reverse=True)
 
 # %% [markdown]
 # The curve falls fast and then refuses to reach zero. However many words one collects, the next page has a new one: a
-# name, a typing error, a compound that nobody has written before. And it is not the empty words that are missing. "The"
+# name, a typing error, a compound that nobody has written before. And it is not the small words that are missing. "The"
 # is in every dictionary; what gets lost is the word the sentence is about.
 #
 # **After this chapter you can**
@@ -228,6 +228,7 @@ def frame(words, counts, pair):
     )
 
 
+# %%
 frames, labels = [], []
 for pair, counts, words in learn(Counter(riddle.split()), 11):
     done = counts[pair] == 1
@@ -263,7 +264,8 @@ for character in "eé漢🙂":
 
 # %% [markdown]
 # So GPT-2's tokenizer starts from the 256 bytes instead of from letters (Radford et al., 2019), and so does ours in the
-# library. There is no text it cannot write, and whatever was encoded comes back unchanged:
+# library. (In 2016 the "bytes" of byte pair encoding were characters; only the name had stayed from file compression.
+# GPT-2 made it true again.) There is no text it cannot write, and whatever was encoded comes back unchanged:
 
 # %%
 tiny = BPE.train([riddle], vocab_size=300)
@@ -421,8 +423,8 @@ plt.show()
 #
 # ## WordPiece, BERT's way
 #
-# BERT uses a relative. **WordPiece** was made for voice search in Japanese and Korean (Schuster and Nakajima, 2012),
-# went through Google's translator (Wu et al., 2016), and differs in three points.
+# BERT is often said to use byte pairs. It uses a relative. **WordPiece** was made for voice search in Japanese and
+# Korean (Schuster and Nakajima, 2012), went through Google's translator (Wu et al., 2016), and differs in three points.
 #
 # *How pieces are written.* Spaces are dropped, and a piece that continues a word is marked with `##`. "Teapot" is
 # `tea ##pot`.
@@ -448,9 +450,9 @@ def longest_first(word, vocabulary):
     return pieces
 
 
-wordpiece = WordPiece.load(
-    minilm.checkpoint() / "vocab.txt"
-)  # MiniLM's, which is BERT's
+# MiniLM's vocabulary, which is BERT's
+wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
+
 for word in ("unputdownable", "chessboard", "embeddings", "woodchuck", "asinine"):
     pieces = longest_first(word, wordpiece.vocabulary.ids)
     assert pieces == wordpiece.tokenize(word).tokens

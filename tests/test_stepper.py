@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lectures_lib import stepper
-from lectures_lib.stepper import Html, Stepper, bars, beside, line, note, part, pieces, table
+from lectures_lib.stepper import Html, Stepper, bars, beside, join, line, note, part, pieces, table
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -78,6 +78,7 @@ def test_a_plain_string_is_text_and_markup_is_markup():
     assert note("<") == '<span class="st-note">&lt;</span>'
     assert "<em>c</em>" in line(Html("<em>c</em>"))
     assert "&lt;em&gt;" in part("<em>", "x")
+    assert join(Html("<em>c</em>"), "<") == "<em>c</em>&lt;"
 
 
 @pytest.mark.parametrize("start", [0, 2])

@@ -1,5 +1,6 @@
 """The stepper under mouse, finger and keyboard, in light and dark, on a narrow page, without scripts."""
 
+import os
 import re
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from lectures_lib.stepper import Stepper, bars, beside, line, note, part, pieces, table
 
 pytestmark = pytest.mark.browser
+CHAPTER = "notebooks/07_subwords.html"
 LABELS = [
     "Start: single characters",
     "Merge 1: e and r become er, which is the pair that occurs most often of all the pairs that there are",
@@ -216,3 +218,22 @@ def test_taken_over_once_even_if_the_script_runs_again(open_page):
     page = open_page()
     page.evaluate("eval(document.querySelector('script').textContent)")
     assert page.get_by_role("group").count() == 3
+
+
+def test_it_answers_in_its_chapter(browser, html, address):
+    if not (html / CHAPTER).exists():
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{CHAPTER} is not in the built site")
+    page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
+    page.set_default_timeout(5000)
+    page.goto(address + CHAPTER)
+    shown = page.get_by_role("group", name="Byte pairs in a riddle")
+    shown.get_by_role("slider").focus()
+    page.keyboard.press("Home")
+    assert says(shown) == "Merge 1: c and h stand together 5 times"
+    assert shown.locator(".st-frame:not(.st-off) .st-piece.st-marked").all_inner_texts() == ["c", "h"] * 3
+    page.keyboard.press("End")
+    assert "woodchuck" in shown.locator(".st-frame:not(.st-off) .st-piece").all_inner_texts()
+    box = shown.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    page.context.close()
