@@ -34,7 +34,7 @@ tired = minilm.read("The animal didn't cross the street because it was too tired
 AttentionViewer(
     tired.tokens,
     tired.weights[3, 1],
-    title="MiniLM, layer 4, head 2",
+    title="MiniLM, layer 3, head 1",
     token=tired.tokens.index("it"),
 )
 
@@ -472,7 +472,7 @@ wide = minilm.read("The animal didn't cross the street because it was too wide."
 AttentionViewer(
     wide.tokens,
     wide.weights[3, 1],
-    title="MiniLM, layer 4, head 2",
+    title="MiniLM, layer 3, head 1",
     token=wide.tokens.index("it"),
 )
 

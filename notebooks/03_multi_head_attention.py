@@ -6,8 +6,8 @@
 # values.
 #
 # Real models therefore run many heads side by side. Here are all 72 of MiniLM, six layers of twelve. Choose a head in
-# the grid, then point at a word. Layer 1, head 3 looks at the previous word, always. Layer 4, head 2 looks from "it" to
-# "animal". Many others look at nothing in particular.
+# the grid, then point at a word. Layers and heads are counted from 0, as in the code: layer 0, head 2 looks at the
+# previous word, always; layer 3, head 1 looks from "it" to "animal". Many others look at nothing in particular.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
@@ -417,10 +417,10 @@ print("72 heads and the final vectors: largest difference < 1e-5")
 # What do they do all day? One thing can be counted at once: how much attention goes to `[CLS]`, which has no meaning of
 # its own.
 
-# %% mystnb={"image": {"alt": "Bars of the mean share of attention that goes to [CLS] in each of six layers: about 0.2 in the first layer, 0.5 to 0.6 in layers 2 to 5, 0.37 in the last."}, "figure": {"caption": "Share of all attention that goes to [CLS], by layer, mean over 12 heads and all words of our sentence."}}
+# %% mystnb={"image": {"alt": "Bars of the mean share of attention that goes to [CLS] in each of six layers: about 0.2 in the first layer, 0.5 to 0.6 in layers 1 to 4, 0.37 in the last."}, "figure": {"caption": "Share of all attention that goes to [CLS], by layer, mean over 12 heads and all words of our sentence."}}
 to_cls = sentence.weights[:, :, 1:, 0].mean(dim=(1, 2))
 figure, ax = plt.subplots(figsize=(5, 2.6))
-ax.bar(range(1, 7), to_cls)
+ax.bar(range(6), to_cls)
 ax.set(xlabel="layer", ylabel="share to [CLS]", ylim=(0, 1))
 plt.show()
 
@@ -437,7 +437,7 @@ assert to_cls[0] < 0.3
 # And which heads does this sentence need? We silence each of the 72 in turn and measure how far the final vectors move.
 
 
-# %% mystnb={"image": {"alt": "Heat map of six layers by twelve heads. Most squares are pale; the last layer is darker, and its head 12 is the darkest of all."}, "figure": {"caption": "How far the final vectors move (mean relative distance) if one head is silenced. Darker: needed more."}}
+# %% mystnb={"image": {"alt": "Heat map of six layers by twelve heads. Most squares are pale; the last layer is darker, and its head 11 is the darkest of all."}, "figure": {"caption": "How far the final vectors move (mean relative distance) if one head is silenced. Darker: needed more."}}
 def effect_of(layer, head):
     """Mean relative distance of the final vectors with and without a head."""
     without = minilm.read(text, silenced=[(layer, head)]).hidden[-1]
@@ -454,7 +454,7 @@ def effect_of(layer, head):
 effects = torch.tensor(
     [[effect_of(layer, head) for head in range(12)] for layer in range(6)]
 )
-plots.heatmap(effects, rows=range(1, 7), columns=range(1, 13)).set(
+plots.heatmap(effects, rows=range(6), columns=range(12)).set(
     xlabel="head", ylabel="layer"
 )
 plt.show()
@@ -463,7 +463,7 @@ plt.show()
 top = effects.flatten().topk(3)
 print(
     "needed most (layer, head):",
-    [(i // 12 + 1, i % 12 + 1) for i in top.indices.tolist()],
+    [(i // 12, i % 12) for i in top.indices.tolist()],
 )
 assert effects.median() < 0.1 and effects.max() > 0.2
 print(
@@ -471,9 +471,10 @@ print(
 )
 
 # %% [markdown]
-# The two heads that we could put a name to are not among them: without "previous word" (1, 3) and "it → animal" (4, 2)
+# The two heads that we could put a name to are not among them: without "previous word" (0, 2) and "it → animal" (3, 1)
 # the sentence reads almost the same to the model. What one can read off a head and what the model relies on are two
-# different things. The last layer weighs most, for a simple reason: nothing comes after it that could make up for the loss.
+# different things. The last layer weighs most, for a simple reason: nothing comes after it that could make up for the
+# loss.
 #
 # That most heads can go without much harm was found for large translation models too (Michel, Levy and Neubig, 2019).
 # It does not mean that they are idle: together they matter, and on another sentence another head may.

@@ -248,7 +248,7 @@ plt.show()
 # token, whatever it is. To see that it needs no words for that, we feed its first layer 128 times the *average* word,
 # and true positions.
 
-# %% mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. All weight lies on the diagonal just below the main diagonal."}, "figure": {"caption": "MiniLM, layer 1, head 3, on a text without words: every position attends to the one before (the first 24 of 128 shown)."}}
+# %% mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. All weight lies on the diagonal just below the main diagonal."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: every position attends to the one before (the first 24 of 128 shown)."}}
 state = minilm.load()
 embedding = {
     kind: state[f"embeddings.{kind}_embeddings.weight"]
