@@ -98,8 +98,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 # %%
 sentence = "an unputdownable novel"
-print(len(sentence.split()), "words ", sentence.split())
-print(len(sentence), "letters", list(sentence))
+print(len(sentence.split()), "words:", sentence.split())
+print(len(sentence), "letters and spaces:", *sentence)
 
 # %% [markdown]
 # Nothing is unknown any more, but the sentence is seven times as long. Chapter 2 told us what that costs: attention
@@ -197,9 +197,9 @@ for word in ("drained", "straining", "tea"):
 
 # %% [markdown]
 # "Drained" was never seen, and yet it comes out as something with "rain" and "ed" in it. (There is no rain in
-# "drained", as far as meaning goes. The program counts letters; it does not know what words mean.) "Tea" has nothing in
-# common with our text and falls back to letters. That is the bargain: usual things are short, unusual things are long,
-# and nothing is unknown, at least as long as its letters are known.
+# "drained", as far as meaning goes. The program counts letters; it does not know what words mean.) "Tea" has nothing
+# in common with our text and falls back to letters. That is the bargain: usual words cost few tokens, unusual words
+# many, and nothing is unknown, at least as long as its letters are known.
 #
 # ## Watch it learn
 #
