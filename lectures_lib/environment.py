@@ -7,8 +7,8 @@ import random
 # OpenMP reads this once, when torch is loaded, so it stands before the import (and helps only where this library is imported first).
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-import numpy  # noqa: E402
-import torch  # noqa: E402
+import numpy
+import torch
 
 
 def setup(seed: int = 0, threads: int = 2) -> torch.device:

@@ -12,15 +12,16 @@
 # move there with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
-# Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
+# Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
+# is installed; running the cell twice is harmless.
 import importlib.util
 import subprocess
 import sys
 
 REPOSITORY = "https://github.com/from-attention-to-bert/course"
 if importlib.util.find_spec("lectures_lib") is None:
-    package = f"lectures-lib[chapters] @ git+{REPOSITORY}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"lectures-lib[chapters] @ git+{REPOSITORY}"], check=True)
 
 import lectures_lib
 
@@ -64,6 +65,8 @@ import math
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
+from torch.testing import assert_close
+
 from lectures_lib import plots, scoring, source
 from lectures_lib.attention import (
     attention_weights,
@@ -72,7 +75,6 @@ from lectures_lib.attention import (
     scaled_dot_product_attention,
 )
 from lectures_lib.frames import Frames
-from torch.testing import assert_close
 
 # %% [markdown]
 # ## Four people and an hour

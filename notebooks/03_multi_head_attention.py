@@ -10,15 +10,16 @@
 # previous word, always; layer 3, head 1 looks from "it" to "animal". Many others look at nothing in particular.
 
 # %% tags=["setup", "nbval-ignore-output"]
-# Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
+# Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
+# is installed; running the cell twice is harmless.
 import importlib.util
 import subprocess
 import sys
 
 REPOSITORY = "https://github.com/from-attention-to-bert/course"
 if importlib.util.find_spec("lectures_lib") is None:
-    package = f"lectures-lib[chapters] @ git+{REPOSITORY}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"lectures-lib[chapters] @ git+{REPOSITORY}"], check=True)
 
 import lectures_lib
 
@@ -64,6 +65,9 @@ import math
 
 import matplotlib.pyplot as plt
 import torch
+from torch import nn
+from torch.testing import assert_close
+
 from lectures_lib import plots, source
 from lectures_lib.attention import (
     MultiHeadAttention,
@@ -73,8 +77,6 @@ from lectures_lib.attention import (
     scaled_dot_product_attention,
     split_heads,
 )
-from torch import nn
-from torch.testing import assert_close
 
 # %% [markdown]
 # ## What one head cannot do

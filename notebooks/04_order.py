@@ -7,15 +7,16 @@
 # is about that addition.
 
 # %% tags=["setup", "nbval-ignore-output"]
-# Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
+# Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
+# is installed; running the cell twice is harmless.
 import importlib.util
 import subprocess
 import sys
 
 REPOSITORY = "https://github.com/from-attention-to-bert/course"
 if importlib.util.find_spec("lectures_lib") is None:
-    package = f"lectures-lib[chapters] @ git+{REPOSITORY}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"lectures-lib[chapters] @ git+{REPOSITORY}"], check=True)
 
 import lectures_lib
 
@@ -38,6 +39,9 @@ import math
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
+from torch import nn
+from torch.testing import assert_close
+
 from lectures_lib import minilm, plots, source
 from lectures_lib.attention import MultiHeadAttention
 from lectures_lib.frames import Frames
@@ -47,8 +51,6 @@ from lectures_lib.positions import (
     shift_matrix,
     sinusoidal_positions,
 )
-from torch import nn
-from torch.testing import assert_close
 
 # %% [markdown]
 # ## What the model without positions knows

@@ -11,15 +11,16 @@
 # its pages, and then other pages were read with it.
 
 # %% tags=["setup", "nbval-ignore-output"]
-# Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
+# Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
+# is installed; running the cell twice is harmless.
 import importlib.util
 import subprocess
 import sys
 
 REPOSITORY = "https://github.com/from-attention-to-bert/course"
 if importlib.util.find_spec("lectures_lib") is None:
-    package = f"lectures-lib[chapters] @ git+{REPOSITORY}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"lectures-lib[chapters] @ git+{REPOSITORY}"], check=True)
 
 import lectures_lib
 
@@ -30,6 +31,7 @@ import re
 from collections import Counter
 
 import matplotlib.pyplot as plt
+
 from lectures_lib import plots
 from lectures_lib.data.manual import python_manual
 
@@ -86,10 +88,11 @@ import unicodedata
 from itertools import pairwise
 from math import log
 
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
 from lectures_lib import minilm, source, stepper
 from lectures_lib.stepper import Stepper
 from lectures_lib.tokenization import BPE, Vocabulary, WordPiece, bpe
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 # %% [markdown]
 # ## Words, letters, and something between

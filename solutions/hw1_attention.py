@@ -28,15 +28,16 @@
 # mistake there would cost you twice.
 
 # %% tags=["setup", "nbval-ignore-output"]
-# Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
+# Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
+# is installed; running the cell twice is harmless.
 import importlib.util
 import subprocess
 import sys
 
 REPOSITORY = "https://github.com/from-attention-to-bert/course"
 if importlib.util.find_spec("lectures_lib") is None:
-    package = f"lectures-lib @ git+{REPOSITORY}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"lectures-lib @ git+{REPOSITORY}"], check=True)
 
 import lectures_lib
 
@@ -46,8 +47,9 @@ device = lectures_lib.setup(seed=0)
 import math
 
 import torch
-from lectures_lib.homework import check
 from torch import nn
+
+from lectures_lib.homework import check
 
 # %% [markdown]
 # ## Question 1: Scaled dot-product attention

@@ -15,6 +15,7 @@ from lectures_lib import results, source
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import fork  # noqa: E402
+
 import notebooks  # noqa: E402
 
 TWINS = notebooks.twins()

@@ -20,15 +20,16 @@ FOLDERS = ("notebooks", "solutions")
 
 # The first code cell of every notebook. Colab opens the notebook alone, so the address must stand in it.
 SETUP = """\
-# Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
+# Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
+# is installed; running the cell twice is harmless.
 import importlib.util
 import subprocess
 import sys
 
 REPOSITORY = "{repository}"
 if importlib.util.find_spec("lectures_lib") is None:
-    package = f"{requirement} @ git+{{REPOSITORY}}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"{requirement} @ git+{{REPOSITORY}}"], check=True)
 
 import lectures_lib
 
@@ -77,7 +78,9 @@ def run(twin: Path) -> None:
     notebook = jupytext.read(twin)
     for i, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{i:02}"  # jupytext draws them at random, which would make every run a change
-    client = NotebookClient(notebook, timeout=600, kernel_name="python3", store_widget_state=False, record_timing=False, coalesce_streams=True)
+    client = NotebookClient(
+        notebook, timeout=600, kernel_name="python3", store_widget_state=False, record_timing=False, coalesce_streams=True
+    )
     start = time.perf_counter()
     client.execute(cwd=str(twin.parent))
     for cell in notebook.cells:
