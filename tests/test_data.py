@@ -87,6 +87,8 @@ def test_number_words_are_deterministic_and_as_asked():
 def test_short_lists_run_out_in_the_test_split_and_repeat_in_training():
     test = [pair["en"] for pair in data.load("translation", "test", counts=(1,), size=500)]
     assert 50 < len(test) == len(set(test)) < 150
+    drawn = [pair["en"] for pair in data.load("translation", "test", counts=(3,), highest=40, size=500)]  # of 6,900 or so
+    assert len(drawn) == len(set(drawn)) == 500
     train = [pair["en"] for pair in data.load("translation", counts=(1,), size=3000)]
     assert len(train) == 3000 > len(set(train)) > 500
 
@@ -232,6 +234,8 @@ def test_an_epoch_has_every_example_once_within_the_limits(limits):
         assert batch.source.numel() + batch.target.numel() <= limits.get("max_tokens", 10**9)
         assert len(batch.source) <= limits.get("batch_size", 10**9)
         assert batch.n_targets == (batch.predicted != PAD).sum()
+    if limits == {"batch_size": 16}:
+        assert [len(plan) for plan in batches.plan(3)].count(16) == 31
 
 
 def test_sorting_by_length_wastes_little():
