@@ -26,6 +26,10 @@ def test_special_tokens_come_first_and_are_found_in_text(tokenizer):
         ("[MASK]", (12, 18)),
     ]
     assert encoding.ids == tokenizer.encode("the[SEP]cat [MASK]")
+    text = "the[SEP]the cat [MASK] cat"
+    encoding = tokenizer.tokenize(text)
+    cats = [text[start:end] for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True) if token.endswith("cat")]
+    assert [cat.strip() for cat in cats] == ["cat", "cat"]
     assert [*tokenizer.encode("the"), 3, *tokenizer.encode("cat")] == tokenizer.encode("the[SEP]cat")
 
 
@@ -69,16 +73,17 @@ def test_a_write_that_fails_leaves_the_old_file(tokenizer, tmp_path, monkeypatch
     path = tmp_path / "tokenizer.json"
     tokenizer.save(path)
     before = path.read_bytes()
-    write = Path.write_text
+    write, written = Path.write_text, []
 
     def half(self, text, **kwargs):
+        written.append(self)
         write(self, text[: len(text) // 2], **kwargs)
         raise OSError("disk full")
 
     monkeypatch.setattr(Path, "write_text", half)
     with pytest.raises(OSError, match="disk full"):
         tokenizer.save(path)
-    assert path.read_bytes() == before
+    assert path.read_bytes() == before and path not in written
 
 
 def test_what_a_damaged_file_says(tokenizer, tmp_path):
