@@ -158,7 +158,7 @@ class Seq2Seq(nn.Module):
         check_tokens(source, self.config.source_vocab_size)
         check_lengths(source_lengths, source)
         if source_lengths is None:
-            source_lengths = torch.full((len(source),), source.shape[1])
+            source_lengths = torch.full((len(source),), source.shape[1], device=source.device)
         return self.encoder(source, source_lengths)
 
     def forward(
