@@ -184,10 +184,11 @@ def _own_share(pid: int, resident: int) -> int:
     """A process's memory, with what it shares with others counted in parts. It costs more to find out than the plain number."""
     try:
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    except OSError:
+    except PermissionError:
         return resident
-    shares = [int(line.split()[1]) << 10 for line in rollup.splitlines() if line.startswith("Pss:")]
-    return sum(shares) if shares else resident
+    except OSError:  # it has just ended
+        return 0
+    return sum(int(line.split()[1]) << 10 for line in rollup.splitlines() if line.startswith("Pss:"))
 
 
 def _outcome(reply: dict, value: Any) -> Outcome:

@@ -86,6 +86,8 @@ def test_a_mistake_that_does_not_show_is_not_named():
     harmless = question("harmless", double, mistakes=(("none", lambda x: x + x),))
     assert judged(harmless, lambda x: 2 * x).right
     assert judged(harmless, lambda x: 3 * x).kind == "values"
+    nearly = question("nearly", lambda x: 1.0, mistakes=(("rounded", lambda x: 1.00005),))
+    assert judged(nearly, lambda x: 1.00012).kind == "values"
 
 
 def test_an_exception_that_is_asked_for():

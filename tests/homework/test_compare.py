@@ -40,6 +40,9 @@ def test_equal_values_do_not_differ(value):
 def test_close_is_enough_for_numbers_but_not_for_booleans():
     assert difference(torch.tensor([1.00001]), torch.tensor([1.0])) is None
     assert difference(0.30000001, 0.3) is None
+    assert difference(1.00005, 1.0) is None
+    assert difference(1.00012, 1.0) is not None
+    assert difference(1.0, inf) is not None
     assert difference(1, True).kind == "type"
     assert difference((1, 2), [1, 2]) is None
 
