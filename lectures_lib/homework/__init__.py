@@ -18,8 +18,9 @@ The parts, from the ground up:
     diagnosis   what an answer did on every input: right, or which mistake is it?
     checking    `check`
     submissions, notebook     the files handed in, and the code in them
-    sandbox     one submission's process, shut in by bubblewrap
-    grade, records, reports   a class: run, remember, report
+    bubblewrap, seccomp, as_nobody     what shuts a process in
+    sandbox, execution     one submission's process, and what is asked of it
+    grade, records, gradebook, feedback     a class: run, remember, report
     release     solutions → student notebooks
 """
 

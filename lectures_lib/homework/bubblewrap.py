@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import lectures_lib
+from lectures_lib.homework import seccomp
 
 PACKAGE = Path(lectures_lib.__file__).parent
 INSIDE = PACKAGE / "homework" / "inside"
@@ -39,8 +41,8 @@ class Refused(Exception):
     """Nothing is graded here, because student code could not be shut in. The message says what to do."""
 
 
-def command(program: list[str]) -> list[str]:
-    """The command line that runs `program` in the sandbox.
+def command(program: list[str], filter_fd: int) -> list[str]:
+    """The command line that runs `program` in the sandbox; it reads its filter of system calls from `filter_fd`.
 
     It sees, read-only: this interpreter, its packages, the system's libraries, and `lectures_lib` with `homework/inside` in
     place of `homework`. It may write to a small /tmp and /dev/shm in memory. It has no network, no capabilities, and sees no
@@ -50,7 +52,7 @@ def command(program: list[str]) -> list[str]:
     line = [
         *(_as_nobody(seen) if os.geteuid() == 0 else []),  # the kernel does not limit the number of root's processes
         *(_bwrap(), "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
-        *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
+        *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv", "--seccomp", str(filter_fd)),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(TMP_BYTES), "--tmpfs", "/dev/shm"),
     ]
@@ -77,12 +79,16 @@ def require(hidden: Iterable[Path] = ()) -> None:
     """
     if sys.platform != "linux":
         raise Refused("Grading needs Linux: the sandbox for student code is made with bubblewrap. Elsewhere, use a virtual machine.")
+    if platform.machine() not in seccomp.MACHINES:
+        raise Refused(f"Grading works on {' and '.join(seccomp.MACHINES)}; of {platform.machine()} the system calls are not known.")
     banks = [path for path in (PACKAGE / "homework").iterdir() if not (INSIDE / path.name).exists() and path.name != "__pycache__"]
     solutions = [path for path in (PACKAGE.parent / "solutions", PACKAGE.parent / "tests" / "homework") if path.exists()]
     paths = [str(path.resolve()) for path in (*banks, *solutions, *hidden)]
     program = [str(PACKAGE / "homework" / "probe.py"), json.dumps(paths), str(PROCESSES)]
     try:
-        done = subprocess.run(command(program), env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        with seccomp.opened() as fd:
+            line = command(program, fd)
+            done = subprocess.run(line, env={}, pass_fds=[fd], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:
         raise Refused("The sandbox did not start within a minute.") from None
     if done.returncode or not done.stdout:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lectures_lib.homework import bubblewrap
+from lectures_lib.homework import bubblewrap, seccomp
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.calls import Outcome, Raised
 
@@ -57,15 +57,16 @@ class Sandbox:
         arguments = ", ".join(map(str, (far_end, limits.memory, bubblewrap.PROCESSES, limits.file)))
         program = ["-c", f"from lectures_lib.homework.driver import main; main({arguments})"]
         try:
-            self._process = subprocess.Popen(
-                bubblewrap.command(program),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[far_end],
-                env={},  # bubblewrap's own environment can be read from inside, whatever it clears
-                bufsize=0,
-            )
+            with seccomp.opened() as filter_fd:
+                self._process = subprocess.Popen(
+                    bubblewrap.command(program, filter_fd),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=[far_end, filter_fd],
+                    env={},  # bubblewrap's own environment can be read from inside, whatever it clears
+                    bufsize=0,
+                )
         except BaseException:
             os.close(self._replies)
             raise

@@ -122,14 +122,14 @@ def test_elsewhere_than_on_linux_nothing_is_graded(submissions, tmp_path, monkey
     ],
 )
 def test_a_sandbox_that_does_not_start_is_explained(submissions, tmp_path, monkeypatch, complaint, remedy):
-    monkeypatch.setattr(bubblewrap, "command", lambda program: ["sh", "-c", f'echo "{complaint}" >&2; exit 1'])
+    monkeypatch.setattr(bubblewrap, "command", lambda program, filter_fd: ["sh", "-c", f'echo "{complaint}" >&2; exit 1'])
     said = refused("hw1", submissions, "--out", tmp_path / "grades")
     assert complaint in said
     assert remedy in said
 
 
 def test_a_sandbox_with_an_open_door_is_refused(submissions, tmp_path, monkeypatch):
-    monkeypatch.setattr(bubblewrap, "command", lambda program: ["echo", '["there is a network"]'])
+    monkeypatch.setattr(bubblewrap, "command", lambda program, filter_fd: ["echo", '["there is a network"]'])
     assert "not shut: there is a network" in refused("hw1", submissions, "--out", tmp_path / "grades")
 
 

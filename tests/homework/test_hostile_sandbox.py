@@ -86,6 +86,7 @@ def spy(hidden, homework, port):
         "forks": forks(),
         "user": os.getuid(),
         "namespace": ctypes.CDLL(None).unshare(0x10000000),
+        "memory": [tried(lambda: os.memfd_create("x")), ctypes.CDLL(None).shmget(0, 1 << 20, 0o1600)],
         "environments": environments(),
         "descriptors": [os.readlink(f"/proc/self/fd/{fd}").split(":")[0] for fd in ("0", "1", "2")],
         "kill": tried(lambda: os.kill(PARENT, 9)),
@@ -148,6 +149,10 @@ def test_hostile_processes(seen):
     assert seen["namespace"] == -1
     assert seen["kill"] in ("ProcessLookupError", "PermissionError")
     assert set(seen["descriptors"]) == {"/dev/null"}
+
+
+def test_hostile_memory_outside_of_processes(seen):
+    assert seen["memory"] == ["PermissionError", -1]
 
 
 def running(marker: str) -> list[str]:

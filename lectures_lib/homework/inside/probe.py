@@ -1,5 +1,6 @@
 """Run once in the sandbox before a class is graded: is it shut? A script by itself, so that it needs nothing but Python."""
 
+import contextlib
 import json
 import os
 import resource
@@ -24,6 +25,9 @@ def problems(hidden: list[str], processes: int) -> list[str]:
     for folder in ("/", "/dev", os.path.dirname(os.path.abspath(__file__)), sys.prefix):
         if os.access(folder, os.W_OK):
             found.append(f"{folder} can be written to")
+    with contextlib.suppress(PermissionError):
+        os.memfd_create("hidden")
+        found.append("memory can be hidden from the limits")
     if not _forks_end(processes):
         found.append("the number of processes is not limited")
     return found
