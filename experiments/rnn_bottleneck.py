@@ -1,6 +1,6 @@
 """One vector for a whole sentence: how many numbers can a translator hold in it? (chapter 1)
 
-    python experiments/rnn_bottleneck.py         three seeds, under ten minutes on two cores; writes book/results/bottleneck.json
+    python experiments/rnn_bottleneck.py         three seeds, five minutes on one core; writes book/results/bottleneck.json
 
 Lists of one to four numbers below 1,000, English to German. Every model sees the same batches, equally many. Measured every 200
 steps on lists that were not trained on: the share that is right from the first word to the last, by the number of items; five is
