@@ -17,7 +17,7 @@ from lectures_lib.attention import MultiHeadAttention
 D_MODEL, N_HEADS, KERNEL = 256, 4, 3
 LENGTHS = (32, 128, 512, 2048)
 BATCHES = (1, 16)
-ROUNDS = 9
+ROUNDS = 25
 
 
 class Convolution(nn.Module):

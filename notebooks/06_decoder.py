@@ -10,15 +10,16 @@
 # Transformer of 2017, and this is the map.
 
 # %% tags=["setup", "nbval-ignore-output"]
-# Set-up: run this cell first. Where the course library is missing (on Colab, say) it is installed; running it twice is harmless.
+# Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
+# is installed; running the cell twice is harmless.
 import importlib.util
 import subprocess
 import sys
 
 REPOSITORY = "https://github.com/from-attention-to-bert/course"
 if importlib.util.find_spec("lectures_lib") is None:
-    package = f"lectures-lib[chapters] @ git+{REPOSITORY}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"lectures-lib[chapters] @ git+{REPOSITORY}"], check=True)
 
 import lectures_lib
 
@@ -26,6 +27,7 @@ device = lectures_lib.setup(seed=0)
 
 # %% mystnb={"image": {"alt": "Diagram of the Transformer, from bottom to top. Left, the encoder: embedding and positions, then a block of self-attention and feed-forward, marked N times. Right, the decoder: embedding and positions of the text so far, then a block of masked self-attention, cross-attention and feed-forward, marked N times, then linear and softmax. An arrow leads from the top of the encoder to the cross-attention."}, "figure": {"caption": "The Transformer. Left, the encoder reads the source. Right, the decoder reads what has been written so far and says what comes next. The arrow between them is cross-attention. (Each box in a block has a residual and a LayerNorm around it.)"}}
 import matplotlib.pyplot as plt
+
 from lectures_lib import plots
 
 
@@ -98,12 +100,13 @@ import random
 
 import torch
 import torch.nn.functional as F
+from torch import nn
+from torch.testing import assert_close
+
 from lectures_lib import decoding, source
 from lectures_lib.attention import MultiHeadAttention, causal_mask, padding_mask
 from lectures_lib.layers import DecoderBlock, EncoderBlock
 from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
-from torch import nn
-from torch.testing import assert_close
 
 # %% [markdown]
 # ## Writing, and learning to write
@@ -182,7 +185,7 @@ norms = (
 
 
 def decoder_block(x, memory, mask, memory_mask):
-    """(batch, n_target, d_model) and the memory (batch, n_source, d_model) → (batch, n_target, d_model)."""
+    """x (batch, n_target, d_model) and memory (batch, n_source, d_model) → like x."""
     x = norms[0](x + self_attention(x, mask=mask))  # what have I written?
     x = norms[1](
         x + cross_attention(x, memory, memory_mask)
@@ -206,7 +209,7 @@ source.show(DecoderBlock.forward, docstring=False)
 
 # %%
 def attention_state(ours, name):
-    """Our attention's parameters under torch's names: it packs W_Q, W_K and W_V into one."""
+    """Our parameters under torch's names: it packs W_Q, W_K and W_V into one."""
     packed = (ours.W_Q, ours.W_K, ours.W_V)
     return {
         f"{name}.in_proj_weight": torch.cat([p.weight for p in packed]),
@@ -259,7 +262,7 @@ print("our lines, the library and torch: largest difference < 1e-5")
 
 # %% mystnb={"image": {"alt": "Two rows of boxes. Below, what the decoder reads: begin, 1, 9, 6, 9, -, 0, 7, -, 2, 0. Above, what it is to predict: 1, 9, 6, 9, -, 0, 7, -, 2, 0, end. An arrow leads up from each box, and the characters of the upper row stand one place further left than below."}, "figure": {"caption": "Teacher forcing. Below: what the decoder reads. Above: what it is to say at each place. Eleven predictions train at once."}}
 def draw_shift(target, begin=">"):
-    """The two rows, with an arrow from each character that is read to the one that is predicted."""
+    """Two rows, with an arrow from each character read to the one predicted."""
     read = begin + target[:-1]
     _, ax = plt.subplots(figsize=(6.4, 1.9))
     for y, row, colour in ((0, read, plots.BLUE), (1.5, target, plots.RED)):
@@ -488,7 +491,7 @@ for name, config in {
 
 # %% mystnb={"image": {"alt": "For each of four ways to count, two short bars on an axis of vocabulary sizes from 30,000 to 50,000: base needs about 40,000 to 42,000, big about 35,000 to 36,500. The two never overlap. A dotted line stands at 37,000, between them."}, "figure": {"caption": "Which shared vocabulary would give 65 M (base, blue) and 213 M (big, orange)? No single one gives both. Dotted: the paper's \"about 37000\"."}}
 def vocabularies(published, d, d_ff, biases, output_bias):
-    """The smallest and the largest vocabulary with which the count rounds to `published` million."""
+    """The smallest and largest vocabulary that rounds to `published` million."""
     without = sum(parameters(0, d, d_ff).values())
     if not biases:
         without -= (
