@@ -71,19 +71,23 @@ def test_saved_and_loaded_it_does_the_same(tokenizer, tmp_path):
 
 def test_a_write_that_fails_leaves_the_old_file(tokenizer, tmp_path, monkeypatch):
     path = tmp_path / "tokenizer.json"
-    tokenizer.save(path)
-    before = path.read_bytes()
     write, written = Path.write_text, []
 
-    def half(self, text, **kwargs):
+    def record(self, text, **kwargs):
         written.append(self)
-        write(self, text[: len(text) // 2], **kwargs)
+        write(self, text, **kwargs)
+
+    def half(self, text, **kwargs):
+        record(self, text[: len(text) // 2], **kwargs)
         raise OSError("disk full")
 
+    monkeypatch.setattr(Path, "write_text", record)
+    tokenizer.save(path)
+    before = path.read_bytes()
     monkeypatch.setattr(Path, "write_text", half)
     with pytest.raises(OSError, match="disk full"):
         tokenizer.save(path)
-    assert path.read_bytes() == before and path not in written
+    assert path.read_bytes() == before and len(written) == 2 and path not in written
 
 
 def test_what_a_damaged_file_says(tokenizer, tmp_path):

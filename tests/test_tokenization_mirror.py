@@ -1,6 +1,7 @@
 """Both tokenizers on all of WikiText-2, from a mirror of the data: the same merges and the same ids as the `tokenizers` library."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,14 @@ def splits() -> dict[str, list[str]]:
 def test_bpe_learns_the_same_merges_and_gives_the_same_ids(splits):
     train = splits["train"]
     assert len(train) == 36_718
-    ours, peer = BPE.train(train, 256 + N_MERGES), peer_of(train, 256 + N_MERGES)
+    start = time.process_time()
+    ours = BPE.train(train, 256 + N_MERGES)
+    trained = time.process_time()
+    for text in train:
+        ours.encode(text)
+    encoded = time.process_time()
+    assert trained - start < 60 and sum(len(text.encode()) for text in train) / (encoded - trained) > 1e6  # seconds, bytes a second
+    peer = peer_of(train, 256 + N_MERGES)
     assert len(ours.merges) == N_MERGES
     assert pairs(ours) == learned(peer) and ours.vocabulary.ids == peer.get_vocab()
     for texts in splits.values():
