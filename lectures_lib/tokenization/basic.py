@@ -31,7 +31,9 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class BasicTokenizer:
-    """Text to words: controls dropped, white space and signs as borders, every Chinese character alone.
+    """Text to words: controls dropped, white space as a border, every sign and every Chinese character a word of its own.
+
+    Each character is cleaned by itself, as in the `tokenizers` library: a Greek Σ becomes σ, also at the end of a word.
 
     Args:
         lowercase: whether to write every character small, as "uncased" models do.

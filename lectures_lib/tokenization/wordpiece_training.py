@@ -1,13 +1,14 @@
 """Learning the pieces of WordPiece: which pair to merge next (chapter 7).
 
-Google never published its trainer. What is published is one sentence: "Choose the new word unit out of all possible ones that
-increases the likelihood on the training data the most when added to the model" (Schuster and Nakajima 2012, section 3; Wu et al.
-2016, section 4.1, refer to it). What follows is our reading of it, not Google's program. Three ways to choose a pair (a, b):
+Google never published its trainer. What is published is a sketch (Schuster and Nakajima 2012; Wu et al. 2016, section 4.1, refer to
+it): build a language model over the units so far, then, of all combinations of two units, choose the new one "that increases the
+likelihood on the training data the most when added to the model", and repeat. It does not say which language model. What follows is
+our reading of it, not Google's program. Three ways to choose a pair (a, b):
 
-- "likelihood" (ours, the default): that sentence taken literally, for the simplest model, in which pieces are drawn independently of
+- "likelihood" (ours, the default): that rule taken literally, for the simplest language model, in which pieces are drawn independently of
   each other. The gain of a merge in log-likelihood then has a closed form, see `likelihood_gain`.
 - "ratio": count(ab) / (count(a) · count(b)), as most courses describe WordPiece. It is the gain *per merged pair*, to first order, where
-  the sentence asks for the gain on the whole of the data. It prefers rare pairs to frequent ones and so yields a poor vocabulary.
+  the rule asks for the gain on the whole of the data. It prefers rare pairs to frequent ones and so yields a poor vocabulary.
 - "frequency": count(ab), as in BPE. The WordPiece trainer of the `tokenizers` library does this.
 """
 
