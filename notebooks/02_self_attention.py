@@ -567,8 +567,10 @@ print(
 # 4. A mask sets forbidden scores to −∞ before the softmax; who may look at nothing receives zeros.
 # 5. No loop over positions, so everything runs in parallel; no notion of positions either, so order must be added.
 #
-# **Homework 1**, questions 1 to 4, is about this chapter: [exercises](../exercises/hw1_attention.ipynb). **Next:** one
-# head can look for one thing at a time. [Chapter 3](03_multi_head_attention.ipynb) gives the model several.
+# **Homework 1**, questions 1 to 4, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
+#
+# **Next:** one head can look for one thing at a time. [Chapter 3](03_multi_head_attention.ipynb) gives the model
+# several.
 #
 # ## References
 #

@@ -523,8 +523,9 @@ print("rows that are not a number:", confused[0].isnan().any(dim=-1).tolist())
 # 4. Masks broadcast over heads; a sentence must get the same output alone and in a batch.
 # 5. $W^O$ adds up what the heads write; in a real model some heads are readable, many rest, few are indispensable.
 #
-# **Homework 1**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw1_attention.ipynb). **Next:**
-# everything so far ignores the order of the words. [Chapter 4](04_order.ipynb).
+# **Homework 1**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
+#
+# **Next:** everything so far ignores the order of the words. [Chapter 4](04_order.ipynb).
 #
 # ## References
 #

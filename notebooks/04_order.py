@@ -462,8 +462,9 @@ print(
 # 4. Learned positions are a table of parameters: flexible, but finite, and they must not be drowned by the words.
 # 5. Having vectors for longer texts does not mean generalising to them: measure it.
 #
-# **Homework 1**, questions 7 and 8, is about this chapter: [exercises](../exercises/hw1_attention.ipynb). **Next:**
-# chapter 5 stacks attention, positions and two more ingredients into the encoder.
+# **Homework 1**, questions 7 and 8, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
+#
+# **Next:** [chapter 5](05_encoder.ipynb) stacks attention, positions and two more ingredients into the encoder.
 #
 # ## References
 #

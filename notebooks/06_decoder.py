@@ -864,7 +864,7 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
 # 4. Encoder, decoder, one tied matrix at three places: with 37,000 tokens 63.1 million parameters (base) and 214.3 (big).
 # 5. A forgotten shift or a mask off by one gives a wonderful loss and a useless model: test that nothing leaks.
 #
-# **Next:** what are the tokens of a real translator? Neither characters nor words: chapter 7. How it is trained: chapter
+# **Next:** what are the tokens of a real translator? Neither characters nor words: [chapter 7](07_subwords.ipynb). How it is trained: chapter
 # 8. And how it writes without computing everything anew at each step: chapter 9.
 #
 # ## References
