@@ -1,10 +1,14 @@
 """Notebooks whose cells loop, crash or leave: the cell is cut, the others count."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.execution import Execution
-from lectures_lib.homework.sandbox import Limits
+from lectures_lib.homework.sandbox import Limits, _own_share
 from tests.homework.toy import DOUBLE, QUICK, RIGHT_DOUBLE, SCALE, double, graded, question
 
 pytestmark = pytest.mark.sandbox
@@ -111,3 +115,10 @@ def test_inputs_are_not_there_while_cells_run():
     execution = Watching([RIGHT_DOUBLE, "y = 1"], QUICK)
     execution.run([AnswerKey(DOUBLE, 3), AnswerKey(SCALE, 3)])
     assert seen[0] == (2, 2)
+
+
+def test_a_process_that_has_just_ended_holds_no_memory():
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as ended:
+        ended.wait()
+        assert _own_share(ended.pid, resident=1 << 30) == 0
+    assert 0 < _own_share(os.getpid(), resident=1 << 40) < 1 << 40
