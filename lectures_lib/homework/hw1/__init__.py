@@ -17,5 +17,12 @@ from lectures_lib.homework.questions import Homework
 HOMEWORK = Homework(
     name="hw1",
     title="Attention",
+    ready_made=(
+        "F.scaled_dot_product_attention",
+        "nn.functional.scaled_dot_product_attention",
+        "MultiheadAttention",
+        "lectures_lib.attention",
+        "lectures_lib.positions",
+    ),
     questions=(ATTENTION, SOFTMAX, CAUSAL, PADDING, SPLIT, HEADS, POSITIONS, ORDER),
 )
