@@ -3,11 +3,13 @@
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ.setdefault("MPLBACKEND", "agg")
 
+import matplotlib
 import pytest
 import torch
 from jaxtyping import config, install_import_hook
+
+matplotlib.use("agg")  # not by MPLBACKEND: the notebooks' kernels would inherit that and draw nothing
 
 # From here on, every call of the library checks its tensors' shapes against the signature: a wrong shape comment fails the suite.
 install_import_hook("lectures_lib", "beartype.beartype")
