@@ -22,7 +22,7 @@ from lectures_lib.attention import (
 )
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
-GRADIENT_TOLERANCE = {torch.float32: 5e-6, torch.float64: 1e-12}
+GRADIENT_TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
 
 
 def largest_difference(a, b):
