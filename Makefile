@@ -45,8 +45,9 @@ test: setup system lint  ## everything that guards the book: code, homework, gra
 	$(PY) tools/site.py build
 	$(PY) -m pytest tests $(EXECUTED) --nbval --nbval-current-env -m "not long" -n 2 --dist loadfile
 
-test-long: setup system  ## the slow checks: nightly, and before a release
-	$(PY) -m pytest tests -m long
+test-long: setup system lint  ## all of it, the slow checks too: nightly, and before a release
+	$(PY) tools/site.py build
+	$(PY) -m pytest tests $(EXECUTED) --nbval --nbval-current-env -n 2 --dist loadfile
 
 notebooks: setup  ## run the chapters and solutions, store their outputs, make the student notebooks (ONLY=02 for one)
 	$(PY) tools/notebooks.py run $(ONLY)
