@@ -3,8 +3,8 @@
 #
 # Write a telephone number backwards: 4 0 7 1 1 9 2 6 becomes 6 2 9 1 1 7 0 4. A child can do it. Below, a small
 # attention model tries to learn it. It gets as many examples as it likes and reaches 32 % of the digits, no matter how
-# long it trains. A second model, which differs from it by a single addition, reaches 100 % within seconds. This chapter
-# is about that addition.
+# long it trains. A second model, which differs from it by a single addition, reaches 100 % within a few hundred steps.
+# This chapter is about that addition.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it

@@ -275,7 +275,7 @@ assert_close(layer_norm(x, gamma, beta), F.layer_norm(x, (12,), gamma, beta))
 # positions, features.
 
 
-# %% mystnb={"image": {"alt": "Three drawings of a block of 3 sentences, 4 positions and 5 features. LayerNorm: one row of five features of one word is coloured. BatchNorm: a whole slice is coloured, one feature of all words of all sentences. Mean over axis 0: three cells, one feature at one position in the three sentences."}, "figure": {"caption": "Which numbers share one mean and one variance (orange). LayerNorm looks at one word; BatchNorm looks at one feature of all words of all sentences; a mean over the first axis alone would take only the words at the same position."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three drawings of a block of 3 sentences, 4 positions and 5 features. LayerNorm: one row of five features of one word is coloured. BatchNorm: a whole slice is coloured, one feature of all words of all sentences. Mean over axis 0: three cells, one feature at one position in the three sentences."}, "figure": {"caption": "Which numbers share one mean and one variance (orange). LayerNorm looks at one word; BatchNorm looks at one feature of all words of all sentences; a mean over the first axis alone would take only the words at the same position."}}
 def draw_block(ax, chosen, title):
     """A block of 3 sentences, 4 positions, 5 features, with some of its cells coloured."""
     colours = np.where(chosen, plots.ORANGE, "#DCE6EE")
@@ -363,7 +363,7 @@ for name, norm in layers.items():
 # $$\text{post-norm: } \operatorname{LayerNorm}(x + f(x)) \qquad\qquad \text{pre-norm: } x + f(\operatorname{LayerNorm}(x))$$
 
 
-# %% mystnb={"image": {"alt": "Two diagrams of an encoder block, read from bottom to top. Post-norm: a straight line with two plus signs, each followed by a LayerNorm box on the line; attention and feed-forward stand on side roads. Pre-norm: the straight line has only the plus signs; each side road has a LayerNorm box before attention or feed-forward."}, "figure": {"caption": "One encoder block, from bottom to top. Post-norm puts LayerNorm on the main road; with pre-norm the main road is free from the first block to the last."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two diagrams of an encoder block, read from bottom to top. Post-norm: a straight line with two plus signs, each followed by a LayerNorm box on the line; attention and feed-forward stand on side roads. Pre-norm: the straight line has only the plus signs; each side road has a LayerNorm box before attention or feed-forward."}, "figure": {"caption": "One encoder block, from bottom to top. Post-norm puts LayerNorm on the main road; with pre-norm the main road is free from the first block to the last."}}
 def draw_order(ax, pre_norm):
     """Main road on the left, sublayers on side roads to the right."""
 

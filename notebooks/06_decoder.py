@@ -3,8 +3,8 @@
 #
 # People write *july 20, 1969* or *20 july 1969*; computers want `1969-07-20`. To get from one to the other you read the
 # whole of it, then write one character after the other, and before each one you look twice: at what you have written so
-# far, and at the place in the original that matters now. At the end of this chapter a model with fewer than 90,000 numbers
-# in it learns to do this, in about ten seconds, from examples alone.
+# far, and at the place in the original that matters now. At the end of this chapter a model with fewer than 90,000
+# numbers in it learns to do this from examples alone.
 #
 # The encoder of [chapter 5](05_encoder.ipynb) does the reading. The **decoder** does the writing. Together they are the
 # Transformer of 2017, and this is the map.
@@ -25,7 +25,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% mystnb={"image": {"alt": "Diagram of the Transformer, from bottom to top. Left, the encoder: embedding and positions, then a block of self-attention and feed-forward, marked N times. Right, the decoder: embedding and positions of the text so far, then a block of masked self-attention, cross-attention and feed-forward, marked N times, then linear and softmax. An arrow leads from the top of the encoder to the cross-attention."}, "figure": {"caption": "The Transformer. Left, the encoder reads the source. Right, the decoder reads what has been written so far and says what comes next. The arrow between them is cross-attention. (Each box in a block has a residual and a LayerNorm around it.)"}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Diagram of the Transformer, from bottom to top. Left, the encoder: embedding and positions, then a block of self-attention and feed-forward, marked N times. Right, the decoder: embedding and positions of the text so far, then a block of masked self-attention, cross-attention and feed-forward, marked N times, then linear and softmax. An arrow leads from the top of the encoder to the cross-attention."}, "figure": {"caption": "The Transformer. Left, the encoder reads the source. Right, the decoder reads what has been written so far and says what comes next. The arrow between them is cross-attention. (Each box in a block has a residual and a LayerNorm around it.)"}}
 import matplotlib.pyplot as plt
 
 from lectures_lib import plots
@@ -260,7 +260,7 @@ print("our lines, the library and torch: largest difference < 1e-5")
 # token, `>`, and behind the last character the target has an **end** token, `.`, for the model must also learn to stop.
 
 
-# %% mystnb={"image": {"alt": "Two rows of boxes. Below, what the decoder reads: begin, 1, 9, 6, 9, -, 0, 7, -, 2, 0. Above, what it is to predict: 1, 9, 6, 9, -, 0, 7, -, 2, 0, end. An arrow leads up from each box, and the characters of the upper row stand one place further left than below."}, "figure": {"caption": "Teacher forcing. Below: what the decoder reads. Above: what it is to say at each place. Eleven predictions train at once."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of boxes. Below, what the decoder reads: begin, 1, 9, 6, 9, -, 0, 7, -, 2, 0. Above, what it is to predict: 1, 9, 6, 9, -, 0, 7, -, 2, 0, end. An arrow leads up from each box, and the characters of the upper row stand one place further left than below."}, "figure": {"caption": "Teacher forcing. Below: what the decoder reads. Above: what it is to say at each place. Eleven predictions train at once."}}
 def draw_shift(target, begin=">"):
     """Two rows, with an arrow from each character read to the one predicted."""
     read = begin + target[:-1]
@@ -294,8 +294,8 @@ draw_shift("1969-07-20.")
 plt.show()
 
 # %% [markdown]
-# In code it is one concatenation. Our alphabet is a string, a character's number is its place in it, and its first three
-# are for padding, begin and end.
+# In code it is one concatenation. Our alphabet is a string, a character's number is its place in it, and its first
+# three are for padding, begin and end.
 
 # %%
 ALPHABET = "_>." + " ,-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -592,14 +592,14 @@ axes[0].set_ylabel("BLEU")
 plt.show()
 
 # %% [markdown]
-# Read it slowly. Into German, both Transformers beat everything before them, ensembles included, and the base model does
-# so at the lowest price in the table. Into French, the picture is mixed: 41.0 is the best single system, but two
-# ensembles stand above it (41.16 and 41.29), and the base model is below all four single systems that the table lists. A
-# later version of the paper reports 41.8, which is above everything in the table. "A fraction of the cost" holds for the
-# base model and against the ensembles; into German, big cost more than twice what a single ConvS2S did.
+# Read it slowly. Into German, both Transformers beat everything before them, ensembles included, and the base model
+# does so at the lowest price in the table. Into French, the picture is mixed: 41.0 is the best single system, but two
+# ensembles stand above it (41.16 and 41.29), and the base model is below all four single systems that the table lists.
+# A later version of the paper reports 41.8, which is above everything in the table. "A fraction of the cost" holds for
+# the base model and against the ensembles; into German, big cost more than twice what a single ConvS2S did.
 #
-# The costs can be recomputed: time times number of GPUs times what one of them is taken to achieve, 9.5 · 10¹² operations
-# a second for the P100 cards that were used.
+# The costs can be recomputed: time times number of GPUs times what one of them is taken to achieve, 9.5 · 10¹²
+# operations a second for the P100 cards that were used.
 
 # %%
 for name, hours, published in (("base", 12, 3.3e18), ("big", 3.5 * 24, 2.3e19)):
@@ -640,8 +640,8 @@ for row, answer in zip(texts, target, strict=True):
 
 # %% [markdown]
 # One block in the encoder, one in the decoder, width 64. The loop is the one of chapter 4; the learning rate rises for
-# 50 steps (post-norm wants a warm-up) and falls towards the end. What the decoder reads is a parameter, because we shall
-# spoil it later.
+# 50 steps (post-norm wants a warm-up) and falls towards the end. What the decoder reads is a parameter, because we
+# shall spoil it later.
 
 
 # %%
@@ -716,8 +716,8 @@ for row, answer in list(zip(texts, written, strict=True))[:4]:
     print(decode(row).rstrip("_").ljust(20), "→", decode(answer))
 
 # %% [markdown]
-# Where does it look? The model hands out its cross-attention; here is the mean of its four heads, for one unseen date in
-# both spellings. Each row is a character being written.
+# Where does it look? The model hands out its cross-attention; here is the mean of its four heads, for one unseen date
+# in both spellings. Each row is a character being written.
 
 # %% mystnb={"image": {"alt": "Two heat maps of cross-attention, one for each spelling of the same date. Rows are the characters of 1969-07-20 and the end, columns those of the source. In both, the year's rows look at the year, the month's rows at letters of july, the day's rows at the day, wherever it stands."}, "figure": {"caption": "Cross-attention of the trained model, mean over heads, for one date in two spellings. Rows: the character about to be written. Columns: the source."}}
 day = datetime.date(1969, 7, 20)
@@ -802,8 +802,8 @@ for name, broken, broken_losses in (
 
 # %% [markdown]
 # The lowest losses of the whole chapter, and both models are useless: they have learned to copy what they read. When
-# they write, the answer is not there to be copied. **A loss that is too good is a bug report.** The test that finds both
-# changes one character of the target: the score at its own position must not move.
+# they write, the answer is not there to be copied. **A loss that is too good is a bug report.** The test that finds
+# both changes one character of the target: the score at its own position must not move.
 
 
 # %%
@@ -824,8 +824,8 @@ print("mask off by one:", leaks(leaky, shifted))
 # ### The source's padding forgotten
 #
 # The encoder hides the padding from itself; it must be hidden from the decoder too. `memory_key_padding_mask` is the
-# argument of `nn.Transformer` that everybody forgets: without it everything runs, and cross-attention spends part of its
-# attention on places where nothing stands. The same date, alone and in a batch with a longer one:
+# argument of `nn.Transformer` that everybody forgets: without it everything runs, and cross-attention spends part of
+# its attention on places where nothing stands. The same date, alone and in a batch with a longer one:
 
 
 # %%
@@ -853,24 +853,26 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
     )
 
 # %% [markdown]
-# A translation that changes with its neighbours in the batch is hard to debug, because it is right whenever one looks at
-# it alone.
+# A translation that changes with its neighbours in the batch is hard to debug, because it is right whenever one looks
+# at it alone.
 #
 # ## Summary
 #
 # 1. In training all target positions are computed at once, so a causal mask must hide the future; in use there is none.
 # 2. Cross-attention: queries from the decoder, keys and values from the encoder's output, in every block.
 # 3. The decoder reads the target shifted right behind a begin token; the end token is predicted, never read.
-# 4. Encoder, decoder, one tied matrix at three places: with 37,000 tokens 63.1 million parameters (base) and 214.3 (big).
+# 4. Encoder, decoder, one tied matrix at three places: with 37,000 tokens 63.1 million parameters (base) and 214.3
+#    (big).
 # 5. A forgotten shift or a mask off by one gives a wonderful loss and a useless model: test that nothing leaks.
 #
-# **Next:** what are the tokens of a real translator? Neither characters nor words: [chapter 7](07_subwords.ipynb). How it is trained: chapter
+# **Next:** what are the tokens of a real translator? Neither characters nor words: [chapter 7](07_subwords.ipynb). How
+# it is trained: chapter
 # 8. And how it writes without computing everything anew at each step: chapter 9.
 #
 # ## References
 #
-# - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS. Sections 3, 5.1, 5.2 and 6.1; tables 2 and 3. The
-#   41.8 BLEU are those of the abstract of the later version, arXiv:1706.03762.
+# - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS. Sections 3, 5.1, 5.2 and 6.1; tables 2 and 3.
+#   The 41.8 BLEU are those of the abstract of the later version, arXiv:1706.03762.
 # - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio (2015). *Neural machine translation by jointly learning to align
 #   and translate.* ICLR.
 # - Ofir Press and Lior Wolf (2017). *Using the output embedding to improve language models.* EACL. Tied embeddings.
