@@ -118,7 +118,7 @@ def test_elsewhere_than_on_linux_nothing_is_graded(submissions, tmp_path, monkey
         ("bwrap: No permissions to create new namespace", "user namespaces"),
         ("bwrap: setting up uid map: Permission denied", "apparmor_restrict_unprivileged_userns=0"),
         ("bwrap: Unknown option --disable-userns", "0.8 or newer"),
-        ("bwrap: Can't find source path /root/x: Permission denied", "readable for every user"),
+        ("bwrap: Can't find source path /private/x: Permission denied", "readable for every user"),
     ],
 )
 def test_a_sandbox_that_does_not_start_is_explained(submissions, tmp_path, monkeypatch, complaint, remedy):
