@@ -14,14 +14,13 @@ class Source:
 
     code: str
     file: str
-    line: int
 
     def _repr_markdown_(self) -> str:
-        where = f"[`{self.file}`, line {self.line}]({repository()}/blob/main/{self.file}#L{self.line})"
-        return f"```python\n{self.code}```\n\n{where}"
+        # No line number: one more line of comment above would leave every stored page pointing at the wrong place.
+        return f"```python\n{self.code}```\n\n[`{self.file}`]({repository()}/blob/main/{self.file})"
 
     def __repr__(self) -> str:
-        return f"# {self.file}, line {self.line}\n{self.code}"
+        return f"# {self.file}\n{self.code}"
 
 
 def show(thing: Callable, docstring: bool = True) -> Source:
@@ -38,9 +37,9 @@ def show(thing: Callable, docstring: bool = True) -> Source:
     root = Path(__file__).resolve().parent.parent
     if root / "lectures_lib" not in path.parents:
         raise ValueError(f"{thing!r} is defined in {path.name}, not in lectures_lib")
-    lines, first = inspect.getsourcelines(inspect.unwrap(thing))
+    lines, _ = inspect.getsourcelines(inspect.unwrap(thing))
     code = inspect.cleandoc("\n" + "".join(lines)) + "\n"
-    return Source(code if docstring else without_docstrings(code), path.relative_to(root).as_posix(), first)
+    return Source(code if docstring else without_docstrings(code), path.relative_to(root).as_posix())
 
 
 def without_docstrings(code: str) -> str:

@@ -57,7 +57,8 @@ assert tired.weights[3, 1, it, animal] > 0.6
 # - name the thing that self-attention cannot see at all.
 #
 # **Time** about 60 minutes. **You need** matrix products, softmax and a first acquaintance with PyTorch tensors (see
-# the [primer](../book/primer.md)).
+# the [primer](../book/primer.md)); where attention came from, [chapter 1](01_bottleneck.ipynb) tells, but nothing here
+# depends on it.
 
 # %%
 import math

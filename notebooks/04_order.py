@@ -399,10 +399,10 @@ print("with positions: above 0.9")
 # ([results](../book/results.md)).
 #
 # And on strings of another length? The sinusoids do exist for position 11, and it is often said that they let a model
-# generalise to longer texts. Our readers were trained on 8 digits. On 12 digits the one with sinusoids is right in 16
-# %<!-- order: accuracy_at_other_lengths/sinusoids/12/mean .0f --> of the cases, the one with learned positions in 14
-# %<!-- order: accuracy_at_other_lengths/learned/12/mean .0f -->, and guessing would give 10 %. Having a vector for a
-# position is not the same as having learned what to do there.
+# generalise to longer texts. Our readers were trained on 8 digits. On 12 digits the one with sinusoids is right
+# in 16 %<!-- order: accuracy_at_other_lengths/sinusoids/12/mean .0f --> of the cases, the one with learned
+# positions in 14 %<!-- order: accuracy_at_other_lengths/learned/12/mean .0f -->, and guessing would give 10 %.
+# Having a vector for a position is not the same as having learned what to do there.
 #
 # ## What goes wrong
 #

@@ -488,7 +488,7 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # depth, the paper did; but its warm-up took 4,000 steps, more than ten times our whole training, and the rate never rose
 # above 0.0007. That patience is what pre-norm saves.
 #
-# (The curve of the paper's own warm-up is drawn in chapter 8.) Pre-norm has a small duty of its own: the last block's
+# (The curve of the paper's own warm-up is drawn in [chapter 8](08_training.ipynb).) Pre-norm has a small duty of its own: the last block's
 # output has not been normalised by anybody, so one more LayerNorm stands at the end of the stack.
 #
 # ## Dropout
@@ -923,6 +923,8 @@ print(
 #    the parameters.
 # 4. Post-norm normalises the road, pre-norm the side roads; at the start their vectors and gradients scale differently.
 # 5. The $n^2$ of attention matters from $n \approx 6d$ on; what makes Transformers fast is that no word waits for another.
+#
+# **Homework 2**, questions 3 and 4, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #
 # **Next:** the encoder reads. [Chapter 6](06_decoder.ipynb) builds the half that writes, and joins the two.
 #

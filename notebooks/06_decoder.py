@@ -529,7 +529,7 @@ plt.show()
 #
 # ## What the paper reported
 #
-# BLEU (chapter 8) measures how much a translation has in common with a human one; higher is better. These are the
+# BLEU ([chapter 8](08_training.ipynb)) measures how much a translation has in common with a human one; higher is better. These are the
 # paper's own comparisons on the WMT 2014 test sets, with its estimates of what training cost in floating-point
 # operations (Vaswani et al. 2017, table 2).
 
@@ -865,9 +865,11 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
 #    (big).
 # 5. A forgotten shift or a mask off by one gives a wonderful loss and a useless model: test that nothing leaks.
 #
+# **Homework 2**, questions 5 to 8, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
+#
 # **Next:** what are the tokens of a real translator? Neither characters nor words: [chapter 7](07_subwords.ipynb). How
-# it is trained: chapter
-# 8. And how it writes without computing everything anew at each step: chapter 9.
+# it is trained: [chapter 8](08_training.ipynb). And how it writes without computing everything anew at each step:
+# [chapter 9](09_generating.ipynb).
 #
 # ## References
 #
