@@ -220,7 +220,9 @@ def n_best(
     """Beam search: at every step each sentence keeps the `width` likeliest of all continuations of what it kept before.
 
     A continuation that ends, and is among the `width` best, becomes a finished hypothesis; its place goes to the next best.
-    A sentence is done when it has `width` of them. (Sutskever et al. 2014; this order of events is fairseq's.)
+    A sentence is done when it has `width` of them and none of the live ones scores better than the worst of these. To stop
+    at `width` of any quality is a known mistake: the likeliest sentence may still be alive. (Sutskever et al. 2014; the order of
+    events is fairseq's, the end is that of Hugging Face's `early_stopping=False`.)
 
     Args:
         width: how many hypotheses are kept; the paper's is 4 (section 6.1).
@@ -254,7 +256,8 @@ def n_best(
             log_probs = without(logits.log_softmax(dim=-1), never).view(batch, width, vocab)
             ended, live, parents = grow(live, log_probs, n, end)
             finished = best_of(finished, rescore(ended, undone, length_penalty(n, alpha)))
-            undone = finished.scores.isinf().any(dim=1, keepdim=True)  # the sentences for which more still counts
+            # The sentences for which more still counts: a live hypothesis beats the worst finished one, or there are too few.
+            undone = undone & (live.scores[:, :1] / length_penalty(n, alpha) > finished.scores[:, -1:])
             steps.append(Beams(live.tokens[:, :, :n], live.scores))
             if n == max_len or not undone.any():
                 # Out of steps: what is still alive is cut off, and competes as it is.

@@ -259,6 +259,19 @@ def test_a_wider_beam_finds_what_greedy_misses():
     assert best.sentences() == [[0]]
 
 
+@pytest.mark.parametrize("width", [2, 3])
+def test_a_beam_goes_on_while_the_best_is_alive(width):
+    """A model that is nearly sure: what ends early is junk, and as much of it as the beam is wide must not end the search."""
+    table = torch.full((1, 5, 5, 5), -9.0)
+    table[0, 0, 1, 3] = table[0, 1, 3, 4] = table[0, 3, 4, 3] = table[0, 4, 3, 2] = 9.0  # begin 1, then 3, 4, 3 and the end 2
+    table[0, 0, 1, 2] = table[0, 1, 3, 2] = table[0, 3, 4, 2] = 0.0  # to end earlier is always second best
+    model, source = Table(table), torch.tensor([[0]])
+    expected = greedy(model, source, begin=1, end=2, max_len=9)
+    found = beam(model, source, begin=1, end=2, max_len=9, width=width, alpha=0.0)
+    assert found.sentences() == expected.sentences() == [[3, 4, 3]]
+    assert_close(found.scores, expected.scores)
+
+
 def test_the_length_penalty_lets_longer_sentences_win():
     table = torch.full((1, 4, 4, 4), -9.0)
     table[0, 0, 1] = torch.tensor([-0.9, -9.0, -0.6, -9.0])  # to end at once, or begin with token 0
@@ -281,7 +294,7 @@ def test_beam_equals_hugging_face():
         ours, theirs = marian_twins()
         source = torch.randint(4, 30, (6, 5))
         expected = theirs.generate(
-            source, attention_mask=torch.ones_like(source), num_beams=3, early_stopping=True, length_penalty=0.0, max_new_tokens=9
+            source, attention_mask=torch.ones_like(source), num_beams=3, early_stopping=False, length_penalty=0.0, max_new_tokens=9
         )
         found = beam(ours, source, begin=1, end=0, max_len=9, width=3, alpha=0.0)
         theirs_cut = [row[1:].tolist() for row in expected]
