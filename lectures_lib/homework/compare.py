@@ -50,6 +50,24 @@ def difference(yours: Any, expected: Any, rtol: float = 1e-4, atol: float = 1e-5
     return Difference("values", f"{_subject(where)} is {shown(yours)}; expected {shown(expected)}.")
 
 
+def too_few(yours: Any, expected: Any, share: float, rtol: float = 1e-4, atol: float = 1e-5) -> Difference | None:
+    """What is wrong with predictions of which only a `share` must be right; None where enough of them are.
+
+    Args:
+        yours, expected: lists or tensors of predictions, one entry each. What is no such list of that length is simply wrong.
+        share: from 0 to 1.
+        rtol, atol: as in `difference`.
+    """
+    found = difference(yours, expected, rtol, atol)
+    if found is None or found.kind != "values":
+        return found
+    right = sum(difference(one, other, rtol, atol) is None for one, other in zip(yours, expected, strict=True))
+    needed = math.ceil(share * len(expected))
+    if right >= needed:
+        return None
+    return Difference("values", f"{right} of {len(expected)} predictions are right; at least {needed} are needed.")
+
+
 def kind_of(value: Any) -> str:
     """What a value is, in a student's words: "a tensor of shape (2, 3)"."""
     if isinstance(value, Foreign):

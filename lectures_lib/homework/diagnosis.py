@@ -2,11 +2,12 @@
 
 import re
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 
-from lectures_lib.homework.compare import difference
+from lectures_lib.homework.compare import Difference, difference, too_few
 from lectures_lib.homework.inside.calls import Outcome, Raised, call
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
 
@@ -80,6 +81,8 @@ class AnswerKey:
         for misconception, theirs in self.mistakes:
             if self._alike(outcomes, theirs) and not self._alike(theirs, self.right):
                 return Verdict(self.question.name, False, "misconception", misconception.diagnosis, misconception.name, found.on)
+        if self.question.below and found.kind == "values":
+            return replace(found, message=f"{found.message} {self.question.below}")
         return found
 
     def _may_be_unimplemented(self) -> bool:
@@ -94,7 +97,7 @@ class AnswerKey:
             return self._wrong("raised", f"It must raise {right.raised.kind} here. {what}", case)
         if outcome.raised:
             return self._wrong("raised", _as_told(outcome.raised), case)
-        found = difference(outcome.value, right.value, self.question.rtol, self.question.atol)
+        found = self._difference(outcome.value, right.value)
         changed = set(outcome.changed) - set(right.changed)
         if changed and (found is None or found.kind == "values"):
             names = " and ".join(sorted(changed))
@@ -109,7 +112,14 @@ class AnswerKey:
     def _same(self, one: Outcome, other: Outcome) -> bool:
         if one.raised or other.raised:
             return one.raised is not None and other.raised is not None and _signature(one.raised) == _signature(other.raised)
-        return one.changed == other.changed and difference(one.value, other.value, self.question.rtol, self.question.atol) is None
+        return one.changed == other.changed and self._difference(one.value, other.value) is None
+
+    def _difference(self, yours: Any, expected: Any) -> Difference | None:
+        """What is wrong with a value, by the question's measure."""
+        question = self.question
+        if question.share < 1:
+            return too_few(yours, expected, question.share, question.rtol, question.atol)
+        return difference(yours, expected, question.rtol, question.atol)
 
     def _wrong(self, kind: str, message: str, case: Case) -> Verdict:
         return Verdict(self.question.name, False, kind, message, on=case.shows)

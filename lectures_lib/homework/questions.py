@@ -64,6 +64,8 @@ class Question:
         reference: the right answer.
         misconceptions: in the order in which they are tried; the first that behaves like the student's answer is named.
         rtol, atol: how far numbers may lie from the reference's.
+        share: how many of the entries of the list or tensor that is returned must be right; below 1 for a question that trains.
+        below: what to tell where fewer are right and no mistake is recognised: the usual causes.
         seconds: how long all its calls together may take when a class is graded.
     """
 
@@ -78,6 +80,8 @@ class Question:
     misconceptions: tuple[Misconception, ...]
     rtol: float = 1e-4
     atol: float = 1e-5
+    share: float = 1.0
+    below: str = ""
     seconds: float = 10.0
 
     @property

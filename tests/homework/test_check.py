@@ -90,6 +90,20 @@ def test_a_mistake_that_does_not_show_is_not_named():
     assert judged(nearly, lambda x: 1.00012).kind == "values"
 
 
+def test_a_share_of_predictions_is_enough_and_mistakes_need_as_many():
+    def predictions(n_right, other):
+        return lambda x: [i if i < n_right else other for i in range(10)]
+
+    trained = question("trained", predictions(10, 0), mistakes=(("constant", lambda x: [-1] * 10),), share=0.8, below="Look at the loss.")
+    assert judged(trained, predictions(8, -1)).right
+    assert judged(trained, predictions(2, -1)).mistake == "constant"
+    verdict = judged(trained, predictions(7, -1))
+    assert (verdict.kind, verdict.mistake) == ("values", "")
+    assert verdict.message == "7 of 10 predictions are right; at least 8 are needed. Look at the loss."
+    assert "Look" not in judged(trained, predictions(2, -1)).message
+    assert "Look" not in judged(trained, lambda x: x).message
+
+
 def test_an_exception_that_is_asked_for():
     def refuses(x):
         raise ValueError("no")

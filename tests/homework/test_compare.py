@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lectures_lib.homework.compare import difference
+from lectures_lib.homework.compare import Difference, difference, too_few
 from lectures_lib.homework.inside.values import Foreign, plain
 
 nan, inf = math.nan, math.inf
@@ -74,6 +74,26 @@ def test_a_difference_is_named(yours, expected, kind, words):
     found = difference(yours, expected)
     assert found.kind == kind
     assert words in found.message
+
+
+@pytest.mark.parametrize("kind", [list, torch.tensor])
+def test_a_share_of_predictions_is_enough(kind):
+    expected = kind(list(range(10)))
+    for n_wrong, enough in ((0, True), (2, True), (3, False), (10, False)):
+        yours = kind([-1] * n_wrong + list(range(n_wrong, 10)))
+        found = too_few(yours, expected, share=0.75)  # 7.5 of 10: eight
+        assert (found is None) == enough
+        if found:
+            assert found == Difference("values", f"{10 - n_wrong} of 10 predictions are right; at least 8 are needed.")
+
+
+def test_predictions_must_be_of_the_right_kind_and_number():
+    expected = [3, 1, 2, 1]
+    assert too_few([3, 1, 2], expected, share=0.5).kind == "length"
+    assert too_few("3121", expected, share=0.5).kind == "type"
+    assert too_few([torch.tensor(3), 1, 2, 1], expected, share=0.5).kind == "type"
+    assert too_few(torch.tensor([3.0, 1, 2, 1]), torch.tensor(expected), share=0.5).kind == "dtype"
+    assert too_few([4, "1", None, 1], expected, share=0.5).message.startswith("1 of 4")
 
 
 def test_a_message_does_not_give_the_answer_away():

@@ -1,99 +1,24 @@
-"""Homework 1 is itself homework for the grader: right answers must pass, every known mistake must be called by its name."""
+"""Homework 1: its inputs, its worked examples, and mistakes as students write them. What holds of all homework: `test_banks.py`."""
 
-import ast
 import math
-import re
 import warnings
-from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lectures_lib.homework import hw1
-from lectures_lib.homework.diagnosis import AnswerKey, run
-from tests.homework.right_answers_hw1 import RIGHT_ANSWERS
+from lectures_lib.homework import find
+from tests.homework.bank import SEEDS, each, judged, key, questions
 
-ROOT = Path(__file__).resolve().parents[2]
-SEEDS = (0, 1, 2, 17, 12345)
-QUESTIONS = {question.name: question for question in hw1.HOMEWORK.questions}
-KEYS = {(name, seed): AnswerKey(question, seed) for name, question in QUESTIONS.items() for seed in SEEDS}
-NOTEBOOK = jupytext.read(ROOT / "solutions" / "hw1_attention.py")
-every_question = pytest.mark.parametrize("name", QUESTIONS)
-
-
-def judged(name, answer, seed=0):
-    key = KEYS[name, seed]
-    return key.verdict([run(answer, case) for case in key.cases])
-
-
-# ------------------------------------------------------------------------------------------------------------------ the bank
-
-
-@every_question
-def test_the_reference_is_right(name):
-    for seed in SEEDS:
-        assert judged(name, QUESTIONS[name].reference, seed).right
-        for outcome in KEYS[name, seed].right:
-            assert outcome.raised is None
-            assert outcome.changed == ()
-            assert outcome.value.isfinite().all()
-
-
-@pytest.mark.parametrize(("name", "answer"), [(n, a) for n, answers in RIGHT_ANSWERS.items() for a in answers])
-def test_right_answers_are_accepted(name, answer):
-    for seed in SEEDS:
-        verdict = judged(name, answer, seed)
-        assert verdict.right, f"seed {seed}: {verdict.message}"
-
-
-@every_question
-def test_every_mistake_is_caught_and_named(name):
-    for seed in SEEDS:
-        key = KEYS[name, seed]
-        for misconception, outcomes in key.mistakes:
-            verdict = key.verdict(outcomes)
-            assert not verdict.right, f"{misconception.name} passes with seed {seed}"
-            assert (verdict.mistake, verdict.message) == (misconception.name, misconception.diagnosis), f"seed {seed}"
-            assert verdict.on, "the message names the input on which it shows"
-
-
-@every_question
-def test_mistakes_differ_from_each_other(name):
-    """Also routes to the same mistake: two that return the same values would be one."""
-    for seed in SEEDS:
-        mistakes = KEYS[name, seed].mistakes
-        for i, (one, outcomes) in enumerate(mistakes):
-            for other, theirs in mistakes[:i]:
-                assert not KEYS[name, seed]._alike(outcomes, theirs), f"{one.name} and {other.name} with seed {seed}"
-
-
-@every_question
-def test_one_name_has_one_diagnosis(name):
-    told = {}
-    for misconception in QUESTIONS[name].misconceptions:
-        assert told.setdefault(misconception.name, misconception.diagnosis) == misconception.diagnosis
-    assert len(set(told.values())) == len(told)
-
-
-@every_question
-def test_enough_answers_of_each_kind(name):
-    assert len({m.name for m in QUESTIONS[name].misconceptions}) >= 3
-    assert len(RIGHT_ANSWERS[name]) >= 3
-
-
-@every_question
-def test_sizes_vary_with_the_seed(name):
-    assert len({str([case.shows for case in KEYS[name, seed].cases]) for seed in SEEDS}) > 1
+every_question = pytest.mark.parametrize("name", questions("hw1"))
 
 
 @every_question
 def test_inputs_are_not_square(name):
     """No two sizes that an answer might confuse agree by accident."""
     for seed in SEEDS:
-        for case in KEYS[name, seed].cases:
+        for case in key(name, seed).cases:
             if name == "hw1.scaled_dot_product_attention":
                 Q, K, V = case.args
                 sizes = [Q.shape[-2], K.shape[-2], Q.shape[-1], V.shape[-1]]
@@ -450,79 +375,15 @@ STUDENTS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "mistake", "answer"),
-    [(n, mistake, answer) for n, mistakes in STUDENTS.items() for mistake, answers in mistakes.items() for answer in answers],
-)
+@pytest.mark.parametrize(("name", "mistake", "answer"), each(STUDENTS))
 def test_the_same_mistake_written_otherwise_gets_the_same_name(name, mistake, answer):
     for seed in SEEDS:
         verdict = judged(name, answer, seed)
         assert verdict.mistake == mistake, f"seed {seed}: {verdict}"
 
 
-def sections(chapter):
-    """The anchors of a chapter's sections."""
-    text = (ROOT / "notebooks" / f"{chapter}.py").read_text(encoding="utf-8")
-    headings = re.findall(r"^# #{2,3} (.+)$", text, flags=re.MULTILINE)
-    return [re.sub(r"[^\w\- ]", "", heading.lower().replace(" ", "-")) for heading in headings]
-
-
-@every_question
-def test_the_chapter_has_that_section(name):
-    """The feedback page says "Reread …", and the notebook links it: it must be there."""
-    chapter, anchor = QUESTIONS[name].chapter.split("#")
-    assert anchor in sections(chapter), f"hw1 sends readers of {name} to {chapter}#{anchor}; the sections are {sections(chapter)}"
-
-
-def test_the_notebook_links_sections_that_exist():
-    text = "\n".join(cell.source for cell in NOTEBOOK.cells if cell.cell_type == "markdown")
-    links = re.findall(r"\]\(\.\./notebooks/(\w+)\.ipynb#([^)]*)\)", text)
-    assert len(links) >= len(QUESTIONS)
-    for chapter, anchor in links:
-        assert anchor in sections(chapter)
-    assert {f"{chapter}#{anchor}" for chapter, anchor in links} >= {question.chapter for question in QUESTIONS.values()}
-
-
-# -------------------------------------------------------------------------------------------------------------- the notebook
-
-HEADING = re.compile(r"## Question (\d+): (.+)\n\n\*(\d+) points? · difficulty (\d) of 3 · (\d+) minutes")
-
-
-def test_the_notebook_says_what_the_bank_says():
-    text = "\n".join(cell.source for cell in NOTEBOOK.cells if cell.cell_type == "markdown")
-    bank = [(str(i), q.title, str(q.points), str(q.difficulty), str(q.minutes)) for i, q in enumerate(hw1.HOMEWORK.questions, start=1)]
-    assert HEADING.findall(text) == bank
-    table = re.findall(r"^\| (\d) \| (.+?) \| (\d+) \| (\d) \| (\d+) \|$", text, flags=re.MULTILINE)
-    assert table == bank
-    total = sum(q.points for q in hw1.HOMEWORK.questions)
-    assert f"**{total} points, about two and a half hours.**" in text
-    assert total == 20
-    assert sum(q.minutes for q in hw1.HOMEWORK.questions) == 150
-
-
-def test_the_notebook_answers_and_checks_every_question():
-    code = [cell.source for cell in NOTEBOOK.cells if cell.cell_type == "code"]
-    answered = [node.name for source in code for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    assert answered == [q.answer_name for q in hw1.HOMEWORK.questions]
-    checks = [source for source in code if source.startswith("check(")]
-    assert checks == [f'check("{q.name}", {q.answer_name})' for q in hw1.HOMEWORK.questions]
-
-
-def test_the_notebook_s_answers_are_right_each_by_itself():
-    """Each answer's cell is run alone after the imports: none leans on an earlier one."""
-    imports = "import math\nimport torch\nfrom torch import nn\n"
-    cells = [cell.source for cell in NOTEBOOK.cells if "### BEGIN SOLUTION" in cell.source]
-    assert len(cells) == len(QUESTIONS)
-    for question, source in zip(hw1.HOMEWORK.questions, cells, strict=True):
-        space = {}
-        exec(imports + source, space)
-        for seed in SEEDS:
-            verdict = judged(question.name, space[question.answer_name], seed)
-            assert verdict.right, verdict
-
-
 def test_the_worked_examples_are_true():
-    right = {question.answer_name: question.reference for question in QUESTIONS.values()}
+    right = {name.split(".")[1]: find(name).reference for name in questions("hw1")}
     attention = right["scaled_dot_product_attention"](
         torch.ones(1, 1, 4), torch.tensor([[[1.0, 1, 0, 0], [0, 0, 0, 0]]]), torch.tensor([[[10.0], [0]]])
     )

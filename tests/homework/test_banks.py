@@ -1,0 +1,163 @@
+"""What must hold of every homework: right answers pass, each known mistake is called by its name, the notebook and the bank agree.
+
+A homework named in `names()` needs `solutions/<homework>_….py` and `tests/homework/right_answers_<homework>.py`, whose
+`RIGHT_ANSWERS` maps a question's full name to its answers. If there is a `students_<homework>.py`, its `STUDENTS` maps a question's full
+name to mistakes, and each to answers that make it. `pytest -k hw2` runs one homework's tests.
+"""
+
+import ast
+import re
+
+import pytest
+
+from lectures_lib.homework import find, load, names
+from tests.homework.bank import (
+    answer_cells,
+    each,
+    judged,
+    key,
+    notebook,
+    questions,
+    right_answers,
+    sections,
+    seeds,
+    students,
+    text,
+    with_students,
+)
+
+every_homework = pytest.mark.parametrize("homework", names())
+every_question = pytest.mark.parametrize("name", [name for homework in names() for name in questions(homework)])
+
+
+def finite(value):
+    """Whether there is neither NaN nor infinity in it."""
+    if isinstance(value, list | tuple):
+        return all(map(finite, value))
+    if isinstance(value, dict):
+        return all(map(finite, value.values()))
+    return not hasattr(value, "isfinite") or bool(value.isfinite().all())
+
+
+# ------------------------------------------------------------------------------------------------------------------ the bank
+
+
+@every_question
+def test_the_reference_is_right(name):
+    for seed in seeds(name):
+        assert judged(name, find(name).reference, seed).right
+        for outcome in key(name, seed).right:
+            assert outcome.raised is None
+            assert outcome.changed == ()
+            assert finite(outcome.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [(name, answer) for homework in names() for name, answers in right_answers(homework).items() for answer in answers],
+)
+def test_right_answers_are_accepted(name, answer):
+    for seed in seeds(name):
+        verdict = judged(name, answer, seed)
+        assert verdict.right, f"seed {seed}: {verdict.message}"
+
+
+@pytest.mark.parametrize(("name", "mistake", "answer"), [student for homework in with_students() for student in each(students(homework))])
+def test_the_same_mistake_written_otherwise_gets_the_same_name(name, mistake, answer):
+    for seed in seeds(name):
+        verdict = judged(name, answer, seed)
+        assert verdict.mistake == mistake, f"seed {seed}: {verdict}"
+
+
+@every_question
+def test_every_mistake_is_caught_and_named(name):
+    for seed in seeds(name):
+        for misconception, outcomes in key(name, seed).mistakes:
+            verdict = key(name, seed).verdict(outcomes)
+            assert not verdict.right, f"{misconception.name} passes with seed {seed}"
+            assert (verdict.mistake, verdict.message) == (misconception.name, misconception.diagnosis), f"seed {seed}"
+            assert verdict.on, "the message names the input on which it shows"
+
+
+@every_question
+def test_mistakes_differ_from_each_other(name):
+    """Also routes to the same mistake: two that return the same values would be one."""
+    for seed in seeds(name):
+        mistakes = key(name, seed).mistakes
+        for i, (one, outcomes) in enumerate(mistakes):
+            for other, theirs in mistakes[:i]:
+                assert not key(name, seed)._alike(outcomes, theirs), f"{one.name} and {other.name} with seed {seed}"
+
+
+@every_question
+def test_one_name_has_one_diagnosis(name):
+    told = {}
+    for misconception in find(name).misconceptions:
+        assert told.setdefault(misconception.name, misconception.diagnosis) == misconception.diagnosis
+    assert len(set(told.values())) == len(told)
+
+
+@every_question
+def test_enough_answers_of_each_kind(name):
+    assert len({m.name for m in find(name).misconceptions}) >= 3
+    assert len(right_answers(find(name).homework)[name]) >= 3
+
+
+@every_question
+def test_sizes_vary_with_the_seed(name):
+    assert len({str([case.shows for case in key(name, seed).cases]) for seed in seeds(name)}) > 1
+
+
+@every_question
+def test_the_chapter_has_that_section(name):
+    """The feedback page says "Reread …", and the notebook links it: it must be there."""
+    chapter, anchor = find(name).chapter.split("#")
+    assert anchor in sections(chapter), f"readers of {name} are sent to {chapter}#{anchor}; the sections are {sections(chapter)}"
+
+
+# -------------------------------------------------------------------------------------------------------------- the notebook
+
+HEADING = re.compile(r"## Question (\d+): (.+)\n\n\*(\d+) points? · difficulty (\d) of 3 · (\d+) minutes")
+HOURS = {120: "two hours", 130: "two hours and ten minutes", 135: "two and a quarter hours", 140: "two hours and twenty minutes"}
+HOURS |= {145: "two and a half hours", 150: "two and a half hours"}
+
+
+@every_homework
+def test_the_notebook_says_what_the_bank_says(homework):
+    asked = load(homework).questions
+    bank = [(str(i), q.title, str(q.points), str(q.difficulty), str(q.minutes)) for i, q in enumerate(asked, start=1)]
+    assert HEADING.findall(text(homework)) == bank
+    table = re.findall(r"^\| (\d) \| (.+?) \| (\d+) \| (\d) \| (\d+) \|$", text(homework), flags=re.MULTILINE)
+    assert table == bank
+    assert sum(q.points for q in asked) == 20
+    assert f"**20 points, about {HOURS[sum(q.minutes for q in asked)]}.**" in text(homework)
+
+
+@every_homework
+def test_the_notebook_answers_and_checks_every_question(homework):
+    asked = load(homework).questions
+    defined = [node.name for _, source in answer_cells(homework) for node in ast.parse(source).body if hasattr(node, "name")]
+    assert defined == [q.answer_name for q in asked]
+    checks = [cell.source for cell in notebook(homework).cells if cell.cell_type == "code" and cell.source.startswith("check(")]
+    assert checks == [f'check("{q.name}", {q.answer_name})' for q in asked]
+
+
+@every_question
+def test_the_notebook_s_answer_is_right_by_itself(name):
+    """Run after the imports and what the notebook gives: it leans on no earlier answer."""
+    homework = find(name).homework
+    given, source = answer_cells(homework)[questions(homework).index(name)]
+    space = {}
+    exec(f"{given}\n{source}", space)
+    for seed in seeds(name):
+        verdict = judged(name, space[find(name).answer_name], seed)
+        assert verdict.right, verdict
+
+
+@every_homework
+def test_the_notebook_links_sections_that_exist(homework):
+    links = re.findall(r"\]\(\.\./notebooks/(\w+)\.ipynb#([^)]*)\)", text(homework))
+    assert len(links) >= len(questions(homework))
+    for chapter, anchor in links:
+        assert anchor in sections(chapter), f"{chapter}#{anchor}"
+    assert {f"{chapter}#{anchor}" for chapter, anchor in links} >= {question.chapter for question in load(homework).questions}

@@ -1,0 +1,107 @@
+"""A class for every homework, graded by the command in the real sandbox: nothing done, all right, and mistakes as students write them."""
+
+import csv
+import functools
+import subprocess
+import sys
+
+import pytest
+
+from lectures_lib.homework import load
+from tests.homework.bank import ROOT, each, questions, right_answers, students, with_students
+from tests.homework.toy import notebook
+
+pytestmark = pytest.mark.sandbox
+
+HOMEWORK = with_students()
+every_homework = pytest.mark.parametrize("homework", HOMEWORK)
+
+
+def mistakes(homework):
+    """{question: [(mistake, answer), ...]}"""
+    found = {name: [] for name in questions(homework)}
+    for name, mistake, answer in each(students(homework)):
+        found[name].append((mistake, answer))
+    return found
+
+
+def rounds(homework):
+    """So many students make mistakes: all there are, or five where an answer trains a model."""
+    most = max(map(len, mistakes(homework).values()))
+    return most if all(question.seconds <= 10 for question in load(homework).questions) else min(most, 5)
+
+
+def wrong(homework, i):
+    """{question: (mistake, answer)}: everybody's i-th mistake; a question with fewer begins again from its first."""
+    return {name: found[i % len(found)] for name, found in mistakes(homework).items()}
+
+
+def ways(homework):
+    """In so many ways is every question answered rightly."""
+    return min(map(len, right_answers(homework).values()))
+
+
+def named(module, answers):
+    """The source of a module of answers as a cell, and a cell that gives these answers the names of their questions."""
+    source = (ROOT / "tests" / "homework" / f"{module}.py").read_text(encoding="utf-8")
+    return notebook(source, "\n".join(f"{name.split('.')[1]} = {answer.__name__}" for name, answer in answers.items()))
+
+
+def submissions(homework):
+    """The class: {student: notebook}."""
+    handed_in = {
+        f"wrong_{i}": named(f"students_{homework}", {name: answer for name, (_, answer) in wrong(homework, i).items()})
+        for i in range(rounds(homework))
+    }
+    for student, folder in (("unanswered", "exercises"), ("right", "solutions")):
+        (path,) = (ROOT / folder).glob(f"{homework}_*.ipynb")
+        handed_in[student] = path.read_bytes()
+    for i in range(ways(homework)):
+        answers = {name: answers[i] for name, answers in right_answers(homework).items()}
+        handed_in[f"in_other_words_{i}"] = named(f"right_answers_{homework}", answers)
+    return handed_in
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """grades.csv of a homework, by student, after one run of the command."""
+
+    @functools.cache
+    def rows(homework):
+        folder = tmp_path_factory.mktemp(homework)
+        (folder / "submissions").mkdir()
+        for student, data in submissions(homework).items():
+            (folder / "submissions" / f"{student}.ipynb").write_bytes(data)
+        command = [sys.executable, "-m", "lectures_lib.homework", "grade", homework, folder / "submissions"]
+        command += ["--out", folder / "grades", "--workers", "2"]
+        done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        with (folder / "grades" / "grades.csv").open(newline="", encoding="utf-8") as file:
+            return {row["student"]: row for row in csv.DictReader(file)}
+
+    return rows
+
+
+@every_homework
+def test_unanswered_gets_nothing(graded, homework):
+    assert graded(homework)["unanswered"]["total"] == "0"
+
+
+@every_homework
+def test_the_solution_gets_all_points_and_no_remark(graded, homework):
+    row = graded(homework)["right"]
+    assert (row["total"], row["remarks"]) == ("20", "")
+
+
+@pytest.mark.parametrize(("homework", "i"), [(homework, i) for homework in HOMEWORK for i in range(ways(homework))])
+def test_right_answers_in_other_words_get_all_points(graded, homework, i):
+    row = graded(homework)[f"in_other_words_{i}"]
+    assert row["total"] == "20", row["remarks"]
+
+
+@pytest.mark.parametrize(("homework", "i"), [(homework, i) for homework in HOMEWORK for i in range(rounds(homework))])
+def test_mistakes_are_named(graded, homework, i):
+    row = graded(homework)[f"wrong_{i}"]
+    assert row["total"] == "0"
+    for name, (mistake, _) in wrong(homework, i).items():
+        assert f"{name.split('.')[1]}: {mistake}" in row["remarks"], name
