@@ -1,0 +1,934 @@
+# %% [markdown]
+# # Generating
+#
+# A model of the weather report writes two words. The first is "heavy", "light" or "no", the second "rain", "snow" or
+# "wind", and the model says how likely each is. Which report should it give?
+#
+# Take the likeliest word each time: "heavy", then "rain". The whole report has probability $0.5 \cdot 0.4 = 0.20$. But
+# look at the branch in orange.
+
+# %% tags=["setup", "nbval-ignore-output"]
+# Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
+# is installed; running the cell twice is harmless.
+import importlib.util
+import subprocess
+import sys
+
+REPOSITORY = "https://github.com/from-attention-to-bert/course"
+if importlib.util.find_spec("lectures_lib") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"lectures-lib[chapters] @ git+{REPOSITORY}"], check=True)
+
+import lectures_lib
+
+device = lectures_lib.setup(seed=0)
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "A tree of probabilities. From the start three branches: heavy 0.5, light 0.4, no 0.1. From each of them three branches to rain, snow and wind. The path heavy, rain is drawn in blue and ends at 0.200. The path light, rain is drawn in orange and ends at 0.360, the largest of the nine."}, "figure": {"caption": "All nine reports. Blue: the likeliest word each time. Orange: the likeliest report."}}
+import matplotlib.pyplot as plt
+
+from lectures_lib import plots
+
+FIRST = {"heavy": 0.5, "light": 0.4, "no": 0.1}
+SECOND = {
+    "heavy": {"rain": 0.40, "snow": 0.35, "wind": 0.25},
+    "light": {"rain": 0.90, "snow": 0.05, "wind": 0.05},
+    "no": {"rain": 0.20, "snow": 0.30, "wind": 0.50},
+}
+
+
+def edge(ax, start, end, share, colour):
+    """A line of the tree with its probability, as thick as it is likely."""
+    ax.plot(*zip(start, end, strict=True), color=colour, linewidth=0.8 + 5 * share)
+    middle = [(a + b) / 2 for a, b in zip(start, end, strict=True)]
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    ax.text(*middle, f"{share:g}", ha="center", va="center", fontsize=9, bbox=box)
+
+
+def word(ax, x, y, text, colour):
+    """A word beside the end of its line."""
+    ax.text(x, y, text, ha="left", va="center", color=colour)
+
+
+_, ax = plt.subplots(figsize=(6.4, 4.4))
+paths = {("heavy", "rain"): plots.BLUE, ("light", "rain"): plots.ORANGE}
+for i, (first, share) in enumerate(FIRST.items()):
+    colour = {"heavy": plots.BLUE, "light": plots.ORANGE}.get(first, "#B9B9B9")
+    y = -3 * i
+    edge(ax, (0, -3), (1.6, y), share, colour)
+    word(ax, 1.68, y, first, "black")
+    for j, (second, then) in enumerate(SECOND[first].items()):
+        colour = paths.get((first, second), "#B9B9B9")
+        edge(ax, (2.5, y), (4.1, y + 0.9 - 0.9 * j), then, colour)
+        bold = "bold" if (first, second) in paths else "normal"
+        ax.text(
+            4.2,
+            y + 0.9 - 0.9 * j,
+            f"{second}   {share * then:.3f}",
+            va="center",
+            weight=bold,
+        )
+ax.set(xlim=(-0.2, 5.4), ylim=(-7.3, 1.3))
+ax.set_axis_off()
+plt.show()
+
+# %% [markdown]
+# "Light rain" has probability $0.4 \cdot 0.9 = 0.36$. The model itself finds it nearly twice as likely as what we made
+# it say. A language model gives a distribution over the *next* word; what to say is a second decision, and this chapter
+# is about that one.
+#
+# **After this chapter you can**
+#
+# - write greedy decoding, sampling and beam search in a few lines each, and say when each is the right one;
+# - compute by hand what temperature, top-k and top-p do to a distribution;
+# - explain why beam search needs a length penalty, and why a wider beam can give a worse translation;
+# - build a key-value cache, prove that it changes nothing, and count what it saves;
+# - recognise three bugs of decoders that no error message announces.
+#
+# **Time** about 70 minutes. **You need** [chapter 6](06_decoder.ipynb).
+
+# %%
+import math
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
+
+import torch
+from torch.testing import assert_close
+
+from lectures_lib import data, decoding, metrics, source, stepper
+from lectures_lib.attention import causal_mask, scaled_dot_product_attention
+from lectures_lib.data import BOS, EOS
+from lectures_lib.frames import Frames
+from lectures_lib.stepper import Stepper
+from lectures_lib.stepping import KeyValueCache, Step
+from lectures_lib.training import fit, translation_loss
+from lectures_lib.transformer import Transformer, TransformerConfig, WithoutCache
+
+# %% [markdown]
+# ## A translator to play with
+#
+# The weather report serves for pencil and paper. For real decoding we take a Transformer that translates number words
+# from English into German. [Chapter 8](08_training.ipynb) is about training; here it only has to be done, so the cell below does it quickly:
+# lists of one or two numbers below 1,000, two blocks in encoder and decoder, width 64. A copy is kept of the model as
+# it was after 150 of the 500 steps. It has understood half of it, and we shall need its doubts.
+
+# %% tags=["hide-input"]
+examples = data.load("translation", counts=(1, 2))
+tokens = [
+    (data.number_tokens(example["en"]), data.number_tokens(example["de"]))
+    for example in examples
+]
+vocabulary = data.WordVocabulary.build(sentence for pair in tokens for sentence in pair)
+pairs = [
+    (vocabulary.encode(english), vocabulary.encode(german, bos=True, eos=True))
+    for english, german in tokens
+]
+
+STEPS = 500
+torch.manual_seed(0)
+model = Transformer(
+    replace(TransformerConfig.TINY, vocab_size=len(vocabulary), d_ff=128, max_len=64)
+)
+optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+# Up in 50 steps, then down in the second half.
+schedule = torch.optim.lr_scheduler.LambdaLR(
+    optimizer, lambda step: min((step + 1) / 50, 1, 2 - 2 * step / STEPS)
+)
+copies = []
+
+
+def keep(model):
+    """Called every 150 steps: keep a copy."""
+    copies.append(deepcopy(model))
+    return {}
+
+
+fit(
+    model,
+    data.Batches(pairs, data.pad_pairs, batch_size=64),
+    translation_loss,
+    optimizer,
+    schedule,
+    steps=STEPS,
+    clip=1.0,
+    evaluate=keep,
+    evaluate_every=150,
+    progress=False,
+)
+model.eval()
+half_trained = copies[0].eval()
+
+# %% [markdown]
+# The test examples were not in the training set. A source is a row of token ids with its length, as in chapter 6.
+
+
+# %%
+def load_test(counts, size=300):
+    """Sources (n, n_source), their lengths, and the right translations as words."""
+    test = data.load("translation", "test", counts=counts, size=size)
+    english = [vocabulary.encode(data.number_tokens(e["en"])) for e in test]
+    return *data.pad(english), [data.number_tokens(e["de"]) for e in test]
+
+
+def right(decoded, references):
+    """The share of sentences without a mistake."""
+    words = [vocabulary.decode(ids) for ids in decoded.sentences()]
+    return metrics.exact_match(words, references)
+
+
+texts, lengths, references = load_test((1, 2))
+print(*vocabulary.decode(texts[0].tolist()), "→", *references[0])
+
+# %% [markdown]
+# ## Greedy
+#
+# The simplest rule is the one that went wrong above: **take the likeliest word, append it, go on**. One sentence at a
+# time it is five lines. The decoder is run over all that has been written so far, and only its last position is asked.
+
+
+# %%
+@torch.no_grad()
+def greedy(model, text, max_len=20):
+    """The likeliest next word, again and again: token ids."""
+    written = [BOS]
+    while len(written) <= max_len and written[-1] != EOS:
+        logits = model(text[None], torch.tensor([written]))  # (1, n_target, vocab)
+        written.append(int(logits[0, -1].argmax()))
+    return written[1:]
+
+
+# %% tags=["nbval-ignore-output"]
+print(*vocabulary.decode(greedy(model, texts[0, : lengths[0]])))
+
+# %% [markdown]
+# The library's version decodes a batch. It asks a model for two things only: `start` reads the source, `step` reads one
+# more word of every sentence and gives the logits of the next. What the model remembers in between (its *state*) is its
+# own business, so the same lines decode a Transformer, a recurrent network, or a table of weather words.
+
+# %%
+source.show(decoding.decode_with, docstring=False)
+
+# %% [markdown]
+# For greedy decoding, `choose` is the argmax. Sentences of a batch end at different steps, and the loop runs until the
+# last has ended. Mind the line with `masked_fill`: a finished sentence goes on producing words like all the others, and
+# they are thrown away.
+
+# %%
+marks = {"begin": BOS, "end": EOS, "max_len": 20}
+found = decoding.greedy(model, texts, lengths, **marks)
+for i, sentence in enumerate(found.sentences()[:30]):
+    ours = greedy(model, texts[i, : lengths[i]])
+    assert ours == [*sentence, EOS]
+assert right(found, references) > 0.9
+print("one at a time and in a batch: the same words; more than 9 in 10 are right")
+
+# %% [markdown]
+# ## Step by step
+#
+# Here is the translator at work. Each step shows the source, shaded by how much the decoder looks at each word
+# (cross-attention of the last block, mean over heads), what is written so far, and the distribution of the next word.
+# Use the buttons, the slider or the arrow keys.
+
+
+# %% tags=["hide-input"]
+def walk(model, english, start=3):
+    """Greedy decoding of one source, as a stepper; also the looks themselves."""
+    words = data.number_tokens(english)
+    text = torch.tensor([vocabulary.encode(words)])
+    found = decoding.greedy(model, text, look=4, **marks)
+    said = [vocabulary.words[i] for i in found.tokens[0].tolist()]
+    frames, labels = [], []
+    for i, look in enumerate(found.looks):
+        seen = look.attention[0, -1].mean(dim=0)  # (n_source,)
+        names = [vocabulary.words[t] for t in look.candidates[0].tolist()]
+        shares = dict(zip(names, look.probabilities[0].tolist(), strict=True))
+        so_far = said[:i]
+        frames.append(
+            stepper.join(
+                stepper.part("source", stepper.pieces(words, shades=seen.tolist())),
+                stepper.part("so far", stepper.pieces(["<s>", *so_far])),
+                stepper.part("next word", stepper.bars(shares, marked=[said[i]])),
+            )
+        )
+        labels.append(f"Word {i + 1}: {said[i]}")
+    title = "Greedy decoding, one word at a time"
+    alt = f"{english}, translated word by word, with the distribution of each word."
+    return Stepper(frames, title, labels, alt, start), found, said
+
+
+# %% tags=["nbval-ignore-output"]
+walked, found, said = walk(model, "eight hundred and twenty-five, thirty-one")
+walked
+
+# %% tags=["remove-cell"]
+expected = "acht hundert fünf und zwanzig , ein und dreißig </s>"
+assert " ".join(said) == expected
+for look in found.looks:
+    assert look.probabilities[0, 0] > 0.5
+    assert_close(look.attention.sum(dim=-1), torch.ones(1, 2, 4))
+
+# %% [markdown]
+# At the third word the model must say "fünf" before "zwanzig", because German puts the units first. It does not guess:
+# the source is all there, and attention fetches the word that is wanted. Nearly all distributions are a single long
+# bar. There is one right answer and the model knows it, so greedy decoding is all one needs.
+#
+# The half-trained copy is not so sure, and its distributions are the ones that make the choice of a rule matter.
+
+# %% tags=["nbval-ignore-output"]
+walk(half_trained, "eight hundred and twenty-five, thirty-one", start=0)[0]
+
+# %% [markdown]
+# ## Sampling
+#
+# A translation should be right. A story should also be different from the last one. Then one *draws* the next word, each
+# with the probability that the model gives it. (Lecture slides sometimes say of the Transformer that "a word is
+# sampled". It can be; the paper's translations come from beam search, section 6.1.)
+#
+# To check a sampler we need a model whose distributions are known: the weather report. As a `StepModel` it is a table
+# with one row for each word read and one column for each word that may follow.
+
+# %%
+WORDS = ["<s>", "</s>", *FIRST, "rain", "snow", "wind"]
+BEGIN, END = 0, 1
+TABLE = torch.zeros(len(WORDS), len(WORDS))
+TABLE[BEGIN, 2:5] = torch.tensor(list(FIRST.values()))
+for first, then in SECOND.items():
+    TABLE[WORDS.index(first), 5:8] = torch.tensor(list(then.values()))
+TABLE[5:8, END] = TABLE[END, END] = 1.0  # after two words, the end
+
+
+class NoMemory:
+    """The state of a model that remembers nothing: each step depends on the last word."""
+
+    def select(self, rows):
+        return self
+
+
+class Weather:
+    """The weather report, to be decoded step by step."""
+
+    def start(self, source, source_lengths=None):
+        return Step(None, NoMemory())
+
+    def step(self, tokens, state, return_weights=False):
+        return Step(TABLE[tokens].log(), state)
+
+
+report = {"begin": BEGIN, "end": END, "max_len": 3}
+nothing = torch.zeros(1, 1, dtype=torch.long)  # it has no source
+found = decoding.greedy(Weather(), nothing, **report)
+print(*(WORDS[i] for i in found.sentences()[0]), f"{found.scores.exp().item():.2f}")
+
+# %% [markdown]
+# Twenty thousand reports should come out as often as the tree says, within half a percent or so:
+
+# %%
+generator = torch.Generator().manual_seed(0)
+drawn = decoding.sample(
+    Weather(), nothing.expand(20_000, 1), generator=generator, **report
+)
+for first, second in (("heavy", "rain"), ("light", "rain"), ("no", "snow")):
+    ids = torch.tensor([WORDS.index(first), WORDS.index(second), END])
+    share = (drawn.tokens == ids).all(dim=1).float().mean().item()
+    expected = FIRST[first] * SECOND[first][second]
+    assert abs(share - expected) < 0.015
+    print(f"{first} {second}: {expected:.2f}, drawn as often within 0.015")
+
+# %% [markdown]
+# ### Temperature
+#
+# Pure sampling has a flaw. A vocabulary has tens of thousands of words, most of them absurd at any given place, each
+# with a tiny probability. Together they are drawn every few words. So one sharpens the distribution: **divide the
+# logits by a temperature** $T$ before the softmax. Since $e^{s/T} = (e^s)^{1/T}$, that raises every probability to the
+# power $1/T$ and makes them sum to 1 again.
+#
+# By hand: the shares 0.6, 0.3 and 0.1 at $T = \frac12$ are squared to 0.36, 0.09 and 0.01, together 0.46, so 0.78, 0.20
+# and 0.02. The likely get likelier. At $T = 2$ we take square roots, 0.775, 0.548 and 0.316, together 1.639, so 0.47,
+# 0.33 and 0.19: all get more alike.
+
+# %%
+shares = torch.tensor([0.6, 0.3, 0.1])
+for temperature in (0.5, 1, 2):
+    heated = (shares.log() / temperature).softmax(dim=-1)
+    by_powers = shares ** (1 / temperature)
+    assert_close(heated, by_powers / by_powers.sum())
+    print(f"T = {temperature:3}:", *(f"{share:.2f}" for share in heated))
+
+# %% [markdown]
+# As $T$ goes to 0 only the largest is left, and that is greedy decoding; as it grows, every word becomes equally
+# likely. The **entropy**, $-\sum_i p_i \log p_i$, says how much is left to chance: 0 when one word has everything,
+# $\log n$ when $n$ words are alike.
+
+# %% tags=["nbval-ignore-output"]
+NAMES = ["rain", "snow", "wind", "sun", "fog", "hail", "frogs"]
+UNSURE = torch.tensor([0.30, 0.24, 0.18, 0.12, 0.09, 0.05, 0.02])
+SURE = torch.tensor([0.86, 0.06, 0.03, 0.02, 0.01, 0.01, 0.01])
+
+
+def entropy(shares):
+    """How much is left to chance, in nats."""
+    return -(shares * shares.log()).nansum(dim=-1)
+
+
+def draw_heated(ax, temperature):
+    """Bars of seven words at a temperature."""
+    heated = (UNSURE.log() / temperature).softmax(dim=-1)
+    ax.bar(NAMES, heated, color=plots.BLUE)
+    ax.set(ylim=(0, 1), ylabel="probability")
+    ax.set_title(f"entropy {entropy(heated):.2f} of {math.log(7):.2f}")
+
+
+heat = Frames(
+    draw_heated,
+    values=[0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0],
+    title="temperature",
+    alt="Bars of seven words. At 0.1 rain has nearly everything, at 1 the bars fall slowly from 0.30 to 0.02, at 4 they are almost equal.",
+    start=4,
+)
+heat
+
+# %% [markdown]
+# (In a running notebook, `heat.live()` lets the kernel draw it.)
+
+# %% mystnb={"image": {"alt": "Two curves of entropy over temperature from 0.1 to 4. The unsure distribution rises early, from 0.3 to 1.7 at temperature 1. The sure one stays near 0 up to 0.5, reaches 0.6 at 1 and climbs until 4. Both approach a dotted line at 1.95."}, "figure": {"caption": "Entropy over temperature, for a model that is unsure of the next word and one that is sure. Dotted: the largest possible, log 7."}}
+temperatures = torch.linspace(0.1, 4, 60)
+ax = plots.curves(
+    temperatures,
+    {
+        name: [entropy((shares.log() / t).softmax(dim=-1)).item() for t in temperatures]
+        for name, shares in {"unsure": UNSURE, "sure": SURE}.items()
+    },
+    xlabel="temperature",
+    ylabel="entropy",
+    direct_labels=False,
+)
+ax.axhline(math.log(7), color=plots.GREY, linestyle=":")
+plt.show()
+
+# %% [markdown]
+# ### Top-k and top-p
+#
+# Temperature weakens the absurd words; it forbids none. Two rules cut them off. **Top-k** keeps the $k$ likeliest words
+# (Fan et al., 2018). **Top-p**, or nucleus sampling, keeps the fewest words that together reach probability $p$
+# (Holtzman et al., 2020). What is kept is made to sum to 1 again. Each is a few lines:
+
+
+# %%
+def top_k(shares, k):
+    """Keep the k largest shares."""
+    smallest_kept = shares.topk(k).values[-1]
+    kept = shares.where(shares >= smallest_kept, torch.tensor(0.0))
+    return kept / kept.sum()
+
+
+def top_p(shares, p):
+    """Keep the fewest largest shares that sum to p or more."""
+    largest_first, order = shares.sort(descending=True)
+    before = largest_first.cumsum(dim=0) - largest_first  # what the likelier ones reach
+    kept = torch.zeros_like(shares)
+    kept[order] = largest_first.where(before < p, torch.tensor(0.0))
+    return kept / kept.sum()
+
+
+for shares in (UNSURE, SURE):
+    logits = shares.log()[None]
+    assert_close(top_k(shares, 3), decoding.keep_top_k(logits, 3).softmax(dim=-1)[0])
+    assert_close(
+        top_p(shares, 0.8), decoding.keep_top_p(logits, 0.8).softmax(dim=-1)[0]
+    )
+    print(f"top-3 keeps {int((top_k(shares, 3) > 0).sum())} words,", end=" ")
+    print(f"top-p of 0.8 keeps {int((top_p(shares, 0.8) > 0).sum())}")
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four bar charts of seven words. Top-3 keeps rain, snow and wind in both rows. Top-p of 0.8 keeps four words, rain, snow, wind and sun, of the unsure distribution and rain alone of the sure one. Cut words are drawn hollow."}, "figure": {"caption": "What is kept (filled) and what is cut (hollow) of two distributions. Top-3 always keeps three words; top-p keeps many where the model is unsure and few where it is sure."}}
+figure, axes = plt.subplots(2, 2, figsize=(7.2, 4.4), sharey=True)
+panels = [
+    ("unsure, top-k of 3", UNSURE, top_k(UNSURE, 3)),
+    ("unsure, top-p of 0.8", UNSURE, top_p(UNSURE, 0.8)),
+    ("sure, top-k of 3", SURE, top_k(SURE, 3)),
+    ("sure, top-p of 0.8", SURE, top_p(SURE, 0.8)),
+]
+for ax, (title, shares, kept) in zip(axes.flat, panels, strict=True):
+    colours = [plots.BLUE if share > 0 else "white" for share in kept]
+    edges = [plots.BLUE if share > 0 else plots.GREY for share in kept]
+    ax.bar(NAMES, shares, color=colours, edgecolor=edges)
+    ax.set_title(title)
+    ax.tick_params(axis="x", labelsize=9)
+for ax in axes[:, 0]:
+    ax.set_ylabel("probability")
+plt.show()
+
+# %% [markdown]
+# Top-3 lets "wind" through where the model was sure of rain, and would cut sensible words off a longer flat
+# distribution. Top-p adapts: few words where the model is sure, many where it is not. It takes the word that *crosses*
+# $p$ as well; we shall see below what happens otherwise. The rules are combined freely, in the order temperature, top-k,
+# top-p, and the library's `sample` does nothing more than that before it draws.
+#
+# Now real sentences. Number words have one right translation, so sampling can only lose. How much?
+
+# %% mystnb={"image": {"alt": "Three curves of the share of right translations over temperature. All start near 1. Pure sampling falls steeply from temperature 1 on and is lowest at 2. Top-k of 3 falls slowest. Top-p of 0.9 is highest up to 1.5 and then falls steeply too."}, "figure": {"caption": "Share of right translations over temperature, drawn from the trained model: pure sampling, top-k of 3, top-p of 0.9."}}
+temperatures = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0]
+rules = {"pure": {}, "top-k": {"top_k": 3}, "top-p": {"top_p": 0.9}}
+shares_right = {}
+for name, rule in rules.items():
+    shares_right[name] = []
+    for temperature in temperatures:
+        drawn = decoding.sample(
+            model,
+            texts,
+            lengths,
+            temperature=temperature,
+            generator=torch.Generator().manual_seed(0),
+            **rule,
+            **marks,
+        )
+        shares_right[name].append(right(drawn, references))
+ax = plots.curves(
+    temperatures, shares_right, xlabel="temperature", ylabel="right translations"
+)
+ax.set(ylim=(0, 1.05))
+plt.show()
+
+# %%
+by_greedy = right(decoding.greedy(model, texts, lengths, **marks), references)
+assert abs(shares_right["pure"][0] - by_greedy) < 0.03
+pure, by_k, by_p = (shares[-1] for shares in shares_right.values())
+assert pure < 0.45 and by_k > pure + 0.15 and by_p > pure + 0.05
+print("T = 0.25: as good as greedy, within 3 in 100")
+print("T = 2: fewer than half are right; top-k and top-p both save some")
+
+# %% [markdown]
+# Even at $T = 1$, where one draws exactly what the model has learned, something is lost: a little doubt at each word adds
+# up over the words of a sentence. At $T = 2$ top-p is of less use than top-k: the heated distribution is so flat that
+# many words are needed to reach 0.9, and they are all let in. Where there are many good answers the tables turn. Greedy text is dull and
+# falls into loops that repeat the same sentence for ever; Holtzman et al. (2020) show it for GPT-2, and that nucleus
+# sampling avoids both. [Chapter 10](10_language_model.ipynb) draws such text.
+#
+# ## Beam search
+#
+# Back to the tree. Greedy took "heavy" and could never come back. **Beam search** keeps the best `width` beginnings
+# instead of one: extend each by every word, and keep the best of all these.
+
+
+# %%
+def following(words):
+    """The next words of a weather report with their probabilities."""
+    return FIRST if not words else SECOND[words[0]]
+
+
+def beam(following, width, steps):
+    """The likeliest sentences found, best first: (log probability, words)."""
+    beams = [(0.0, ())]
+    for _ in range(steps):
+        grown = [
+            (score + math.log(share), (*words, word))
+            for score, words in beams
+            for word, share in following(words).items()
+        ]
+        beams = sorted(grown, reverse=True)[:width]
+    return beams
+
+
+for width in (1, 2, 9):
+    score, words = beam(following, width, steps=2)[0]
+    print(f"width {width}: {math.exp(score):.2f}", *words)
+
+# %% [markdown]
+# Scores are sums of logarithms, since the product of a few hundred probabilities is too small a number for a computer.
+# A beam of 1 is greedy decoding. A beam of 2 keeps "heavy" *and* "light" and finds the best report. A beam of 9 keeps
+# everything there is, so it cannot miss: it is exhaustive search. The library agrees, all nine in the same order:
+
+# %%
+everything = sorted(
+    ((FIRST[a] * SECOND[a][b], (a, b)) for a in FIRST for b in SECOND[a]), reverse=True
+)
+kept, _ = decoding.n_best(Weather(), nothing, width=9, alpha=0.0, **report)
+assert_close(kept.scores[0].exp(), torch.tensor([share for share, _ in everything]))
+for tokens, (share, words) in list(zip(kept.tokens[0], everything, strict=True))[:3]:
+    assert WORDS[tokens[0]] == words[0]
+    print(f"{share:.3f}", *(WORDS[i] for i in tokens[:2]))
+
+one = decoding.beam(model, texts, lengths, width=1, **marks)
+assert one.sentences() == decoding.greedy(model, texts, lengths, **marks).sentences()
+print("a beam of 1 and greedy: the same translations")
+
+# %% [markdown]
+# Wider is not *always* better, by the way. A beam of 2 may drop the very beginning that greedy would have followed to a
+# good end. In practice that is rare.
+#
+# ### The length penalty
+#
+# Sentences that end early have to leave the beam and wait, and then sentences of different lengths compete. That is not
+# fair. Every further word multiplies by a number below 1, so among sentences of equal quality the shorter one has the
+# larger probability. Wu et al. (2016) divide the log probability of a sentence of $n$ tokens by
+#
+# $$\mathrm{lp}(n) = \left(\frac{5 + n}{6}\right)^{\alpha}.$$
+#
+# By hand: the full translation has six tokens with probability 0.85 each, a short one that leaves half of it out has
+# two, together 0.45. The logarithms are $6 \cdot \log 0.85 = -0.975$ and $\log 0.45 = -0.799$, so the short one wins.
+# With the paper's $\alpha = 0.6$ we divide by $(11/6)^{0.6} = 1.439$ and $(7/6)^{0.6} = 1.097$, and get $-0.678$ and
+# $-0.728$: the full one wins.
+
+# %%
+for alpha in (0.0, 0.6, 1.0):
+    full = 6 * math.log(0.85) / decoding.length_penalty(6, alpha)
+    short = math.log(0.45) / decoding.length_penalty(2, alpha)
+    winner = "full" if full > short else "short"
+    print(f"alpha = {alpha}: full {full:.3f}, short {short:.3f}, the {winner} one wins")
+
+# %% [markdown]
+# Does a trained model do that? The trained one hardly has room for it, since one sentence takes nearly all of the
+# probability. The half-trained one has doubts, and here is how long its translations are on average, for lists of two
+# numbers.
+
+# %% mystnb={"image": {"alt": "Mean length over beam width, from 1 to 8. Without penalty the length falls at once from width 1 to 2, a little further to 4, and stays. With alpha 0.6 it falls less, with alpha 1 least. A dotted line marks the length of the right translations."}, "figure": {"caption": "Mean length of the half-trained model's translations of two numbers, in words, over the width of the beam (logarithmic). A width of 1 is greedy decoding. Dotted: the right translations."}}
+two = load_test((2,), size=100)
+widths = [1, 2, 4, 8]
+mean_lengths = {}
+for alpha in (0.0, 0.6, 1.0):
+    mean_lengths[f"α = {alpha}"] = [
+        decoding.beam(half_trained, *two[:2], width=width, alpha=alpha, **marks)
+        .lengths.float()
+        .mean()
+        .item()
+        for width in widths
+    ]
+ax = plots.curves(widths, mean_lengths, xlabel="beam width", ylabel="mean length")
+right_length = sum(len(words) for words in two[2]) / len(two[2])
+ax.axhline(right_length, color=plots.GREY, linestyle=":")
+ax.text(1, right_length, "right translations", color=plots.GREY, va="bottom")
+ax.set(xscale="log", xticks=widths, xticklabels=widths)
+ax.minorticks_off()
+plt.show()
+
+# %%
+without, some, full = mean_lengths.values()
+assert without[0] > without[-1]
+assert without[-1] < some[-1] < full[-1]
+print("alpha = 0: a beam of 8 writes shorter translations than greedy")
+print("the larger alpha is, the longer they get")
+
+# %% [markdown]
+# The wider the beam, the more thoroughly it searches for what the model likes best, and a model likes short sentences.
+# This is the **beam search curse**: from about 5 or 10 hypotheses on, translations get *worse* (Koehn and Knowles, 2017).
+# Stahlberg and Byrne (2019) searched exhaustively with a Transformer: for more than half of their sentences, the
+# likeliest translation of all was the empty one. A narrow beam never finds it. In other words, beam search works
+# because it does not quite do what it is meant to do. The Transformer's paper used a width of 4 and $\alpha = 0.6$
+# (section 6.1), at four times the work of greedy decoding or so.
+#
+# The library's beam is our loop over tensors, plus the part for sentences that end:
+
+# %%
+source.show(decoding.grow, docstring=False)
+
+# %% [markdown]
+# ## A cache: the same words, less work
+#
+# At each step our first `greedy` ran the decoder over the whole text so far, and threw everything away except the last
+# position. The positions before it had been computed in the step before, and in the one before that. Was it necessary
+# to do it again?
+#
+# Because of the causal mask, position $i$ depends on positions $0 \dots i$ only. Writing one more word cannot change it.
+# So its vectors are the same in every later step, in every block. And what does the *newest* position need from the
+# older ones? Its query is compared with their keys, and their values are averaged. Nothing else. So keep the keys and
+# values, and compute everything else for one position only. That is the **key-value cache**.
+
+# %%
+torch.manual_seed(0)
+W_Q, W_K, W_V = torch.randn(3, 8, 8) / 8**0.5
+x = torch.randn(1, 5, 8)  # five positions, width 8
+everything = scaled_dot_product_attention(x @ W_Q, x @ W_K, x @ W_V, causal_mask(5))
+
+keys, values = torch.zeros(1, 0, 8), torch.zeros(1, 0, 8)
+for i in range(5):
+    newest = x[:, i : i + 1]  # (1, 1, 8): all that is computed in this step
+    keys = torch.cat([keys, newest @ W_K], dim=1)
+    values = torch.cat([values, newest @ W_V], dim=1)
+    output = scaled_dot_product_attention(newest @ W_Q, keys, values)  # and no mask
+    assert_close(output[:, 0], everything[:, i])
+print("position by position with a cache, and all at once: the same")
+
+# %% [markdown]
+# No mask is needed, for the future is not there. Feed-forward layers and norms look at one position at a time and need no
+# cache at all, and the keys and values of cross-attention are made from the memory once, before the first step. The
+# library's cache does what the two `torch.cat` do, but reserves room ahead, because a `cat` copies everything each time:
+
+# %%
+source.show(KeyValueCache.extend, docstring=False)
+
+# %%
+source.show(Transformer.step, docstring=False)
+
+# %% [markdown]
+# Now the proof on the real model. `WithoutCache` wraps a Transformer and decodes as our `greedy` did. Words and
+# logits must agree, and the feed-forward layer of the first block counts the positions that it sees.
+
+# %%
+cached = decoding.greedy(model, texts, lengths, **marks)
+plain = decoding.greedy(WithoutCache(model), texts, lengths, **marks)
+assert cached.sentences() == plain.sentences()
+
+with torch.no_grad():
+    written = data.pad([[BOS, *sentence] for sentence in cached.sentences()]).ids
+    at_once = model(texts, written, lengths)
+    state = model.start(texts, lengths).state
+    for i in range(written.shape[1]):
+        logits, state, _ = model.step(written[:, i], state)
+        assert (logits - at_once[:, i]).abs().max() < 1e-5 * at_once.abs().max()
+print("the same words; logits: largest difference < 1e-5 of the largest logit")
+
+counted = []
+layer = model.decoder.blocks[0].feed_forward
+hook = layer.register_forward_hook(lambda _, args, out: counted.append(out.shape[1]))
+for name, decoder in {"with": model, "without": WithoutCache(model)}.items():
+    counted.clear()
+    decoding.greedy(decoder, texts[:1], lengths[:1], **marks, never=[EOS])
+    print(f"{name:7} {sum(counted):3} positions: {counted[:5]} …")
+hook.remove()
+
+# %% [markdown]
+# Twenty words cost 20 positions with the cache, and $1 + 2 + \dots + 20 = 210$ without. Count multiply–adds, for one
+# decoder block of width $d$ with a feed-forward layer of $4d$. Each position needs $4d^2$ for the projections of
+# self-attention, $2d^2$ for those of cross-attention and $8d^2$ for the feed-forward layer. Attention to a position
+# costs $2d$, that is $d$ for the score and $d$ for the average.
+
+
+# %%
+def multiply_adds(n, d=512, n_source=24, cache=True):
+    """What one decoder block does while n words are written."""
+    total = 2 * d**2 * n_source * (1 if cache else n)  # keys and values of the memory
+    for so_far in range(1, n + 1):
+        positions = 1 if cache else so_far
+        total += positions * (14 * d**2 + 2 * d * n_source)  # projections, the source
+        total += positions * 2 * d * so_far  # self-attention
+    return total
+
+
+print("words   with cache   without   ratio   (million multiply-adds)")
+for n in (16, 64, 256, 1024):
+    a, b = (multiply_adds(n, cache=cache) / 1e6 for cache in (True, False))
+    print(f"{n:5} {a:12,.0f} {b:9,.0f} {b / a:7.1f}")
+for n in (64, 128):
+    ratio = multiply_adds(n, d=256, cache=False) / multiply_adds(n, d=256)
+    print(f"width 256, {n} words: ratio {ratio:.0f}")
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Left: a lower triangle of squares, five steps by five positions; without a cache all squares of the triangle are computed, with it only the diagonal. Right: multiply-adds over words written, on two logarithmic axes. The line without cache is twice as steep as that with cache."}, "figure": {"caption": "Left: which positions are computed at each step; orange with and without a cache, grey without only. Right: multiply\u2013adds of one block of width 512."}}
+figure, (left, right_ax) = plt.subplots(1, 2, figsize=(7.4, 3.2))
+for step in range(8):
+    for position in range(step + 1):
+        colour = plots.ORANGE if position == step else "#CFCFCF"
+        left.add_patch(plt.Rectangle((position, step), 0.92, 0.92, color=colour))
+left.set(
+    xlim=(-0.1, 8), ylim=(8, -0.1), aspect="equal", xlabel="position", ylabel="step"
+)
+left.set(xticks=[], yticks=[])
+ns = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+plots.curves(
+    ns,
+    {
+        "without": [multiply_adds(n, cache=False) for n in ns],
+        "with": [multiply_adds(n) for n in ns],
+    },
+    ax=right_ax,
+    xlabel="words written",
+    ylabel="multiply–adds",
+)
+right_ax.set(xscale="log", yscale="log")
+plt.show()
+
+# %% [markdown]
+# Without a cache the projections grow with $n^2$ (and attention with $n^3$); with it they grow with $n$ (and attention
+# with $n^2$). Does the clock agree? It was measured with six blocks of width 256 on one core. For a single sentence,
+# decoding without a cache took
+# 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> times as long at 64 words and
+# 3.7<!-- decoding_speed: batch_1/tokens_128/without_over_cache/median .1f --> times at 128. For 16 sentences it was
+# 6.8<!-- decoding_speed: batch_16/tokens_64/without_over_cache/median .1f --> and
+# 11.9<!-- decoding_speed: batch_16/tokens_128/without_over_cache/median .1f --> times. (Each is the middle of two runs only,
+# and those of the 6.8 were far apart,
+# 4.7<!-- decoding_speed: batch_16/tokens_64/without_over_cache/min .1f --> and
+# 9.0<!-- decoding_speed: batch_16/tokens_64/without_over_cache/max .1f -->.) That is a good deal, and far less than the 34
+# and 67 of the count. The count leaves out the encoder and the output layer, which cost the same either way. And a
+# matrix product with one position is so small that fetching the weights takes longer than multiplying, so further
+# positions cost little until there are many.
+#
+# Hugging Face's `generate`, with the same weights and a cache of its own, took
+# 1.3<!-- decoding_speed: batch_1/tokens_64/generate_over_cache/median .1f --> times as long as the library for one sentence of
+# 64 words and 1.2<!-- decoding_speed: batch_16/tokens_64/generate_over_cache/median .1f --> times for sixteen. Both do the same
+# arithmetic, but `generate` has many more options to look after at every step. The difference is small: single pairs of runs
+# lay between 1.06<!-- decoding_speed: batch_1/tokens_64/generate_over_cache/min .2f --> and
+# 1.41<!-- decoding_speed: batch_1/tokens_64/generate_over_cache/max .2f -->.
+#
+# The price is memory: two vectors for each word, in each block, for each sentence of the batch.
+
+# %%
+d, blocks, bytes_each = 512, 6, 4
+a_word = 2 * d * blocks * bytes_each
+print(f"base Transformer, float32: {a_word // 1024} KiB for each word of each sentence")
+print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
+
+# %% [markdown]
+# ## What goes wrong
+#
+# ### Every word at place 0
+#
+# With a cache, a step reads a single word, and code that numbers the positions of its input from 0 gives place 0 to
+# every one. GPT-2 in the `mlx-lm` library had this fault until 2025 (pull request 93): nothing fails, the text is merely
+# bad, and worst in small models.
+
+
+# %%
+class Restarting(Transformer):
+    """A Transformer that gives every new word the position 0."""
+
+    def step(self, tokens, state, return_weights=False):
+        position, state.n_decoded = state.n_decoded, 0
+        logits, state, attention = super().step(tokens, state, return_weights)
+        state.n_decoded = position + 1
+        return Step(logits, state, attention)
+
+
+restarting = Restarting(model.config).eval()
+restarting.load_state_dict(model.state_dict())
+broken = right(decoding.greedy(restarting, texts, lengths, **marks), references)
+assert broken > 0.2
+print("every word at place 0: more than 2 in 10 translations are right all the same")
+
+with torch.no_grad():
+    state = restarting.start(texts, lengths).state
+    for i in range(3):
+        logits, state, _ = restarting.step(written[:, i], state)
+        same = (logits - at_once[:, i]).abs().max() < 1e-3
+        print(f"step {i} like all at once: {same}")
+
+# %% [markdown]
+# Our model gets away with it surprisingly often: in "fünf und zwanzig", what comes next follows from *which* words are
+# there, and positions matter little. So reading a few outputs does not find the bug, and a test of one step does not
+# either, because the first word *is* at place 0. The comparison that does is the one above: step by step against all at
+# once, at every position.
+#
+# ### The beam that stops too early
+#
+# A finished sentence leaves the beam. When may the search end? "When `width` sentences are finished" sounds sensible,
+# and several libraries did just that; in Hugging Face's `generate` it is the option `early_stopping=True`. This is
+# what it does to the trained model. (The library's function is told that nothing alive can win any more.)
+
+
+# %%
+def stops_early(text, width=4):
+    """Beam search over one source that ends when `width` sentences have ended."""
+    logits, state, _ = model.step(torch.tensor([BOS]), model.start(text[None]).state)
+    beams, ended = [(0.0, [])], []
+    for _ in range(marks["max_len"]):
+        log_probs = logits.log_softmax(dim=-1)
+        totals = torch.tensor([[score] for score, _ in beams]) + log_probs
+        best = totals.flatten().topk(2 * width)
+        grown = []
+        for place, (score, at) in enumerate(zip(*best, strict=True)):
+            parent, token = divmod(int(at), logits.shape[1])
+            sentence = [*beams[parent][1], token]
+            if token != EOS:
+                grown.append((score.item(), sentence, parent))
+            elif place < width:
+                ended.append((score.item(), sentence))
+        if len(ended) >= width:  # the mistake
+            break
+        beams = [(score, sentence) for score, sentence, _ in grown[:width]]
+        rows = torch.tensor([parent for _, _, parent in grown[:width]])
+        newest = torch.tensor([sentence[-1] for _, sentence in beams])
+        logits, state, _ = model.step(newest, state.select(rows))
+    return max(ended)[1]
+
+
+with torch.no_grad():
+    hasty = [
+        vocabulary.decode(stops_early(text[:n]))
+        for text, n in zip(texts[:100], lengths, strict=False)
+    ]
+patient = decoding.beam(model, texts[:100], lengths[:100], width=4, alpha=0.0, **marks)
+assert (
+    metrics.exact_match(hasty, references[:100])
+    < 0.9
+    < right(patient, references[:100])
+)
+shorter = [
+    len(h) < len(r) for h, r in zip(hasty, references[:100], strict=True) if h != r
+]
+print("early end: fewer than 9 in 10 right; most of the wrong ones are too short")
+print("patient:   more than 9 in 10 right")
+assert sum(shorter) > len(shorter) / 2
+
+# %% [markdown]
+# The model is *sure*, and that is the trouble. One hypothesis has nearly all of the probability, so the other three
+# places of the beam are filled with rubbish, some of which ends at every step. After a few steps four sentences have
+# ended, and the right one was still being written. The wider search does worse than greedy. The cure is to go on
+# **while a live hypothesis scores better than the worst of the finished ones**: log probabilities only fall, so what is
+# behind stays behind. (A length penalty may lift it again; with one, this is a rule of thumb.) The
+# xnmt translator was mended in the same way in 2019, and Hugging Face's default is this rule too. (The first version of this book's library had the fault too. Its tests had compared it with
+# exhaustive search and with Hugging Face, on random weights, where nobody is sure of anything.)
+#
+# ### The word that crosses p
+#
+# Top-p keeps the fewest words that *reach* $p$. Written carelessly, "keep words while the sum is at most $p$":
+
+
+# %%
+def careless_top_p(shares, p):
+    """Keeps what stays below p, without the word that crosses it."""
+    largest_first, order = shares.sort(descending=True)
+    kept = torch.zeros_like(shares)
+    kept[order] = largest_first.where(largest_first.cumsum(dim=0) <= p, 0.0)
+    return kept
+
+
+for name, shares in {"unsure": UNSURE, "sure": SURE}.items():
+    print(f"{name:7} keeps {int((careless_top_p(shares, 0.8) > 0).sum())} words")
+try:
+    torch.multinomial(careless_top_p(SURE, 0.8), 1)
+except RuntimeError as error:
+    print("RuntimeError:", str(error).split(",")[0][:70])
+
+# %% [markdown]
+# Where the model is sure, the first word alone exceeds $p$, and nothing is left to draw from. Here it crashes. In code
+# that keeps at least one word it does not, and quietly samples from less than it says.
+#
+# And what the library refuses, it refuses with the number in the message:
+
+# %%
+for call in (
+    partial(decoding.beam, width=0),
+    partial(decoding.sample, temperature=0.0),
+    partial(decoding.sample, top_p=1.5),
+):
+    try:
+        call(model, texts, lengths, **marks)
+    except ValueError as error:
+        print(error)
+
+# %% [markdown]
+# ## Summary
+#
+# 1. A model gives distributions; decoding chooses. Greedy takes the likeliest word and cannot take it back.
+# 2. Sampling is for text with many good continuations. Temperature sharpens or flattens, top-k and top-p cut the tail.
+# 3. Beam search keeps several beginnings. It needs a length penalty, and must not end while a better one is alive.
+# 4. The likeliest sentence is not the best one: models like to be brief, and wide beams find that out.
+# 5. With a key-value cache each step computes one position. Test it against all positions at once.
+#
+# **Homework 3**, questions 5 to 7, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
+#
+# **Next:** a decoder without an encoder, the left-to-right language model:
+# [chapter 10](10_language_model.ipynb).
+#
+# ## References
+#
+# - Yonghui Wu et al. (2016). *Google's neural machine translation system: bridging the gap between human and machine
+#   translation.* arXiv:1609.08144. Section 7: the length penalty.
+# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le (2014). *Sequence to sequence learning with neural networks.* NIPS. Beam
+#   search for translation with networks.
+# - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS. Section 6.1: beam of 4, α = 0.6.
+# - Angela Fan, Mike Lewis and Yann Dauphin (2018). *Hierarchical neural story generation.* ACL. Top-k sampling.
+# - Ari Holtzman, Jan Buys, Li Du, Maxwell Forbes and Yejin Choi (2020). *The curious case of neural text degeneration.*
+#   ICLR. Top-p (nucleus) sampling.
+# - Philipp Koehn and Rebecca Knowles (2017). *Six challenges for neural machine translation.* Workshop on Neural Machine
+#   Translation. The sixth: wide beams.
+# - Felix Stahlberg and Bill Byrne (2019). *On NMT search errors and model errors: cat got your tongue?* EMNLP-IJCNLP.
+# - Graham Neubig et al., *xnmt*, pull request 572 (2019), and Hugging Face *transformers*, pull request 21368 (2023): when
+#   may a beam search end? *mlx-lm*, pull request 93 (2025): positions with a cache.
