@@ -1,0 +1,32 @@
+"""Homework 2: from recurrent translators to the Transformer (chapters 1, 5, 6). Eight questions, 20 points, about two and a half hours.
+
+Each wrong answer below is the right one with one thing changed, as in homework 1.
+"""
+
+from lectures_lib.homework.hw2.additive import ADDITIVE
+from lectures_lib.homework.hw2.count import COUNT
+from lectures_lib.homework.hw2.decoder_block import DECODER
+from lectures_lib.homework.hw2.decoder_step import STEP
+from lectures_lib.homework.hw2.encoder_block import ENCODER
+from lectures_lib.homework.hw2.forcing import FORCING
+from lectures_lib.homework.hw2.loss import LOSS
+from lectures_lib.homework.hw2.norm import NORM
+from lectures_lib.homework.questions import Homework
+
+HOMEWORK = Homework(
+    name="hw2",
+    title="From recurrence to the Transformer",
+    ready_made=(
+        "F.layer_norm",
+        "nn.functional.layer_norm",
+        "torch.layer_norm",
+        "TransformerEncoderLayer",
+        "TransformerDecoderLayer",
+        "nn.Transformer",
+        "lectures_lib.layers",
+        "lectures_lib.scoring",
+        "lectures_lib.seq2seq",
+        "lectures_lib.transformer",
+    ),
+    questions=(ADDITIVE, STEP, NORM, ENCODER, DECODER, FORCING, LOSS, COUNT),
+)

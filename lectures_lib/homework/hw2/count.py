@@ -1,0 +1,215 @@
+"""Question 8: how many numbers are in a Transformer?"""
+
+from functools import partial
+
+import torch
+from torch import Generator
+
+from lectures_lib.homework.questions import Case, Misconception, Question
+
+_BASE = {"vocab_size": 37_000, "d_model": 512, "n_heads": 8, "d_ff": 2048, "n_layers": 6}
+_BIG = {"vocab_size": 37_000, "d_model": 1024, "n_heads": 16, "d_ff": 4096, "n_layers": 6}
+
+
+def _count_cases(g: Generator) -> list[Case]:
+    def number(low: int, high: int) -> int:
+        return int(torch.randint(low, high, (), generator=g))
+
+    def some() -> dict[str, int]:
+        n_heads, d_head = number(2, 6), number(7, 13)
+        d_model = n_heads * d_head
+        sizes = {"vocab_size": number(200, 900), "d_model": d_model, "n_heads": n_heads}
+        return sizes | {"d_ff": 3 * d_model + number(1, 20), "n_layers": number(2, 6)}
+
+    def case(sizes: dict[str, int], name: str, **more: bool) -> Case:
+        listed = ", ".join(f"{key} = {value}" for key, value in sizes.items())
+        return Case(kwargs=sizes | more, shows=f"{name} ({listed}){'' if more.get('tied', True) else ', three embeddings'}")
+
+    return [
+        case(_BASE, "the base model"),
+        case(_BIG, "the big model"),
+        case(some(), "a small one"),
+        case(some(), "a small one", tied=False),
+    ]
+
+
+def count_parameters(vocab_size: int, d_model: int, n_heads: int, d_ff: int, n_layers: int, tied: bool = True) -> int:
+    """Of the whole Transformer of 2017, with a bias in every linear layer."""
+    attention = 4 * (d_model * d_model + d_model)
+    feed_forward = (d_model * d_ff + d_ff) + (d_ff * d_model + d_model)
+    norm = 2 * d_model
+    encoder_block = attention + feed_forward + 2 * norm
+    decoder_block = 2 * attention + feed_forward + 3 * norm
+    matrices = 1 if tied else 3
+    return n_layers * (encoder_block + decoder_block) + matrices * vocab_size * d_model + vocab_size
+
+
+def _count(
+    vocab_size,
+    d_model,
+    n_heads,
+    d_ff,
+    n_layers,
+    tied=True,
+    biases=True,
+    attention_biases=True,
+    ff_biases=True,
+    projections=4,
+    per_head=False,
+    ff_matrices=2,
+    norm_vectors=2,
+    cross=True,
+    decoder_norms=3,
+    stacks=2,
+    shared=False,
+    matrices=None,
+    output_bias=True,
+    final_norms=0,
+):
+    attention_biases, ff_biases = attention_biases and biases, ff_biases and biases
+    attention = projections * (d_model * d_model + d_model * attention_biases) * (n_heads if per_head else 1)
+    feed_forward = ff_matrices * d_model * d_ff + (d_ff + d_model) * ff_biases
+    norm = norm_vectors * d_model
+    encoder_block = attention + feed_forward + 2 * norm
+    decoder_block = (2 if cross else 1) * attention + feed_forward + decoder_norms * norm
+    blocks = encoder_block + decoder_block if stacks == 2 else encoder_block
+    matrices = matrices or (1 if tied else 3)
+    embeddings = matrices * vocab_size * d_model + (vocab_size if output_bias and biases else 0)
+    return (1 if shared else n_layers) * blocks + final_norms * norm + embeddings
+
+
+def _count_tied_twice(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
+    return _count(vocab_size, d_model, n_heads, d_ff, n_layers, tied, matrices=2 if tied else 3)
+
+
+def _count_untied_twice(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
+    return _count(vocab_size, d_model, n_heads, d_ff, n_layers, tied, matrices=1 if tied else 2)
+
+
+def _count_tied_inverted(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
+    return _count(vocab_size, d_model, n_heads, d_ff, n_layers, not tied)
+
+
+def _count_norm_of_two_numbers(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
+    norms = n_layers * 5
+    return count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied) - norms * 2 * d_model + norms * 2
+
+
+_CROSS = (
+    "Your decoder block has one attention. It has two, self-attention and cross-attention, each with four projections of its own, and "
+    "three norms."
+)
+_TIED = (
+    "You count the token vectors more than once although tied=True: source, target and output then share one matrix, vocab_size · d_model "
+    "numbers, once."
+)
+_NORMS = (
+    "Your norms are missing. Each LayerNorm has a gain and a shift for every feature, 2 · d_model numbers; two in an encoder block, three "
+    "in a decoder block."
+)
+
+COUNT = Question(
+    name="hw2.count_parameters",
+    title="How many parameters?",
+    points=2,
+    minutes=15,
+    difficulty=2,
+    chapter="06_decoder#how-many-parameters",
+    cases=_count_cases,
+    reference=count_parameters,
+    misconceptions=(
+        Misconception(
+            "biases_forgotten",
+            "You count the matrices only. Every linear layer here has a bias, too: d_model numbers for each of the four projections, d_ff "
+            "and d_model for the feed-forward layer, vocab_size for the output.",
+            partial(_count, biases=False),
+        ),
+        Misconception(
+            "attention_biases_forgotten",
+            "The biases of attention are missing: here each of its four projections has one of d_model numbers.",
+            partial(_count, attention_biases=False),
+        ),
+        Misconception(
+            "feed_forward_biases_forgotten",
+            "The biases of the feed-forward layer are missing: d_ff numbers after W_1, d_model after W_2.",
+            partial(_count, ff_biases=False),
+        ),
+        Misconception(
+            "output_bias_forgotten",
+            "Only the output's bias is missing: one number for each token of the vocabulary.",
+            partial(_count, output_bias=False),
+        ),
+        Misconception(
+            "w_o_forgotten",
+            "You count three projections in an attention: W_Q, W_K, W_V. There is a fourth, W_O, which mixes the heads.",
+            partial(_count, projections=3),
+        ),
+        Misconception(
+            "multiplied_by_the_heads",
+            "You multiply attention's parameters by the number of heads. The heads *share out* the d_model features: n_heads matrices of "
+            "width d_model / n_heads are one matrix of width d_model. The number of heads does not matter.",
+            partial(_count, per_head=True),
+        ),
+        Misconception(
+            "one_feed_forward_matrix",
+            "The feed-forward layer has two matrices, from d_model to d_ff and back; you count one.",
+            partial(_count, ff_matrices=1),
+        ),
+        Misconception("norms_forgotten", _NORMS, partial(_count, norm_vectors=0)),
+        Misconception(
+            "half_a_norm",
+            "You count d_model numbers for a LayerNorm. It has two vectors, gain and shift: 2 · d_model.",
+            partial(_count, norm_vectors=1),
+        ),
+        Misconception(
+            "norm_of_two_numbers",
+            "You count two numbers for a LayerNorm. Gain and shift are *vectors*, a number for each feature: 2 · d_model.",
+            _count_norm_of_two_numbers,
+        ),
+        Misconception("cross_attention_forgotten", _CROSS, partial(_count, cross=False)),
+        Misconception("cross_attention_forgotten", _CROSS, partial(_count, cross=False, decoder_norms=2)),
+        Misconception(  # the bias of W_2 forgotten in both stacks comes to the same number
+            "third_norm_forgotten",
+            "You are 2 · d_model short in each layer. A decoder block has three sublayers and so three norms; if you have counted three, "
+            "then it is the bias after W_2 that is missing, d_model numbers in each block of both stacks.",
+            partial(_count, decoder_norms=2),
+        ),
+        Misconception(
+            "decoder_forgotten",
+            "You count one stack. There are two, n_layers encoder blocks and n_layers decoder blocks.",
+            partial(_count, stacks=1),
+        ),
+        Misconception(
+            "one_block_for_all_layers",
+            "You count one block of each kind. All n_layers blocks of a stack have parameters of their own.",
+            partial(_count, shared=True),
+        ),
+        Misconception("tied_embeddings_counted_again", _TIED, partial(_count, matrices=3)),
+        Misconception("tied_embeddings_counted_again", _TIED, _count_tied_twice),
+        Misconception(
+            "tied_ignored",
+            "Right with tied embeddings, and the same without. With tied=False there are three matrices: source, target and output.",
+            partial(_count, matrices=1),
+        ),
+        Misconception(
+            "two_matrices_when_untied",
+            "With tied=False you count two matrices of token vectors. There are three: the source's, the target's, and the output layer's.",
+            _count_untied_twice,
+        ),
+        Misconception(
+            "tied_inverted",
+            "You have tied the wrong way round: tied=True means that source, target and output share *one* matrix; with False there are "
+            "three.",
+            _count_tied_inverted,
+        ),
+        Misconception(
+            "final_norms_counted",
+            "You count a norm at the end of each stack. Pre-norm models need one; this is the paper's, post-norm, and has none. "
+            "(nn.Transformer always has them.)",
+            partial(_count, final_norms=2),
+        ),
+    ),
+    # Counting is exact.
+    rtol=0.0,
+    atol=0.5,
+)
