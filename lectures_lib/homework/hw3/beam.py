@@ -1,0 +1,232 @@
+"""Question 6: beam search, in a model that is a table."""
+
+import math
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from lectures_lib.homework.hw1.inputs import normal
+from lectures_lib.homework.hw3.inputs import telling, whole
+from lectures_lib.homework.questions import Case, Misconception, Question
+
+Hypothesis = tuple[list[int], float]  # its tokens, and its score
+
+
+def _beam_cases(g: Generator) -> list[Case]:
+    def draw(g: Generator) -> list[Case]:
+        cases = []
+        for likely in (1.0, 0.0, -2.5):  # how likely the end is
+            vocab, width, max_len = whole(g, 6, 8), whole(g, 2, 4), whole(g, 4, 6)
+            start, end = torch.randperm(vocab, generator=g)[:2].tolist()
+            alpha = whole(g, 6, 12) / 10
+            logits = 1.2 * normal(g, vocab, vocab)
+            logits[:, end] += likely
+            logits[:, start] -= 4.0
+            where = f"{vocab} tokens (start {start}, end {end}), width {width}, at most {max_len} tokens, alpha = {alpha}"
+            shows = f"{where}; the end is {'unlikely' if likely < 0 else 'likely'}"
+            cases.append(Case((logits.log_softmax(dim=-1), start, end, width, max_len, alpha), shows=shows))
+        return cases
+
+    return telling(g, draw, beam_search, [mistake.answer for mistake in _MISTAKES])
+
+
+def beam_search(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+    """The `width` best hypotheses, best first: (tokens, log probability over length penalty)."""
+    return _search(log_probs, start, end, width, max_len, alpha)
+
+
+def _search(
+    log_probs: Tensor,
+    start: int,
+    end: int,
+    width: int,
+    max_len: int,
+    alpha: float,
+    stops: str = "at max_len",
+    ended_from: str = "the best",
+    places: str = "refilled",
+    cut_off_compete: bool = True,
+    penalty: str = "all tokens",
+    scores: str = "sum of logs",
+) -> list[Hypothesis]:
+    table = (log_probs.exp() if "prob" in scores else log_probs).tolist()
+    live: list[Hypothesis] = [([], 1.0 if scores == "product of probs" else 0.0)]
+    finished: list[Hypothesis] = []
+    for n in range(1, max_len + 1):
+        grown = [
+            ([*tokens, token], score * more if scores == "product of probs" else score + more)
+            for tokens, score in live
+            for token, more in enumerate(table[tokens[-1] if tokens else start])
+        ]
+        if places == "one each" and n > 1:
+            grown = [max(grown[i : i + len(table)], key=lambda h: h[1]) for i in range(0, len(grown), len(table))]
+        grown.sort(key=lambda h: -h[1])
+        if stops == "never":
+            live = grown[:width]
+            continue
+        finished += [h for h in (grown[:width] if ended_from == "the best" else grown) if h[0][-1] == end]
+        live = [h for h in (grown[:width] if places == "shrinking" else grown) if h[0][-1] != end][:width]
+        if len(finished) >= {"at max_len": math.inf, "at the first end": 1, "at width ends": width}[stops]:
+            live = []
+            break
+    if cut_off_compete:
+        finished += live
+    scored = []
+    for tokens, score in finished:
+        n = len(tokens) - (penalty == "without the end" and tokens[-1] == end)
+        divisor = {"all tokens": ((5 + n) / 6) ** alpha, "without the end": ((5 + n) / 6) ** alpha, "the length": n**alpha, "none": 1.0}
+        scored.append((tokens, score / divisor[penalty]))
+    return sorted(scored, key=lambda h: -h[1])[:width]
+
+
+def _greedy(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+    tokens, score = [], 0.0
+    while len(tokens) < max_len and end not in tokens:
+        row = log_probs[tokens[-1] if tokens else start]
+        tokens.append(int(row.argmax()))
+        score += float(row.max())
+    return [(tokens, score / ((5 + len(tokens)) / 6) ** alpha)]
+
+
+def _with_start(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+    return [([start, *tokens], score) for tokens, score in beam_search(log_probs, start, end, width, max_len, alpha)]
+
+
+def _without_end(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+    return [([t for t in tokens if t != end], score) for tokens, score in beam_search(log_probs, start, end, width, max_len, alpha)]
+
+
+def _worst_first(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+    return beam_search(log_probs, start, end, width, max_len, alpha)[::-1]
+
+
+def _best_only(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+    return beam_search(log_probs, start, end, width, max_len, alpha)[:1]
+
+
+def _penalty_multiplied(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+    return beam_search(log_probs, start, end, width, max_len, -alpha)
+
+
+def _tokens_only(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[list[int]]:
+    return [tokens for tokens, _ in beam_search(log_probs, start, end, width, max_len, alpha)]
+
+
+_SUMS = (
+    "You add up probabilities. The probability of a sentence is the *product* of its tokens' probabilities, so it is their logarithms "
+    "that are added: log_probs as it is, without exp."
+)
+_MISTAKES = (
+    Misconception(
+        "greedy",
+        "This is greedy decoding: one hypothesis, always continued with its likeliest token. Keep `width` of them alive, and return as "
+        "many.",
+        _greedy,
+    ),
+    Misconception(
+        "best_only",
+        "You return the best hypothesis only. The `width` best are asked for, best first.",
+        _best_only,
+    ),
+    Misconception(
+        "no_length_penalty",
+        "Your scores are plain log probabilities, and every token makes those smaller: short hypotheses win. Divide each by its length "
+        "penalty, ((5 + n) / 6)^alpha, before you rank them.",
+        partial(_search, penalty="none"),
+    ),
+    Misconception(
+        "divided_by_length",
+        "You divide by n^alpha. The penalty of the question is ((5 + n) / 6)^alpha, which is 1 for a single token and grows more gently.",
+        partial(_search, penalty="the length"),
+    ),
+    Misconception(
+        "end_not_counted",
+        "Your length penalty does not count the end token. It was chosen and paid for like the others: n counts all tokens behind the "
+        "start.",
+        partial(_search, penalty="without the end"),
+    ),
+    Misconception(
+        "penalty_multiplied",
+        "You multiply by the length penalty. Log probabilities are negative, so that makes long hypotheses worse still: divide.",
+        _penalty_multiplied,
+    ),
+    Misconception("probabilities_added", _SUMS, partial(_search, scores="sum of probs")),
+    Misconception(
+        "probabilities_multiplied",
+        "You multiply probabilities. The order is the same, but the scores asked for are logarithms, and a product of a few hundred "
+        "probabilities is 0 in float32. Add up log_probs.",
+        partial(_search, scores="product of probs"),
+    ),
+    Misconception(
+        "goes_on_behind_the_end",
+        "You continue hypotheses that have ended. What ends with `end` is finished: put it aside and give its place to another.",
+        partial(_search, stops="never"),
+    ),
+    Misconception(
+        "each_its_own_best",
+        "After the first step each hypothesis is continued with its own best token, so you run `width` greedy searches side by side. All "
+        "continuations of all live hypotheses compete together; one hypothesis may have two children and another none.",
+        partial(_search, places="one each"),
+    ),
+    Misconception(
+        "beam_shrinks",
+        "When a hypothesis ends, its place in your beam stays empty, and the search gets narrower. The place goes to the next best: "
+        "`width` hypotheses live on, as long as there are so many.",
+        partial(_search, places="shrinking"),
+    ),
+    Misconception(
+        "every_end_counts",
+        "You accept every continuation that ends, however unlikely. Only those among the `width` best of all continuations finish.",
+        partial(_search, ended_from="anywhere"),
+    ),
+    Misconception(
+        "stops_at_the_first_end",
+        "You stop as soon as one hypothesis has ended. It is the likeliest *short* one; a longer one may still turn out better. Go on "
+        "until max_len.",
+        partial(_search, stops="at the first end"),
+    ),
+    Misconception(
+        "stops_at_width_ends",
+        "You stop when `width` hypotheses have ended, good or bad. The best one may still be alive: go on until max_len.",
+        partial(_search, stops="at width ends"),
+    ),
+    Misconception(
+        "unfinished_dropped",
+        "You drop what is still alive at max_len. It was cut off, but it competes as it is: a model that never says `end` would "
+        "otherwise say nothing at all.",
+        partial(_search, cut_off_compete=False),
+    ),
+    Misconception(
+        "start_returned",
+        "Your tokens begin with the start token. It was given, not chosen: return what comes behind it.",
+        _with_start,
+    ),
+    Misconception(
+        "end_dropped",
+        "You drop the end token. Here it is part of a hypothesis; it tells a finished one from one that was cut off.",
+        _without_end,
+    ),
+    Misconception(
+        "worst_first",
+        "Right, but the other way round: return the best first.",
+        _worst_first,
+    ),
+    Misconception(
+        "scores_missing",
+        "You return the tokens only. Each entry is a pair: the tokens and the score.",
+        _tokens_only,
+    ),
+)
+
+BEAM = Question(
+    name="hw3.beam_search",
+    title="Beam search",
+    points=3,
+    minutes=25,
+    difficulty=3,
+    chapter="09_generating#beam-search",
+    cases=_beam_cases,
+    reference=beam_search,
+    misconceptions=_MISTAKES,
+)
