@@ -307,11 +307,18 @@ def note(seen: Intermediates | None, **named: Tensor) -> None:
         seen.update(named)
 
 
-def initialise(model: nn.Module) -> None:
-    """Xavier-uniform matrices and zero biases in every linear layer of the model (Glorot and Bengio 2010)."""
+def initialise(model: nn.Module, std: float | None = None) -> None:
+    """Fresh matrices and zero biases in every linear layer of the model.
+
+    Xavier-uniform (Glorot and Bengio 2010), as in most code for the Transformer; or, with `std`, normal with this standard
+    deviation, cut off at two of them, as in BERT and ViT.
+    """
     for module in model.modules():
         if isinstance(module, nn.Linear):
-            nn.init.xavier_uniform_(module.weight)
+            if std is None:
+                nn.init.xavier_uniform_(module.weight)
+            else:
+                nn.init.trunc_normal_(module.weight, std=std, a=-2 * std, b=2 * std)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
 

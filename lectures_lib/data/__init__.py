@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lectures_lib.data.batches import Batches, Padded, PairBatch, TextBatch, blocks, pad, pad_pairs, pad_texts
+from lectures_lib.data.documents import articles, manual_documents, sentences
 from lectures_lib.data.hub import DataError, read_split
+from lectures_lib.data.images import ImageBatch, ImageBatches, handwritten_digits, labelled_image, stack
 from lectures_lib.data.manual import python_manual
 from lectures_lib.data.numbers import number_alignment, number_tokens, number_words
 from lectures_lib.data.words import BOS, EOS, PAD, UNK, WordVocabulary
@@ -24,12 +26,18 @@ __all__ = [
     "Batches",
     "DataError",
     "Examples",
+    "ImageBatch",
+    "ImageBatches",
     "Padded",
     "PairBatch",
     "TextBatch",
     "WordVocabulary",
+    "articles",
     "blocks",
+    "handwritten_digits",
+    "labelled_image",
     "load",
+    "manual_documents",
     "number_alignment",
     "number_tokens",
     "number_words",
@@ -38,6 +46,8 @@ __all__ = [
     "pad_texts",
     "python_manual",
     "read_split",
+    "sentences",
+    "stack",
 ]
 
 SPLITS = ("train", "validation", "test")
@@ -59,11 +69,13 @@ class Task:
         offline: makes the examples of a split, with no network.
         real: the hub ids that hold the task's real data; the first is meant by `source="real"`.
         example: turns a row of the hub's table into an example.
+        gather: makes the examples of all of these, where one example is spread over several rows.
     """
 
     offline: Callable[..., list]
     real: tuple[str, ...]
     example: Callable[[dict], Any]
+    gather: Callable[[list], list] = list
 
 
 TASKS = {
@@ -71,6 +83,10 @@ TASKS = {
     "translation": Task(number_words, ("bentrevett/multi30k",), lambda row: {"en": row["en"], "de": row["de"]}),
     # Examples are texts, as long as the source has them: lines of WikiText, one play of Shakespeare, chapters of Python's manual.
     "language_model": Task(python_manual, ("Salesforce/wikitext/wikitext-2-v1", "karpathy/tiny_shakespeare"), lambda row: row["text"]),
+    # Examples are documents, each a list of sentences.
+    "pretraining": Task(manual_documents, ("Salesforce/wikitext/wikitext-2-v1",), lambda row: row["text"], articles),
+    # Examples are dictionaries with an image, a tensor (channels, height, width) of numbers from 0 to 1, and its label.
+    "images": Task(handwritten_digits, ("zalando-datasets/fashion_mnist", "uoft-cs/cifar10"), labelled_image),
 }
 
 
@@ -78,7 +94,8 @@ def load(task: str, split: str = "train", source: str = "offline", **options: An
     """The examples of one split of a task.
 
     Args:
-        task: "translation" (examples are dictionaries of an English and a German sentence) or "language_model" (texts).
+        task: "translation" (examples are dictionaries of an English and a German sentence), "language_model" (texts),
+            "pretraining" (documents, each a list of sentences) or "images" (dictionaries of an image and its label).
         split: "train", "validation" or "test". No example is in two of them.
         source: "offline": the default that needs no network; "real": the task's first data set on the hub; or the hub id of
             another one that `TASKS` names. The hub's data is read from the mirror that the environment variable LECTURES_DATA
@@ -105,4 +122,4 @@ def load(task: str, split: str = "train", source: str = "offline", **options: An
     if hub_id not in found.real:
         raise ValueError(f"no source {source!r} for {task!r}; there is: offline, real, {', '.join(found.real)}")
     rows, origin = read_split(hub_id, split)
-    return Examples([found.example(row) for row in rows], origin)
+    return Examples(found.gather([found.example(row) for row in rows]), origin)
