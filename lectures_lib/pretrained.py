@@ -1,4 +1,4 @@
-"""Real weights: read a Hugging Face checkpoint and give its tensors our names (chapters 9 and 12).
+"""Real weights: read a Hugging Face checkpoint and give its tensors our names, and write one (chapters 8, 11 and 12).
 
 This module knows no model. A model's module holds its key map, a dictionary from names in the checkpoint to names in our state dict, where
 `{i}` and the like stand for the part of a name that is copied: `"layers.{i}.fc1.{kind}": "blocks.{i}.feed_forward.W_1.{kind}"`.
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 # Files that hold weights, the one we would rather read first. A .bin file is read without running any code in it.
@@ -51,11 +52,16 @@ def read_state(folder: Path) -> dict[str, Tensor]:
 
     Raises:
         FileNotFoundError: where the folder holds no file of weights.
+        ValueError: for a damaged one.
     """
     for name in WEIGHTS:
         if (folder / name).exists():
             path = folder / name
-            return load_file(path) if path.suffix == ".safetensors" else torch.load(path, map_location="cpu", weights_only=True)
+            try:
+                return load_file(path) if path.suffix == ".safetensors" else torch.load(path, map_location="cpu", weights_only=True)
+            except (SafetensorError, RuntimeError, EOFError) as error:
+                size = path.stat().st_size
+                raise ValueError(f"{path} ({size:,} bytes) is damaged, or its download was cut off: {error}. Fetch it again") from error
     raise FileNotFoundError(f"{folder} holds no weights: neither {' nor '.join(WEIGHTS)}")
 
 
@@ -91,6 +97,28 @@ def rename(state: Mapping[str, Tensor], key_map: Mapping[str, str], ignored: Seq
     if unknown:
         raise ValueError(f"the checkpoint holds {len(unknown)} tensors that the key map does not know: {', '.join(sorted(unknown))}")
     return renamed
+
+
+def spelled_theirs(state: Mapping[str, Tensor], key_map: Mapping[str, str]) -> dict[str, Tensor]:
+    """The way back: tensors under our names, given the checkpoint's. Of several names for one of ours, the map's first is used.
+
+    Raises:
+        ValueError: for names that the map does not lead to, all of them listed.
+    """
+    backwards: dict[str, str] = {}
+    for theirs, ours in key_map.items():
+        backwards.setdefault(ours, theirs)
+    return rename(state, backwards)
+
+
+def write_checkpoint(folder: str | Path, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> Path:
+    """Write config.json and model.safetensors, the weights first: a folder with a config is whole."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {name: tensor.detach().clone().contiguous() for name, tensor in state.items()}
+    save_file(weights, folder / WEIGHTS[0], metadata={"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(dict(config), indent=2) + "\n", encoding="utf-8")
+    return folder
 
 
 def load_into(model: nn.Module, state: Mapping[str, Tensor]) -> None:
