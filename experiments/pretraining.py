@@ -1,0 +1,161 @@
+"""How well does a small BERT fill holes, and which masking rate and split serve it best (chapter 13)?
+
+    python experiments/pretraining.py                    three seeds, about half an hour on one core; writes book/results/pretraining.json
+    python experiments/pretraining.py --only paper       some of the variants only (the others are kept from the last run)
+    python experiments/pretraining.py --size full        BertConfig.SMALL on WikiText-2, for a GPU; writes pretraining_full.json
+
+Every variant is trained on the same text and asked the same: 15 % of held-out tokens chosen, those behind [MASK] told. The baselines
+count tokens, and tokens behind their left neighbour.
+"""
+
+import argparse
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import torch
+from torch import nn
+from torch.optim.lr_scheduler import LambdaLR
+
+from lectures_lib import data, results
+from lectures_lib.bert import BertConfig, BertForPreTraining
+from lectures_lib.layers import initialise
+from lectures_lib.positions import sinusoidal_positions
+from lectures_lib.pretraining import MaskingRates, PreTrainingBatches, evaluate, pretraining_loss
+from lectures_lib.tokenization import WordPiece
+from lectures_lib.training import bert_schedule, fit
+
+SEEDS = [0, 1, 2]
+
+
+@dataclass(frozen=True)
+class Size:
+    """What differs between a CPU and a GPU.
+
+    Args:
+        source: of the text.  config: sizes of the model; its vocabulary and positions are those below.  vocab: word pieces.
+        max_len, batch: of the inputs.  steps, short: how long to train, and how long to train what is only compared with each other.
+        rate: the highest learning rate.  wide: whether the first weights are larger than BERT's.
+    """
+
+    source: str
+    config: BertConfig
+    vocab: int
+    max_len: int
+    batch: int
+    steps: int
+    short: int
+    rate: float
+    wide: bool
+
+
+SIZES = {
+    "cpu": Size("offline", replace(BertConfig.TINY, d_model=64, d_ff=256), 1000, 32, 64, 1600, 1600, 6e-3, True),
+    "full": Size("real", BertConfig.SMALL, 8000, 128, 64, 20_000, 20_000, 5e-4, False),
+}
+FULL_RATE = 0.4  # of the chapter's own run
+VARIANTS = {  # masking rates and the share of random pairs; None: no next-sentence task
+    "chapter": (MaskingRates(FULL_RATE), 0.5),
+    "paper": (MaskingRates(), 0.5),
+    "rate_5": (MaskingRates(0.05), 0.5),
+    "always_mask": (MaskingRates(FULL_RATE, 1.0, 0.0), 0.5),
+    "no_nsp": (MaskingRates(FULL_RATE), None),
+}
+
+
+def new_model(size: Size, n_words: int, seed: int) -> BertForPreTraining:
+    """A fresh model. Narrow ones start with larger weights and with sinusoids as positions, as in the chapter."""
+    torch.manual_seed(seed)
+    config = replace(size.config, vocab_size=n_words, max_len=size.max_len)
+    model = BertForPreTraining(config)
+    if size.wide:
+        initialise(model)
+        embeddings, d = model.bert.embeddings, config.d_model
+        for table in (embeddings.tokens.weight, embeddings.segments):
+            nn.init.normal_(table, std=d**-0.5)
+        embeddings.positions.positions.data = sinusoidal_positions(size.max_len, d) * (2 / d) ** 0.5
+    return model
+
+
+def words_only(model: nn.Module, batch) -> torch.Tensor:
+    """The first loss without the second."""
+    words = model(batch.tokens, batch.segments, batch.lengths, at=batch.chosen).words
+    return nn.functional.cross_entropy(words, batch.original[batch.chosen])
+
+
+def train(size: Size, variant: str, documents: list, tokenizer: WordPiece, seed: int) -> BertForPreTraining:
+    """One model of one variant."""
+    rates, random_share = VARIANTS[variant]
+    share = 0.0 if random_share is None else random_share
+    sizes = {"max_len": size.max_len, "batch_size": size.batch}
+    batches = PreTrainingBatches(documents, tokenizer, **sizes, rates=rates, random_share=share, seed=seed)
+    model = new_model(size, len(tokenizer), seed)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=size.rate, betas=(0.9, 0.98), weight_decay=0.01)
+    steps = size.steps if variant == "chapter" else size.short
+    schedule = LambdaLR(optimizer, bert_schedule(steps // 20, steps))
+    fit(
+        model, batches, words_only if random_share is None else pretraining_loss, optimizer, schedule, steps=steps, clip=1.0, progress=False
+    )
+    return model
+
+
+class Table(nn.Module):
+    """A model that only counts: the probabilities of every token, given the one to its left."""
+
+    def __init__(self, probabilities: torch.Tensor):
+        super().__init__()
+        self.probabilities = probabilities
+
+    def forward(self, tokens, segments, lengths, at):
+        """Scores for the holes; none for the pairs."""
+        return self.probabilities[tokens.roll(1, dims=1)[at]].log(), torch.zeros(len(tokens), 2)
+
+
+def tables(documents: list, tokenizer: WordPiece) -> dict[str, Table]:
+    """The unigram model, and the one that looks at the left neighbour."""
+    n = len(tokenizer)
+    rows = [torch.tensor(tokenizer.encode(sentence)) for document in documents for sentence in document]
+    unigram = torch.bincount(torch.cat(rows), minlength=n) + 1.0
+    unigram = unigram / unigram.sum()
+    follows = torch.zeros(n, n)
+    left, right = torch.cat([row[:-1] for row in rows]), torch.cat([row[1:] for row in rows])
+    follows.index_put_((left, right), torch.ones(len(left)), accumulate=True)
+    neighbour = (follows + 50 * unigram) / (follows.sum(dim=1, keepdim=True) + 50)
+    return {"unigram": Table(unigram.expand(n, n)), "left_neighbour": Table(neighbour)}
+
+
+def main() -> None:
+    """Every variant with every seed; the file is written after each variant."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", choices=SIZES, default="cpu")
+    parser.add_argument("--only", nargs="*", choices=VARIANTS, default=list(VARIANTS))
+    options = parser.parse_args()
+    size, name = SIZES[options.size], "pretraining" if options.size == "cpu" else "pretraining_full"
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu":
+        torch.set_num_threads(1)
+    documents, held_out = (data.load("pretraining", split, size.source) for split in ("train", "validation"))
+    tokenizer = WordPiece.train([sentence for document in documents for sentence in document], size.vocab)
+    asked = PreTrainingBatches(held_out, tokenizer, max_len=size.max_len, batch_size=32, seed=99).epoch(0)
+    asked, mask_id = list(islice(asked, 30)), tokenizer.token_id("[MASK]")
+    try:
+        measured = results.load(name)["results"]
+    except FileNotFoundError:
+        measured = {}
+    measured["steps"] = size.steps
+    for model_name, table in tables(documents, tokenizer).items():
+        scores = evaluate(table, asked, mask_id)
+        measured[model_name] = {"perplexity": scores.perplexity, "accuracy": scores.accuracy}
+    title = f"A small BERT's answers behind [MASK] on held-out text: perplexity, accuracy, and next sentence ({size.steps} steps)"
+    for variant in options.only:
+        found = []
+        for seed in SEEDS:
+            model = train(size, variant, documents, tokenizer, seed)
+            found.append(evaluate(model, asked, mask_id))
+            print(variant, seed, found[-1], flush=True)
+        keys = ("perplexity", "accuracy", "next_sentence")
+        measured[variant] = {key: results.spread([getattr(scores, key) for scores in found]) for key in keys}
+        results.save(name, measured, title, SEEDS)
+
+
+if __name__ == "__main__":
+    main()
