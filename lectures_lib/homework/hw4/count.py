@@ -1,0 +1,219 @@
+"""Question 5: how many numbers are in a Vision Transformer?"""
+
+from functools import partial
+
+import torch
+from torch import Generator
+
+from lectures_lib.homework.questions import Case, Misconception, Question
+
+_IMAGES = {"image_size": 224, "patch_size": 16, "n_channels": 3, "n_classes": 1000}
+_BASE = _IMAGES | {"d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
+_LARGE = _IMAGES | {"patch_size": 32, "d_model": 1024, "n_layers": 24, "n_heads": 16, "d_ff": 4096}
+
+
+def _count_cases(g: Generator) -> list[Case]:
+    def number(low: int, high: int) -> int:
+        return int(torch.randint(low, high, (), generator=g))
+
+    def some(n_channels: int) -> dict[str, int]:
+        patch_size, side, n_heads = number(2, 6), number(5, 9), number(2, 6)
+        d_model = n_heads * number(7, 13)
+        sizes = {"image_size": side * patch_size, "patch_size": patch_size, "n_channels": n_channels, "n_classes": number(11, 30)}
+        return sizes | {"d_model": d_model, "n_layers": number(2, 6), "n_heads": n_heads, "d_ff": 3 * d_model + number(1, 20)}
+
+    def case(sizes: dict[str, int], name: str, **more: bool) -> Case:
+        listed = ", ".join(f"{key} = {value}" for key, value in (sizes | more).items())
+        return Case(kwargs=sizes | more, shows=f"{name} ({listed})")
+
+    return [
+        case(_BASE, "ViT-B/16"),
+        case(_LARGE, "ViT-L/32"),
+        case(some(1), "a small one for grey images"),
+        case(some(3), "a small one that averages", class_token=False),
+    ]
+
+
+def vit_parameters(
+    image_size: int,
+    patch_size: int,
+    n_channels: int,
+    n_classes: int,
+    d_model: int,
+    n_layers: int,
+    n_heads: int,
+    d_ff: int,
+    class_token: bool = True,
+) -> int:
+    """Of the Vision Transformer, with a bias in every linear layer."""
+    return _count(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token)
+
+
+def _count(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+    squared=True,
+    pixels=None,
+    projection=True,
+    projection_bias=True,
+    with_class=2,
+    without_class=0,
+    positions=True,
+    biases=True,
+    attention_biases=True,
+    projections=4,
+    per_head=False,
+    norm_vectors=2,
+    norms_in_a_block=2,
+    final_norm=True,
+    shared=False,
+    head=True,
+    head_bias=True,
+):
+    n_patches = (image_size // patch_size) ** (2 if squared else 1)
+    pixels = {None: n_channels * patch_size**2, "grey": patch_size**2, "one side": n_channels * patch_size}[pixels]
+    attention = projections * (d_model**2 + d_model * (biases and attention_biases)) * (n_heads if per_head else 1)
+    feed_forward = 2 * d_model * d_ff + (d_ff + d_model) * biases
+    norm = norm_vectors * d_model
+    block = attention + feed_forward + norms_in_a_block * norm
+    vectors = (with_class if class_token else without_class) + n_patches * positions
+    embedding = (pixels + (biases and projection_bias)) * d_model * projection + vectors * d_model
+    ends = norm * final_norm + (d_model + (biases and head_bias)) * n_classes * head
+    return embedding + (1 if shared else n_layers) * block + ends
+
+
+_POSITIONS = "You count no positions for the patches. ViT's are learned, one vector for each place, and not the sinusoids of 2017."
+
+COUNT = Question(
+    name="hw4.vit_parameters",
+    title="How large is a ViT?",
+    points=2,
+    minutes=15,
+    difficulty=2,
+    chapter="11_vision_transformer#what-it-costs",
+    cases=_count_cases,
+    reference=vit_parameters,
+    misconceptions=(
+        Misconception(  # two ways to the same number
+            "class_token_or_its_position_forgotten",
+            "With a class token you are d_model numbers short. It costs two vectors: itself, which is learned, and its position, which "
+            "makes 1 + n positions. One of them is missing.",
+            partial(_count, with_class=1),
+        ),
+        Misconception(
+            "class_token_forgotten",
+            "You never count the class token: it is a learned vector, and has a learned position, 2 · d_model numbers.",
+            partial(_count, with_class=0),
+        ),
+        Misconception(
+            "class_token_always_counted",
+            "Right with a class token. With class_token=False there is none, and no position for it: the model averages the patches' "
+            "outputs, which costs no parameters.",
+            partial(_count, without_class=2),
+        ),
+        Misconception(
+            "position_kept_without_class_token",
+            "Right with a class token. With class_token=False *two* vectors go, the token and its position; you drop one.",
+            partial(_count, without_class=1),
+        ),
+        Misconception(
+            "class_token_inverted",
+            "You have class_token the wrong way round: with True there are two vectors more, the token and its position.",
+            partial(_count, with_class=0, without_class=2),
+        ),
+        Misconception(
+            "projection_bias_forgotten",
+            "You are d_model short, with and without a class token: the layer that makes vectors of the patches has a bias.",
+            partial(_count, projection_bias=False),
+        ),
+        Misconception(
+            "final_norm_forgotten",
+            "You are 2 · d_model short: a pre-norm encoder has one more norm after the last block, with a gain and a shift.",
+            partial(_count, final_norm=False),
+        ),
+        Misconception(
+            "patches_on_one_side",
+            "You take image_size / patch_size for the number of patches. That is how many stand side by side; the whole image has the "
+            "square of it.",
+            partial(_count, squared=False),
+        ),
+        Misconception("positions_not_counted", _POSITIONS, partial(_count, positions=False)),
+        Misconception("positions_not_counted", _POSITIONS, partial(_count, positions=False, with_class=1)),
+        Misconception(
+            "channels_forgotten",
+            "Right for grey images. A patch of a colour image has n_channels · patch_size² numbers.",
+            partial(_count, pixels="grey"),
+        ),
+        Misconception(
+            "patch_not_squared",
+            "You count n_channels · patch_size numbers in a patch. It is a square: n_channels · patch_size².",
+            partial(_count, pixels="one side"),
+        ),
+        Misconception(
+            "projection_forgotten",
+            "The linear layer that makes vectors of the patches is missing, n_channels · patch_size² numbers to d_model, with a bias.",
+            partial(_count, projection=False),
+        ),
+        Misconception(
+            "biases_forgotten",
+            "The matrices are right, the biases are missing. Each linear layer has one number more for each number that it returns.",
+            partial(_count, biases=False),
+        ),
+        Misconception(
+            "attention_without_biases",
+            "Your attention has no biases. In ViT its four projections have one each, of d_model numbers.",
+            partial(_count, attention_biases=False),
+        ),
+        Misconception(
+            "output_projection_forgotten",
+            "You count three matrices in an attention: queries, keys, values. The fourth puts the heads together, W_O.",
+            partial(_count, projections=3),
+        ),
+        Misconception(
+            "multiplied_by_the_heads",
+            "You count each head's projections as wide as d_model. A head is d_model / n_heads wide, and all heads together make the four "
+            "d_model × d_model matrices: the number of heads does not matter.",
+            partial(_count, per_head=True),
+        ),
+        Misconception(
+            "norms_forgotten",
+            "Your norms are missing: two in each block and one after the last, each with a gain and a shift of d_model numbers.",
+            partial(_count, norm_vectors=0),
+        ),
+        Misconception(
+            "half_a_norm",
+            "You count d_model numbers for a LayerNorm. It has two vectors, gain and shift: 2 · d_model.",
+            partial(_count, norm_vectors=1),
+        ),
+        Misconception(
+            "one_norm_in_a_block",
+            "You count one norm in a block. It has two, one before attention and one before the feed-forward layer.",
+            partial(_count, norms_in_a_block=1),
+        ),
+        Misconception(
+            "one_block_for_all_layers",
+            "You count one block. All n_layers blocks have parameters of their own.",
+            partial(_count, shared=True),
+        ),
+        Misconception(
+            "head_forgotten",
+            "The classifier is missing: a linear layer from d_model to n_classes, with a bias.",
+            partial(_count, head=False),
+        ),
+        Misconception(
+            "head_without_bias",
+            "You are n_classes short: the classifier has a bias, one number for each class.",
+            partial(_count, head_bias=False),
+        ),
+    ),
+    # Counting is exact.
+    rtol=0.0,
+    atol=0.5,
+)
