@@ -1,0 +1,20 @@
+"""Homework 5: BERT and its pre-training (chapters 12 and 13). Seven questions, 20 points, two and a quarter hours.
+
+Chance is given to the two questions that need it, as numbers: so their answers are right or wrong, not likely.
+"""
+
+from lectures_lib.homework.hw5.count import COUNT
+from lectures_lib.homework.hw5.embeddings import EMBEDDINGS
+from lectures_lib.homework.hw5.head import HEAD
+from lectures_lib.homework.hw5.loss import LOSS
+from lectures_lib.homework.hw5.masking import MASKING
+from lectures_lib.homework.hw5.neighbours import NEIGHBOURS
+from lectures_lib.homework.hw5.pair import PAIR
+from lectures_lib.homework.questions import Homework
+
+HOMEWORK = Homework(
+    name="hw5",
+    title="BERT and its pre-training",
+    ready_made=("transformers", "lectures_lib.bert", "lectures_lib.pretraining", "lectures_lib.positions", "lectures_lib.tokenization"),
+    questions=(PAIR, EMBEDDINGS, COUNT, MASKING, HEAD, LOSS, NEIGHBOURS),
+)

@@ -1,0 +1,652 @@
+"""Homework 5 answered wrongly, as students write it: each must get the name of its mistake.
+
+`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, but for the classes that some share.
+"""
+
+from itertools import pairwise
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+# ---------------------------------------------------------------------------------------------------------------- pair_input
+
+
+def pair_without_the_end(pairs, cls, sep, pad):
+    rows = [[cls, *a, sep, *b] if b else [cls, *a, sep] for a, b in pairs]
+    segments = [[0] * (len(a) + 2) + [1] * len(b or []) for a, b in pairs]
+    n = max(map(len, rows))
+    return [r + [pad] * (n - len(r)) for r in rows], [s + [0] * (n - len(s)) for s in segments], [list(range(n)) for _ in rows]
+
+
+def pair_sep_begins_the_second(pairs, cls, sep, pad):
+    rows = [[cls, *a, sep, *b, sep] if b else [cls, *a, sep] for a, b in pairs]
+    segments = [[0] * (len(a) + 1) + [1] * (len(b) + 2) if b else [0] * (len(a) + 2) for a, b in pairs]
+    n = max(map(len, rows))
+    return [r + [pad] * (n - len(r)) for r in rows], [s + [0] * (n - len(s)) for s in segments], [list(range(n)) for _ in rows]
+
+
+def pair_one_and_two(pairs, cls, sep, pad):
+    """Segments 1 and 2; 0 is left for padding."""
+    rows = [[cls, *a, sep, *b, sep] if b else [cls, *a, sep] for a, b in pairs]
+    segments = [[1] * (len(a) + 2) + ([2] * (len(b) + 1) if b else []) for a, b in pairs]
+    n = max(map(len, rows))
+    return [r + [pad] * (n - len(r)) for r in rows], [s + [0] * (n - len(s)) for s in segments], [list(range(n)) for _ in rows]
+
+
+def pair_enumerated_twice(pairs, cls, sep, pad):
+    tokens, segments, positions = [], [], []
+    for a, b in pairs:
+        halves = [[cls, *a, sep]] + ([[*b, sep]] if b else [])
+        tokens.append([t for half in halves for t in half])
+        segments.append([s for s, half in enumerate(halves) for _ in half])
+        positions.append([i for half in halves for i in range(len(half))])
+    n = max(map(len, tokens))
+    for t, s, p in zip(tokens, segments, positions, strict=True):
+        while len(t) < n:
+            t.append(pad)
+            s.append(0)
+            p.append(p[-1] + 1)
+    # the padding's own positions count the places of the row
+    positions = [p[: len(p) - t.count(pad)] + list(range(len(p) - t.count(pad), n)) for p, t in zip(positions, tokens, strict=True)]
+    return tokens, segments, positions
+
+
+def pair_zeros_for_padding(pairs, cls, sep, pad):
+    rows = [[cls, *a, sep, *b, sep] if b else [cls, *a, sep] for a, b in pairs]
+    segments = [[0] * (len(a) + 2) + [1] * (len(b) + 1 if b else 0) for a, b in pairs]
+    n = max(map(len, rows))
+    positions = [list(range(len(r))) + [0] * (n - len(r)) for r in rows]
+    return [r + [pad] * (n - len(r)) for r in rows], [s + [0] * (n - len(s)) for s in segments], positions
+
+
+def pair_switch_at_sep(pairs, cls, sep, pad):
+    """A counter that is raised behind each [SEP], through the padding."""
+    n = max(len(a) + len(b or []) + (3 if b else 2) for a, b in pairs)
+    tokens, segments = [], []
+    for a, b in pairs:
+        row = [cls, *a, sep] + ([*b, sep] if b else [])
+        row += [pad] * (n - len(row))
+        segment, numbers = 0, []
+        for token in row:
+            numbers.append(segment)
+            if token == sep:
+                segment += 1
+        tokens.append(row)
+        segments.append(numbers)
+    return tokens, segments, [list(range(n)) for _ in pairs]
+
+
+def pair_always_two_ends(pairs, cls, sep, pad):
+    rows = [[cls, *a, sep, *(b or []), sep] for a, b in pairs]
+    segments = [[0] * (len(a) + 2) + [1] * (len(b or []) + 1) for a, b in pairs]
+    n = max(map(len, rows))
+    return [r + [pad] * (n - len(r)) for r in rows], [s + [0] * (n - len(s)) for s in segments], [list(range(n)) for _ in rows]
+
+
+def pair_ragged(pairs, cls, sep, pad):
+    rows = [[cls, *a, sep, *b, sep] if b else [cls, *a, sep] for a, b in pairs]
+    return rows, [[0] * (len(a) + 2) + [1] * (len(b) + 1 if b else 0) for a, b in pairs], [list(range(len(r))) for r in rows]
+
+
+# ---------------------------------------------------------------------------------------------------------------- Embeddings
+
+
+class Embeddings(nn.Module):
+    """What the wrong ones below have in common."""
+
+    def __init__(self, vocab_size, d_model, max_len, n_segments=2):
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Embedding(max_len, d_model)
+        self.segments = nn.Embedding(n_segments, d_model)
+        self.norm = nn.LayerNorm(d_model, eps=1e-12)
+
+
+class EmbeddingsOrderless(Embeddings):
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        return self.norm(self.tokens(tokens) + self.segments(segments))
+
+
+class EmbeddingsAddNumbers(Embeddings):
+    """The segment's number itself is added; and segment 0's number is 0."""
+
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        return self.norm(self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1])) + segments.unsqueeze(-1))
+
+
+class EmbeddingsSumOfNorms(Embeddings):
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        x = self.norm(self.tokens(tokens))
+        x = x + self.norm(self.positions(torch.arange(tokens.size(1))))
+        return x + self.norm(self.segments(segments))
+
+
+class EmbeddingsLateSegments(Embeddings):
+    def forward(self, tokens, segments=None):
+        x = self.norm(self.tokens(tokens) + self.positions.weight[: tokens.size(1)])
+        return x + self.segments(torch.zeros_like(tokens) if segments is None else segments)
+
+
+class EmbeddingsCat(Embeddings):
+    def __init__(self, vocab_size, d_model, max_len, n_segments=2):
+        super().__init__(vocab_size, d_model, max_len, n_segments)
+        self.norm = nn.LayerNorm(d_model * 3, eps=1e-12)
+
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        positions = torch.arange(tokens.shape[1]).expand_as(tokens)
+        return self.norm(torch.cat([self.tokens(tokens), self.positions(positions), self.segments(segments)], dim=-1))
+
+
+class EmbeddingsTorchsEps(Embeddings):
+    def __init__(self, vocab_size, d_model, max_len, n_segments=2):
+        super().__init__(vocab_size, d_model, max_len, n_segments)
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        return self.norm(self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1])) + self.segments(segments))
+
+
+class EmbeddingsOptionalSegments(Embeddings):
+    def forward(self, tokens, segments=None):
+        x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1]))
+        if segments is not None:
+            x = x + self.segments(segments)
+        return self.norm(x)
+
+
+class EmbeddingsScaled(Embeddings):
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        x = self.tokens(tokens) * self.tokens.embedding_dim**0.5
+        return self.norm(x + self.positions(torch.arange(tokens.shape[1])) + self.segments(segments))
+
+
+class EmbeddingsOfRows(Embeddings):
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        rows = torch.arange(len(tokens)).unsqueeze(1)
+        return self.norm(self.tokens(tokens) + self.positions(rows) + self.segments(segments))
+
+
+# ---------------------------------------------------------------------------------------------------------------- count_bert
+
+
+def count_multiplications(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+    norms = (1 + 2 * n_layers + heads) * 2 * d_model
+    total = (vocab_size + max_len + n_segments) * d_model + n_layers * (4 * d_model**2 + 2 * d_model * d_ff) + d_model**2
+    return total + norms + (d_model**2 + 2 * d_model if heads else 0)
+
+
+def count_before_the_pooler(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+    block = 4 * (d_model**2 + d_model) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
+    total = (vocab_size + max_len + n_segments + 2) * d_model + n_layers * block
+    return total + (d_model**2 + d_model + 2 * d_model + vocab_size + 2 * d_model + 2 if heads else 0)
+
+
+def count_sinusoids(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+    d = d_model
+    body = (vocab_size + n_segments + 2) * d + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff) + d * d + d
+    return body + heads * (d * d + 5 * d + vocab_size + 2)
+
+
+def count_whole_decoder(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+    d = d_model
+    body = (vocab_size + max_len + n_segments + 2) * d + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff) + d * d + d
+    decoder = nn.Linear(d, vocab_size, device="meta")
+    words = d * d + 3 * d + sum(p.numel() for p in decoder.parameters())
+    return body + words + 2 * d + 2 if heads else body
+
+
+def count_body_only(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+    d = d_model
+    return (vocab_size + max_len + n_segments + 2) * d + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff) + d * d + d
+
+
+def count_front_without_norm(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+    d = d_model
+    body = (vocab_size + max_len + n_segments) * d + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff) + d * d + d
+    return body + heads * (d * d + 5 * d + vocab_size + 2)
+
+
+# ---------------------------------------------------------------------------------------------------------------- mask_words
+
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
+def mask_each(tokens, chance, fate, others):
+    read, chosen = list(tokens), []
+    for i, token in enumerate(tokens):
+        chosen.append(chance[i] < 0.15 and token not in SPECIAL)
+        if chosen[i]:
+            if fate[i] < 0.8:
+                read[i] = "[MASK]"
+            elif fate[i] < 0.9:
+                read[i] = others[i]
+    return read, chosen
+
+
+def mask_no_pieces(tokens, chance, fate, others):
+    read, chosen = list(tokens), []
+    for i, token in enumerate(tokens):
+        chosen.append(chance[i] < 0.15 and token not in SPECIAL and not token.startswith("##"))
+        if chosen[i] and fate[i] < 0.9:
+            read[i] = "[MASK]" if fate[i] < 0.8 else others[i]
+    return read, chosen
+
+
+def words_of(tokens):
+    words = []
+    for i, token in enumerate(tokens):
+        if token.startswith("##"):
+            words[-1].append(i)
+        else:
+            words.append([i])
+    return words
+
+
+def mask_specials_too(tokens, chance, fate, others):
+    read, chosen = list(tokens), [False] * len(tokens)
+    for word in words_of(tokens):
+        if chance[word[0]] < 0.15:
+            for i in word:
+                chosen[i] = True
+                if fate[i] < 0.9:
+                    read[i] = "[MASK]" if fate[i] < 0.8 else others[i]
+    return read, chosen
+
+
+def mask_word_at_once(tokens, chance, fate, others):
+    read, chosen = list(tokens), [False] * len(tokens)
+    for word in words_of(tokens):
+        first = word[0]
+        if tokens[first] in SPECIAL or chance[first] >= 0.15:
+            continue
+        for i in word:
+            chosen[i] = True
+            if fate[first] < 0.8:
+                read[i] = "[MASK]"
+            elif fate[first] < 0.9:
+                read[i] = others[i]
+    return read, chosen
+
+
+def mask_any(tokens, chance, fate, others):
+    read, chosen = list(tokens), [False] * len(tokens)
+    for word in words_of(tokens):
+        if tokens[word[0]] not in SPECIAL and any(chance[i] < 0.15 for i in word):
+            for i in word:
+                chosen[i] = True
+                read[i] = "[MASK]" if fate[i] < 0.8 else others[i] if fate[i] < 0.9 else tokens[i]
+    return read, chosen
+
+
+def mask_everything_chosen(tokens, chance, fate, others):
+    read, chosen = list(tokens), [False] * len(tokens)
+    for word in words_of(tokens):
+        if tokens[word[0]] not in SPECIAL and chance[word[0]] < 0.15:
+            for i in word:
+                read[i], chosen[i] = "[MASK]", True
+    return read, chosen
+
+
+def mask_compared(tokens, chance, fate, others):
+    """The second list by comparing before and after."""
+    read = list(tokens)
+    for word in words_of(tokens):
+        if tokens[word[0]] not in SPECIAL and chance[word[0]] < 0.15:
+            for i in word:
+                read[i] = "[MASK]" if fate[i] < 0.8 else others[i] if fate[i] < 0.9 else tokens[i]
+    return read, [old != new for old, new in zip(tokens, read, strict=True)]
+
+
+def mask_two_ifs(tokens, chance, fate, others):
+    read, chosen = list(tokens), [False] * len(tokens)
+    for word in words_of(tokens):
+        if tokens[word[0]] not in SPECIAL and chance[word[0]] < 0.15:
+            for i in word:
+                chosen[i] = True
+                if fate[i] < 0.8:
+                    read[i] = "[MASK]"
+                if fate[i] < 0.9:
+                    read[i] = others[i]
+    return read, chosen
+
+
+def mask_ten_per_cent_left(tokens, chance, fate, others):
+    """As if the fates were: [MASK], and else the other token."""
+    read, chosen = list(tokens), [False] * len(tokens)
+    for word in words_of(tokens):
+        if tokens[word[0]] not in SPECIAL and chance[word[0]] < 0.15:
+            for i in word:
+                chosen[i] = True
+                read[i] = "[MASK]" if fate[i] < 0.8 else others[i]
+    return read, chosen
+
+
+def mask_writes_over(tokens, chance, fate, others):
+    chosen = [False] * len(tokens)
+    for word in words_of(tokens):
+        if tokens[word[0]] not in SPECIAL and chance[word[0]] < 0.15:
+            for i in word:
+                chosen[i] = True
+                if fate[i] < 0.9:
+                    tokens[i] = "[MASK]" if fate[i] < 0.8 else others[i]
+    return tokens, chosen
+
+
+# ------------------------------------------------------------------------------------------------------------------ WordHead
+
+
+class Head(nn.Module):
+    """What the wrong ones below have in common."""
+
+    def __init__(self, d_model, vocab_size):
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.norm = nn.LayerNorm(d_model, eps=1e-12)
+        self.bias = nn.Parameter(torch.zeros(vocab_size))
+
+
+class HeadUntied(nn.Module):
+    def __init__(self, d_model, vocab_size):
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.norm = nn.LayerNorm(d_model, eps=1e-12)
+        self.decoder = nn.Linear(d_model, vocab_size)
+
+    def forward(self, hidden, token_vectors, at=None):
+        return self.decoder(self.norm(F.gelu(self.dense(hidden if at is None else hidden[at]))))
+
+
+class HeadBare(Head):
+    def forward(self, hidden, token_vectors, at=None):
+        scores = hidden @ token_vectors.T + self.bias
+        return scores if at is None else scores[at]
+
+
+class HeadLinear(Head):
+    def forward(self, hidden, token_vectors, at=None):
+        scores = F.linear(self.norm(self.dense(hidden)), token_vectors, self.bias)
+        return scores if at is None else scores[at]
+
+
+class HeadRelu(Head):
+    def forward(self, hidden, token_vectors, at=None):
+        hidden = hidden if at is None else hidden[at]
+        return self.norm(self.dense(hidden).clamp(min=0)) @ token_vectors.T + self.bias
+
+
+class HeadUnbiased(Head):
+    def forward(self, hidden, token_vectors, at=None):
+        hidden = hidden if at is None else hidden[at]
+        return self.norm(F.gelu(self.dense(hidden))).matmul(token_vectors.T)
+
+
+class HeadUnnormalised(Head):
+    def forward(self, hidden, token_vectors, at=None):
+        hidden = hidden if at is None else hidden[at]
+        return F.gelu(self.dense(hidden)) @ token_vectors.mT + self.bias
+
+
+class HeadNormThenGelu(Head):
+    def forward(self, hidden, token_vectors, at=None):
+        hidden = hidden if at is None else hidden[at]
+        return F.gelu(self.norm(self.dense(hidden))) @ token_vectors.mT + self.bias
+
+
+class HeadProbabilities(Head):
+    def forward(self, hidden, token_vectors, at=None):
+        hidden = hidden if at is None else hidden[at]
+        return F.softmax(self.norm(F.gelu(self.dense(hidden))) @ token_vectors.mT + self.bias, dim=-1)
+
+
+class HeadEverywhere(Head):
+    def forward(self, hidden, token_vectors, at=None):
+        return self.norm(F.gelu(self.dense(hidden))) @ token_vectors.T + self.bias
+
+
+class HeadWhere(Head):
+    def forward(self, hidden, token_vectors, at=None):
+        scores = self.norm(F.gelu(self.dense(hidden))) @ token_vectors.T + self.bias
+        return scores if at is None else torch.where(at.unsqueeze(-1), scores, 0.0)
+
+
+# ---------------------------------------------------------------------------------------------------------- masked_word_loss
+
+
+def chosen_scores(logits, positions):
+    return logits[torch.arange(logits.shape[0]).unsqueeze(1), positions]
+
+
+def loss_weights_cancel(logits, positions, words, weights):
+    """The trap: a mean already, times weights, divided by their sum."""
+    scores = chosen_scores(logits, positions)
+    loss = F.cross_entropy(scores.reshape(-1, scores.shape[-1]), words.reshape(-1))
+    return (loss * weights).sum() / weights.sum()
+
+
+def loss_no_weights(logits, positions, words, weights):
+    return F.cross_entropy(chosen_scores(logits, positions).transpose(1, 2), words)
+
+
+def loss_mean_of_weighted(logits, positions, words, weights):
+    losses = F.cross_entropy(chosen_scores(logits, positions).transpose(1, 2), words, reduction="none")
+    return (losses * weights).mean()
+
+
+def loss_mean_per_row(logits, positions, words, weights):
+    losses = F.cross_entropy(chosen_scores(logits, positions).transpose(1, 2), words, reduction="none")
+    return ((losses * weights).sum(1) / weights.sum(1)).mean()
+
+
+def loss_ignore_zero(logits, positions, words, weights):
+    return F.cross_entropy(chosen_scores(logits, positions).flatten(0, 1), words.flatten(), ignore_index=0)
+
+
+def loss_sum(logits, positions, words, weights):
+    losses = F.cross_entropy(chosen_scores(logits, positions).transpose(1, 2), words, reduction="none")
+    return torch.dot(losses.flatten(), weights.flatten())
+
+
+def loss_first_k(logits, positions, words, weights):
+    losses = F.cross_entropy(logits[:, : words.shape[1]].transpose(1, 2), words, reduction="none")
+    return (losses * weights).sum() / weights.sum()
+
+
+def loss_flat(logits, positions, words, weights):
+    scores = logits.reshape(-1, logits.shape[-1])[positions.reshape(-1)]
+    losses = F.cross_entropy(scores, words.reshape(-1), reduction="none")
+    return (losses * weights.reshape(-1)).sum() / weights.sum()
+
+
+def loss_zeroed_scores(logits, positions, words, weights):
+    scores = chosen_scores(logits, positions) * weights.unsqueeze(-1)
+    return F.cross_entropy(scores.transpose(1, 2), words)
+
+
+def loss_softmaxed(logits, positions, words, weights):
+    probabilities = chosen_scores(logits, positions).softmax(-1)
+    losses = F.cross_entropy(probabilities.transpose(1, 2), words, reduction="none")
+    return (losses * weights).sum() / weights.sum()
+
+
+# ------------------------------------------------------------------------------------------------------ next_sentence_pairs
+
+
+def pairs_from_anywhere(documents, draws):
+    pairs = []
+    for document in documents:
+        for i in range(len(document) - 1):
+            coin, u, v = draws[len(pairs)]
+            if coin < 0.5:
+                pairs.append((document[i], document[i + 1], 0))
+            else:
+                other = documents[int(u * len(documents))]
+                pairs.append((document[i], other[int(v * len(other))], 1))
+    return pairs
+
+
+def pairs_is_next(documents, draws):
+    """1 for "is next", as the name suggests."""
+    pairs = []
+    for d, document in enumerate(documents):
+        others = documents[:d] + documents[d + 1 :]
+        for i in range(len(document) - 1):
+            coin, u, v = draws[len(pairs)]
+            other = others[int(u * len(others))]
+            is_next = coin < 0.5
+            pairs.append((document[i], document[i + 1] if is_next else other[int(v * len(other))], int(is_next)))
+    return pairs
+
+
+def pairs_only_next(documents, draws):
+    return [(a, b, 0) for document in documents for a, b in pairwise(document)]
+
+
+def pairs_draw_by_sentence(documents, draws):
+    """The sentence's number in its document, taken for the number of the draw."""
+    pairs = []
+    for d, document in enumerate(documents):
+        others = [other for j, other in enumerate(documents) if j != d]
+        for i in range(len(document) - 1):
+            coin, u, v = draws[i]
+            if coin < 0.5:
+                pairs.append((document[i], document[i + 1], 0))
+            else:
+                other = others[int(u * len(others))]
+                pairs.append((document[i], other[int(v * len(other))], 1))
+    return pairs
+
+
+def pairs_two_at_a_time(documents, draws):
+    pairs = []
+    for d, document in enumerate(documents):
+        others = documents[:d] + documents[d + 1 :]
+        for i in range(0, len(document) - 1, 2):
+            coin, u, v = draws[len(pairs)]
+            other = others[int(u * len(others))]
+            pairs.append((document[i], document[i + 1], 0) if coin < 0.5 else (document[i], other[int(v * len(other))], 1))
+    return pairs
+
+
+def pairs_one_row(documents, draws):
+    sentences = [(sentence, d) for d, document in enumerate(documents) for sentence in document]
+    pairs = []
+    for i in range(len(sentences) - 1):
+        first, d = sentences[i]
+        coin, u, v = draws[i]
+        if coin < 0.5:
+            pairs.append((first, sentences[i + 1][0], 0))
+        else:
+            others = documents[:d] + documents[d + 1 :]
+            other = others[int(u * len(others))]
+            pairs.append((first, other[int(v * len(other))], 1))
+    return pairs
+
+
+def pairs_of_a_document(documents, draws):
+    pairs, k = [], 0
+    for d, document in enumerate(documents):
+        others, of_this = documents[:d] + documents[d + 1 :], []
+        for i in range(len(document) - 1):
+            coin, u, v = draws[k]
+            k += 1
+            other = others[int(u * len(others))]
+            of_this.append((document[i], document[i + 1], 0) if coin < 0.5 else (document[i], other[int(v * len(other))], 1))
+        pairs.append(of_this)
+    return pairs
+
+
+def pairs_heads_and_tails(documents, draws):
+    pairs = []
+    for d, document in enumerate(documents):
+        others = documents[:d] + documents[d + 1 :]
+        for i in range(len(document) - 1):
+            coin, u, v = draws[len(pairs)]
+            other = others[int(u * len(others))]
+            pairs.append((document[i], document[i + 1], 0) if coin > 0.5 else (document[i], other[int(v * len(other))], 1))
+    return pairs
+
+
+STUDENTS = {
+    "hw5.pair_input": {
+        "last_sep_forgotten": [pair_without_the_end],
+        "first_sep_in_the_second_segment": [pair_sep_begins_the_second],
+        "segments_counted_from_1": [pair_one_and_two],
+        "positions_restart": [pair_enumerated_twice],
+        "padding_has_position_0": [pair_zeros_for_padding],
+        "padding_has_a_segment": [pair_switch_at_sep],
+        "single_sentence_ends_twice": [pair_always_two_ends],
+        "not_padded": [pair_ragged],
+    },
+    "hw5.Embeddings": {
+        "positions_forgotten": [EmbeddingsOrderless],
+        "segments_forgotten": [EmbeddingsAddNumbers],
+        "normalised_one_by_one": [EmbeddingsSumOfNorms],
+        "normalised_before_the_sum": [EmbeddingsLateSegments],
+        "concatenated": [EmbeddingsCat],
+        "default_epsilon": [EmbeddingsTorchsEps],
+        "no_segment_vector_without_segments": [EmbeddingsOptionalSegments],
+        "scaled_by_root_d_model": [EmbeddingsScaled],
+        "positions_of_the_rows": [EmbeddingsOfRows],
+    },
+    "hw5.count_bert": {
+        "biases_forgotten": [count_multiplications],
+        "pooler_forgotten": [count_before_the_pooler],
+        "positions_forgotten": [count_sinusoids],
+        "output_not_tied": [count_whole_decoder],
+        "heads_ignored": [count_body_only],
+        "embedding_norm_forgotten": [count_front_without_norm],
+    },
+    "hw5.mask_words": {
+        "piece_by_piece": [mask_each],
+        "first_pieces_only": [mask_no_pieces],
+        "special_tokens_chosen": [mask_specials_too],
+        "one_fate_for_the_word": [mask_word_at_once],
+        "any_piece_decides": [mask_any],
+        "always_mask": [mask_everything_chosen],
+        "only_changed_are_asked": [mask_compared],
+        "masks_overwritten": [mask_two_ifs],
+        "none_kept": [mask_ten_per_cent_left],
+        "changed_in_place": [mask_writes_over],
+    },
+    "hw5.WordHead": {
+        "not_tied": [HeadUntied],
+        "layer_forgotten": [HeadBare],
+        "gelu_forgotten": [HeadLinear],
+        "relu_instead_of_gelu": [HeadRelu],
+        "bias_forgotten": [HeadUnbiased],
+        "norm_forgotten": [HeadUnnormalised],
+        "normalised_too_early": [HeadNormThenGelu],
+        "probabilities_returned": [HeadProbabilities],
+        "at_ignored": [HeadEverywhere],
+        "zeros_elsewhere": [HeadWhere],
+    },
+    "hw5.masked_word_loss": {
+        "weights_do_nothing": [loss_weights_cancel, loss_no_weights],
+        "divided_by_all_places": [loss_mean_of_weighted],
+        "mean_of_sentence_means": [loss_mean_per_row],
+        "token_0_ignored": [loss_ignore_zero],
+        "summed": [loss_sum],
+        "first_positions_taken": [loss_first_k],
+        "positions_in_the_flattened_batch": [loss_flat],
+        "scores_weighted": [loss_zeroed_scores],
+        "softmax_twice": [loss_softmaxed],
+    },
+    "hw5.next_sentence_pairs": {
+        "own_document_drawn": [pairs_from_anywhere],
+        "labels_swapped": [pairs_is_next],
+        "always_next": [pairs_only_next],
+        "draws_begin_again": [pairs_draw_by_sentence],
+        "not_every_sentence": [pairs_two_at_a_time],
+        "over_the_borders": [pairs_one_row],
+        "a_list_for_each_document": [pairs_of_a_document],
+        "coin_inverted": [pairs_heads_and_tails],
+    },
+}
