@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from lectures_lib import data
-from lectures_lib.data import numbers
+from lectures_lib.data import labelled, numbers
 from lectures_lib.data.words import BOS, EOS, PAD, UNK
 
 MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data" / "hub")
@@ -122,6 +122,8 @@ def test_docstrings_make_it_longer_and_leave_the_manual_where_it_was():
         (("summaries",), "no task 'summaries'; there is: translation, language_model"),
         (("translation", "dev"), "no split 'dev'; there is: train, validation, test"),
         (("translation", "train", "wmt/wmt14"), "no source 'wmt/wmt14' .* offline, real, bentrevett/multi30k"),
+        (("senses", "train", "real"), "no source 'real' for 'senses'; there is: offline$"),
+        (("question_entailment",), "no source 'offline' for 'question_entailment'; there is: real, nyu-mll/glue/qnli"),
     ],
 )
 def test_what_does_not_exist_is_refused(arguments, message):
@@ -148,7 +150,13 @@ def test_the_offline_default_needs_no_network(task, monkeypatch):
         raise AssertionError("the network was used")
 
     monkeypatch.setattr(socket.socket, "connect", no_network)
-    assert data.load(task, "validation")
+    if task in labelled.WRITTEN and not (Path(labelled.__file__).parent / "labelled" / f"{task}.jsonl").exists():
+        pytest.skip(f"{task}.jsonl is still to be written")
+    if data.TASKS[task].offline is None:
+        with pytest.raises(ValueError, match=r"no source 'offline' .* there is: real"):
+            data.load(task, "validation")
+    else:
+        assert data.load(task, "validation")
 
 
 @pytest.mark.usefixtures("no_mirror")
@@ -182,6 +190,106 @@ def test_real_data_from_the_mirror(mirror, task, source, sizes):
         assert isinstance(example, str) if task == "language_model" else example.keys() == {"en", "de"}
     if task == "translation":
         assert found[0]["en"].startswith("A man in an orange hat")
+
+
+LABELLED = {
+    "sentiment": (67_349, 872, {"text", "label"}),
+    "acceptability": (8_551, 1_043, {"text", "label"}),
+    "entailment": (2_490, 277, {"first", "second", "label"}),
+    "question_entailment": (None, 5_463, {"first", "second", "label"}),
+    "similarity": (5_749, 1_500, {"first", "second", "score"}),
+    "entities": (3_394, 1_009, {"words", "labels"}),
+    "questions": (None, 10_570, {"question", "context", "answers"}),  # the mirror's train split is not the whole one
+    "treebank": (12_544, 2_001, {"words", "upos", "heads", "relations"}),
+}
+
+
+@pytest.mark.mirror
+@pytest.mark.usefixtures("mirror")
+@pytest.mark.parametrize("task", LABELLED)
+def test_real_labelled_data_from_the_mirror(task):
+    train, validation, keys = LABELLED[task]
+    found = data.load(task, "validation", "real")
+    assert len(found) == validation and found.origin == f"{data.TASKS[task].real[0]}, validation, from the mirror that LECTURES_DATA names"
+    assert all(example.keys() == keys for example in found)
+    if train:
+        assert len(data.load(task, "train", "real")) == train
+    if "label" in keys:
+        assert {example["label"] for example in found} == {0, 1}
+
+
+@pytest.mark.mirror
+@pytest.mark.usefixtures("mirror")
+def test_real_examples_are_what_they_are_said_to_be():
+    assert data.load("sentiment", "validation", "real")[0] == {"text": "it 's a charming and often affecting journey .", "label": 1}
+    scores = [example["score"] for example in data.load("similarity", "validation", "real")]
+    assert min(scores) == 0.0 and max(scores) == 5.0 and all(isinstance(score, float) for score in scores)
+    pair = data.load("entailment", "validation", "real")[0]
+    assert pair["first"].startswith("Dana Reeve") and pair["second"] == "Christopher Reeve had an accident." and pair["label"] == 1
+    for example in data.load("questions", "validation", "real"):
+        assert example["answers"]
+        for answer in example["answers"]:
+            assert example["context"][answer["start"] :].startswith(answer["text"])
+
+
+@pytest.mark.mirror
+@pytest.mark.usefixtures("mirror")
+def test_real_entities_have_legal_labels():
+    types = Counter()
+    for example in data.load("entities", "test", "real"):
+        words, labels = example["words"], example["labels"]
+        assert len(words) == len(labels) and all(isinstance(label, str) for label in labels)
+        types.update(label[2:] for label in labels)
+        for before, label in zip(["O", *labels], labels, strict=False):
+            assert label[0] != "I" or before[2:] == label[2:]
+    assert set(types) == {"", "corporation", "creative-work", "group", "location", "person", "product"}
+
+
+@pytest.mark.mirror
+@pytest.mark.usefixtures("mirror")
+def test_real_trees_are_trees():
+    for example in data.load("treebank", "validation", "real"):
+        heads = example["heads"]
+        assert len(heads) == len(example["words"]) == len(example["upos"]) == len(example["relations"])
+        assert "_" not in example["upos"] and heads.count(0) == 1 and example["relations"][heads.index(0)] == "root"
+        for word in range(1, len(heads) + 1):
+            steps = 0
+            while word:
+                word, steps = heads[word - 1], steps + 1  # an index out of range would raise
+                assert steps <= len(heads), "a circle"
+
+
+def test_words_written_as_one_and_words_left_out_are_no_words_of_a_tree():
+    row = {
+        "tokens": ["don't", "do", "n't", "go", "nor", "they", "go"],
+        "upos": ["_", "AUX", "PART", "VERB", "CCONJ", "PRON", "VERB"],
+        "head": ["_", "3", "3", "0", "5", "3", "_"],
+        "deprel": ["_", "aux", "advmod", "root", "cc", "conj", "_"],
+    }
+    tree = data.rows.dependency_tree(row)
+    assert tree["words"] == ["do", "n't", "go", "nor", "they"] and tree["heads"] == [3, 3, 0, 5, 3]
+    assert data.rows.dependency_tree(row | {"head": ["None", *row["head"][1:6], "None"]}) == tree  # as the hub writes it
+
+
+@pytest.mark.mirror
+@pytest.mark.usefixtures("mirror")
+@pytest.mark.parametrize("task", ["sentiment", "acceptability", "entailment", "question_entailment", "similarity"])
+def test_hidden_answers_are_not_given_as_labels(task):
+    with pytest.raises(data.DataError, match=r'nyu-mll/glue/\w+ hides the answers of its test split .*use split="validation"'):
+        data.load(task, "test", "real")
+
+
+def test_a_choice_is_read_from_the_columns_of_swag():
+    row = {
+        "startphrase": "He opens the door. He",
+        "ending0": "a",
+        "ending1": "b",
+        "ending2": "c",
+        "ending3": "d",
+        "label": 2,
+        "sent2": "He",
+    }
+    assert data.rows.choice(row) == {"start": "He opens the door. He", "endings": ["a", "b", "c", "d"], "label": 2}
 
 
 @pytest.mark.mirror

@@ -5,11 +5,13 @@ LECTURES_DATA names it; unset, `datasets` fetches from the hub and keeps what it
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 # Data sets whose main branch holds a loading script, which `datasets` no longer runs. The hub keeps a converted copy beside it.
-REVISIONS = {"karpathy/tiny_shakespeare": "refs/convert/parquet"}
+REVISIONS = dict.fromkeys(
+    ("karpathy/tiny_shakespeare", "leondz/wnut_17", "universal-dependencies/universal_dependencies/en_ewt"), "refs/convert/parquet"
+)
 REMEDIES = 'set LECTURES_DATA to a folder that holds it, or use source="offline"'
 
 
@@ -51,6 +53,13 @@ def read_split(hub_id: str, split: str) -> tuple[Iterable[dict], str]:
         offline = "HF_HUB_OFFLINE is set: unset it" if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0") else "connect to the network"
         raise DataError(f"{hub_id} could not be fetched from the hub ({_first_line(error)}). {offline}, {REMEDIES}") from error
     return rows, f"{hub_id}, {split}, from the Hugging Face hub"
+
+
+def name_classes(rows: Iterable[dict], columns: tuple[str, ...]) -> Iterator[dict]:
+    """The rows, with the names that the table has for them instead of numbers in columns that hold lists of classes."""
+    names = {column: rows.features[column].feature.names for column in columns}
+    for row in rows:
+        yield row | {column: [names[column][i] for i in row[column]] for column in columns}
 
 
 def _in_mirror(mirror: Path, hub_id: str, split: str) -> Path:
