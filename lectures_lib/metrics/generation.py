@@ -1,4 +1,4 @@
-"""How good is it? Measures of translations and language models (chapters 1, 8 and 10)."""
+"""Measures of translations and language models (chapters 1, 8 and 10)."""
 
 import math
 from collections.abc import Sequence
@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from jaxtyping import Int
 from torch import Tensor
+
+from lectures_lib.metrics.pairs import check_pairs
 
 
 class Bleu(NamedTuple):
@@ -29,7 +31,7 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], **options: Any) -
         ImportError: without the package `sacrebleu`.
         ValueError: for no sentences, or not one reference for each.
     """
-    _check_pairs(hypotheses, references)
+    check_pairs(hypotheses, references)
     try:
         from sacrebleu.metrics import BLEU
     except ModuleNotFoundError:
@@ -45,7 +47,7 @@ def exact_match(hypotheses: Sequence[Any], references: Sequence[Any]) -> float:
     Raises:
         ValueError: for none at all, or not one reference for each.
     """
-    _check_pairs(hypotheses, references)
+    check_pairs(hypotheses, references)
     return sum(h == r for h, r in zip(hypotheses, references, strict=True)) / len(references)
 
 
@@ -72,10 +74,3 @@ def perplexity(total_loss: float, n_tokens: int) -> float:
     if n_tokens < 1 or total_loss < 0:
         raise ValueError(f"perplexity needs at least one token and a loss of at least 0, got n_tokens = {n_tokens}, loss = {total_loss}")
     return math.exp(total_loss / n_tokens)
-
-
-def _check_pairs(hypotheses: Sequence[Any], references: Sequence[Any]) -> None:
-    if isinstance(hypotheses, str) or isinstance(references, str):
-        raise ValueError("lists of sentences are needed, not one string")
-    if len(hypotheses) != len(references) or not references:
-        raise ValueError(f"one reference for each hypothesis, and at least one, got {len(hypotheses)} and {len(references)}")
