@@ -144,18 +144,19 @@ class Bert(nn.Module):
         return encoded if seen is None else (encoded, seen)
 
     @classmethod
-    def from_pretrained(cls, name: str | Path) -> "Bert":
+    def from_pretrained(cls, name: str | Path, dropout: float | None = None) -> "Bert":
         """The body of a Hugging Face checkpoint, ready for use (dropout off); its heads, if it has any, are left out.
 
         Args:
             name: a folder, or an id on the hub such as "bert-base-uncased".
+            dropout: another share than the checkpoint's for when it is trained further; None: the checkpoint's.
 
         Raises:
             FileNotFoundError: where there is no such checkpoint.
             ValueError: for options or names of weights that we do not know (they are listed), or a damaged file.
         """
         config, state = read_checkpoint(name)
-        model = cls(config)
+        model = cls(config if dropout is None else replace(config, dropout=dropout))
         pretrained.load_into(model, pretrained.rename(state, BODY, [*IGNORED, *HEADS, *OTHER_HEADS]))
         return model.eval()
 
