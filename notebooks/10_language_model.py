@@ -705,9 +705,9 @@ print("up to two nouns in between, both models: more than 9 in 10 right")
 #
 # First, a recurrent network is often said to forget its subject. This one is not behind: as many of its runs go all
 # the way as of the better Transformer's, and the two that do not end near a half, where one guesses. (Tran, Bisazza
-# and Monz (2018) found an LSTM a little ahead of a Transformer on real text.) Be fair to the lecture: six nouns are
-# twenty words, and a distance of a thousand would be another experiment. For attention the subject is always one step
-# away; but where to step has to be learned.
+# and Monz (2018) compared the two on sentences from real text, and found the LSTM ahead of the Transformer.) Be fair
+# to the lecture: six nouns are twenty words, and a distance of a thousand would be another experiment. For attention
+# the subject is always one step away; but where to step has to be learned.
 #
 # Second, when a Transformer fails, it fails in another way. One of those with learned positions has 0.00<!--
 # agreement: transformer/accuracy/3/min .2f --> with three nouns. That is not forgetting, and not guessing either,
@@ -773,13 +773,13 @@ print("up to two nouns in between: the subject decides, in both models")
 # | decoder of a translator (chapter 6) | causal, and the source is open | the next word of the target | the source, and the left | yes |
 # | decoder alone (this chapter; GPT) | causal | the next word | the left | yes |
 #
-# One of the lectures says that "directional models read the text sequentially" and that a Transformer's encoder, by
-# contrast, "reads the entire sequence of words at once". Ours reads the entire sequence at once too: one pass, all
-# positions in parallel. What makes it directional is the triangle of the mask, and nothing else. Another lecture
-# shows BERT's ablation "left-to-right, no next-sentence prediction" and wonders whether only the loss was changed or
-# the future was masked as well. The paper answers it (section 5.1): it was a left-context-only model, and "the
-# left-only constraint was also applied at fine-tuning". A changed loss alone would not have worked, as the first bug
-# below shows.
+# One of the lectures says that directional models "read the text input sequentially", and that a Transformer's
+# encoder, by contrast, "reads the entire sequence of words at once". Ours reads the entire sequence at once too: one
+# pass, all positions in parallel. What makes it directional is the triangle of the mask, and nothing else. Another
+# lecture shows BERT's ablation "LTR & No NSP", left to right and without the next sentence, and wonders whether only
+# the loss was changed or the future was masked as well. The paper answers it (section 5.1): it was a
+# "left-context-only model", and the constraint was kept in fine-tuning, because lifting it there made the results
+# worse. A changed loss alone would not have worked, as the first bug below shows.
 #
 # For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the word that tells
 # what "light" means comes after it. In that ablation, with everything else equal, the model that looks left only has
