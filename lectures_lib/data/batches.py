@@ -118,6 +118,7 @@ class Batches:
         batch_size: the most examples in a batch. Give one of the two, or both.
         seed: decides every order.
         by_length: False: batches of random lengths, to see what sorting is worth.
+        lengths: of the parts of each example, for examples that are not tuples of token lists; None: those of the lists.
 
     Raises:
         ValueError: for no examples, no limit, or an example that is longer than `max_tokens` by itself.
@@ -125,13 +126,14 @@ class Batches:
 
     def __init__(
         self,
-        examples: Sequence[tuple[Sequence[int], ...]],
+        examples: Sequence[Any],
         collate: Callable[[list], Any],
         *,
         max_tokens: int | None = None,
         batch_size: int | None = None,
         seed: int = 0,
         by_length: bool = True,
+        lengths: Sequence[tuple[int, ...]] | None = None,
     ):
         if not examples:
             raise ValueError("no examples: at least one is needed")
@@ -139,7 +141,7 @@ class Batches:
             raise ValueError(f"a batch needs a limit of at least 1, got max_tokens = {max_tokens}, batch_size = {batch_size}")
         self.examples, self.collate, self.seed, self.by_length = examples, collate, seed, by_length
         self.max_tokens, self.batch_size = max_tokens, batch_size
-        self.lengths = [tuple(len(part) for part in example) for example in examples]
+        self.lengths = [tuple(map(len, example)) for example in examples] if lengths is None else lengths
         longest = max(range(len(examples)), key=lambda i: sum(self.lengths[i]))
         if max_tokens is not None and sum(self.lengths[longest]) > max_tokens:
             raise ValueError(f"example {longest} has {sum(self.lengths[longest])} tokens, more than max_tokens = {max_tokens}")

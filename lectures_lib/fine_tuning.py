@@ -1,0 +1,262 @@
+"""Fine-tuning: labelled examples into batches, all of BERT and a new head trained on them, predictions out (chapter 14).
+
+Devlin et al. 2019, section 4 and appendix A.3: a few epochs, Adam with a small learning rate that rises, then falls.
+
+    examples = fine_tuning.sentences(data.load("sentiment"), tokenizer)
+    model = heads.SentenceClassifier(Bert.from_pretrained(minilm.checkpoint()), n_classes=2)
+    fine_tuning.fine_tune(model, fine_tuning.batches(examples, batch_size=32), epochs=3, rate=5e-5)
+    fine_tuning.predict(model, examples)
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Int, Shaped
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
+
+from lectures_lib import alignment, training
+from lectures_lib.alignment import MAX_LEN, Read, ReadWords
+from lectures_lib.data import Batches, pad
+from lectures_lib.heads import UNLABELLED, Head, SentenceRegressor, SpanExtractor, SpanScores, TokenTagger, best_spans
+from lectures_lib.tokenization import WordPiece
+
+
+class Example(NamedTuple):
+    """What a model reads, and what it should say.
+
+    Args:
+        reads: one text or pair; for a multiple choice one for each ending.
+        target: a class; a number (float); a label for each piece (list); or the first and last piece of an answer (tuple).
+    """
+
+    reads: tuple[Read | ReadWords, ...]
+    target: int | float | list[int] | tuple[int, int]
+
+
+def sentences(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = MAX_LEN) -> list[Example]:
+    """Examples of single sentences with a class, from dictionaries {"text", "label"} (SST-2, CoLA).
+
+    Raises:
+        ValueError: for an empty text.
+    """
+    return [Example((alignment.read(tokenizer, row["text"], None, max_len),), int(row["label"])) for row in rows]
+
+
+def pairs(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = MAX_LEN) -> list[Example]:
+    """Examples of pairs with a class, from {"first", "second", "label"} (RTE, QNLI), or with a number, {"first", "second", "score"}
+    (STS-B).
+
+    Raises:
+        ValueError: for an empty text.
+    """
+    return [
+        Example(
+            (alignment.read(tokenizer, row["first"], row["second"], max_len),), float(row["score"]) if "score" in row else int(row["label"])
+        )
+        for row in rows
+    ]
+
+
+def choices(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = MAX_LEN) -> list[Example]:
+    """Examples of a beginning and its possible endings, from {"start", "endings", "label"} (SWAG).
+
+    Raises:
+        ValueError: for an empty text.
+    """
+    return [
+        Example(tuple(alignment.read(tokenizer, row["start"], ending, max_len) for ending in row["endings"]), int(row["label"]))
+        for row in rows
+    ]
+
+
+def tagged(rows: Iterable[dict], tokenizer: WordPiece, names: Sequence[str], max_len: int = MAX_LEN) -> list[Example]:
+    """Examples of words with labels, from {"words", "labels"}: each word's first piece is labelled, the rest is not (WNUT-17).
+
+    Args:
+        rows: the examples.  tokenizer: cuts them into pieces.
+        names: the labels there are, in the order of their ids.  max_len: what is longer is cut.
+
+    Raises:
+        ValueError: for a label that is not among the names, another number of labels than words, or no words.
+    """
+    ids = {name: i for i, name in enumerate(names)}
+    if unknown := {label for row in rows for label in row["labels"]} - ids.keys():
+        raise ValueError(f"labels {sorted(unknown)} are not among the {len(ids)} there are: {', '.join(ids)}")
+    words = [(alignment.read_words(tokenizer, row["words"], max_len), [ids[label] for label in row["labels"]]) for row in rows]
+    return [Example((read,), alignment.align(read, labels)) for read, labels in words]
+
+
+def questions(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = 384) -> list[Example]:
+    """Examples of questions about a text, from {"question", "context", "answers"} (SQuAD): the first answer's pieces are learned.
+
+    Of a long text only the beginning is read (the authors' code goes on with the rest in further examples, and so does not lose
+    answers there). Where the answer was cut off, or there is none, the target is (0, 0), [CLS].
+
+    Raises:
+        ValueError: for an answer that is not in its context, an empty text, or a question too long for max_len.
+    """
+    examples = []
+    for row in rows:
+        pair = alignment.read_question(tokenizer, row["question"], row["context"], max_len)
+        answers = [alignment.find_answer(pair, row["context"], answer["start"], answer["text"]) for answer in row["answers"][:1]]
+        examples.append(Example((pair,), answers[0] if answers else (0, 0)))
+    return examples
+
+
+class Batch(NamedTuple):
+    """Several examples, padded.
+
+    Args:
+        tokens, segments, lengths: what a head reads; for a multiple choice with an axis for the endings behind the first.
+        targets: what its `loss` compares with.
+    """
+
+    tokens: Int[Tensor, "*batch n"]
+    segments: Int[Tensor, "*batch n"]
+    lengths: Int[Tensor, "*batch"]
+    targets: Shaped[Tensor, "..."]
+
+    @property
+    def n_targets(self) -> int:
+        """How many things the loss is the mean of: padding and unlabelled pieces are none."""
+        return int((self.targets != UNLABELLED).sum())
+
+
+def collate(examples: Sequence[Example]) -> Batch:
+    """Examples of one kind as a batch.
+
+    Raises:
+        ValueError: for no examples, or multiple choices with different numbers of endings.
+    """
+    n_choices = {len(example.reads) for example in examples}
+    if len(n_choices) != 1:
+        raise ValueError(f"a batch needs examples, all with the same number of texts to choose from, got {sorted(n_choices)}")
+    reads = [read for example in examples for read in example.reads]
+    tokens, lengths = pad([read.ids for read in reads])
+    segments, _ = pad([read.segments for read in reads])
+    targets = [example.target for example in examples]
+    if isinstance(targets[0], list):
+        targets = pad(targets, UNLABELLED).ids
+    shape = (len(examples), n_choices.pop())
+    if shape[1] > 1:
+        tokens, segments, lengths = (x.unflatten(0, shape) for x in (tokens, segments, lengths))
+    return Batch(tokens, segments, lengths, torch.as_tensor(targets))
+
+
+def batches(
+    examples: Sequence[Example], *, batch_size: int | None = None, max_tokens: int | None = None, seed: int = 0, by_length: bool = True
+) -> Batches:
+    """Examples of similar length together, anew for every epoch; see `data.Batches` for the arguments."""
+    lengths = [(len(example.reads) * max(len(read.ids) for read in example.reads),) for example in examples]
+    return Batches(examples, collate, batch_size=batch_size, max_tokens=max_tokens, seed=seed, by_length=by_length, lengths=lengths)
+
+
+def fine_tune(
+    model: Head,
+    batches: Batches,
+    *,
+    epochs: int = 3,
+    rate: float = 5e-5,
+    warmup: float = 0.1,
+    weight_decay: float = 0.01,
+    clip: float = 1.0,
+    **options: Any,
+) -> training.History:
+    """Train the head, and the body with it, by AdamW; the rate rises for the first steps and falls to 0 at the last.
+
+    A body whose parameters do not ask for gradients (`model.bert.requires_grad_(False)`) stays as it is: its vectors are then
+    features.
+
+    Args:
+        model: a head from `lectures_lib.heads`, changed in place; in evaluation mode afterwards.
+        batches: what to learn from.
+        epochs: how often to go through them.  The paper tried 2, 3 and 4.
+        rate: the highest learning rate. The paper tried 5e-5, 3e-5 and 2e-5.
+        warmup: the share of the steps before it is reached.
+        weight_decay: of matrices; biases and LayerNorm are not decayed.  clip: the longest gradient.
+        options: more of `training.fit`, such as `evaluate` or `checkpoint`.
+
+    Raises:
+        ValueError: for labels that are no classes, fewer than one epoch, or nothing to train.
+    """
+    if epochs < 1:
+        raise ValueError(f"at least one epoch is needed, got {epochs}")
+    steps = sum(len(batches.plan(epoch)) for epoch in range(epochs))
+    optimizer = torch.optim.AdamW(decayed_and_not(model, weight_decay), lr=rate)
+    scheduler = LambdaLR(optimizer, training.bert_schedule(int(warmup * steps), steps))
+    compare = model.loss
+
+    def loss(trained: nn.Module, batch: Batch) -> Tensor:
+        return compare(trained(batch.tokens, batch.segments, batch.lengths), batch.targets)
+
+    history = training.fit(model, batches, loss, optimizer, scheduler, steps=steps, clip=clip, **options)
+    model.eval()
+    return history
+
+
+def decayed_and_not(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """The trainable parameters in two groups: matrices, which are pulled towards 0, and vectors (biases, LayerNorm), which are not.
+
+    Raises:
+        ValueError: where there is nothing to train.
+    """
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    if not trainable:
+        raise ValueError("nothing to train: no parameter asks for a gradient")
+    matrices, vectors = [p for p in trainable if p.ndim > 1], [p for p in trainable if p.ndim < 2]
+    return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+
+
+@torch.no_grad()
+def scores(model: Head, examples: Sequence[Example], batch_size: int = 64) -> list[Tensor]:
+    """What the model says of each example, in their order; it is in evaluation mode meanwhile.
+
+    Returns:
+        For each example: scores of the classes or endings; a number; (n, classes) for a tagger; (2, n) for a span extractor.
+    """
+    order = sorted(range(len(examples)), key=lambda i: max(len(read.ids) for read in examples[i].reads))
+    device, was_training = next(model.parameters()).device, model.training
+    model.eval()
+    found: list[Tensor] = [torch.empty(0)] * len(examples)
+    for at in range(0, len(order), batch_size):
+        rows = order[at : at + batch_size]
+        batch = collate([examples[i] for i in rows])
+        said = model(*(part.to(device) for part in batch[:3]))
+        said = torch.stack(said, dim=1) if isinstance(said, SpanScores) else said
+        for i, one, n in zip(
+            rows, said.cpu(), batch.lengths.flatten(1).amax(dim=-1) if batch.lengths.ndim > 1 else batch.lengths, strict=True
+        ):
+            found[i] = one[:n] if isinstance(model, TokenTagger) else one[:, :n] if isinstance(model, SpanExtractor) else one
+    model.train(was_training)
+    return found
+
+
+def predict(model: Head, examples: Sequence[Example], batch_size: int = 64, **options: Any) -> list[Any]:
+    """What the model takes for right, for each example.
+
+    Args:
+        model: a head from `lectures_lib.heads`.  examples: what to read; their targets are not looked at.
+        batch_size: how many at once.
+        options: of `best_spans`, for a `SpanExtractor`: `max_length`, `threshold`.
+
+    Returns:
+        A class (int) or an ending; a number (float); a class for each *word*, 0 for words that were cut off; or the first and the
+        last piece of the answer, (0, 0) for none, for `alignment.quote`.
+    """
+    found = scores(model, examples, batch_size)
+    if isinstance(model, SentenceRegressor):
+        return [float(number) for number in found]
+    if isinstance(model, TokenTagger):
+        return [alignment.words_of(e.reads[0], said.argmax(dim=-1).tolist()) for e, said in zip(examples, found, strict=True)]
+    if isinstance(model, SpanExtractor):
+        return [_best_span(e.reads[0], said, **options) for e, said in zip(examples, found, strict=True)]
+    return [int(said.argmax()) for said in found]
+
+
+def _best_span(read: Read, said: Tensor, **options: Any) -> tuple[int, int]:
+    allowed = torch.zeros(1, len(read.ids), dtype=torch.bool)
+    allowed[0, alignment.context_places(read)] = True
+    spans = best_spans(SpanScores(*said[:, None]), allowed, **options)
+    return int(spans.start), int(spans.end)

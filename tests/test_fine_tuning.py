@@ -1,0 +1,174 @@
+"""Labelled examples become batches, a head learns from them, predictions come out in order; what cannot be learned from is refused."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from lectures_lib import fine_tuning
+from lectures_lib.alignment import quote
+from lectures_lib.bert import Bert, BertConfig
+from lectures_lib.fine_tuning import batches, collate, fine_tune, predict, scores
+from lectures_lib.heads import UNLABELLED, MultipleChoice, SentenceClassifier, SentenceRegressor, SpanExtractor, TokenTagger
+from lectures_lib.minilm import checkpoint
+from lectures_lib.tokenization import WordPiece
+
+WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")
+COLOURS, THINGS = ["red", "green", "blue", "black"], ["house", "dog", "car", "tree", "book"]
+PHRASES = [f"a {colour} {thing}" + " here" * (i % 3) for i, (colour, thing) in enumerate((c, t) for c in COLOURS for t in THINGS)]
+NAMES = ["O", "B-colour", "B-thing"]
+ROWS = {
+    "sentences": [{"text": p, "label": int("red" in p or "blue" in p)} for p in PHRASES],
+    "pairs": [{"first": p, "second": q, "label": int(p.split()[1] == q.split()[1])} for p, q in pairwise(PHRASES)],
+    "scored": [{"first": p, "second": "a red dog", "score": float("red" in p) + float("dog" in p)} for p in PHRASES],
+    "choices": [
+        {"start": "it is", "endings": [*["the green", "an old"][: i % 3], p, *["the green", "an old"][i % 3 :]], "label": i % 3}
+        for i, p in enumerate(PHRASES)
+    ],
+    "tagged": [{"words": p.split(), "labels": ["O", "B-colour", "B-thing", *["O"] * (len(p.split()) - 3)]} for p in PHRASES],
+    "questions": [
+        {"question": "which colour?", "context": p, "answers": [{"text": p.split()[1], "start": 2}] if "black" not in p else []}
+        for p in PHRASES
+    ],
+}
+EXAMPLES = {
+    "sentences": fine_tuning.sentences(ROWS["sentences"], WORDPIECE),
+    "pairs": fine_tuning.pairs(ROWS["pairs"], WORDPIECE),
+    "scored": fine_tuning.pairs(ROWS["scored"], WORDPIECE),
+    "choices": fine_tuning.choices(ROWS["choices"], WORDPIECE),
+    "tagged": fine_tuning.tagged(ROWS["tagged"], WORDPIECE, NAMES),
+    "questions": fine_tuning.questions(ROWS["questions"], WORDPIECE),
+}
+
+
+def body(**changes):
+    torch.manual_seed(0)
+    return Bert(BertConfig(30_522, 32, 1, 2, 64, max_len=64, dropout=0.0, init_std=0.1, **changes))
+
+
+HEADS = {
+    "sentences": lambda: SentenceClassifier(body(), 2),
+    "pairs": lambda: SentenceClassifier(body(), 2),
+    "scored": lambda: SentenceRegressor(body()),
+    "choices": lambda: MultipleChoice(body()),
+    "tagged": lambda: TokenTagger(body(), 3, NAMES),
+    "questions": lambda: SpanExtractor(body()),
+}
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_each_kind_can_be_learned_and_predicted(kind):
+    model, examples = HEADS[kind](), EXAMPLES[kind]
+    history = fine_tune(model, batches(examples, batch_size=8), epochs=20, rate=5e-3, progress=False)
+    assert history.step == 20 * 3 and not model.training
+    assert history.losses[-1] < 0.4 * history.losses[0]
+    assert history.learning_rates[0] == 0 and max(history.learning_rates) == pytest.approx(5e-3)
+    assert history.learning_rates[-1] < 2e-4
+    found = predict(model, examples, **({"threshold": 0.0} if kind == "questions" else {}))
+    if kind == "tagged":
+        right = sum([NAMES[i] for i in labels] == row["labels"] for labels, row in zip(found, ROWS[kind], strict=True))
+    elif kind == "questions":
+        said = [quote(e.reads[0], r["context"], *span) for e, r, span in zip(examples, ROWS[kind], found, strict=True)]
+        right = sum(s == (r["answers"][0]["text"] if r["answers"] else "") for s, r in zip(said, ROWS[kind], strict=True))
+    elif kind == "scored":
+        right = sum(abs(s - r["score"]) < 0.5 for s, r in zip(found, ROWS[kind], strict=True))
+    else:
+        right = sum(s == e.target for s, e in zip(found, examples, strict=True))
+    assert right > 0.8 * len(examples)
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_predictions_do_not_depend_on_the_batch_and_keep_their_order(kind):
+    model = HEADS[kind]()
+    model.train()
+    many, one = scores(model, EXAMPLES[kind], 7), scores(model, EXAMPLES[kind], 1)
+    for a, b in zip(many, one, strict=True):
+        assert_close(a, b, atol=2e-6, rtol=0)
+    assert model.training
+    backwards = scores(model, EXAMPLES[kind][::-1], 7)[::-1]
+    for a, b in zip(backwards, one, strict=True):
+        assert_close(a, b, atol=2e-6, rtol=0)
+
+
+def test_a_batch_by_hand():
+    batch = collate(EXAMPLES["tagged"][:3])
+    assert batch.tokens.shape == batch.segments.shape == batch.targets.shape == (3, 7)
+    assert batch.lengths.tolist() == [5, 6, 7] and not batch.tokens[0, 5:].any()
+    assert batch.targets[0].tolist() == [UNLABELLED, 0, 1, 2, UNLABELLED, UNLABELLED, UNLABELLED]
+    assert batch.n_targets == 3 + 4 + 5
+    assert collate(EXAMPLES["scored"][:2]).targets.dtype == torch.float32
+    assert collate(EXAMPLES["choices"][:2]).tokens.shape[:2] == (2, 3)
+    assert collate(EXAMPLES["choices"][:2]).lengths.shape == (2, 3)
+    assert collate(EXAMPLES["questions"][14:16]).targets.tolist() == [[6, 6], [0, 0]]
+    assert collate(EXAMPLES["pairs"][:1]).segments[0].tolist() == [0] * 5 + [1] * 5
+
+
+def test_batches_are_by_length_and_hold_everything_once():
+    cut = batches(EXAMPLES["choices"] * 3, max_tokens=120)
+    seen = list(cut.epoch(0))
+    assert sum(len(batch.targets) for batch in seen) == 60
+    assert all(batch.tokens.numel() <= 120 for batch in seen)
+    by_chance = list(batches(EXAMPLES["sentences"] * 3, batch_size=6, by_length=False).epoch(0))
+    sorted_ = list(batches(EXAMPLES["sentences"] * 3, batch_size=6).epoch(0))
+    assert sum(b.tokens.numel() for b in sorted_) < sum(b.tokens.numel() for b in by_chance)
+
+
+def test_a_frozen_body_stays_as_it_is():
+    model = HEADS["sentences"]()
+    model.bert.requires_grad_(False)
+    before = {key: tensor.clone() for key, tensor in model.state_dict().items()}
+    fine_tune(model, batches(EXAMPLES["sentences"], batch_size=8), epochs=2, rate=1e-2, progress=False)
+    changed = {key for key, tensor in model.state_dict().items() if not torch.equal(tensor, before[key])}
+    assert changed == {"head.weight", "head.bias"}
+
+
+def test_biases_and_layer_norm_do_not_decay():
+    matrices, vectors = fine_tuning.decayed_and_not(HEADS["sentences"](), 0.01)
+    assert matrices["weight_decay"] == 0.01 and vectors["weight_decay"] == 0.0
+    assert all(p.ndim == 2 for p in matrices["params"]) and all(p.ndim == 1 for p in vectors["params"])
+    assert len(matrices["params"]) + len(vectors["params"]) == len(list(HEADS["sentences"]().parameters()))
+
+
+def test_a_text_of_unknown_words_and_a_long_one_are_read():
+    examples = fine_tuning.sentences([{"text": "☃ ☄☃", "label": 0}, {"text": "dog " * 1000, "label": 1}], WORDPIECE, max_len=64)
+    assert [len(e.reads[0].ids) for e in examples] == [4, 64]
+    assert all(said.isfinite().all() for said in scores(HEADS["sentences"](), examples))
+    row = {"words": ["dog"] * 1000, "labels": ["B-thing"] * 1000}
+    (long,) = fine_tuning.tagged([row], WORDPIECE, NAMES, max_len=64)
+    found = predict(HEADS["tagged"](), [long])[0]
+    assert len(found) == 1000 and found[62:] == [0] * 938
+
+
+def test_longer_than_the_model_is_refused():
+    examples = fine_tuning.sentences([{"text": "dog " * 600, "label": 1}], WORDPIECE)
+    assert len(examples[0].reads[0].ids) == 512
+    with pytest.raises(ValueError, match="512"):
+        predict(HEADS["sentences"](), examples)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fine_tuning.sentences([{"text": " ", "label": 0}], WORDPIECE), "no words to read"),
+        (lambda: fine_tuning.pairs([{"first": "a", "second": "", "label": 0}], WORDPIECE), "second text has no words"),
+        (lambda: fine_tuning.tagged([{"words": ["a"], "labels": ["B-god"]}], WORDPIECE, NAMES), r"\['B-god'\] are not among the 3"),
+        (lambda: fine_tuning.tagged([{"words": ["a", "b"], "labels": ["O"]}], WORDPIECE, NAMES), "got 1 labels for 2 words"),
+        (
+            lambda: fine_tuning.questions([{"question": "who", "context": "a dog", "answers": [{"text": "cat", "start": 2}]}], WORDPIECE),
+            "'cat' is not in the context at character 2: there stands 'dog'",
+        ),
+        (lambda: collate([]), "a batch needs examples"),
+        (lambda: collate([EXAMPLES["choices"][0], EXAMPLES["sentences"][0]]), r"got \[1, 3\]"),
+        (lambda: fine_tune(HEADS["sentences"](), batches(EXAMPLES["sentences"], batch_size=4), epochs=0), "got 0"),
+        (
+            lambda: fine_tune(SentenceClassifier(body(), 1), batches(EXAMPLES["sentences"], batch_size=20), epochs=1, progress=False),
+            "label 1 .* is not among the 1 there are",
+        ),
+        (lambda: fine_tuning.decayed_and_not(body().requires_grad_(False), 0.1), "nothing to train"),
+        (lambda: batches([], batch_size=3), "no examples"),
+    ],
+)
+def test_bad_input_is_refused_with_its_numbers(call, message, shapes_unchecked):
+    with pytest.raises(ValueError, match=message):
+        call()
