@@ -26,6 +26,7 @@ from lectures_lib.features import COMBINATIONS, FeatureTagger, LayerCombination
 from lectures_lib.metrics import entity_scores
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import fit
+from lectures_lib.word_level import cut_words
 
 SEEDS = [0, 1, 2]
 SPLITS = ("train", "validation", "test")
@@ -184,7 +185,7 @@ def skip_gram_vectors(task: Task, d: int, n_lines: int | None) -> tuple[Vectors,
 def cost(task: Task, model: Bert, tokenizer: WordPiece, n: int = 320) -> dict[str, float]:
     """Processor time of one epoch of fine-tuning divided by that of computing the features, on the same sentences."""
     examples = task.examples["train"][:n]
-    texts = [features.locate_words(tokenizer, e["words"]) for e in examples]
+    texts = [cut_words(tokenizer, e["words"]) for e in examples]
     plan = data.Batches([(text.ids,) for text in texts], data.pad_texts, batch_size=32).plan(0)
     tuned = heads.TokenTagger(Bert.from_pretrained(minilm.checkpoint()), len(task.names)).train()
     optimizer = torch.optim.AdamW(tuned.parameters(), lr=1e-6)
@@ -237,7 +238,7 @@ def main() -> None:
                 runs.append(task.scores(predict(task, vectors, tagger)))
                 found[name] = spreads(runs)
                 if tagger.combination.mix is not None:
-                    shares.append(tagger.combination.mix.weights.tolist())
+                    shares.append(tagger.combination.mix.shares.tolist())
                     first = len(vectors.of_split["train"][0]) - len(shares[0])
                     found[name]["shares"] = {str(first + i): results.spread([run[i] for run in shares]) for i in range(len(shares[0]))}
                 save(row, found)
@@ -258,7 +259,7 @@ def main() -> None:
     if not set(options.only) & set(COMBINATIONS):
         return
     start = time.process_time()
-    located = {s: [features.locate_words(tokenizer, e["words"]) for e in task.examples[s]] for s in SPLITS}
+    located = {s: [cut_words(tokenizer, e["words"]) for e in task.examples[s]] for s in SPLITS}
     vectors = Vectors({s: [v.half() for v in features.word_vectors(model, texts)] for s, texts in located.items()})
     print(f"features: {time.process_time() - start:.0f} s of processor time", flush=True)
     for row in COMBINATIONS:

@@ -5,7 +5,6 @@ of several states has them in its first dimension. The vectors are computed once
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -13,11 +12,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from lectures_lib.attention import padding_mask
 from lectures_lib.bert import Bert
 from lectures_lib.data.batches import Batches, pad_texts
-from lectures_lib.layers import check_lengths
+from lectures_lib.probing import ScalarMix
 from lectures_lib.tokenization import WordPiece
+from lectures_lib.word_level import Cut, hidden_states
 
 PIECES = ("first", "mean", "last")
 
@@ -35,31 +34,8 @@ COMBINATIONS = {
 # ------------------------------------------------------------------------------------------------- from text to vectors
 
 
-class Located(NamedTuple):
-    """What BERT reads, and where in it the words stand that are asked for: the pieces of word i are `ids[start:end]` of span i."""
-
-    ids: list[int]
-    spans: list[tuple[int, int]]
-
-
-def locate_words(tokenizer: WordPiece, words: Sequence[str], max_len: int = 512) -> Located:
-    """A sentence that is given as words, between [CLS] and [SEP]. A word that cleaning leaves nothing of is read as [UNK].
-
-    Raises:
-        ValueError: for no words, or more pieces than max_len.
-    """
-    if isinstance(words, str) or not words:
-        raise ValueError(f"a list of at least one word is needed, got {words!r}")
-    ids, spans = [tokenizer.token_id("[CLS]")], []
-    for word in words:
-        pieces = tokenizer.encode(word) or [tokenizer.token_id("[UNK]")]
-        spans.append((len(ids), len(ids) + len(pieces)))
-        ids += pieces
-    return _checked(Located([*ids, tokenizer.token_id("[SEP]")], spans), max_len)
-
-
-def locate_in_text(tokenizer: WordPiece, text: str, word: str, index: int, max_len: int = 512) -> Located:
-    """A text, and where in it the one word stands that begins at character `index`.
+def cut_text(tokenizer: WordPiece, text: str, word: str, index: int, max_len: int = 512) -> Cut:
+    """The pieces of a text, and where among them the one word stands that begins at character `index`.
 
     Raises:
         ValueError: where another word stands there, or for more pieces than max_len.
@@ -68,46 +44,33 @@ def locate_in_text(tokenizer: WordPiece, text: str, word: str, index: int, max_l
     if not word or found != word:
         raise ValueError(f"{word!r} should begin at character {index} of {text!r}, but there stands {found!r}")
     encoding = tokenizer.pair(text)
-    own = [i for i, (start, end) in enumerate(encoding.offsets) if start < index + len(word) and end > index]
-    if not own:
+    places = [i for i, (start, end) in enumerate(encoding.offsets) if start < index + len(word) and end > index]
+    if not places:
         raise ValueError(f"{word!r} at character {index} of {text!r} has no piece of its own")
-    return _checked(Located(encoding.ids, [(own[0], own[-1] + 1)]), max_len)
-
-
-def hidden_states(
-    model: Bert, tokens: Int[Tensor, "batch n"], lengths: Int[Tensor, " batch"] | None = None
-) -> Float[Tensor, "states batch n d_model"]:
-    """All hidden states, without gradients. The same as `return_intermediates` gives, but attention weights are not written down.
-
-    Raises:
-        ValueError: for a model in training mode, whose dropout would make the features random, and as in `Bert.forward`.
-    """
-    if model.training:
-        raise ValueError(f"features need a model at rest: call model.eval() first (its dropout is {model.config.dropout})")
-    check_lengths(lengths, tokens)
-    mask = None if lengths is None else padding_mask(lengths, tokens.shape[1])
-    with torch.no_grad():
-        states = [model.embeddings(tokens)]
-        for block in model.encoder.blocks:
-            states.append(block(states[-1], mask))
-    return torch.stack(states)
+    if len(encoding.ids) > max_len:
+        raise ValueError(
+            f"a text of {len(text)} characters is {len(encoding.ids)} pieces with [CLS] and [SEP]; there is room for {max_len}"
+        )
+    return Cut(encoding.ids, [places])
 
 
 def word_vectors(
-    model: Bert, texts: Sequence[Located], pieces: str = "first", states: slice = slice(None), max_tokens: int = 4096
+    model: Bert, texts: Sequence[Cut], pieces: str = "first", states: slice = slice(None), max_tokens: int = 4096
 ) -> list[Float[Tensor, "states words d_model"]]:
-    """A vector for every word that was located, from every hidden state: for each text a tensor, in the order of the texts.
+    """A vector for every word that a cut tells the places of, from every hidden state: for each text a tensor, in their order.
 
     Args:
-        model: it stays as it is.
-        texts: from `locate_words` or `locate_in_text`. They are read in batches of similar length.
+        model: at rest (`eval()`); it stays as it is.
+        texts: from `word_level.cut_words` or `cut_text`. They are read in batches of similar length.
         pieces: which piece stands for a word of several: the "first" (as in the paper), the "mean" of all, or the "last".
         states: which hidden states to keep, as a slice of 0 … n_layers; all of them take 1.5 KB times n_layers + 1 a word in MiniLM.
         max_tokens: tokens in a batch, padding included.
 
     Raises:
-        ValueError: for no texts, another word for `pieces`, and as in `hidden_states`.
+        ValueError: for no texts, another word for `pieces`, and a model in training mode, whose dropout makes vectors random.
     """
+    if model.training:
+        raise ValueError(f"features need a model at rest: call model.eval() first (its dropout is {model.config.dropout})")
     if pieces not in PIECES:
         raise ValueError(f"pieces is one of {', '.join(PIECES)}, got {pieces!r}")
     if not texts:
@@ -118,65 +81,29 @@ def word_vectors(
     vectors: list[Tensor] = [torch.empty(0)] * len(texts)
     for rows in batches.plan(0):
         batch = pad_texts([(texts[i].ids,) for i in rows])
-        hidden = hidden_states(model, batch.ids.to(device), batch.lengths.to(device))[states].cpu()
+        with torch.no_grad():
+            hidden = torch.stack(hidden_states(model, batch.ids.to(device), batch.lengths.to(device))[states]).cpu()
         for row, i in enumerate(rows):
-            vectors[i] = of_words(hidden[:, row], texts[i].spans, pieces)
+            vectors[i] = of_words(hidden[:, row], texts[i].places, pieces)
     return vectors
 
 
 def of_words(
-    hidden: Float[Tensor, "states n d_model"], spans: Sequence[tuple[int, int]], pieces: str = "first"
+    hidden: Float[Tensor, "states n d_model"], places: Sequence[Sequence[int]], pieces: str = "first"
 ) -> Float[Tensor, "states words d_model"]:
     """The words' vectors among those of all pieces."""
     if pieces == "mean":
-        return torch.stack([hidden[:, start:end].mean(dim=1) for start, end in spans], dim=1)
-    return hidden[:, [start if pieces == "first" else end - 1 for start, end in spans]]
-
-
-def _checked(located: Located, max_len: int) -> Located:
-    if len(located.ids) > max_len:
-        raise ValueError(f"{len(located.ids)} pieces with [CLS] and [SEP], but max_len = {max_len}: cut the text")
-    return located
+        return torch.stack([hidden[:, of_word].mean(dim=1) for of_word in places], dim=1)
+    return hidden[:, [of_word[0 if pieces == "first" else -1] for of_word in places]]
 
 
 # ----------------------------------------------------------------------------------------------------- which layers to use
 
 
-class ScalarMix(nn.Module):
-    """A learned weighted sum of hidden states: γ Σ softmax(s)_i · state i (Peters et al. 2018, equation 1).
-
-    It begins as the plain mean, and what the weights become tells which states the task asks for.
-
-    Args:
-        n_states: how many.
-
-    Raises:
-        ValueError: for none.
-    """
-
-    def __init__(self, n_states: int):
-        super().__init__()
-        if n_states < 1:
-            raise ValueError(f"at least one hidden state is needed to be mixed, got {n_states}")
-        self.scores = nn.Parameter(torch.zeros(n_states))
-        self.gamma = nn.Parameter(torch.ones(()))
-
-    @property
-    def weights(self) -> Float[Tensor, " states"]:
-        """What share each state has; together 1."""
-        return self.scores.softmax(dim=0)
-
-    def forward(self, states: Float[Tensor, "states *batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """The sum. Raises ValueError for another number of states than that of the weights."""
-        if len(states) != len(self.scores):
-            raise ValueError(f"this mix has weights for {len(self.scores)} states, got {len(states)}")
-        return self.gamma * torch.tensordot(self.weights, states, dims=1)
-
-
 class LayerCombination(nn.Module):
     """One vector out of several hidden states, in one of the ways of BERT's table 7 (`COMBINATIONS` lists them).
 
-    The paper does not say where the weights of its weighted sums come from; here they are learned, as ELMo's are.
+    The paper does not say where the weights of its weighted sums come from; here they are learned, as ELMo's are (`probing.ScalarMix`).
 
     Args:
         name: a key of `COMBINATIONS`.  n_layers: of the model; it has n_layers + 1 states.  d_model: width of its vectors.

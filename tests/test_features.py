@@ -12,8 +12,9 @@ from transformers import AutoTokenizer, BertModel
 
 from lectures_lib import data, features, minilm
 from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.features import COMBINATIONS, FeatureTagger, LayerCombination, ScalarMix
+from lectures_lib.features import COMBINATIONS, FeatureTagger, LayerCombination
 from lectures_lib.tokenization import WordPiece
+from lectures_lib.word_level import cut_words, word_states
 
 MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data" / "hub")
 SENTENCES = [
@@ -46,38 +47,33 @@ def small():
 def test_words_are_located_as_hugging_face_does(tokenizer):
     theirs = AutoTokenizer.from_pretrained(minilm.checkpoint())
     for words in [*SENTENCES[:2], ["Jane's", "@friend", "flew", "to", "Reykjavík", "!!!", "yesterday"], SENTENCES[3]]:
-        located, expected = features.locate_words(tokenizer, words), theirs(words, is_split_into_words=True)
-        assert located.ids == expected["input_ids"]
-        of_word = [[i for i, word in enumerate(expected.word_ids()) if word == number] for number in range(len(words))]
-        assert [list(range(*span)) for span in located.spans] == of_word
+        cut, expected = cut_words(tokenizer, words), theirs(words, is_split_into_words=True)
+        assert cut.ids == expected["input_ids"]
+        assert cut.places == [[i for i, word in enumerate(expected.word_ids()) if word == number] for number in range(len(words))]
 
 
 def test_a_word_that_cleaning_empties_is_unknown_and_no_word_shifts(tokenizer):
-    located = features.locate_words(tokenizer, SENTENCES[2])
+    cut = cut_words(tokenizer, SENTENCES[2])
     assert tokenizer.encode("\u200d") == []
-    start, end = located.spans[6]
-    assert located.ids[start:end] == [tokenizer.token_id("[UNK]")]
-    start, end = located.spans[7]
-    assert located.ids[start:end] == tokenizer.encode("yesterday")
+    assert [cut.ids[i] for i in cut.places[6]] == [tokenizer.token_id("[UNK]")]
+    assert [cut.ids[i] for i in cut.places[7]] == tokenizer.encode("yesterday")
 
 
 def test_a_word_is_located_in_a_text(tokenizer):
     text = "Lightly lit by the light, photosynthesis works."
     for word in ("light", "photosynthesis", "Lightly", "."):
-        located = features.locate_in_text(tokenizer, text, word, text.index(word))
-        ((start, end),) = located.spans
-        assert located.ids == tokenizer.pair(text).ids
-        assert located.ids[start:end] == tokenizer.encode(word)
-    first, second = (features.locate_in_text(tokenizer, "bank by bank", "bank", i).spans[0] for i in (0, 8))
-    assert first == (1, 2) and second == (3, 4)
+        cut = features.cut_text(tokenizer, text, word, text.index(word))
+        assert cut.ids == tokenizer.pair(text).ids
+        assert [[cut.ids[i] for i in places] for places in cut.places] == [tokenizer.encode(word)]
+    assert [features.cut_text(tokenizer, "bank by bank", "bank", i).places for i in (0, 8)] == [[[1]], [[3]]]
 
 
 def test_both_ways_of_locating_agree(tokenizer, small):
     words = ["Photosynthesis", "turns", "light", "into", "sugar", "."]
     text = "Photosynthesis turns light into sugar ."
-    of_list = features.word_vectors(small, [features.locate_words(tokenizer, words)])[0]
+    of_list = features.word_vectors(small, [cut_words(tokenizer, words)])[0]
     for i, word in enumerate(words):
-        in_text = features.locate_in_text(tokenizer, text, word, text.index(word))
+        in_text = features.cut_text(tokenizer, text, word, text.index(word))
         assert_close(features.word_vectors(small, [in_text])[0][:, 0], of_list[:, i])
 
 
@@ -88,11 +84,10 @@ def test_every_word_of_wnut_has_its_own_pieces(tokenizer, monkeypatch, split):
         pytest.skip(f"no mirror of real data: LECTURES_DATA is not set, and there is no {MIRROR}")
     monkeypatch.setenv("LECTURES_DATA", str(MIRROR))
     for example in data.load("entities", split, "real"):
-        located = features.locate_words(tokenizer, example["words"])
-        assert located.spans[0][0] == 1 and located.spans[-1][1] == len(located.ids) - 1
-        assert all(a[1] == b[0] for a, b in zip(located.spans, located.spans[1:], strict=False))
-        for word, (start, end) in zip(example["words"], located.spans, strict=True):
-            assert located.ids[start:end] == (tokenizer.encode(word) or [100])
+        cut = cut_words(tokenizer, example["words"])
+        assert [i for places in cut.places for i in places] == list(range(1, len(cut.ids) - 1))
+        for word, places in zip(example["words"], cut.places, strict=True):
+            assert [cut.ids[i] for i in places] == (tokenizer.encode(word) or [100])
 
 
 # ----------------------------------------------------------------------------------------------------------------- vectors
@@ -100,30 +95,34 @@ def test_every_word_of_wnut_has_its_own_pieces(tokenizer, monkeypatch, split):
 
 def test_vectors_equal_hugging_faces(tokenizer, real):
     theirs = BertModel.from_pretrained(minilm.checkpoint()).eval()
-    texts = [features.locate_words(tokenizer, words) for words in SENTENCES]
+    texts = [cut_words(tokenizer, words) for words in SENTENCES]
     vectors = {how: features.word_vectors(real, texts, how) for how in features.PIECES}
     for i, text in enumerate(texts):
         with torch.no_grad():
             hidden = torch.stack(theirs(torch.tensor([text.ids]), output_hidden_states=True).hidden_states)[:, 0]
-        for word, (start, end) in enumerate(text.spans):
-            for how, expected in (("first", hidden[:, start]), ("last", hidden[:, end - 1]), ("mean", hidden[:, start:end].mean(dim=1))):
+        for word, places in enumerate(text.places):
+            first, last, mean = hidden[:, places[0]], hidden[:, places[-1]], hidden[:, places].mean(dim=1)
+            for how, expected in (("first", first), ("last", last), ("mean", mean)):
                 assert_close(vectors[how][i][:, word], expected, atol=1e-5, rtol=0)
 
 
-def test_states_equal_what_the_model_notes(small):
-    tokens, lengths = torch.randint(5, 1000, (3, 9)), torch.tensor([9, 4, 6])
-    with torch.no_grad():
-        _, seen = small(tokens, lengths=lengths, return_intermediates=True)
-    expected = [seen["input"], *(seen[f"block_{i}"]["after_feed_forward"] for i in range(4))]
-    states = features.hidden_states(small, tokens, lengths)
-    for row, n in enumerate(lengths.tolist()):
-        assert_close(states[:, row, :n], torch.stack(expected)[:, row, :n])
-    assert not states.requires_grad
+def test_states_equal_what_the_model_notes_and_the_other_reader(tokenizer, small):
+    cuts = [cut_words(tokenizer, words) for words in SENTENCES]
+    others = word_states(small, tokenizer, SENTENCES)
+    for cut, first, mean, other in zip(
+        cuts, features.word_vectors(small, cuts), features.word_vectors(small, cuts, "mean"), others, strict=True
+    ):
+        with torch.no_grad():
+            _, seen = small(torch.tensor([cut.ids]), return_intermediates=True)
+        hidden = torch.stack([seen["input"], *(seen[f"block_{i}"]["after_feed_forward"] for i in range(4))])[:, 0]
+        assert_close(first, hidden[:, [places[0] for places in cut.places]])
+        assert_close(mean, other)
+        assert not first.requires_grad
 
 
 @pytest.mark.parametrize("max_tokens", [1, 30, 4096])
 def test_batches_change_nothing(tokenizer, small, max_tokens):
-    texts = [features.locate_words(tokenizer, words) for words in SENTENCES]
+    texts = [cut_words(tokenizer, words) for words in SENTENCES]
     together = features.word_vectors(small, texts, "mean", max_tokens=max_tokens)
     for text, words, vectors in zip(texts, SENTENCES, together, strict=True):
         assert vectors.shape == (5, len(words), 16)
@@ -131,7 +130,7 @@ def test_batches_change_nothing(tokenizer, small, max_tokens):
 
 
 def test_only_the_states_asked_for(tokenizer, small):
-    texts = [features.locate_words(tokenizer, words) for words in SENTENCES]
+    texts = [cut_words(tokenizer, words) for words in SENTENCES]
     every, some = features.word_vectors(small, texts), features.word_vectors(small, texts, states=slice(-2, None))
     assert [vectors.shape[0] for vectors in some] == [2] * 4
     assert all(torch.equal(a[-2:], b) for a, b in zip(every, some, strict=True))
@@ -139,7 +138,7 @@ def test_only_the_states_asked_for(tokenizer, small):
 
 def test_the_model_stays_as_it_is(tokenizer, small):
     before = {name: weight.clone() for name, weight in small.state_dict().items()}
-    features.word_vectors(small, [features.locate_words(tokenizer, SENTENCES[0])])
+    features.word_vectors(small, [cut_words(tokenizer, SENTENCES[0])])
     assert all(torch.equal(weight, before[name]) for name, weight in small.state_dict().items())
     assert all(parameter.grad is None for parameter in small.parameters())
 
@@ -164,30 +163,17 @@ def test_combinations_by_hand():
         assert combination.width == len(vector)
 
 
-def test_a_scalar_mix_by_hand_and_its_gradient():
-    mix, states = ScalarMix(3), torch.randn(3, 4, 5)
-    with torch.no_grad():
-        mix.scores.copy_(torch.tensor([1.0, 2.0, 0.5]))
-        mix.gamma.fill_(3.0)
-    e = torch.tensor([1.0, 2.0, 0.5]).exp()
-    expected = 3.0 * sum(weight * state for weight, state in zip(e / e.sum(), states, strict=True))
-    assert_close(mix(states), expected)
-    assert mix.weights.sum().item() == pytest.approx(1.0)
-    mix(states).square().mean().backward()
-    assert mix.scores.grad.abs().min() > 0 and mix.gamma.grad.abs() > 0
-
-
-def test_a_scalar_mix_finds_the_layer_that_matters():
+def test_a_weighted_sum_finds_the_layer_that_matters():
     torch.manual_seed(0)
     states = torch.randn(5, 400, 6)
-    mix, target = ScalarMix(5), 2 * states[3]
-    optimizer = torch.optim.Adam(mix.parameters(), lr=0.1)
+    combination, target = LayerCombination("weighted_all", 4, 6), 2 * states[3]
+    optimizer = torch.optim.Adam(combination.parameters(), lr=0.1)
     for _ in range(150):
         optimizer.zero_grad()
-        F.mse_loss(mix(states), target).backward()
+        F.mse_loss(combination(states), target).backward()
         optimizer.step()
-    assert mix.weights.argmax() == 3 and mix.weights[3] > 0.95
-    assert mix.gamma.item() == pytest.approx(2.0, abs=0.1)
+    assert combination.mix.shares.argmax() == 2 and combination.mix.shares[2] > 0.95  # the embeddings are not in the sum
+    assert combination.mix.gamma.item() == pytest.approx(2.0, abs=0.1)
 
 
 @pytest.mark.parametrize("name", COMBINATIONS)
@@ -242,19 +228,15 @@ def test_ties_count_in_shares_and_nobody_is_its_own_neighbour():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t, m: features.locate_words(t, []), r"at least one word is needed, got \[\]"),
-        (lambda t, m: features.locate_words(t, "two words"), "got 'two words'"),
-        (lambda t, m: features.locate_words(t, ["word"] * 511), "513 pieces .* max_len = 512"),
-        (lambda t, m: features.locate_in_text(t, "so light", "light", 2), "character 2 of 'so light', but there stands ' ligh'"),
-        (lambda t, m: features.locate_in_text(t, "so light", "light", -5), "character -5"),
-        (lambda t, m: features.locate_in_text(t, "so light", "", 3), "there stands ''"),
-        (lambda t, m: features.locate_in_text(t, "a \u200d b", "\u200d", 2), "no piece of its own"),
+        (lambda t, m: features.cut_text(t, "so light " * 300, "light", 3), "of 2700 characters is 602 pieces .* room for 512"),
+        (lambda t, m: features.cut_text(t, "so light", "light", 2), "character 2 of 'so light', but there stands ' ligh'"),
+        (lambda t, m: features.cut_text(t, "so light", "light", -5), "character -5"),
+        (lambda t, m: features.cut_text(t, "so light", "", 3), "there stands ''"),
+        (lambda t, m: features.cut_text(t, "a \u200d b", "\u200d", 2), "no piece of its own"),
         (lambda t, m: features.word_vectors(m, []), "no texts"),
-        (lambda t, m: features.word_vectors(m, [features.locate_words(t, ["a"])], "cls"), "first, mean, last, got 'cls'"),
-        (lambda t, m: features.word_vectors(m, [features.locate_words(t, ["a"] * 600, max_len=700)]), "512"),
-        (lambda t, m: features.hidden_states(Bert(m.config), torch.tensor([[5]])), r"call model.eval\(\) first \(its dropout is 0.1\)"),
-        (lambda t, m: ScalarMix(0), "at least one hidden state .* got 0"),
-        (lambda t, m: ScalarMix(3)(torch.zeros(4, 2, 2)), "weights for 3 states, got 4"),
+        (lambda t, m: features.word_vectors(m, [cut_words(t, ["a"])], "cls"), "first, mean, last, got 'cls'"),
+        (lambda t, m: features.word_vectors(m, [cut_words(t, ["a"] * 600, max_len=700)]), "512"),
+        (lambda t, m: features.word_vectors(Bert(m.config), [cut_words(t, ["a"])]), r"call model.eval\(\) first \(its dropout is 0.1\)"),
         (lambda t, m: LayerCombination("first", 6, 2), "no combination 'first'; there is: embeddings"),
         (lambda t, m: LayerCombination("concat_last_four", 3, 2), "needs four layers, the model has 3"),
         (lambda t, m: LayerCombination("last", 6, 2)(torch.zeros(6, 2)), "6 layers has 7 hidden states, got 6"),
