@@ -1,0 +1,94 @@
+// The search of the page "Ask the book": cosines of vectors that were computed when the site was built.
+(() => {
+  const { sections, questions, vectors, first } = JSON.parse(document.getElementById("ask-data").textContent);
+  const bytes = Int8Array.from(atob(vectors), (character) => character.charCodeAt(0));
+  const width = bytes.length / (questions.length + sections.length);
+  const vector = (i) => bytes.subarray(i * width, (i + 1) * width);
+  const dot = (a, b) => a.reduce((sum, number, i) => sum + number * b[i], 0);
+  const cosine = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+
+  const box = document.querySelector(".ask");
+  const [words, count, choices, found] = ["#ask-words", "#ask-count", ".ask-choices", ".ask-found"].map((one) => box.querySelector(one));
+  const SHOWN = 5; // results of a question, and sections below the questions
+  let picked = -1; // a question's number, or the number of questions plus a section's
+
+  const element = (name, attributes, ...children) => {
+    const made = Object.assign(document.createElement(name), attributes);
+    made.append(...children);
+    return made;
+  };
+  const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const number = (value) => value.toFixed(2).replace("-", "−");
+
+  function choice(i) {
+    const at = i - questions.length;
+    const button = element("button", { type: "button", onclick: () => pick(i) }, at < 0 ? questions[i] : sections[at][2]);
+    if (at >= 0) button.append(" ", element("small", {}, `section of ${sections[at][1]}`));
+    button.ariaPressed = String(i === picked);
+    button.dataset.i = i;
+    return element("li", {}, button);
+  }
+
+  function list() {
+    const typed = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const has = (text) => typed.every((word) => text.toLowerCase().includes(word));
+    const right = [...questions.keys()].filter((i) => has(questions[i]));
+    const also = typed.length ? [...sections.keys()].filter((i) => has(sections[i].slice(1).join(" "))) : [];
+    choices.replaceChildren(...right.map(choice), ...also.slice(0, 4 * SHOWN).map((i) => choice(questions.length + i)));
+    choices.hidden = !choices.children.length;
+    const many = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+    const them = [many(right.length, "question"), ...(typed.length ? [many(also.length, "section")] : [])].join(" and ");
+    count.textContent = choices.hidden ? "No question and no section's beginning has these words. " : typed.length ? `${them} with these words` : them;
+    if (choices.hidden) count.append(element("a", { href: `../search.html?q=${encodeURIComponent(words.value)}` }, "Search all pages for them"));
+  }
+
+  function pick(i, silent) {
+    picked = i;
+    const at = i - questions.length;
+    const title = at < 0 ? questions[i] : sections[at][2];
+    const nearest = sections
+      .map((section, j) => ({ section, j, score: j === at ? -2 : cosine(vector(i), vector(questions.length + j)) }))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, SHOWN);
+    found.querySelector("h2").textContent = at < 0 ? title : `Sections like “${title}”`;
+    found.querySelector("ol").replaceChildren(...nearest.map(result));
+    found.hidden = false;
+    for (const button of choices.querySelectorAll("button")) button.ariaPressed = String(Number(button.dataset.i) === i);
+    if (silent) return;
+    count.textContent = `The ${SHOWN} sections nearest to “${title}” are shown below`;
+    history.replaceState(null, "", at < 0 ? `#${slug(title)}` : location.href.split("#")[0]);
+    found.scrollIntoView({ block: "nearest" });
+  }
+
+  function result({ section: [address, chapter, title, text], j, score }) {
+    const bar = element("span", { className: "ask-bar", ariaHidden: "true" }, element("i"));
+    bar.firstChild.style.width = `${Math.max(0, 100 * score)}%`;
+    const more = element("button", { type: "button", className: "ask-more", onclick: () => pickAndShow(questions.length + j) }, "More like this");
+    more.ariaLabel = `More like this: ${title}`;
+    const where = element("p", { className: "ask-where" }, element("span", {}, chapter), bar, element("span", {}, `cosine ${number(score)}`), more);
+    return element("li", {}, element("p", {}, element("a", { href: address }, title)), where, element("p", {}, text));
+  }
+
+  function pickAndShow(i) {
+    pick(i);
+    const heading = found.querySelector("h2");
+    heading.tabIndex = -1; // the button that was pressed is gone: go on from the new results
+    heading.focus();
+  }
+
+  choices.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const buttons = [...choices.querySelectorAll("button")];
+    const next = step && buttons[buttons.indexOf(document.activeElement) + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  });
+  words.addEventListener("input", list);
+  const asked = () => questions.findIndex((question) => slug(question) === decodeURIComponent(location.hash.slice(1)));
+  addEventListener("hashchange", () => asked() >= 0 && pick(asked()));
+  list();
+  pick(asked() < 0 ? first : asked(), true);
+  const pressed = choices.querySelector('[aria-pressed="true"]');
+  choices.scrollTop = pressed.offsetTop - choices.offsetTop - 2 * pressed.offsetHeight;
+})();

@@ -1,0 +1,106 @@
+"""The directive {ask}: a page that finds the sections nearest to a question, by the cosines of chapter 17.
+
+The vectors of all sections and of the prepared questions are computed while the site is built, by the course's own BERT with
+MiniLM's weights; the page holds them as whole numbers from -127 to 127 and compares them by itself. No model runs in the page.
+"""
+
+import base64
+import hashlib
+import html
+import json
+from pathlib import Path
+
+import torch
+from docutils import nodes
+from safetensors.torch import load_file, save_file
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from lectures_lib import minilm
+from lectures_lib.data.book import Question, Section, book_questions, book_sections
+from lectures_lib.sentence_bert import SentenceBert, search
+
+HERE = Path(__file__).parent
+logger = logging.getLogger(__name__)
+
+
+class ask(nodes.General, nodes.Element):  # noqa: N801
+    """Where the search stands on its page."""
+
+
+class Ask(SphinxDirective):
+    """The directive; it has no options."""
+
+    def run(self) -> list[nodes.Node]:
+        """A place for the search. What is in it is known when all pages have been read."""
+        self.env.note_reread()
+        return [ask()]
+
+
+def pages_there(env: BuildEnvironment) -> tuple[list[Section], list[Question]]:
+    """The sections of pages that the table of contents has, with the addresses that Sphinx gave them; the questions about these."""
+    there = [section for section in book_sections() if section.page in env.found_docs]
+    placed = []
+    for section in there:
+        slugs = env.metadata[section.page].get("myst_slugs", {})
+        if section.anchor in slugs:
+            placed.append(section._replace(anchor=slugs[section.anchor][1]))
+        else:
+            logger.warning("ask: %s has no section %r: run `python tools/sections.py write`", section.page, section.anchor)
+    chapters = {section.number for section in placed}
+    return placed, [question for question in book_questions() if chapters & set(question.chapters)]
+
+
+def embedded(texts: list[str], cache: Path) -> torch.Tensor:
+    """The texts' vectors, quantised; kept in a file that is named by what was read, so that a second build need not compute them."""
+    weights = hashlib.sha256((minilm.checkpoint() / "model.safetensors").read_bytes()).hexdigest()
+    key = hashlib.sha256(json.dumps([weights, texts]).encode()).hexdigest()[:20]
+    file = cache / f"{key}.safetensors"
+    if not file.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(".draft")
+        save_file({"vectors": quantised(SentenceBert.from_pretrained(minilm.checkpoint()).embed(texts))}, draft)
+        draft.replace(file)
+    return load_file(file)["vectors"]
+
+
+def quantised(vectors: torch.Tensor) -> torch.Tensor:
+    """Each vector stretched until its largest number is 127, and rounded: one byte a number in place of four.
+
+    The stretching changes no cosine, the rounding changes it by less than 0.01.
+    """
+    return (vectors / vectors.abs().amax(dim=1, keepdim=True) * 127).round().to(torch.int8)
+
+
+def page_html(sections: list[Section], questions: list[Question], vectors: torch.Tensor) -> str:
+    """The search: style, form, data, script. The vectors are those of the questions, then of the sections."""
+    asked, told = vectors[: len(questions)].float(), vectors[len(questions) :].float()
+    data = {
+        "sections": [[f"../{section.page}.html#{section.anchor}", section.chapter, section.title, section.text] for section in sections],
+        "questions": [question.question for question in questions],
+        "vectors": base64.b64encode(vectors.numpy().tobytes()).decode(),
+        "first": int(search(asked, told, k=1).scores.argmax()),  # the question with the clearest answer is shown first
+    }
+    buttons = "".join(f'<li><button type="button">{html.escape(question.question)}</button></li>' for question in questions)
+    filled = (HERE / "ask.html").read_text(encoding="utf-8").replace("{questions}", buttons)
+    style, script = ((HERE / f"ask.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+    inside = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return f'<style>{style}</style>{filled}<script type="application/json" id="ask-data">{inside}</script><script>{script}</script>'
+
+
+def visit_ask(translator, node: ask) -> None:
+    """Compute, and write."""
+    sections, questions = pages_there(translator.builder.env)
+    cache = Path(translator.builder.outdir).parent / "ask"
+    vectors = embedded([question.question for question in questions] + [section.read for section in sections], cache)
+    translator.body.append(page_html(sections, questions, vectors))
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict:
+    """Add the directive and its node."""
+    app.add_directive("ask", Ask)
+    app.add_node(ask, html=(visit_ask, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

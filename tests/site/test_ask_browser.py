@@ -1,0 +1,144 @@
+"""The search of "Ask the book": the right order, by mouse and keyboard, on a phone, and on the built page if it is in the book."""
+
+import sys
+
+import pytest
+import torch
+from sitemap import ROOT, pages
+
+from lectures_lib.data.book import Question, Section
+from lectures_lib.sentence_bert import cosines, search
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import ask
+
+pytestmark = pytest.mark.browser
+PAGE = "book/ask.html"
+QUESTIONS = ["Why divide by the root?", "What is a <b>head</b>?", "How does a decoder write?"]
+SECTIONS = [
+    Section(f"notebooks/0{i}_chapter", f"{i}. Chapter {i}", title, f"place-{i}", f"Text {i} about {title.lower()}.")
+    for i, title in enumerate(["Scores", "Heads & tails", "Order", "Blocks", "Writing", "</script><b>bold</b>", "Last"], start=1)
+]
+
+
+def vectors() -> torch.Tensor:
+    """Questions, then sections; the first question is nearest to the third section, and so on."""
+    generator = torch.Generator().manual_seed(0)
+    found = torch.randn(len(QUESTIONS) + len(SECTIONS), 16, generator=generator)
+    for question, section in enumerate((2, 1, 4)):
+        found[question] = found[len(QUESTIONS) + section] + 0.3 * torch.randn(16, generator=generator)
+    return found
+
+
+@pytest.fixture(scope="module")
+def source() -> str:
+    inside = ask.page_html(SECTIONS, [Question(question, [1]) for question in QUESTIONS], ask.quantised(vectors()))
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Ask</title>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body><main><h1>Ask</h1>{inside}</main></body></html>'
+
+
+def nearest(i: int) -> list[str]:
+    """What torch says of the vectors before they were rounded: the titles of the five sections nearest to number i of all."""
+    found = vectors()
+    others = [j for j in range(len(SECTIONS)) if j + len(QUESTIONS) != i]
+    places = search(found[i : i + 1], found[[len(QUESTIONS) + j for j in others]], k=5).places[0].tolist()
+    return [SECTIONS[others[place]].title for place in places]
+
+
+def shown(page) -> list[str]:
+    return page.locator(".ask-found li a").all_inner_texts()
+
+
+def test_rounding_to_whole_numbers_moves_no_cosine_by_much():
+    exact, rounded = vectors(), ask.quantised(vectors())
+    assert rounded.abs().amax(dim=1).tolist() == [127] * len(exact)
+    assert (cosines(exact, exact) - cosines(rounded.float(), rounded.float())).abs().max() < 0.01
+
+
+def test_it_begins_with_a_question_and_finds_what_torch_finds(open_page):
+    page = open_page()
+    assert shown(page) == nearest(QUESTIONS.index(page.locator(".ask-found h2").inner_text()))
+    for i, question in enumerate(QUESTIONS):
+        page.get_by_role("button", name=question, exact=True).click()
+        assert page.locator(".ask-found h2").inner_text() == question
+        assert shown(page) == nearest(i)
+        assert page.get_by_role("button", name=question, exact=True).get_attribute("aria-pressed") == "true"
+        assert "are shown below" in page.get_by_role("status").inner_text()
+    place = SECTIONS.index(next(section for section in SECTIONS if section.title == nearest(2)[0]))
+    assert page.locator(".ask-found li a").first.get_attribute("href") == f"../notebooks/0{place + 1}_chapter.html#place-{place + 1}"
+
+
+def test_the_cosine_is_told(open_page):
+    page = open_page()
+    page.get_by_role("button", name=QUESTIONS[0], exact=True).click()
+    exact = cosines(vectors()[:1], vectors()[len(QUESTIONS) :]).max().item()
+    assert page.locator(".ask-where").first.inner_text().split("cosine ")[1][:4] == f"{exact:.2f}"
+
+
+def test_typed_words_find_questions_and_sections(open_page):
+    page = open_page()
+    words = page.get_by_label("Type words to find a question or a section")
+    words.fill("DECODER writ")
+    assert page.locator(".ask-choices button").all_inner_texts() == [QUESTIONS[2]]
+    words.fill("about heads")
+    assert page.get_by_role("status").inner_text() == "0 questions and 1 section with these words"
+    page.locator(".ask-choices button").click()
+    assert page.locator(".ask-found h2").inner_text() == "Sections like “Heads & tails”"
+    assert shown(page) == nearest(len(QUESTIONS) + 1)
+    words.fill("nothing like it")
+    assert page.locator(".ask-choices").is_hidden()
+    assert page.get_by_role("link", name="Search all pages for them").get_attribute("href") == "../search.html?q=nothing%20like%20it"
+    words.fill("")
+    assert page.locator(".ask-choices button").all_inner_texts() == QUESTIONS
+
+
+def test_the_keyboard_does_all_of_it(open_page):
+    page = open_page()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "ask-words"
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.locator(".ask-found h2").inner_text() == QUESTIONS[1]
+    assert page.evaluate("document.activeElement.textContent") == QUESTIONS[1], "the focus stays where it was"
+    more = page.get_by_role("button", name="More like this").first
+    title = more.get_attribute("aria-label").removeprefix("More like this: ")
+    more.focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".ask-found h2").inner_text() == f"Sections like “{title}”"
+    assert page.evaluate("document.activeElement.tagName") == "H2", "the focus goes to the new results"
+
+
+def test_a_question_has_an_address(open_page):
+    page = open_page()
+    page.get_by_role("button", name=QUESTIONS[2], exact=True).click()
+    address = page.url
+    assert address.endswith("#how-does-a-decoder-write")
+    page.evaluate("location.hash = 'why-divide-by-the-root'")
+    page.wait_for_function("document.querySelector('.ask-found h2').textContent.startsWith('Why')")
+
+
+def test_it_fits_a_phone(open_page):
+    assert open_page(390).evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_without_scripts_it_says_so(open_page):
+    page = open_page(java_script_enabled=False)
+    assert page.get_by_text("here none is running").is_visible()
+
+
+def test_on_the_site_every_answer_leads_somewhere(browser, html, address):
+    """Every question of the built page is asked, and the first section found is a place that exists."""
+    if PAGE not in pages():
+        pytest.skip(f"{PAGE} is not in the table of contents")
+    page = browser.new_page()
+    page.set_default_timeout(5000)
+    page.goto(address + PAGE)
+    assert page.locator(".ask-choices button").count() >= 30
+    for button in page.locator(".ask-choices button").all():
+        button.click()
+        assert page.locator(".ask-found h2").inner_text() == button.inner_text()
+        for link in page.locator(".ask-found li a").all():
+            file, anchor = link.get_attribute("href").removeprefix("../").split("#")
+            assert f'id="{anchor}"' in (html / file).read_text(encoding="utf-8")
+    page.close()
