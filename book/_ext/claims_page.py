@@ -1,0 +1,106 @@
+"""The directive {claims}: how many claims have which verdict, and every row of claims.yml as a card, lecture by lecture.
+
+Only the data are read here. That they are what the checks compute is for the tests to see to: nothing is trained or loaded in a build.
+"""
+
+import sys
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+BOOK = Path(__file__).parents[1]
+sys.path.insert(0, str(BOOK))  # where the packages `claims` and `published` are
+from claims import VERDICTS, Claim, read  # noqa: E402
+from published_tables import chapter, table_node  # noqa: E402
+
+FILTER = Path(__file__).with_name("claims_filter.js")
+
+
+class ClaimCard(nodes.General, nodes.Element):
+    """One claim. The page's script hides cards by their verdict."""
+
+
+def visit_card(translator, node: ClaimCard) -> None:
+    """A div with an address of its own."""
+    attributes = {"ids": node["ids"], "CLASS": f"claim claim-{node['verdict'].replace(' ', '-')}", "data-verdict": node["verdict"]}
+    translator.body.append(translator.starttag(node, "div", **attributes))
+
+
+def depart_card(translator, node: ClaimCard) -> None:
+    """Its end."""
+    translator.body.append("</div>\n")
+
+
+class Claims(SphinxDirective):
+    """All of the page below its introduction."""
+
+    def run(self) -> list[nodes.Node]:
+        """Counts, the filter, and a section for each lecture."""
+        self.env.note_reread()
+        record = read()
+        sections = [self.lecture(key, lecture, record["claims"]) for key, lecture in record["lectures"].items()]
+        script = nodes.raw("", f"<script>\n{FILTER.read_text(encoding='utf-8')}</script>\n", format="html")
+        return [*self.counts(record), *sections, script]
+
+    def counts(self, record: dict) -> list[nodes.Node]:
+        """A table of lectures and verdicts, and what it does not say."""
+        claims: list[Claim] = record["claims"]
+
+        def line(name: str, these: list[Claim]) -> list[str]:
+            return [name, *(str(sum(claim.verdict == verdict for claim in these)) for verdict in VERDICTS), str(len(these))]
+
+        rows = [line(lecture["short"], [claim for claim in claims if claim.lecture == key]) for key, lecture in record["lectures"].items()]
+        computed = sum(bool(claim.check) for claim in claims)
+        meanings = "; ".join(f"**{verdict}**: {meaning}" for verdict, meaning in VERDICTS.items())
+        summary = (
+            f"Of {len(claims)} claims {computed} were computed, each by a function that the tests run again, "
+            f"and {len(claims) - computed} were only looked up. {meanings}."
+        )
+        return [table_node(["lecture", *VERDICTS, "all"], [*rows, line("all", claims)]), *self.parse_text_to_nodes(summary)]
+
+    def lecture(self, key: str, lecture: dict, claims: list[Claim]) -> nodes.section:
+        """The claims of one lecture, in its order."""
+        title = nodes.title()
+        title += self.parse_text_to_nodes(lecture["title"])[0].children
+        section = nodes.section("", title, names=[nodes.fully_normalize_name(lecture["short"])], classes=["claims"])
+        self.state.document.note_implicit_target(section)
+        section += nodes.paragraph("", f"{lecture['from']}.")
+        section += [self.card(claim) for claim in claims if claim.lecture == key]
+        return section
+
+    def card(self, claim: Claim) -> ClaimCard:
+        """One claim: verdict and place, what the lecture says, what we find, and how."""
+        card = ClaimCard(ids=[f"claim-{claim.id}"], verdict=claim.verdict)
+        head = nodes.paragraph(classes=["claim-head"])
+        head += nodes.inline("", claim.verdict, classes=["verdict"])
+        head += nodes.inline("", f" {claim.where}", classes=["claim-where"])
+        card += head
+        card += self.parse_text_to_nodes(f"**Lecture:** {claim.says}")
+        card += self.parse_text_to_nodes(f"**Found:** {claim.printed}")
+        card += self.parse_text_to_nodes(self.how(claim))
+        card[-1]["classes"].append("claim-how")
+        return card
+
+    def how(self, claim: Claim) -> str:
+        """The check's code, the chapter that does it step by step, and the sources."""
+        ways = []
+        if claim.check:
+            module, function = claim.check.split(".")
+            address = f"{self.config.myst_substitutions['repository']}/blob/main/book/claims/{module}.py"
+            ways.append(f"[`{module}.{function}`]({address})")
+        else:
+            ways.append("looked up")
+        if claim.see:
+            name = chapter(claim.see) if claim.see.startswith("notebooks/") else "published results"
+            ways.append(f"[{name}](../{claim.see})")
+        ways += [f"{{cite}}`{source}`, {place}" for source, place in claim.sources.items()]
+        return " · ".join(ways)
+
+
+def setup(app: Sphinx) -> dict:
+    """Add the directive and the card."""
+    app.add_node(ClaimCard, html=(visit_card, depart_card))
+    app.add_directive("claims", Claims)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,157 @@
+"""The directive {published}: one section for each table of book/published, with its picture, its source and what we measured ourselves."""
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import matplotlib
+import matplotlib.pyplot as plt
+import yaml
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+BOOK = Path(__file__).parents[1]
+sys.path.insert(0, str(BOOK))  # where the package `published` is
+from published import Column, Ours, Table, tables  # noqa: E402
+from published.figures import FIGURES  # noqa: E402
+
+# Every colour as it is on white, and as it is in the dark (Okabe and Ito's light blue, and lighter neighbours of the others).
+IN_THE_DARK = {
+    "#0072b2": "#56b4e9",
+    "#009e73": "#2fc79c",
+    "#d55e00": "#ff8a3d",
+    "#e69f00": "#f0b429",
+    "#cc79a7": "#e3a3c6",
+    "#808080": "#9aa3ad",
+}
+LONG = 28  # letters in a cell that may be broken into lines
+EXPONENT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def printed(cell: str, column: Column) -> str:
+    """A cell for readers: 2.3e19 as 2.3 · 10¹⁹, 1024 as 1,024."""
+    if column.type == "text":
+        return cell
+    if "e" in cell:
+        base, exponent = cell.split("e")
+        return f"{base} · 10{exponent.translate(EXPONENT)}"
+    return f"{int(cell):,}" if cell.isdigit() else cell
+
+
+def table_node(heads: list[str], rows: list[list[str]]) -> nodes.table:
+    """A table of text cells. Short ones stay on one line: a wide table scrolls."""
+
+    def line(cells: list[str]) -> nodes.row:
+        return nodes.row("", *(nodes.entry("", nodes.paragraph("", cell), classes=["long"] if len(cell) > LONG else []) for cell in cells))
+
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in heads), cols=len(heads))
+    group += nodes.thead("", line(heads))
+    group += nodes.tbody("", *map(line, rows))
+    return nodes.table("", group, classes=["published"])
+
+
+def svg(table: Table) -> str:
+    """The table's picture as part of the page: its letters are the page's, its colours follow the reader's theme."""
+    style = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": table.name,
+        "font.size": 10,
+        "axes.titlesize": 10,
+        "axes.titlelocation": "left",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "legend.frameon": False,
+        "figure.constrained_layout.use": True,
+        "savefig.transparent": True,
+    }
+    with matplotlib.rc_context(style):
+        words = FIGURES[table.figure](table)
+        target = io.StringIO()
+        plt.savefig(target, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        plt.close()
+    drawing = target.getvalue()
+    drawing = drawing[drawing.index("<svg") :]
+    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
+    drawing = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", drawing, count=1)
+    drawing = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawing, count=1)
+    drawing = drawing.replace("<svg", f'<svg role="img" aria-label="{words}"', 1)
+    drawing = re.sub(r"font: (\d+)px [^;\"]*", r"font-size: \1px", drawing)
+    drawing = re.sub(r"font-family: [^;\"]*;?", "", drawing)
+    drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{table.name}-", drawing)  # several pictures stand on one page
+    drawing = re.sub("#000000", "currentColor", drawing)
+    for light, dark in IN_THE_DARK.items():
+        drawing = drawing.replace(light, f"light-dark({light}, {dark})")
+    return f'<figure class="picture plot">\n{drawing}</figure>\n'
+
+
+class Published(SphinxDirective):
+    """Every published table, in the order of the course."""
+
+    def run(self) -> list[nodes.Node]:
+        """The sections."""
+        self.env.note_reread()
+        self.names = {
+            key: fields["short"] for key, fields in yaml.safe_load((BOOK / "claims.yml").read_text(encoding="utf-8"))["lectures"].items()
+        }
+        return [self.section(table) for table in tables()]
+
+    def section(self, table: Table) -> nodes.section:
+        """One table."""
+        section = nodes.section("", nodes.title("", table.title), names=[nodes.fully_normalize_name(table.title)])
+        self.state.document.note_implicit_target(section)
+        section += self.markdown(table.about)
+        if table.figure:
+            section += nodes.raw("", svg(table), format="html")
+        section += table_node([column.head for column in table.columns], [list(map(printed, row, table.columns)) for row in table.rows])
+        section += self.origin(table)
+        for ours in table.ours:
+            section += self.measured(ours)
+        return section
+
+    def markdown(self, text: str) -> list[nodes.Node]:
+        """Text of a data file, with its links and citations."""
+        return self.parse_text_to_nodes(text)
+
+    def origin(self, table: Table) -> nodes.field_list:
+        """Whose numbers they are, where the lectures show them, and where the course uses them."""
+        facts = {"Source": f"{{cite}}`{table.source}`, {table.place}"}
+        if table.lectures:
+            first, *others = (self.names[key] for key in table.lectures)
+            facts["Lectures"] = f"{first}, “{table.where}”" + (f"; also {', '.join(others)}" if others else "")
+        if table.see:
+            facts["In the course"] = f"[{chapter(table.see)}](../{table.see})"
+        facts["Data"] = (
+            f"[`book/published/{table.name}.yml`]({self.config.myst_substitutions['repository']}/blob/main/book/published/{table.name}.yml)"
+        )
+        fields = [nodes.field("", nodes.field_name("", name), nodes.field_body("", *self.markdown(fact))) for name, fact in facts.items()]
+        return nodes.field_list("", *fields)
+
+    def measured(self, ours: Ours) -> list[nodes.Node]:
+        """Our own measurements, with the machine and the seeds."""
+        record = json.loads((BOOK / "results" / f"{ours.results}.json").read_text(encoding="utf-8"))
+        rows = [[value["label"], f"{at(record['results'], value['key']):{value['format']}}"] for value in ours.values]
+        seeds = ", ".join(map(str, record["seeds"]))
+        kept = f"`book/results/{ours.results}.json`, measured on {record['device']}, {record['date']}; seeds {seeds}. See [](results.md)."
+        title = nodes.paragraph("", "", nodes.strong("", "Measured by us"))
+        return [title, *self.markdown(ours.note), table_node(["what", "mean"], rows), *self.markdown(kept)]
+
+
+def at(results: dict, key: str) -> float:
+    """A number of a results file, by the path to it."""
+    for step in key.split("/"):
+        results = results[step]
+    return results
+
+
+def chapter(path: str) -> str:
+    """ "chapter 6" for notebooks/06_decoder.ipynb#…"""
+    return f"chapter {int(path.split('/')[1][:2])}"
+
+
+def setup(app: Sphinx) -> dict:
+    """Add the directive."""
+    app.add_directive("published", Published)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
