@@ -1,0 +1,76 @@
+"""What a model gets wrong, in a table to be sorted and read: with no kernel behind it, by mouse or keyboard (chapter 14).
+
+    ErrorTable("Sentiment", {"sentence": texts, "is": labels, "said": predicted, "sure": probabilities}, wrong)
+
+The HTML is self-contained and follows from the input alone. Without scripts it is a plain table.
+"""
+
+import hashlib
+import html
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+
+PAGE = """\
+<div id="{id}" class="error-table" role="group" aria-label="{title}" style="--et-height: {height}">
+<style>{style}</style>
+<p class="et-bar"><b>{title}</b><label><input type="checkbox"> only what is wrong: {n_wrong} of {n}</label></p>
+<div class="et-scroll" tabindex="0" role="region" aria-label="Table: {title}">
+<table><thead><tr>{heads}</tr></thead>
+<tbody>
+{rows}
+</tbody></table></div>
+<script>{script}</script>
+</div>
+"""
+HEAD = '<th scope="col" aria-sort="none"><button type="button">{} <span aria-hidden="true">↕</span></button></th>'
+
+
+class ErrorTable:
+    """Examples and what was said of them, sortable by every column; a box hides what is right.
+
+    Args:
+        title: what the table shows.
+        columns: for each heading its cells, as many in all columns: texts or numbers. Numbers with a fraction are shown with two digits.
+        wrong: for each row, whether the model is wrong there.
+        height: of the window in which the rows scroll, as CSS writes it.
+
+    Raises:
+        ValueError: for no columns, no rows, or columns of different lengths.
+    """
+
+    def __init__(self, title: str, columns: Mapping[str, Sequence[object]], wrong: Sequence[bool], height: str = "22rem"):
+        lengths = {name: len(cells) for name, cells in columns.items()} | {"(wrong)": len(wrong)}
+        if not columns or len(set(lengths.values())) != 1 or len(wrong) == 0:
+            raise ValueError(f"every column needs a cell for each row, and there must be both, got lengths {lengths}")
+        self.title, self.columns, self.wrong, self.height = title, dict(columns), [bool(w) for w in wrong], height
+
+    def _repr_html_(self) -> str:
+        rows = "\n".join(
+            ('<tr class="et-wrong">' if wrong else "<tr>") + "".join(map(_cell, cells)) + "</tr>"
+            for wrong, *cells in zip(self.wrong, *self.columns.values(), strict=True)
+        )
+        content = json.dumps([self.title, self.height, list(self.columns), rows])
+        name = "errors-" + hashlib.sha256(content.encode()).hexdigest()[:10]
+        style, script = (files("lectures_lib").joinpath(f"error_table.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+        return PAGE.format(
+            id=name,
+            title=html.escape(self.title),
+            height=html.escape(self.height),
+            style=style,
+            n_wrong=sum(self.wrong),
+            n=len(self.wrong),
+            heads="".join(HEAD.format(html.escape(heading)) for heading in self.columns),
+            rows=rows,
+            script=script.replace("@ID@", name),
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.title}: {len(self.wrong)} rows, {sum(self.wrong)} of them wrong"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return f"<td>{html.escape(str(value))}</td>"
+    shown = str(value) if isinstance(value, int) else f"{value:.2f}"
+    return f'<td data-value="{value}">{shown}</td>'

@@ -1,0 +1,86 @@
+"""The table of errors under mouse and keyboard, in light and dark, on a narrow page, without scripts."""
+
+import pytest
+from sitemap import ROOT
+
+from lectures_lib.error_table import ErrorTable
+
+pytestmark = pytest.mark.browser
+COLUMNS = {
+    "sentence": ["bravo " * 12, "alpha", "delta", "charlie"],
+    "said": ["good", "bad", "good", "good"],
+    "sure": [0.9, 0.55, 0.7, 0.1],
+}
+TABLE = ErrorTable("Sentiment", COLUMNS, [True, False, True, False])
+
+
+@pytest.fixture
+def open_page(browser):
+    """A function that opens a page with the same table twice."""
+    contexts = []
+
+    def open_it(**options):
+        head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Errors</title>'
+        body = f"<main><h1>Errors</h1>{TABLE._repr_html_()}<p>Between.</p>{TABLE._repr_html_()}</main>"
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.set_content(f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>')
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+def first_words(page, index=0):
+    rows = page.get_by_role("group").nth(index).locator("tbody tr")
+    return [row.inner_text().split()[0] for row in rows.all() if row.is_visible()]
+
+
+def test_a_press_sorts_and_another_turns_round(open_page):
+    page = open_page()
+    table = page.get_by_role("group").first
+    sure = table.get_by_role("button", name="sure")
+    sure.click()
+    assert first_words(page) == ["charlie", "alpha", "delta", "bravo"]
+    assert sure.locator("..").get_attribute("aria-sort") == "ascending"
+    sure.click()
+    assert first_words(page) == ["bravo", "delta", "alpha", "charlie"]
+    assert sure.locator("..").get_attribute("aria-sort") == "descending"
+    table.get_by_role("button", name="sentence").click()
+    assert first_words(page) == ["alpha", "bravo", "charlie", "delta"]
+    assert sure.locator("..").get_attribute("aria-sort") == "none"
+    assert first_words(page, 1) == ["bravo", "alpha", "delta", "charlie"] and not page.errors  # the twin is its own
+
+
+def test_the_keyboard_does_all_of_it(open_page):
+    page = open_page()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert first_words(page) == ["bravo", "delta"]  # only what is wrong
+    page.keyboard.press("Tab")  # the window that scrolls
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert first_words(page) == ["bravo", "delta"]
+    page.keyboard.press("Enter")
+    assert first_words(page) == ["delta", "bravo"]
+
+
+def test_without_scripts_it_is_a_table(open_page):
+    page = open_page(java_script_enabled=False)
+    assert first_words(page) == ["bravo", "alpha", "delta", "charlie"]
+
+
+def test_it_fits_a_phone(open_page):
+    page = open_page(viewport={"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(open_page, scheme):
+    page = open_page(color_scheme=scheme)
+    page.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    found = page.evaluate('() => axe.run({rules: {"duplicate-id": {enabled: false}, "landmark-unique": {enabled: false}}})')["violations"]
+    assert not found, [(v["id"], [n["html"][:150] for n in v["nodes"]]) for v in found]

@@ -1,0 +1,44 @@
+"""The table of errors: all rows, escaped; numbers to sort by; the same bytes every time."""
+
+import pytest
+
+from lectures_lib.error_table import ErrorTable
+
+COLUMNS = {"sentence": ["a <b>bold</b> claim", "fine"], "said": ["bad", "good"], "sure": [0.8765, 1.0], "words": [4, 1]}
+
+
+def test_every_row_is_there_escaped_and_marked():
+    page = ErrorTable("Sentiment & more", COLUMNS, [True, False])._repr_html_()
+    assert page.count("<tr") == 3 and page.count('<tr class="et-wrong">') == 1
+    assert "a &lt;b&gt;bold&lt;/b&gt; claim" in page and "<b>bold" not in page
+    assert "Sentiment &amp; more" in page
+    assert '<td data-value="0.8765">0.88</td><td data-value="4">4</td>' in page
+    assert "only what is wrong: 1 of 2" in page
+    assert page.count('aria-sort="none"><button type="button">') == 4
+    assert "http" not in page
+
+
+def test_the_same_table_gives_the_same_bytes_and_another_one_another_id():
+    page = ErrorTable("t", COLUMNS, [True, False])._repr_html_()
+    assert page == ErrorTable("t", COLUMNS, [True, False])._repr_html_()
+    other = ErrorTable("t", COLUMNS, [False, False])._repr_html_()
+    name = page.split('id="')[1].split('"')[0]
+    assert f"#{name}:not" in page and name not in other
+
+
+def test_the_text_form_counts():
+    assert repr(ErrorTable("t", COLUMNS, [True, False])) == "t: 2 rows, 1 of them wrong"
+
+
+@pytest.mark.parametrize(
+    ("columns", "wrong", "message"),
+    [
+        ({}, [True], r"got lengths \{'\(wrong\)': 1\}"),
+        ({"a": []}, [], "'a': 0"),
+        ({"a": [1, 2], "b": [1]}, [True, True], "'a': 2, 'b': 1"),
+        ({"a": [1, 2]}, [True], "'a': 2, '.wrong.': 1"),
+    ],
+)
+def test_what_is_no_table_is_refused_with_its_numbers(columns, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        ErrorTable("t", columns, wrong)
