@@ -1,6 +1,7 @@
 """Do cosines of sentence vectors order pairs as people do (chapter 17)? STS-B by layer and pooling, and before and after training.
 
     LECTURES_DATA=<mirror> python experiments/sentence_vectors.py     ten minutes on two quiet cores; writes sentence_vectors.json
+    python experiments/sentence_vectors.py --only margin in_batch     some of the objectives only
     python experiments/sentence_vectors.py --smoke                    a hundredth of it, written nowhere
     python experiments/sentence_vectors.py --size full                for a GPU; writes sentence_vectors_full.json
 
@@ -155,6 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", choices=SIZES, default="cpu")
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--only", nargs="*", choices=OBJECTIVES, default=list(OBJECTIVES), help="the others are kept from the last run")
     options = parser.parse_args()
     size, name = SIZES[options.size], "sentence_vectors" if options.size == "cpu" else "sentence_vectors_full"
     pairs, training = (data.load("similarity", split, "real") for split in ("validation", "train"))
@@ -165,21 +167,25 @@ def main() -> None:
     def evaluate(encoder: SentenceBert) -> dict[str, float]:
         return compare(encoder.embed(first), encoder.embed(second), scores)
 
-    measured: dict = {"untrained": untrained(SentenceBert.from_pretrained(minilm.checkpoint()), pairs, training)}
-    print(measured, flush=True)
-    measured["settings"] = {"layers": size.layers, "steps": size.steps, "pairs_seen": size.steps * size.batch}
-    measured["before"] = evaluate(cut_body(size))
-    runs: dict[str, list[dict[str, float]]] = {}
-    for objective_name, objective in OBJECTIVES.items():
-        runs[objective_name] = []
+    if options.only == list(OBJECTIVES):
+        encoder = SentenceBert.from_pretrained(minilm.checkpoint())
+        settings = {"layers": size.layers, "steps": size.steps, "pairs_seen": size.steps * size.batch}
+        measured = {
+            "untrained": untrained(encoder, pairs, training),
+            "settings": settings,
+            "before": evaluate(cut_body(size)),
+            "siamese": {},
+        }
+    else:
+        measured = results.load(name)["results"]
+    for objective_name in options.only:
+        found = []
         for seed in size.seeds:
             encoder = cut_body(size)
-            train(encoder, objective, training, size, seed)
-            runs[objective_name].append(evaluate(encoder))
-            print(objective_name, seed, runs[objective_name][-1], flush=True)
-        measured["siamese"] = {
-            name_: {key: results.spread([run[key] for run in found]) for key in found[0]} for name_, found in runs.items()
-        }
+            train(encoder, OBJECTIVES[objective_name], training, size, seed)
+            found.append(evaluate(encoder))
+            print(objective_name, seed, found[-1], flush=True)
+        measured["siamese"][objective_name] = {key: results.spread([run[key] for run in found]) for key in found[0]}
         if not options.smoke:
             results.save(name, measured, TITLE, list(size.seeds))
 

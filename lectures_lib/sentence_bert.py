@@ -82,8 +82,12 @@ class SentenceBert(nn.Module):
 
     def forward(self, tokens: Int[Tensor, "batch n"], lengths: Int[Tensor, " batch"] | None = None) -> Float[Tensor, "batch d_model"]:
         """One vector for each row of tokens."""
-        vectors = POOLING[self.pooling](self.bert(tokens, lengths=lengths).hidden, lengths)
+        vectors = self.pooled(tokens, lengths)
         return F.normalize(vectors, dim=-1) if self.normalise else vectors
+
+    def pooled(self, tokens: Int[Tensor, "batch n"], lengths: Int[Tensor, " batch"] | None = None) -> Float[Tensor, "batch d_model"]:
+        """The same before they are normalised."""
+        return POOLING[self.pooling](self.bert(tokens, lengths=lengths).hidden, lengths)
 
     def ids(self, text: str) -> list[int]:
         """[CLS], the text's word pieces, [SEP]; at most max_len of them.
@@ -319,8 +323,11 @@ class Siamese(nn.Module):
         self.W_t = nn.Linear(3 * encoder.bert.config.d_model, n_classes) if n_classes else None
 
     def forward(self, batch: SiameseBatch) -> tuple[Float[Tensor, "batch d_model"], Float[Tensor, "batch d_model"]]:
-        """The vectors u and v of the pairs."""
-        return self.encoder(batch.first, batch.first_lengths), self.encoder(batch.second, batch.second_lengths)
+        """The vectors u and v of the pairs, as pooled.
+
+        A cosine is the same for vectors of length 1. (u, v, |u - v|) is not: W_t would get components too small to learn from.
+        """
+        return self.encoder.pooled(batch.first, batch.first_lengths), self.encoder.pooled(batch.second, batch.second_lengths)
 
     def scores(self, u: Float[Tensor, "batch d_model"], v: Float[Tensor, "batch d_model"]) -> Float[Tensor, "batch classes"]:
         """The classes' scores (logits) W_t (u, v, |u - v|). The paper has no bias here; sentence-transformers has one, and so do we.

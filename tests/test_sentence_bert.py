@@ -257,6 +257,15 @@ def test_training_pulls_together_what_belongs_together(small, loss):
     assert gap() > before + 0.2
 
 
+def test_objectives_see_the_vectors_before_they_are_normalised(small):
+    assert small.normalise
+    siamese = Siamese(small)
+    (batch,) = SiameseBatches(small, [("a b c", "d")]).epoch(0)
+    u, _ = siamese(batch)
+    assert (u.norm() - 1).abs() > 0.1
+    assert_close(F.normalize(u, dim=-1), small.embed(["a b c"]))
+
+
 def test_in_batch_negatives_train(small):
     pairs = [("a b", "a c"), ("b", "b d"), ("c a a", "c"), ("d c", "d d")]
     siamese, batches = Siamese(small), SiameseBatches(small, pairs, batch_size=4)
