@@ -1,0 +1,30 @@
+"""Homework 7: probing and sentence vectors (chapters 16 and 17). Eight questions, 20 points, two and a half hours.
+
+No question needs a model: attention weights, impacts and vectors are given as numbers, so that all of it runs anywhere.
+"""
+
+from lectures_lib.homework.hw7.attention import ATTENTION
+from lectures_lib.homework.hw7.control import CONTROL
+from lectures_lib.homework.hw7.mix import MIX
+from lectures_lib.homework.hw7.pairs import PAIRS
+from lectures_lib.homework.hw7.pooling import POOLING
+from lectures_lib.homework.hw7.probe import PROBE
+from lectures_lib.homework.hw7.ranking import RANKING
+from lectures_lib.homework.hw7.tree import TREE
+from lectures_lib.homework.questions import Homework
+
+HOMEWORK = Homework(
+    name="hw7",
+    title="Probing and sentence vectors",
+    ready_made=(
+        "sentence_transformers",
+        "sklearn",
+        "networkx",
+        "minimum_spanning_tree",
+        "lectures_lib.probing",
+        "lectures_lib.word_level",
+        "lectures_lib.perturbed_masking",
+        "lectures_lib.sentence_bert",
+    ),
+    questions=(MIX, CONTROL, PROBE, ATTENTION, TREE, POOLING, PAIRS, RANKING),
+)

@@ -1,0 +1,170 @@
+"""Question 2: a task that can only be learned by heart."""
+
+from functools import partial
+
+import torch
+from torch import Generator
+
+from lectures_lib.homework.hw3.inputs import pick, telling, whole
+from lectures_lib.homework.questions import Case, Misconception, Question
+
+_WORDS = ["the", "a", "old", "dog", "cat", "sees", "hears", "walk", "light", "sleeps", "today", "and"]
+_LABELS = ["DET", "NOUN", "VERB", "ADJ", "ADV"]
+
+
+def _draw(g: Generator) -> list[Case]:
+    cases = []
+    for _ in range(2):
+        types = pick(g, _WORDS, whole(g, 4, 6))
+        words = [types[i] for i in torch.randint(len(types), (whole(g, 9, 13),), generator=g)]
+        words = [word.capitalize() if i == 0 or torch.rand((), generator=g) < 0.3 else word for i, word in enumerate(words)]
+        some = pick(g, _LABELS, 3)
+        labels = [some[min(i, 2)] for i in torch.randint(5, (len(words),), generator=g)]  # the third label is the most frequent
+        draws = torch.rand(len(words), generator=g, dtype=torch.float64).tolist()
+        shows = f"{len(words)} words of {len(set(map(str.lower, words)))} types"
+        cases.append(Case((words, labels, draws), shows=shows))
+    return cases
+
+
+def control_labels(words: list[str], labels: list[str], draws: list[float]) -> list[str]:
+    """A drawn label for every word; words of one type have the same."""
+    return _labels(words, labels, draws)
+
+
+def _labels(words, labels, draws, key=str.lower, next_draw=True, remember=True, urn=lambda labels: labels, choose=None):
+    urn = urn(labels)
+    choose = choose or (lambda u: urn[int(u * len(urn))])
+    given, found = {}, []
+    for place, word in enumerate(words):
+        if key(word) not in given or not remember:
+            given[key(word)] = choose(draws[len(given) if next_draw else place])
+        found.append(given[key(word)])
+    return found
+
+
+def _a_draw_each(words, labels, draws):
+    return [labels[int(u * len(labels))] for _, u in zip(words, draws, strict=False)]
+
+
+def _only_the_known(words, labels, draws):
+    """The type's first real label."""
+    first = {}
+    for word, label in zip(words, labels, strict=True):
+        first.setdefault(word.lower(), label)
+    return [first[word.lower()] for word in words]
+
+
+def _most_frequent(words, labels, draws):
+    seen = {}
+    for word, label in zip(words, labels, strict=True):
+        seen.setdefault(word.lower(), []).append(label)
+    return [max(dict.fromkeys(seen[word.lower()]), key=seen[word.lower()].count) for word in words]
+
+
+def _urn_gets_empty(words, labels, draws):
+    urn, given = list(labels), {}
+    for word in words:
+        if word.lower() not in given:
+            given[word.lower()] = urn.pop(int(draws[len(given)] * len(urn)))
+    return [given[word.lower()] for word in words]
+
+
+def _types_in_alphabetical_order(words, labels, draws):
+    types = sorted({word.lower() for word in words})
+    given = {word: labels[int(u * len(labels))] for word, u in zip(types, draws, strict=False)}
+    return [given[word.lower()] for word in words]
+
+
+def _of_its_own_labels(words, labels, draws):
+    seen = {}
+    for word, label in zip(words, labels, strict=True):
+        seen.setdefault(word.lower(), []).append(label)
+    given = {word: mine[int(u * len(mine))] for (word, mine), u in zip(seen.items(), draws, strict=False)}
+    return [given[word.lower()] for word in words]
+
+
+def _shuffled(words, labels, draws):
+    """The real labels in another order: sorted by the draws."""
+    order = sorted(range(len(labels)), key=lambda i: draws[i])
+    return [labels[i] for i in order]
+
+
+def _one_a_type(words, labels, draws):
+    found = dict(zip(map(str.lower, words), _labels(words, labels, draws), strict=True))
+    return list(found.values())
+
+
+_REAL = (
+    "Your labels are taken from the word's own real labels. Then the control task is nearly the real one, and a probe that reads the "
+    "real labels would shine in both. Which word gets which label has to be chance: each type's label is drawn from the labels of *all* "
+    "words."
+)
+_CLASSES = (
+    "You draw from the *different* labels, where each has the same chance. Draw from the list of all labels: what is frequent in the "
+    "real task is then frequent in the control task, and the two are equally hard to guess."
+)
+_MISTAKES = (
+    Misconception(
+        "a_draw_for_each_word",
+        "You draw anew for each word of the text. A control task gives each *type* one label, the same wherever the word stands: otherwise "
+        "it could not be learned at all, not even by heart.",
+        _a_draw_each,
+    ),
+    Misconception(
+        "upper_case_is_another_type",
+        "You treat 'The' and 'the' as two types. A type is a word in small letters: word.lower().",
+        partial(_labels, key=str),
+    ),
+    Misconception(
+        "draws_skipped",
+        "For a new type you take the draw at the word's *place* in the text. Draws are used up in order, one for each new type: the number "
+        "of types met so far says which is next.",
+        partial(_labels, next_draw=False),
+    ),
+    Misconception(
+        "drawn_from_the_classes",
+        _CLASSES,
+        partial(_labels, urn=lambda labels: sorted(set(labels))),
+    ),
+    Misconception(
+        "drawn_from_the_classes",
+        _CLASSES,
+        partial(_labels, urn=lambda labels: list(dict.fromkeys(labels))),
+    ),
+    Misconception("real_labels_used", _REAL, _only_the_known),
+    Misconception("real_labels_used", _REAL, _most_frequent),
+    Misconception("real_labels_used", _REAL, _of_its_own_labels),
+    Misconception(
+        "urn_gets_empty",
+        "You take each drawn label out of the list before the next draw. Every type draws from all labels: nothing is taken away.",
+        _urn_gets_empty,
+    ),
+    Misconception(
+        "types_sorted",
+        "You give the draws to the types in alphabetical order. They are used up in the order in which the types first stand in the text.",
+        _types_in_alphabetical_order,
+    ),
+    Misconception(
+        "labels_shuffled",
+        "You put the real labels in another order, one for each place. Then 'the' has one label here and another there; a control task "
+        "gives a type the same label everywhere.",
+        _shuffled,
+    ),
+    Misconception(
+        "one_label_a_type",
+        "You return one label for each type. Asked for is one for each word of the text, in its order: a probe is trained on words.",
+        _one_a_type,
+    ),
+)
+
+CONTROL = Question(
+    name="hw7.control_labels",
+    title="Learned by heart",
+    points=2,
+    minutes=15,
+    difficulty=1,
+    chapter="16_what_bert_learns#a-probe-that-learns-words-by-heart",
+    cases=lambda g: telling(g, _draw, control_labels, [mistake.answer for mistake in _MISTAKES]),
+    reference=control_labels,
+    misconceptions=_MISTAKES,
+)
