@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from lectures_lib import data
-from lectures_lib.data import labelled, numbers
+from lectures_lib.data import numbers
 from lectures_lib.data.words import BOS, EOS, PAD, UNK
 
 MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data" / "hub")
@@ -150,8 +150,6 @@ def test_the_offline_default_needs_no_network(task, monkeypatch):
         raise AssertionError("the network was used")
 
     monkeypatch.setattr(socket.socket, "connect", no_network)
-    if task in labelled.WRITTEN and not (Path(labelled.__file__).parent / "labelled" / f"{task}.jsonl").exists():
-        pytest.skip(f"{task}.jsonl is still to be written")
     if data.TASKS[task].offline is None:
         with pytest.raises(ValueError, match=r"no source 'offline' .* there is: real"):
             data.load(task, "validation")
