@@ -156,7 +156,7 @@ class Bert(nn.Module):
             ValueError: for options or names of weights that we do not know (they are listed), or a damaged file.
         """
         config, state = read_checkpoint(name)
-        model = cls(config if dropout is None else replace(config, dropout=dropout))
+        model = pretrained.unfilled(lambda: cls(config if dropout is None else replace(config, dropout=dropout)))
         pretrained.load_into(model, pretrained.rename(state, BODY, [*IGNORED, *HEADS, *OTHER_HEADS]))
         return model.eval()
 
@@ -229,7 +229,7 @@ class BertForPreTraining(nn.Module):
     def from_pretrained(cls, name: str | Path) -> "BertForPreTraining":
         """Like `Bert.from_pretrained`, with both heads. Raises ValueError for a checkpoint that lacks one."""
         config, state = read_checkpoint(name)
-        model = cls(config)
+        model = pretrained.unfilled(lambda: cls(config))
         body = pretrained.rename({k: v for k, v in state.items() if not k.startswith("cls.")}, BODY, [*IGNORED, *OTHER_HEADS])
         heads = pretrained.rename({k: v for k, v in state.items() if k.startswith("cls.")}, HEADS)
         tied = heads.pop("tied", body["embeddings.tokens.weight"])

@@ -80,7 +80,7 @@ class Head(nn.Module):
         if not cls.pools:
             d = config.d_model
             body = {"pooler.weight": torch.zeros(d, d), "pooler.bias": torch.zeros(d)} | body
-        model = cls._made(Bert(config), len(head["head.weight"]), facts)
+        model = pretrained.unfilled(lambda: cls._made(Bert(config), len(head["head.weight"]), facts))
         pretrained.load_into(model, {f"bert.{key}": tensor for key, tensor in body.items()} | head)
         return model.eval()
 

@@ -6,7 +6,7 @@ This module knows no model. A model's module holds its key map, a dictionary fro
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,16 @@ def write_checkpoint(folder: str | Path, config: Mapping[str, Any], state: Mappi
     save_file(weights, folder / WEIGHTS[0], metadata={"format": "pt"})
     (folder / "config.json").write_text(json.dumps(dict(config), indent=2) + "\n", encoding="utf-8")
     return folder
+
+
+def unfilled(make: Callable[[], nn.Module]) -> nn.Module:
+    """The model that `make` makes, without the time that drawing its first weights would take: they are to be loaded into it.
+
+    Its tensors hold whatever was in memory. It must have no buffers that its state dict leaves out.
+    """
+    with torch.device("meta"):
+        model = make()
+    return model.to_empty(device="cpu")
 
 
 def load_into(model: nn.Module, state: Mapping[str, Tensor]) -> None:
