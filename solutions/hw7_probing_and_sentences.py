@@ -28,9 +28,9 @@
 #
 # **No question needs a model.** Hidden states, attention weights and impacts are given to you as tensors, as a model would hand them over.
 #
-# **Two questions are of another kind.** Question 3 asks for *trained* probes: what they say of words you have not seen is compared with the
-# truth, and 9 in 10 must be right. Question 7 asks for a class. The check loads its own numbers into your parameters, so they must
-# be exactly those that the question lists.
+# **Two questions are of another kind.** Question 3 asks for *trained* probes: of the labels that they give to words without labels, 9 in
+# 10 must be those that the right layer tells. Question 7 asks for a class. The check loads its own numbers into your parameters, so they
+# must be exactly those that the question lists.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -164,7 +164,7 @@ check("hw7.control_labels", control_labels)
 # - `asked`: `(n_states, asked_words, d_model)`: the words to label
 # - returns integers `(asked_words,)`
 #
-# There are a few hundred words and some twenty numbers in a vector: each probe is trained on all words at once, in a few hundred steps or
+# There are a few hundred words and some fifteen numbers in a vector: each probe is trained on all words at once, in a few hundred steps or
 # fewer. All calls together may take half a minute. When you are stuck, print both accuracies of each layer.
 #
 # <details><summary>Hint</summary>

@@ -13,26 +13,31 @@ from lectures_lib.homework.hw1.inputs import normal
 from lectures_lib.homework.hw3.inputs import whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
-N_TRAIN, N_DEV = 240, 60  # as many words are asked for as there are to choose the layer by
-_AGREE = {"embeddings": 0.75, "last": 0.75, "good": 0.93, "noise": 0.0}  # how often the vectors tell the label
+N_TRAIN, N_DEV = 400, 60  # as many words are asked for as there are to choose the layer by
+_AGREE = {"embeddings": 0.78, "last": 0.78, "good": 0.93, "noise": 0.0}  # the share of words whose vectors tell their label
 
 
 def _probe_cases(g: Generator) -> list[Case]:
-    n_classes, n_states, d_model = whole(g, 3, 5), whole(g, 4, 6), whole(g, 16, 22)
+    n_classes, n_states, d_model = whole(g, 3, 4), whole(g, 4, 6), whole(g, 12, 16)
     middle = ["good", "learned by heart", "noise", "noise"][: n_states - 2]
     kinds = ["embeddings", *(middle[i] for i in torch.randperm(len(middle), generator=g)), "last"]
     frequency = torch.tensor([0.4] + [0.6 / (n_classes - 1)] * (n_classes - 1))[torch.randperm(n_classes, generator=g)]
     labels = torch.multinomial(frequency, N_TRAIN + 2 * N_DEV, replacement=True, generator=g)
     train = torch.arange(len(labels)) < N_TRAIN
     scale, shift = 0.5 + torch.rand(n_states, 1, d_model, generator=g), 3 * normal(g, n_states, 1, d_model)
-    scale[:, :, whole(g, 0, d_model - 1)] *= 20  # BERT has such numbers, too: large, and of no meaning
+    large = whole(g, 0, d_model - 1)
+    scale[:, :, large] *= 20  # BERT has such numbers, too: large, and of no meaning
     states = []
     for kind in kinds:
-        others = (labels + 1 + torch.randint(n_classes - 1, labels.shape, generator=g)) % n_classes
-        chance = torch.rand(labels.shape, generator=g)
-        told = torch.where(train if kind == "learned by heart" else chance < _AGREE[kind], labels, others)
+        if kind == "learned by heart":
+            told = labels.where(train, torch.randint(n_classes, labels.shape, generator=g))
+        else:
+            others = (labels + 1 + torch.randint(n_classes - 1, labels.shape, generator=g)) % n_classes
+            # The same share in each part, so that no wrong layer is good enough by luck.
+            place = torch.cat([torch.randperm(n, generator=g) / n for n in (N_TRAIN, N_DEV, N_DEV)])
+            told = labels.where(place < _AGREE[kind], others)
         centres = 3 * normal(g, n_classes, d_model)
-        centres[:, scale[len(states), 0].argmax()] = 0
+        centres[:, large] = 0
         states.append((0 if kind == "noise" else centres[told]) + normal(g, len(labels), d_model))
     found = torch.stack(states) * scale + shift
     parts, kept = found.split([N_TRAIN, N_DEV, N_DEV], dim=1), labels.split([N_TRAIN, N_DEV, N_DEV])
