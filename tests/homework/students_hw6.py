@@ -1,0 +1,842 @@
+"""Homework 6 answered wrongly, as students write it: each must get the name of its mistake.
+
+`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, but for the classes that some share.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+# ------------------------------------------------------------------------------------------------------------------ fit_pair
+
+
+def with_specials(a, b):
+    """Tokens and segments of two finished sentences; b is None for a single one."""
+    row = ["[CLS]", *a, "[SEP]"] + ([] if b is None else [*b, "[SEP]"])
+    return row, [0] * (len(a) + 2) + [1] * (len(row) - len(a) - 2)
+
+
+def pair_not_cut(first, second, max_len):
+    return with_specials(first, second)
+
+
+def pair_sliced_at_the_end(first, second, max_len):
+    tokens, segments = with_specials(first, second)
+    if len(tokens) > max_len:
+        tokens, segments = tokens[:max_len], segments[:max_len]
+    return tokens, segments
+
+
+def pair_only_second(first, second, max_len):
+    """As with truncation="only_second", and the first where there is no second."""
+    if second is None:
+        return with_specials(first[: max_len - 2], None)
+    room = max_len - 3
+    return with_specials(first[:room], second[: max(0, room - len(first))])
+
+
+def pair_only_first(first, second, max_len):
+    if second is None:
+        return with_specials(first[: max_len - 2], None)
+    room = max_len - 3
+    second = second[:room]
+    return with_specials(first[: room - len(second)], second)
+
+
+def pair_half_each(first, second, max_len):
+    if second is None:
+        return with_specials(first[: max_len - 2], None)
+    half = (max_len - 3) // 2
+    return with_specials(first[:half], second[:half])
+
+
+def pair_half_each_if_needed(first, second, max_len):
+    if second is None:
+        return with_specials(first[: max_len - 2], None)
+    room = max_len - 3
+    if len(first) + len(second) > room:
+        first, second = first[: room // 2], second[: room // 2]
+    return with_specials(first, second)
+
+
+def pair_pop_front(first, second, max_len):
+    a, b = list(first), list(second or [])
+    room = max_len - 3 if second else max_len - 2
+    while len(a) + len(b) > room:
+        if len(a) > len(b):
+            a = a[1:]
+        else:
+            b = b[1:]
+    return with_specials(a, b if second else None)
+
+
+def pair_greater_or_equal(first, second, max_len):
+    a, b = list(first), list(second or [])
+    room = max_len - 3 if second else max_len - 2
+    while len(a) + len(b) > room:
+        if len(a) >= len(b):
+            a.pop()
+        else:
+            b.pop()
+    return with_specials(a, b if second else None)
+
+
+def pair_specials_forgotten(first, second, max_len):
+    a, b = list(first), list(second or [])
+    while len(a) + len(b) > max_len:
+        (a if len(a) > len(b) else b).pop()
+    return with_specials(a, b if second else None)
+
+
+def pair_always_three(first, second, max_len):
+    """Three special tokens, also around a single sentence."""
+    a, b = first[:], second[:] if second else []
+    while len(a) + len(b) + 3 > max_len:
+        (a if len(a) > len(b) else b).pop()
+    return with_specials(a, b if second else None)
+
+
+def pair_old_segments(first, second, max_len):
+    a, b = list(first), list(second or [])
+    room = max_len - 3 if second else max_len - 2
+    while len(a) + len(b) > room:
+        (a if len(a) > len(b) else b).pop()
+    tokens, _ = with_specials(a, b if second else None)
+    segments = with_specials(first, second)[1]
+    return tokens, segments[: len(tokens)]
+
+
+def pair_one_segment(first, second, max_len):
+    a, b = list(first), list(second or [])
+    room = max_len - 3 if second else max_len - 2
+    while len(a) + len(b) > room:
+        (a if len(a) > len(b) else b).pop()
+    tokens, _ = with_specials(a, b if second else None)
+    return tokens, [0 for _ in tokens]
+
+
+def pair_pops_what_it_gets(first, second, max_len):
+    special = 3 if second is not None else 2
+    while len(first) + (len(second) if second else 0) + special > max_len:
+        if second is None or len(first) > len(second):
+            first.pop()
+        else:
+            second.pop()
+    return with_specials(first, second)
+
+
+def pair_padded_to_max(first, second, max_len):
+    a, b = list(first), list(second or [])
+    room = max_len - 3 if second else max_len - 2
+    while len(a) + len(b) > room:
+        (a if len(a) > len(b) else b).pop()
+    tokens, segments = with_specials(a, b if second else None)
+    while len(tokens) < max_len:
+        tokens.append("[PAD]")
+        segments.append(0)
+    return tokens, segments
+
+
+# -------------------------------------------------------------------------------------------------------------- piece_labels
+
+
+def labels_everywhere(words, labels, max_len):
+    pieces = [piece for word in words for piece in word]
+    targets = [label for word, label in zip(words, labels, strict=True) for _ in word]
+    return ["[CLS]", *pieces[: max_len - 2], "[SEP]"], [-100, *targets[: max_len - 2], -100]
+
+
+def labels_last_piece(words, labels, max_len):
+    pieces, targets = [], []
+    for word, label in zip(words, labels, strict=True):
+        pieces.extend(word)
+        targets.extend([-100] * (len(word) - 1))
+        targets.append(label)
+    return ["[CLS]", *pieces[: max_len - 2], "[SEP]"], [-100, *targets[: max_len - 2], -100]
+
+
+def labels_zero(words, labels, max_len):
+    tokens, targets = ["[CLS]"], [0]
+    for word, label in zip(words, labels, strict=True):
+        tokens += word
+        targets += [label] + [0] * (len(word) - 1)
+    return [*tokens[: max_len - 1], "[SEP]"], [*targets[: max_len - 1], 0]
+
+
+def labels_zero_at_the_special(words, labels, max_len):
+    pieces, targets = [], []
+    for word, label in zip(words, labels, strict=True):
+        for i, piece in enumerate(word):
+            pieces.append(piece)
+            targets.append(label if i == 0 else -100)
+    return ["[CLS]", *pieces[: max_len - 2], "[SEP]"], [0, *targets[: max_len - 2], 0]
+
+
+def labels_inner_only(words, labels, max_len):
+    pieces, targets = [], []
+    for word, label in zip(words, labels, strict=True):
+        pieces += word
+        targets += [label] + [-100] * (len(word) - 1)
+    return ["[CLS]", *pieces[: max_len - 2], "[SEP]"], targets[: max_len - 2]
+
+
+def labels_of_words(words, labels, max_len):
+    """The labels as they are, filled up to the length of the tokens."""
+    tokens = ["[CLS]", *[p for word in words for p in word][: max_len - 2], "[SEP]"]
+    targets = [-100, *labels]
+    targets = targets[: len(tokens) - 1]
+    while len(targets) < len(tokens):
+        targets.append(-100)
+    return tokens, targets
+
+
+def labels_all_tokens(words, labels, max_len):
+    tokens, targets = ["[CLS]"], [-100]
+    for word, label in zip(words, labels, strict=True):
+        tokens += word
+        targets += [label] + [-100] * (len(word) - 1)
+    return [*tokens, "[SEP]"], [*targets, -100]
+
+
+def labels_sliced_at_the_end(words, labels, max_len):
+    tokens, targets = labels_all_tokens(words, labels, max_len)
+    return tokens[:max_len], targets[:max_len]
+
+
+def labels_max_len_pieces(words, labels, max_len):
+    tokens, targets = labels_all_tokens(words, labels, max_len)
+    return ["[CLS]", *tokens[1:-1][:max_len], "[SEP]"], [-100, *targets[1:-1][:max_len], -100]
+
+
+def labels_whole_words(words, labels, max_len):
+    tokens, targets = ["[CLS]"], [-100]
+    for word, label in zip(words, labels, strict=True):
+        if len(tokens) + len(word) + 1 > max_len:
+            break
+        tokens.extend(word)
+        targets.extend([label] + [-100] * (len(word) - 1))
+    return [*tokens, "[SEP]"], [*targets, -100]
+
+
+def labels_first_pieces_read(words, labels, max_len):
+    tokens = ["[CLS]", *[word[0] for word in words][: max_len - 2], "[SEP]"]
+    return tokens, [-100, *labels[: max_len - 2], -100]
+
+
+def labels_only_short_words(words, labels, max_len):
+    pieces, targets = [], []
+    for word, label in zip(words, labels, strict=True):
+        pieces += word
+        targets += [label] if len(word) == 1 else [-100 for _ in word]
+    return ["[CLS]", *pieces[: max_len - 2], "[SEP]"], [-100, *targets[: max_len - 2], -100]
+
+
+# ---------------------------------------------------------------------------------------------------------------- ChoiceHead
+
+
+class Choice(nn.Module):
+    """What the wrong ones below have in common."""
+
+    def __init__(self, d_model, dropout):
+        super().__init__()
+        self.pooler = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.head = nn.Linear(d_model, 1)
+        self.p = dropout
+
+
+class ChoiceMean(Choice):
+    def forward(self, hidden):
+        return self.head(self.dropout(torch.tanh(self.pooler(hidden.mean(2))))).squeeze(-1)
+
+
+class ChoiceLast(Choice):
+    def forward(self, hidden):
+        return self.head(self.dropout(torch.tanh(self.pooler(hidden[..., -1, :])))).squeeze(-1)
+
+
+class ChoiceWrongAxis(Choice):
+    def forward(self, hidden):
+        cls = hidden[:, 0, :]
+        return self.head(self.dropout(torch.tanh(self.pooler(cls)))).squeeze(-1)
+
+
+class ChoiceNoPooler(Choice):
+    def forward(self, hidden):
+        return self.head(self.dropout(hidden[:, :, 0])).squeeze(-1)
+
+
+class ChoiceLinear(Choice):
+    def forward(self, hidden):
+        return self.head(self.dropout(self.pooler(hidden[:, :, 0]))).squeeze(-1)
+
+
+class ChoiceRelu(Choice):
+    def forward(self, hidden):
+        return self.head(self.dropout(torch.relu(self.pooler(hidden[:, :, 0])))).squeeze(-1)
+
+
+class ChoiceDropsAlways(Choice):
+    def forward(self, hidden):
+        x = torch.tanh(self.pooler(hidden[:, :, 0, :]))
+        return self.head(F.dropout(x, p=self.p)).squeeze(-1)
+
+
+class ChoiceFreshDropout(Choice):
+    """A new layer in every call, and a new layer is in training mode."""
+
+    def forward(self, hidden):
+        x = torch.tanh(self.pooler(hidden[:, :, 0, :]))
+        return self.head(nn.Dropout(self.p)(x)).squeeze(-1)
+
+
+class ChoiceSoftmax(Choice):
+    def forward(self, hidden):
+        x = self.head(self.dropout(torch.tanh(self.pooler(hidden[:, :, 0]))))
+        return F.softmax(x.squeeze(-1), dim=1)
+
+
+class ChoiceLogSoftmax(Choice):
+    def forward(self, hidden):
+        x = self.head(self.dropout(torch.tanh(self.pooler(hidden[:, :, 0]))))
+        return F.log_softmax(x.squeeze(-1), dim=1)
+
+
+class ChoiceSigmoid(Choice):
+    def forward(self, hidden):
+        return torch.sigmoid(self.head(self.dropout(torch.tanh(self.pooler(hidden[:, :, 0])))).squeeze(-1))
+
+
+class ChoiceThreeAxes(Choice):
+    def forward(self, hidden):
+        return self.head(self.dropout(torch.tanh(self.pooler(hidden[:, :, 0]))))
+
+
+class ChoiceFlat(Choice):
+    def forward(self, hidden):
+        cls = hidden.reshape(-1, *hidden.shape[2:])[:, 0]
+        return self.head(self.dropout(torch.tanh(self.pooler(cls)))).reshape(-1)
+
+
+class ChoiceDecides(Choice):
+    def forward(self, hidden):
+        return self.head(self.dropout(torch.tanh(self.pooler(hidden[:, :, 0])))).squeeze(-1).argmax(dim=1)
+
+
+class ChoiceMixed(Choice):
+    def forward(self, hidden):
+        batch, choices, n, d_model = hidden.shape
+        flat = hidden.transpose(0, 1).reshape(choices * batch, n, d_model)
+        return self.head(self.dropout(torch.tanh(self.pooler(flat[:, 0])))).view(batch, choices)
+
+
+# --------------------------------------------------------------------------------------------------------------- best_answer
+
+
+def search(start, end, places, threshold, most=10**6):
+    """The best pair among (i, j) of these places."""
+    best, answer = -1e9, (0, 0)
+    for i in places:
+        for j in places:
+            if i <= j < i + most and start[i] + end[j] > best:
+                best, answer = float(start[i] + end[j]), (i, j)
+    return answer if best > start[0] + end[0] + threshold else (0, 0)
+
+
+def answer_two_argmaxes(start, end, first, last, longest, threshold):
+    i = start[first : last + 1].argmax().item() + first
+    j = end[first : last + 1].argmax().item() + first
+    return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
+
+
+def answer_end_behind_the_best_start(start, end, first, last, longest, threshold):
+    i = max(range(first, last + 1), key=lambda i: start[i])
+    j = max(range(i, min(i + longest, last + 1)), key=lambda j: end[j])
+    return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
+
+
+def answer_from_the_question(start, end, first, last, longest, threshold):
+    return search(start, end, range(1, last + 1), threshold, longest)
+
+
+def answer_to_the_padding(start, end, first, last, longest, threshold):
+    return search(start, end, range(first, len(start)), threshold, longest)
+
+
+def answer_range_of_last(start, end, first, last, longest, threshold):
+    return search(start, end, range(first, last), threshold, longest)
+
+
+def answer_difference(start, end, first, last, longest, threshold):
+    """j - i may be as much as longest."""
+    return search(start, end, range(first, last + 1), threshold, longest + 1)
+
+
+def answer_strictly_shorter(start, end, first, last, longest, threshold):
+    return search(start, end, range(first, last + 1), threshold, longest - 1)
+
+
+def answer_of_any_length(start, end, first, last, longest, threshold):
+    return search(start, end, range(first, last + 1), threshold)
+
+
+def answer_without_threshold(start, end, first, last, longest, threshold):
+    return search(start, end, range(first, last + 1), 0, longest)
+
+
+def answer_threshold_for_cls(start, end, first, last, longest, threshold):
+    return search(start, end, range(first, last + 1), -threshold, longest)
+
+
+def answer_always(start, end, first, last, longest, threshold):
+    return search(start, end, range(first, last + 1), -1e6, longest)
+
+
+def answer_against_half_of_cls(start, end, first, last, longest, threshold):
+    end = end.clone()
+    end[0] = 0
+    return search(start, end, range(first, last + 1), threshold, longest)
+
+
+def answer_of_probabilities(start, end, first, last, longest, threshold):
+    return search(start.softmax(dim=-1), end.softmax(dim=-1), range(first, last + 1), threshold, longest)
+
+
+def answer_as_a_slice(start, end, first, last, longest, threshold):
+    i, j = search(start, end, range(first, last + 1), threshold, longest)
+    return (i, j + 1) if i else (0, 0)
+
+
+def answer_in_the_context(start, end, first, last, longest, threshold):
+    i, j = search(start, end, range(first, last + 1), threshold, longest)
+    return (i - first, j - first) if i else (0, 0)
+
+
+# ----------------------------------------------------------------------------------------------------------------- entity_f1
+
+
+def spans(labels, only_b=False):
+    """(kind, first, behind the last) of each name."""
+    found, i = [], 0
+    while i < len(labels):
+        if labels[i] == "O" or (only_b and labels[i][0] == "I"):
+            i += 1
+            continue
+        kind, begin = labels[i][2:], i
+        i += 1
+        while i < len(labels) and labels[i] == f"I-{kind}":
+            i += 1
+        found.append((kind, begin, i))
+    return found
+
+
+def together(predicted, right, decode=spans):
+    p = {(s, *name) for s, labels in enumerate(predicted) for name in decode(labels)}
+    r = {(s, *name) for s, labels in enumerate(right) for name in decode(labels)}
+    return p, r
+
+
+def f1_accuracy(predicted, right):
+    correct = sum(p == r for ps, rs in zip(predicted, right, strict=True) for p, r in zip(ps, rs, strict=True))
+    return correct / sum(map(len, right))
+
+
+def f1_of_labels(predicted, right):
+    """True and false positives counted word by word."""
+    tp = fp = fn = 0
+    for ps, rs in zip(predicted, right, strict=True):
+        for p, r in zip(ps, rs, strict=True):
+            tp += p == r != "O"
+            fp += p != "O" and p != r
+            fn += r != "O" and p != r
+    return 2 * tp / (2 * tp + fp + fn) if tp else 0.0
+
+
+def f1_only_b(predicted, right):
+    p, r = together(predicted, right, lambda labels: spans(labels, only_b=True))
+    return 2 * len(p & r) / (len(p) + len(r)) if p & r else 0.0
+
+
+def f1_runs_of_a_kind(predicted, right):
+    """A name is a run of the same kind, B or I."""
+
+    def runs(labels):
+        found, before = [], ""
+        for i, label in enumerate(labels):
+            kind = label[2:]
+            if kind and kind == before:
+                found[-1][2] = i
+            elif kind:
+                found.append([kind, i, i])
+            before = kind
+        return [tuple(name) for name in found]
+
+    p, r = together(predicted, right, runs)
+    return 2 * len(p & r) / (len(p) + len(r)) if p & r else 0.0
+
+
+def f1_i_goes_on_with_anything(predicted, right):
+    def names(labels):
+        found, inside = [], False
+        for i, label in enumerate(labels):
+            if label[0] == "B" or (label[0] == "I" and not inside):
+                found.append([label[2:], i, i])
+                inside = True
+            elif label[0] == "I":
+                found[-1][2] = i
+            else:
+                inside = False
+        return [tuple(name) for name in found]
+
+    p, r = together(predicted, right, names)
+    return 2 * len(p & r) / (len(p) + len(r)) if p & r else 0.0
+
+
+def f1_without_kinds(predicted, right):
+    p, r = together(predicted, right, lambda labels: [name[1:] for name in spans(labels)])
+    return 2 * len(p & r) / (len(p) + len(r)) if p & r else 0.0
+
+
+def f1_of_each_sentence(predicted, right):
+    scores = []
+    for p, r in zip(predicted, right, strict=True):
+        p, r = set(spans(p)), set(spans(r))
+        scores.append(2 * len(p & r) / (len(p) + len(r)) if p & r else 0.0)
+    return sum(scores) / len(scores)
+
+
+def f1_sets_of_all(predicted, right):
+    p, r = set(), set()
+    for ps, rs in zip(predicted, right, strict=True):
+        p.update(spans(ps))
+        r.update(spans(rs))
+    return 2 * len(p & r) / (len(p) + len(r)) if p & r else 0.0
+
+
+def f1_precision(predicted, right):
+    p, r = together(predicted, right)
+    return len(p & r) / len(p) if p else 0.0
+
+
+def f1_recall(predicted, right):
+    p, r = together(predicted, right)
+    return len(p & r) / len(r) if r else 0.0
+
+
+def f1_jaccard(predicted, right):
+    p, r = together(predicted, right)
+    return len(p & r) / len(p | r)
+
+
+def f1_beginnings(predicted, right):
+    p, r = together(predicted, right, lambda labels: [name[:2] for name in spans(labels)])
+    return 2 * len(p & r) / (len(p) + len(r)) if p & r else 0.0
+
+
+# ------------------------------------------------------------------------------------------------------------ skip_gram_loss
+
+
+def loss_all_positive(vectors, near_vectors, words, near, noise):
+    v = vectors[words].unsqueeze(1)
+    yes = F.logsigmoid((v[:, 0] * near_vectors[near]).sum(-1))
+    no = F.logsigmoid((v * near_vectors[noise]).sum(-1)).sum(1)
+    return -(yes + no).mean()
+
+
+def loss_subtracted(vectors, near_vectors, words, near, noise):
+    v = vectors[words].unsqueeze(1)
+    yes = F.logsigmoid((v[:, 0] * near_vectors[near]).sum(-1))
+    no = F.logsigmoid((v * near_vectors[noise]).sum(-1)).sum(1)
+    return (-yes + no).mean()
+
+
+def loss_mean_of_noise(vectors, near_vectors, words, near, noise):
+    v = vectors[words].unsqueeze(1)
+    yes = F.logsigmoid((v[:, 0] * near_vectors[near]).sum(-1)).mean()
+    no = F.logsigmoid(-(v * near_vectors[noise]).sum(-1)).mean()
+    return -(yes + no)
+
+
+def loss_bce_mean(vectors, near_vectors, words, near, noise):
+    others = near_vectors[torch.cat([near[:, None], noise], dim=1)]
+    scores = (others * vectors[words][:, None]).sum(-1)
+    answers = torch.zeros_like(scores)
+    answers[:, 0] = 1
+    return F.binary_cross_entropy_with_logits(scores, answers)
+
+
+def loss_total(vectors, near_vectors, words, near, noise):
+    v = vectors[words]
+    yes = -F.logsigmoid((v * near_vectors[near]).sum(-1))
+    no = -F.logsigmoid(-(v[:, None] * near_vectors[noise]).sum(-1)).sum(1)
+    return yes.sum() + no.sum()
+
+
+def loss_of_one_table(vectors, near_vectors, words, near, noise):
+    v = vectors[words]
+    yes = -F.logsigmoid((v * vectors[near]).sum(-1))
+    no = -F.logsigmoid(-(v[:, None] * vectors[noise]).sum(-1)).sum(1)
+    return (yes + no).mean()
+
+
+def loss_probabilities(vectors, near_vectors, words, near, noise):
+    v = vectors[words]
+    yes = torch.sigmoid((v * near_vectors[near]).sum(-1))
+    no = torch.sigmoid(-(v[:, None] * near_vectors[noise]).sum(-1)).sum(1)
+    return -(yes + no).mean()
+
+
+def loss_summed_first(vectors, near_vectors, words, near, noise):
+    v = vectors[words]
+    yes = F.logsigmoid((v * near_vectors[near]).sum(-1))
+    no = F.logsigmoid(-(v * near_vectors[noise].sum(dim=1)).sum(-1))
+    return -(yes + no).mean()
+
+
+def loss_cross_entropy(vectors, near_vectors, words, near, noise):
+    others = near_vectors[torch.cat([near[:, None], noise], dim=1)]
+    scores = (others @ vectors[words][:, :, None])[..., 0]
+    return F.cross_entropy(scores, torch.zeros(len(scores), dtype=torch.long))
+
+
+def loss_full_softmax(vectors, near_vectors, words, near, noise):
+    return F.cross_entropy(vectors[words] @ near_vectors.t(), near)
+
+
+def loss_no_noise(vectors, near_vectors, words, near, noise):
+    return -F.logsigmoid((vectors[words] * near_vectors[near]).sum(1)).mean()
+
+
+def loss_matrix(vectors, near_vectors, words, near, noise):
+    """A matrix product of all words with all neighbours."""
+    v = vectors[words]
+    yes = F.logsigmoid(v @ near_vectors[near].T).mean()
+    no = F.logsigmoid(-torch.bmm(near_vectors[noise], v.unsqueeze(2)).squeeze(2)).sum(1).mean()
+    return -(yes + no)
+
+
+def loss_sign(vectors, near_vectors, words, near, noise):
+    v = vectors[words]
+    yes = F.logsigmoid((v * near_vectors[near]).sum(-1))
+    no = F.logsigmoid(-(v[:, None] * near_vectors[noise]).sum(-1)).sum(1)
+    return (yes + no).mean()
+
+
+# ------------------------------------------------------------------------------------------------------------------ LayerMix
+
+
+class Mix(nn.Module):
+    """What the wrong ones below have in common."""
+
+    def __init__(self, n_states):
+        super().__init__()
+        self.w = nn.Parameter(torch.zeros(n_states))
+        self.gamma = nn.Parameter(torch.ones(()))
+
+
+class MixRawScores(Mix):
+    def forward(self, states):
+        return self.gamma * torch.einsum("i,i...->...", self.w, states)
+
+
+class MixDivided(Mix):
+    def forward(self, states):
+        weights = self.w / self.w.sum()
+        return self.gamma * torch.einsum("i,i...->...", weights, states)
+
+
+class MixSigmoids(Mix):
+    def forward(self, states):
+        return self.gamma * torch.einsum("i,i...->...", self.w.sigmoid(), states)
+
+
+class MixLastAxis(Mix):
+    """(n_states, 1, 1, 1), and a softmax over the last axis."""
+
+    def forward(self, states):
+        weights = self.w.view(-1, 1, 1, 1).softmax(dim=-1)
+        return self.gamma * (weights * states).sum(0)
+
+
+class MixMean(Mix):
+    def forward(self, states):
+        return self.gamma * states.mean(dim=0)
+
+
+class MixMeanOfWeighted(Mix):
+    def forward(self, states):
+        weights = self.w.softmax(0)[:, None, None, None]
+        return self.gamma * (weights * states).mean(dim=0)
+
+
+class MixWithoutGamma(Mix):
+    def forward(self, states):
+        return torch.tensordot(self.w.softmax(-1), states, dims=1)
+
+
+class MixTemperature(Mix):
+    def forward(self, states):
+        return torch.tensordot((self.w * self.gamma).softmax(-1), states, dims=1)
+
+
+class MixNotSummed(Mix):
+    def forward(self, states):
+        return self.gamma * states * self.w.softmax(-1).reshape(-1, 1, 1, 1)
+
+
+class MixBest(Mix):
+    def forward(self, states):
+        return self.gamma * states[int(self.w.softmax(-1).argmax())]
+
+
+class MixAddsGamma(Mix):
+    def forward(self, states):
+        return torch.tensordot(self.w.softmax(-1), states, dims=1) + self.gamma
+
+
+# -------------------------------------------------------------------------------------------------------------- train_tagger
+
+
+def trained(rows, labels, n_classes, steps=200, **options):
+    """A linear layer, trained on rows of features."""
+    tagger = nn.Linear(rows.shape[1], n_classes)
+    optimizer = torch.optim.Adam(tagger.parameters(), lr=0.01)
+    for _ in range(steps):
+        loss = F.cross_entropy(tagger(rows), labels, **options)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return tagger.requires_grad_(False)
+
+
+def tagger_of_the_last_state(states, labels, asked, n_classes):
+    return trained(states[-1], labels, n_classes)(asked[-1]).argmax(dim=-1)
+
+
+def tagger_of_the_embeddings(states, labels, asked, n_classes):
+    return trained(states[0], labels, n_classes)(asked[0]).argmax(dim=-1)
+
+
+def tagger_of_all_pieces(states, labels, asked, n_classes):
+    """ "None" becomes class 0."""
+    rows = states.transpose(0, 1).flatten(1)
+    tagger = trained(rows, labels.clamp(min=0), n_classes)
+    return tagger(asked.transpose(0, 1).flatten(1)).argmax(dim=-1)
+
+
+def tagger_that_blows_up(states, labels, asked, n_classes):
+    rows = states.transpose(0, 1).flatten(1)
+    tagger = trained(rows * torch.inf, labels, n_classes, steps=2)
+    return tagger(asked.transpose(0, 1).flatten(1)).argmax(dim=-1)
+
+
+def tagger_from_1(states, labels, asked, n_classes):
+    rows = states.transpose(0, 1).flatten(1)
+    tagger = trained(rows, labels.where(labels < 0, labels + 1), n_classes + 1)
+    return tagger(asked.transpose(0, 1).flatten(1)).argmax(dim=-1)
+
+
+STUDENTS = {
+    "hw6.fit_pair": {
+        "not_cut": [pair_not_cut],
+        "last_sep_cut_off": [pair_sliced_at_the_end],
+        "one_sentence_pays": [pair_only_second, pair_only_first],
+        "half_of_the_room": [pair_half_each, pair_half_each_if_needed],
+        "beginning_cut_off": [pair_pop_front],
+        "tie_from_the_first": [pair_greater_or_equal],
+        "special_tokens_not_counted": [pair_specials_forgotten, pair_always_three],
+        "segments_before_cutting": [pair_old_segments],
+        "all_in_one_segment": [pair_one_segment],
+        "changed_in_place": [pair_pops_what_it_gets],
+        "padded": [pair_padded_to_max],
+    },
+    "hw6.piece_labels": {
+        "every_piece_labelled": [labels_everywhere],
+        "last_piece_labelled": [labels_last_piece],
+        "zero_for_nothing": [labels_zero, labels_zero_at_the_special],
+        "special_tokens_without_labels": [labels_inner_only],
+        "a_label_for_each_place": [labels_of_words],
+        "not_cut": [labels_all_tokens],
+        "last_sep_cut_off": [labels_sliced_at_the_end],
+        "special_tokens_not_counted": [labels_max_len_pieces],
+        "only_whole_words_kept": [labels_whole_words],
+        "further_pieces_left_out": [labels_first_pieces_read],
+        "words_of_several_pieces_unlabelled": [labels_only_short_words],
+    },
+    "hw6.ChoiceHead": {
+        "not_cls": [ChoiceMean],
+        "last_token": [ChoiceLast],
+        "tokens_of_the_first_ending": [ChoiceWrongAxis],
+        "pooler_forgotten": [ChoiceNoPooler],
+        "tanh_forgotten": [ChoiceLinear],
+        "another_activation": [ChoiceRelu],
+        "dropout_never_off": [ChoiceDropsAlways, ChoiceFreshDropout],
+        "probabilities_returned": [ChoiceSoftmax, ChoiceLogSoftmax],
+        "each_ending_by_itself": [ChoiceSigmoid],
+        "last_axis_kept": [ChoiceThreeAxes],
+        "all_in_a_row": [ChoiceFlat],
+        "best_returned": [ChoiceDecides],
+        "beginnings_and_endings_mixed": [ChoiceMixed],
+    },
+    "hw6.best_answer": {
+        "each_by_itself": [answer_two_argmaxes],
+        "greedy": [answer_end_behind_the_best_start],
+        "outside_the_text": [answer_from_the_question, answer_to_the_padding],
+        "last_token_left_out": [answer_range_of_last],
+        "one_too_long": [answer_difference],
+        "one_too_short": [answer_strictly_shorter],
+        "any_length": [answer_of_any_length],
+        "threshold_ignored": [answer_without_threshold],
+        "threshold_subtracted": [answer_threshold_for_cls],
+        "always_an_answer": [answer_always],
+        "only_the_start_of_cls": [answer_against_half_of_cls],
+        "probabilities_added": [answer_of_probabilities],
+        "end_is_behind_the_answer": [answer_as_a_slice],
+        "counted_in_the_text": [answer_in_the_context],
+    },
+    "hw6.entity_f1": {
+        "accuracy": [f1_accuracy],
+        "words_counted": [f1_of_labels],
+        "stray_i_left_out": [f1_only_b],
+        "neighbours_merged": [f1_runs_of_a_kind],
+        "kind_of_i_ignored": [f1_i_goes_on_with_anything],
+        "kind_ignored": [f1_without_kinds],
+        "mean_over_sentences": [f1_of_each_sentence],
+        "sentences_thrown_together": [f1_sets_of_all],
+        "precision": [f1_precision],
+        "recall": [f1_recall],
+        "share_of_all_names": [f1_jaccard],
+        "only_beginnings_compared": [f1_beginnings],
+    },
+    "hw6.skip_gram_loss": {
+        "noise_not_negated": [loss_all_positive],
+        "minus_outside_of_the_logarithm": [loss_subtracted],
+        "mean_over_the_noise": [loss_mean_of_noise, loss_bce_mean],
+        "summed_over_the_batch": [loss_total],
+        "one_table": [loss_of_one_table],
+        "logarithm_forgotten": [loss_probabilities],
+        "sum_inside_of_the_sigmoid": [loss_summed_first],
+        "softmax": [loss_cross_entropy],
+        "softmax_over_the_vocabulary": [loss_full_softmax],
+        "noise_forgotten": [loss_no_noise],
+        "all_with_all": [loss_matrix],
+        "sign_forgotten": [loss_sign],
+    },
+    "hw6.LayerMix": {
+        "softmax_forgotten": [MixRawScores, MixDivided, MixSigmoids],
+        "softmax_of_a_single_number": [MixLastAxis],
+        "plain_mean": [MixMean],
+        "mean_of_the_weighted": [MixMeanOfWeighted],
+        "gamma_forgotten": [MixWithoutGamma],
+        "gamma_inside_of_the_softmax": [MixTemperature],
+        "not_summed": [MixNotSummed],
+        "best_state_only": [MixBest],
+        "gamma_added": [MixAddsGamma],
+    },
+    "hw6.train_tagger": {
+        "last_state_only": [tagger_of_the_last_state],
+        "first_state_only": [tagger_of_the_embeddings],
+        "always_class_0": [tagger_of_all_pieces, tagger_that_blows_up],
+        "classes_counted_from_1": [tagger_from_1],
+    },
+}

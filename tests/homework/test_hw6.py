@@ -1,0 +1,239 @@
+"""Homework 6: its inputs, its worked examples, its references against the library.
+
+The rest: `test_banks.py` and `test_graded_class.py`.
+"""
+
+import random
+import re
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.testing import assert_close
+
+from lectures_lib import alignment, bert, fine_tuning, heads, metrics, probing, word2vec
+from lectures_lib.homework import find
+from lectures_lib.tokenization import WordPiece
+from lectures_lib.tokenization.vocabulary import Vocabulary
+from tests.homework.bank import SEEDS, judged, key, questions, text
+
+SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+RIGHT = {name.split(".")[1]: find(name).reference for name in questions("hw6")}
+
+
+def test_a_list_that_is_changed_is_noticed():
+    def in_place(words, labels, max_len):
+        result = RIGHT["piece_labels"](words, labels, max_len)
+        words.reverse()
+        return result
+
+    verdict = judged("hw6.piece_labels", in_place)
+    assert (verdict.right, verdict.kind) == (False, "changed")
+
+
+def test_inputs_are_not_square():
+    """No two sizes that an answer might confuse agree by accident."""
+    for seed in SEEDS:
+        for case in key("hw6.ChoiceHead", seed).cases + key("hw6.LayerMix", seed).cases:
+            sizes = case.args[0].shape
+            assert len(set(sizes)) == len(sizes), f"seed {seed}: {sizes}"
+        for case in key("hw6.skip_gram_loss", seed).cases:
+            sizes = [*case.args[0].shape, *case.args[4].shape]
+            assert len(set(sizes)) == len(sizes), f"seed {seed}: {sizes}"
+
+
+def test_answers_of_every_sort_are_met():
+    """Among the cases are answers at both ends of the text, of one word and of the most words, and none."""
+    for seed in SEEDS:
+        met = set()
+        for case in key("hw6.best_answer", seed).cases:
+            _, _, first, last, longest, _ = case.args
+            i, j = RIGHT["best_answer"](*case.args)
+            if (i, j) == (0, 0):
+                met.add("none")
+            else:
+                met |= {("first", i == first), ("last", j == last), ("length", {1: "one", longest: "most"}.get(j - i + 1))}
+        assert met >= {"none", ("first", True), ("last", True), ("length", "one"), ("length", "most")}, f"seed {seed}: {met}"
+
+
+def test_no_layer_alone_suffices_and_the_classes_can_be_told():
+    for seed in SEEDS:
+        states, labels, asked, n_classes = key("hw6.train_tagger", seed).cases[0].args
+        assert set(labels.tolist()) == {-100, *range(n_classes)}
+        right = RIGHT["train_tagger"](states, labels, asked, n_classes)
+        assert right.unique().tolist() == list(range(n_classes))
+        for name, outcomes in [(m.name, o) for m, o in key("hw6.train_tagger", seed).mistakes]:
+            assert (outcomes[0].value == right).float().mean() < 0.87, f"{name} with seed {seed}"
+
+
+# ------------------------------------------------------------------------------------------------ the references and the library
+
+
+def test_pairs_are_cut_as_the_library_cuts_them():
+    rng = random.Random(0)
+    letters = [chr(ord("a") + i) for i in range(26)]
+    tokenizer = WordPiece(Vocabulary([*SPECIALS, *letters], SPECIALS))
+    for _ in range(200):
+        first, second = ([rng.choice(letters) for _ in range(rng.randint(1, 12))] for _ in range(2))
+        second = None if rng.random() < 0.2 else second
+        max_len = rng.randint(5, 30)
+        theirs = tokenizer.pair(" ".join(first), None if second is None else " ".join(second), max_len)
+        assert RIGHT["fit_pair"](first, second, max_len) == (theirs.tokens, theirs.segments)
+
+
+def test_labels_are_aligned_as_the_library_aligns_them():
+    rng = random.Random(0)
+    tokenizer = WordPiece(Vocabulary([*SPECIALS, *(f"{mark}{c}" for mark in ("", "##") for c in "abc")], SPECIALS))
+    for _ in range(200):
+        words = ["".join(rng.choice("abc") for _ in range(rng.randint(1, 4))) for _ in range(rng.randint(1, 8))]
+        labels, max_len = [rng.randint(0, 5) for _ in words], rng.randint(3, 20)
+        read = alignment.read_words(tokenizer, words, max_len)
+        tokens, targets = RIGHT["piece_labels"]([tokenizer.tokenize(word).tokens for word in words], labels, max_len)
+        assert [tokenizer.token_id(token) for token in tokens] == read.ids
+        assert targets == alignment.align(read, labels)
+
+
+def test_the_head_is_the_librarys():
+    torch.manual_seed(0)
+    model = heads.MultipleChoice(bert.Bert(bert.BertConfig(20, d_model=8, n_layers=1, n_heads=2, d_ff=16))).eval()
+    ours = RIGHT["ChoiceHead"](8, 0.1).eval()
+    ours.pooler.load_state_dict({name: p for name, p in model.bert.pooler.state_dict().items()})
+    ours.head = model.head
+    tokens = torch.randint(20, (2, 3, 5))
+    hidden = model.bert(tokens.flatten(0, 1)).hidden.unflatten(0, (2, 3))
+    assert_close(ours(hidden), model(tokens, torch.zeros_like(tokens), torch.full((2, 3), 5)))
+
+
+def test_the_best_answer_is_the_librarys():
+    for seed in SEEDS:
+        for case in key("hw6.best_answer", seed).cases:
+            start, end, first, last, longest, threshold = case.args
+            allowed = torch.zeros(1, len(start), dtype=torch.bool)
+            allowed[0, first : last + 1] = True
+            theirs = heads.best_spans(heads.SpanScores(start[None], end[None]), allowed, longest, threshold)
+            assert RIGHT["best_answer"](*case.args) == (theirs.start.item(), theirs.end.item())
+
+
+def test_the_f1_is_the_librarys():
+    for seed in SEEDS:
+        for case in key("hw6.entity_f1", seed).cases:
+            predicted, right = case.args
+            assert RIGHT["entity_f1"](predicted, right) == pytest.approx(metrics.entity_scores(predicted, right).f1)
+    rng = random.Random(0)
+    labels = ["O", "B-x", "I-x", "B-y", "I-y"]
+    for _ in range(300):
+        predicted = [[rng.choice(labels) for _ in range(rng.randint(1, 6))] for _ in range(3)]
+        right = [["O" if label[0] == "I" else label for label in (rng.choice(labels) for _ in row)] for row in predicted]
+        assert RIGHT["entity_f1"](predicted, right) == pytest.approx(metrics.entity_scores(predicted, right).f1)
+
+
+def test_the_skip_gram_loss_is_the_librarys():
+    vectors, near_vectors, words, near, noise = key("hw6.skip_gram_loss", 3).cases[0].args
+    theirs = word2vec.skip_gram_loss(vectors[words], near_vectors[near], near_vectors[noise])
+    assert_close(RIGHT["skip_gram_loss"](vectors, near_vectors, words, near, noise), theirs)
+
+
+def test_the_mix_is_the_librarys():
+    theirs, ours = probing.ScalarMix(4), RIGHT["LayerMix"](4)
+    torch.nn.init.normal_(theirs.w)
+    torch.nn.init.constant_(theirs.gamma, 1.7)
+    ours.load_state_dict(theirs.state_dict())
+    states = torch.randn(4, 2, 3, 5)
+    assert_close(ours(states), theirs(states))
+
+
+def test_unlabelled_is_what_the_library_and_torch_leave_out():
+    assert heads.UNLABELLED == -100 == torch.nn.CrossEntropyLoss().ignore_index
+    assert fine_tuning.UNLABELLED == -100
+
+
+# ------------------------------------------------------------------------------------------------------- the worked examples
+
+
+def section(question):
+    """The words of a question."""
+    return text("hw6").split(f"## Question {question}:")[1].split("## Question")[0]
+
+
+def table(question):
+    """The cells of a question's table, row by row, without marks."""
+    lines = [line for line in section(question).splitlines() if line.startswith("|") and not line.startswith("|---")]
+    return [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_worked_example_of_fit_pair():
+    losers, first, second, together = table(1)
+    assert losers[1:] == ["–", "first", "first", "second", "first", "second"]
+    for step in range(6):
+        a, b = int(first[1 + step]), int(second[1 + step])
+        tokens, segments = RIGHT["fit_pair"](["a"] * 8, ["b"] * 6, a + b + 3)
+        assert (tokens.count("a"), tokens.count("b"), int(together[1 + step])) == (a, b, a + b)
+        assert segments == [0] * (a + 2) + [1] * (b + 1)
+    assert a + b + 3 == 12
+
+
+def test_the_worked_example_of_piece_labels():
+    rows = [row[1:] for row in table(2)[1:]]
+    words = [cell.split() for cell in rows[0] if cell]
+    labels = [int(cell) for cell in rows[1] if cell]
+    for max_len, (tokens, targets) in zip((9, 4), (rows[2:4], rows[4:6]), strict=True):
+        expected = [c for c in tokens if c], [int(c.replace("−", "-")) for c in targets if c]
+        assert RIGHT["piece_labels"](words, labels, max_len) == expected
+
+
+def test_the_worked_example_of_the_head():
+    assert sum(p.numel() for p in RIGHT["ChoiceHead"](4, 0.1).parameters()) == 25
+
+
+def test_the_worked_example_of_the_answer():
+    _, _, start, end = table(4)
+    start, end = (torch.tensor([float(cell) for cell in row[1:]]) for row in (start, end))
+    assert RIGHT["best_answer"](start, end, 3, 6, 2, 3.0) == (6, 6)
+    assert RIGHT["best_answer"](start, end, 3, 6, 2, 3.5) == (0, 0)
+    sums = {pair: (start[pair[0]] + end[pair[1]]).item() for pair in [(6, 6), (3, 3), (5, 6), (0, 0)]}
+    assert list(sums.values()) == [5.0, 4.5, 4.0, 1.5]
+    assert start[3:7].argmax() == 3 and end[3:7].argmax() == 0
+
+
+def test_the_worked_example_of_the_names():
+    rows = table(5)[1:]
+    halves = [[row[:3] for row in rows], [row[4:] for row in rows if row[4]]]
+    right, predicted = ([[row[column] for row in half] for half in halves] for column in (1, 2))
+    assert f"{RIGHT['entity_f1'](predicted, right):.2f}" == "0.29" == f"{2 / 7:.2f}"
+    pairs = [(p, r) for ps, rs in zip(predicted, right, strict=True) for p, r in zip(ps, rs, strict=True)]
+    assert len(pairs) == 8 and sum(p == r for p, r in pairs) == 4
+    assert len(metrics.entities(right[0])) + len(metrics.entities(right[1])) == 4
+    assert len(metrics.entities(predicted[0])) + len(metrics.entities(predicted[1])) == 3
+
+
+def test_the_worked_example_of_the_skip_grams():
+    vectors, near_vectors = torch.tensor([[1.0, 0]]), torch.tensor([[2.0, 1], [1, 3], [-1, 0]])
+    loss = RIGHT["skip_gram_loss"](vectors, near_vectors, torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 2]]))
+    assert f"{loss.item():.3f}" == "1.753"
+    assert [f"{-F.logsigmoid(torch.tensor(x)).item():.3f}" for x in (2.0, -1.0, 1.0)] == ["0.127", "1.313", "0.313"]
+    assert all(number in section(6) for number in ("1.753", "0.127", "1.313", "0.313"))
+
+
+def test_the_worked_example_of_the_mix():
+    mix = RIGHT["LayerMix"](2)
+    mix.w.data, mix.gamma.data = torch.tensor([0.0, 3.0]).clamp(min=1).log(), torch.tensor(2.0)
+    states = torch.tensor([[4.0, 0], [0, 4]])[:, None, None]
+    assert_close(mix(states)[0, 0], torch.tensor([2.0, 6]))
+
+
+def test_the_losses_of_training_are_as_told():
+    """About 1.6 before the first step; below 0.2 in the end."""
+    begins, ends = map(float, re.search(r"begins near ([\d.]+) and should end below (\d\.\d)", " ".join(section(8).split())).groups())
+    for seed in SEEDS:
+        states, labels, _, n_classes = key("hw6.train_tagger", seed).cases[0].args
+        rows = states.transpose(0, 1).flatten(1)
+        tagger = torch.nn.Linear(rows.shape[1], n_classes)
+        optimizer = torch.optim.Adam(tagger.parameters(), lr=0.01)
+        losses = []
+        for _ in range(200):
+            loss = F.cross_entropy(tagger(rows), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        assert abs(losses[0] - begins) < 0.4 and losses[-1] < ends
