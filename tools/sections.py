@@ -22,6 +22,7 @@ FILE = ROOT / "lectures_lib" / "data" / "sections.jsonl"
 LEAST, MOST = 35, 75  # words of a section that are kept: whole sentences until there are so many, and never more than that
 LEFT_OUT = {"References", "Summary"}
 NOT_ABOUT_THE_SUBJECT = re.compile(r"^(After this chapter you can|Time about|You need)")
+GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "lambda": "λ", "mu": "μ", "sigma": "σ", "theta": "θ"}
 MACROS = {r"\sqrt": "√", r"\times": "×", r"\cdot": "·", r"\dots": "…", r"\ldots": "…", r"\to": "→", r"\le": "≤", r"\ge": "≥", r"\sum": "Σ"}
 
 
@@ -92,7 +93,7 @@ def _plain(inline: Token) -> str:
 
 def _formula(tex: str) -> str:
     """A short formula, readable without being set."""
-    for macro, sign in MACROS.items():
+    for macro, sign in (MACROS | {f"\\{name}": letter for name, letter in GREEK.items()}).items():
         tex = re.sub(re.escape(macro) + r"(?![a-zA-Z])", sign, tex)
     tex = re.sub(r"\\(text|mathrm|mathbf|texttt|operatorname)\b|\\[,;!]", "", tex)
     return re.sub(r"\\([a-zA-Z]+)", r"\1", tex.replace("{", "").replace("}", "")).replace("\\", "")
