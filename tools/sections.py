@@ -27,8 +27,8 @@ MACROS = {r"\sqrt": "√", r"\times": "×", r"\cdot": "·", r"\dots": "…", r"\
 
 
 def twins() -> list[Path]:
-    """The text twins of the chapters, in the order of the book."""
-    return sorted((ROOT / "notebooks").glob("[0-9]*.py"))
+    """The text twins of the chapters, in the order of the book; not of drafts that were never executed."""
+    return sorted(twin for twin in (ROOT / "notebooks").glob("[0-9]*.py") if twin.with_suffix(".ipynb").exists())
 
 
 def sections(twin: Path) -> list[dict[str, str]]:
