@@ -16,7 +16,7 @@ def rows(results: dict, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     found = []
     for key, value in results.items():
         name = (*path, key.replace("_", " "))
-        if isinstance(value, dict) and "mean" in value:
+        if isinstance(value, dict) and {"mean", "n"} <= value.keys():
             found.append((" › ".join(name), *spread(value)))
         elif isinstance(value, dict):
             found += rows(value, name)
