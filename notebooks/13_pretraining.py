@@ -896,7 +896,7 @@ print("the parrot, asked about all chosen tokens: at least 1.8 times as good")
 #
 # **Homework 5**, questions 4 to 7, is about this chapter: [exercises](../exercises/hw5_bert.ipynb).
 #
-# **Next:** chapter 14 puts five heads on one pre-trained body, and fine-tunes it.
+# **Next:** [chapter 14](14_fine_tuning.ipynb) puts five heads on one pre-trained body, and fine-tunes it.
 #
 # ## References
 #
