@@ -584,8 +584,8 @@ assert scoreboard["… trained"][1] > scoreboard["three layers"][1]
 
 # %% [markdown]
 # Vectors trained for it find more right chapters than counted words do, and how little is needed for a part of that:
-# 30 steps on pairs that have nothing to do with this book move the three layers, which were worse than counting,
-# nearly as far up as counting gets. Where MiniLM fails, too, a question is often about a word that its training hardly
+# 30 steps on pairs that have nothing to do with this book bring the three layers, which were worse than counting,
+# nearly as often among the first three as counting comes. Where MiniLM fails, too, a question is often about a word that its training hardly
 # knew in our sense ("skip connection", "head"), or all the sections are about the same thing, and that decides
 # nothing.
 #
