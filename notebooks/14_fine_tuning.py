@@ -107,7 +107,7 @@ wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 # BERT gives one vector for the whole input, the pooled vector of `[CLS]`. Say it is $x = (0.5, -1, 0, 1)$, and there
 # are two classes. The **head** is a linear layer: one row of weights for each class, and a bias, here 0.
 #
-# $$W = \begin{pmatrix} 2 & 0 & 1 & -1\\ 0 & -1 & 1 & 1\end{pmatrix},\qquad
+# $$W = \begin{pmatrix} 2 & 0 & 1 & -1\\ 0 & -1 & 2 & 1\end{pmatrix},\qquad
 # W x = \begin{pmatrix} 2\cdot 0.5 - 1\\ 1 + 1\end{pmatrix} = \begin{pmatrix} 0\\ 2 \end{pmatrix},\qquad
 # \operatorname{softmax}(0, 2) = (0.12,\ 0.88).$$
 #
@@ -116,7 +116,7 @@ wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 
 # %%
 x = torch.tensor([0.5, -1.0, 0.0, 1.0], requires_grad=True)
-W = torch.tensor([[2.0, 0.0, 1.0, -1.0], [0.0, -1.0, 1.0, 1.0]])
+W = torch.tensor([[2.0, 0.0, 1.0, -1.0], [0.0, -1.0, 2.0, 1.0]])
 p = (W @ x).softmax(dim=0)
 loss = -p[0].log()
 loss.backward()
