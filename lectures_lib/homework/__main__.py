@@ -8,11 +8,12 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from lectures_lib.homework import bubblewrap, load, names
-from lectures_lib.homework import grade as grading
+from lectures_lib.homework import load, names
 from lectures_lib.homework import release as releasing
-from lectures_lib.homework.gradebook import points
-from lectures_lib.homework.sandbox import Limits
+from lectures_lib.homework.grading import grade as grading
+from lectures_lib.homework.reports.gradebook import points
+from lectures_lib.homework.sandbox import bubblewrap
+from lectures_lib.homework.sandbox.process import Limits
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 console = Console(stderr=True)

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from lectures_lib.homework import bubblewrap
+from lectures_lib.homework.sandbox import bubblewrap
 
 _why = {}
 _REASONS = ("not on this machine", "needs Linux", "namespace", "ermission denied", "not permitted", "as root", "disable-userns")

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from lectures_lib.homework.notebook import MAX_BYTES, Unreadable, code_cells
-from lectures_lib.homework.submissions import collect
+from lectures_lib.homework.submissions.collect import collect
 from tests.homework.toy import notebook
 
 

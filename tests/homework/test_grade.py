@@ -8,12 +8,12 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from lectures_lib.homework import bubblewrap
-from lectures_lib.homework import grade as grading
 from lectures_lib.homework.__main__ import app
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.records import Result
-from lectures_lib.homework.sandbox import Limits
+from lectures_lib.homework.grading import grade as grading
+from lectures_lib.homework.grading.records import Result
+from lectures_lib.homework.sandbox import bubblewrap
+from lectures_lib.homework.sandbox.process import Limits
 from tests.homework.toy import QUICK, RIGHT_DOUBLE, RIGHT_SCALE, TOY, notebook
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lectures_lib.homework.questions import Case
-from lectures_lib.homework.sandbox import Limits
+from lectures_lib.homework.sandbox.process import Limits
 from tests.homework.toy import RIGHT_DOUBLE, double, graded, question
 
 pytestmark = pytest.mark.sandbox

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from lectures_lib.homework.diagnosis import AnswerKey
-from lectures_lib.homework.execution import Execution
-from lectures_lib.homework.sandbox import Limits, _own_share
+from lectures_lib.homework.grading.execution import Execution
+from lectures_lib.homework.sandbox.process import Limits, _own_share
 from tests.homework.toy import DOUBLE, QUICK, RIGHT_DOUBLE, SCALE, double, graded, question
 
 pytestmark = pytest.mark.sandbox

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lectures_lib.homework import bubblewrap
-from lectures_lib.homework.sandbox import Limits, Lost, Sandbox
+from lectures_lib.homework.sandbox import bubblewrap
+from lectures_lib.homework.sandbox.process import Limits, Lost, Sandbox
 
 pytestmark = pytest.mark.sandbox
 ROOT = Path(__file__).resolve().parents[2]
@@ -212,7 +212,7 @@ def test_hostile_loops_are_killed_and_not_only_left_behind():
 def test_hostile_loops_end_with_a_grader_that_is_killed():
     memory = (1 << 30) + 2 * os.getpid()
     program = f"""
-from lectures_lib.homework.sandbox import Limits, Lost, Sandbox
+from lectures_lib.homework.sandbox.process import Limits, Lost, Sandbox
 with Sandbox(Limits(memory={memory})) as sandbox:
     sandbox.ask({{"do": "cell", "cell": 1, "source": "x = 1", "only_definitions": False}})
     print("started", flush=True)

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from lectures_lib.homework import feedback, gradebook
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.records import Records, Result, file_stem
+from lectures_lib.homework.grading.records import Records, Result, file_stem
+from lectures_lib.homework.reports import feedback, gradebook
 from tests.homework.toy import TOY
 
 RIGHT = Verdict("toy.Scale", True, "right")

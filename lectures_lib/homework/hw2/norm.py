@@ -9,6 +9,14 @@ from lectures_lib.homework.hw1.inputs import normal, sizes
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
+def _far_from_zero(g: Generator, *shape: int) -> Tensor:
+    """Numbers around 500. No word's lie so close together that their float32 roundings, some hundred-thousandths, would show."""
+    while True:
+        x = normal(g, *shape)
+        if x.std(dim=-1, correction=0).min() > 0.3:
+            return 500 + x
+
+
 def _norm_cases(g: Generator) -> list[Case]:
     batch, n, d_model = sizes(g, 3, 3, 8)
     heads = int(torch.randint(2, 4, (), generator=g))
@@ -21,7 +29,7 @@ def _norm_cases(g: Generator) -> list[Case]:
         Case((normal(g, n, d_model), gamma, beta, 0.5), shows=f"x of shape {(n, d_model)}, a large eps of 0.5"),
         Case((level, gamma, beta), shows=f"x of shape {(batch, n, d_model)}, one word of which is the same number {d_model} times"),
         Case(
-            (500 + normal(g, batch, heads, n, d_model), gamma, beta),
+            (_far_from_zero(g, batch, heads, n, d_model), gamma, beta),
             shows=f"x of shape {(batch, heads, n, d_model)}, numbers around 500",
         ),
     ]

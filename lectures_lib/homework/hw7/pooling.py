@@ -12,9 +12,10 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 def _pooling_cases(g: Generator) -> list[Case]:
     cases = []
     for pooling, normalise in (("mean", False), ("max", False), ("cls", False), ("mean", True)):
-        batch, n, d_model = sizes(g, 3, 4, 8)
+        batch, n, d_model = sizes(g, 3, 5, 9)
         lengths = torch.randint(3, n, (batch,), generator=g)
-        lengths[torch.randint(batch, (), generator=g)] = n
+        longest, shortest = torch.randperm(batch, generator=g)[:2]
+        lengths[longest], lengths[shortest] = n, 3  # the shortest has two places of padding or more: one is not all
         hidden = normal(g, batch, n, d_model)
         hidden[:, :, :2] -= 3  # two features that are below 0 nearly everywhere, and so are their maxima
         padding = torch.arange(n) >= lengths[:, None]

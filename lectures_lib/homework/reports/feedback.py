@@ -6,9 +6,9 @@ from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.gradebook import points
+from lectures_lib.homework.grading.records import Result, file_stem, write_whole
 from lectures_lib.homework.questions import Homework, Question
-from lectures_lib.homework.records import Result, file_stem, write_whole
+from lectures_lib.homework.reports.gradebook import points
 
 _STYLE = """
 :root { color-scheme: light dark; --ground: #fdfdfc; --card: #fff; --text: #1d2329; --soft: #59636e; --line: #d9dee3;

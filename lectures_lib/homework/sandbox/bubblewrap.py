@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import lectures_lib
-from lectures_lib.homework import seccomp
+from lectures_lib.homework.sandbox import seccomp
 
 PACKAGE = Path(lectures_lib.__file__).parent
 INSIDE = PACKAGE / "homework" / "inside"
@@ -142,4 +142,4 @@ def _question_banks(seen: list[Path]) -> list[Path]:
 
 def _as_nobody(seen: list[Path]) -> list[str]:
     """For root: what to put before the command so that it runs as an ordinary user."""
-    return [sys.executable, "-IS", str(PACKAGE / "homework" / "as_nobody.py"), str(NOBODY), json.dumps(list(map(str, seen)))]
+    return [sys.executable, "-IS", str(PACKAGE / "homework" / "sandbox" / "as_nobody.py"), str(NOBODY), json.dumps(list(map(str, seen)))]

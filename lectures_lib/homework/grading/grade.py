@@ -17,15 +17,16 @@ from pathlib import Path
 import torch
 
 import lectures_lib
-from lectures_lib.homework import bubblewrap, feedback, gradebook
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict, answer_keys
-from lectures_lib.homework.execution import Execution
+from lectures_lib.homework.grading.execution import Execution
+from lectures_lib.homework.grading.records import Records, Result, write_whole
 from lectures_lib.homework.inside.calls import Raised
 from lectures_lib.homework.notebook import Unreadable, code_cells
 from lectures_lib.homework.questions import Homework
-from lectures_lib.homework.records import Records, Result, write_whole
-from lectures_lib.homework.sandbox import Limits
-from lectures_lib.homework.submissions import Submission, collect
+from lectures_lib.homework.reports import feedback, gradebook
+from lectures_lib.homework.sandbox import bubblewrap
+from lectures_lib.homework.sandbox.process import Limits
+from lectures_lib.homework.submissions.collect import Submission, collect
 
 # Why a cell was cut.
 CUT = {

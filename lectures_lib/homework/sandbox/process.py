@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lectures_lib.homework import bubblewrap, seccomp
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.calls import Outcome, Raised
+from lectures_lib.homework.sandbox import bubblewrap, seccomp
 
 START = 60.0  # seconds that Python and torch may take to start, on a busy machine
 GRACE = 2.0  # seconds after a limit until the process is killed: time to be interrupted and say so

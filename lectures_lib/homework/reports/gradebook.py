@@ -4,8 +4,8 @@ import csv
 import io
 import re
 
+from lectures_lib.homework.grading.records import Result
 from lectures_lib.homework.questions import Homework
-from lectures_lib.homework.records import Result
 
 
 def points(homework: Homework, result: Result) -> dict[str, int]:

@@ -1,0 +1,1 @@
+"""From submissions to results: run them, judge them, remember what has been done."""

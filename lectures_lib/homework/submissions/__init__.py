@@ -1,0 +1,1 @@
+"""What was handed in, however it was packed."""
