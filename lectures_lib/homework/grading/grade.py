@@ -90,7 +90,7 @@ def grade(
 def grade_one(submission: Submission, homework: Homework, keys: list[AnswerKey], limits: Limits) -> Result:
     """Grade one submission. Whatever it is, the outcome is a result."""
     began = time.monotonic()
-    result = Result(submission.student, submission.files, "")
+    result = _ungraded(submission)
     try:
         execution = Execution(code_cells(submission.read()), limits)
     except Unreadable as error:
@@ -111,9 +111,17 @@ def _graded_once(submission: Submission, homework: Homework, keys: list[AnswerKe
         result = replace(grade_one(submission, homework, keys, limits), fingerprint=fingerprint)
     except Exception as error:  # a fault of the grader's own must not stop the class; not remembered, so the next run tries again
         problem = f"The grader failed on this file ({type(error).__name__}: {error}). This is a fault of the grader: please report it."
-        return Result(submission.student, submission.files, fingerprint, _none(keys), problem[:500])
+        return replace(_ungraded(submission), fingerprint=fingerprint, verdicts=_none(keys), problem=problem[:500])
     records.put(result)
     return result
+
+
+def _ungraded(submission: Submission) -> Result:
+    """What is known of a submission before it is looked at."""
+    handed_in = submission.handed_in.isoformat() if submission.handed_in else ""
+    return Result(
+        submission.student, submission.files, "", name=submission.name, ids=submission.ids, handed_in=handed_in, earlier=submission.earlier
+    )
 
 
 def _none(keys: list[AnswerKey]) -> tuple[Verdict, ...]:

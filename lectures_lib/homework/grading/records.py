@@ -24,6 +24,10 @@ class Result:
         cells: cells that did not come to their end: number, and why.
         uses: ready-made things that it mentions, which students were to build.
         seconds: how long it took.
+        name: the student's name as people write it; "" where only `student` is known.
+        ids: what a learning platform calls this submission: {"canvas": "4711"}, {"moodle": "Participant 12"}.
+        handed_in: when, in ISO 8601 with a time zone; "" where nobody knows.
+        earlier: files of the same student that do not count, because a later one does.
     """
 
     student: str
@@ -34,6 +38,10 @@ class Result:
     cells: tuple[tuple[int, str], ...] = ()
     uses: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
+    name: str = ""
+    ids: dict[str, str] = field(default_factory=dict)
+    handed_in: str = ""
+    earlier: tuple[str, ...] = ()
 
 
 class Records:
@@ -48,7 +56,8 @@ class Records:
         try:
             kept = json.loads(self._path(student).read_text(encoding="utf-8"))
             kept["verdicts"] = tuple(Verdict(**verdict) for verdict in kept["verdicts"])
-            kept["files"], kept["uses"] = tuple(kept["files"]), tuple(kept["uses"])
+            for listed in ("files", "uses", "earlier"):
+                kept[listed] = tuple(kept[listed])
             kept["cells"] = tuple((number, why) for number, why in kept["cells"])
             result = Result(**kept)
         except (OSError, ValueError, TypeError, KeyError):

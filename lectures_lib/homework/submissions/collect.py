@@ -4,7 +4,8 @@ import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from lectures_lib.homework.notebook import MAX_BYTES, Unreadable
@@ -20,11 +21,19 @@ class Submission:
         student: who it is from: the file's name without its ending.
         files: where it was found; several, if the student handed in several.
         read: gives its bytes (one more than allowed at most), or raises Unreadable.
+        name: the student's name as people write it, where the platform tells.
+        ids: what the platform calls this submission: {"canvas": "4711"}.
+        handed_in: when, with a time zone; None where nobody knows.
+        earlier: files of the same student that do not count, because this one is later.
     """
 
     student: str
     files: tuple[str, ...]
     read: Callable[[], bytes]
+    name: str = ""
+    ids: dict[str, str] = field(default_factory=dict)
+    handed_in: datetime | None = None
+    earlier: tuple[str, ...] = ()
 
 
 def collect(source: Path) -> list[Submission]:
