@@ -35,6 +35,7 @@ class Verdict:
         message: what to tell its author; "" where it is right.
         mistake: the misconception's name, where one was recognised.
         on: the input on which it shows, in words.
+        differs: for a recognised misconception, what differs on that input: the message names the mistake instead.
     """
 
     question: str
@@ -43,6 +44,7 @@ class Verdict:
     message: str = ""
     mistake: str = ""
     on: str = ""
+    differs: str = ""
 
 
 class AnswerKey:
@@ -80,7 +82,8 @@ class AnswerKey:
             return Verdict(self.question.name, True, "right")
         for misconception, theirs in self.mistakes:
             if self._alike(outcomes, theirs) and not self._alike(theirs, self.right):
-                return Verdict(self.question.name, False, "misconception", misconception.diagnosis, misconception.name, found.on)
+                name, text = misconception.name, misconception.diagnosis
+                return Verdict(self.question.name, False, "misconception", text, name, found.on, found.message)
         if self.question.below and found.kind == "values":
             return replace(found, message=f"{found.message} {self.question.below}")
         return found
