@@ -7,10 +7,10 @@ import torch
 from torch.testing import assert_close
 
 from lectures_lib import fine_tuning
-from lectures_lib.alignment import quote
+from lectures_lib.alignment import context_places, quote
 from lectures_lib.bert import Bert, BertConfig
 from lectures_lib.fine_tuning import batches, collate, fine_tune, predict, scores
-from lectures_lib.heads import UNLABELLED, MultipleChoice, SentenceClassifier, SentenceRegressor, SpanExtractor, TokenTagger
+from lectures_lib.heads import UNLABELLED, MultipleChoice, SentenceClassifier, SentenceRegressor, SpanExtractor, SpanScores, TokenTagger
 from lectures_lib.minilm import checkpoint
 from lectures_lib.tokenization import WordPiece
 
@@ -138,6 +138,31 @@ def test_a_text_of_unknown_words_and_a_long_one_are_read():
     (long,) = fine_tuning.tagged([row], WORDPIECE, NAMES, max_len=64)
     found = predict(HEADS["tagged"](), [long])[0]
     assert len(found) == 1000 and found[62:] == [0] * 938
+    unknown = {"question": "☃?", "context": "☄ ☃", "answers": [{"text": "☃", "start": 2}]}
+    (asked,) = fine_tuning.questions([unknown], WORDPIECE)
+    assert asked.target == (5, 5) and quote(asked.reads[0], unknown["context"], *asked.target) == "☃"
+
+
+class Astray(SpanExtractor):
+    """Would rather have the question, a [SEP] or the padding than the context, and there the end before the start."""
+
+    def forward(self, tokens, segments=None, lengths=None):
+        outside = 10.0 * (segments == 0) + 20.0 * (tokens == WORDPIECE.token_id("[SEP]")) - 30.0 * (torch.arange(tokens.shape[1]) == 0)
+        falling = torch.linspace(1, 0, tokens.shape[1])
+        return SpanScores(outside - falling, outside + falling)
+
+
+@pytest.mark.parametrize("max_len", [64, 9])
+def test_predicted_spans_never_leave_the_context(max_len):
+    texts = ["a dog", "a red dog and a car stand here, and a tree", "the house is green", "it was a book " * 5]
+    examples = fine_tuning.questions([{"question": "which colour?", "context": text, "answers": []} for text in texts], WORDPIECE, max_len)
+    lengths = {len(example.reads[0].ids) for example in examples}
+    assert len(lengths) == (4 if max_len == 64 else 2), "some are padded, and some are cut off"
+    for batch_size in (1, 4):
+        for example, text, (first, last) in zip(examples, texts, predict(Astray(body()), examples, batch_size), strict=True):
+            places = context_places(example.reads[0])
+            assert first in places and last in places and first <= last
+            assert quote(example.reads[0], text, first, last)
 
 
 def test_longer_than_the_model_is_refused():
