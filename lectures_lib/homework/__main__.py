@@ -13,7 +13,7 @@ from lectures_lib.homework import release as releasing
 from lectures_lib.homework.grading import grade as grading
 from lectures_lib.homework.reports.gradebook import points
 from lectures_lib.homework.sandbox import bubblewrap
-from lectures_lib.homework.sandbox.process import Limits
+from lectures_lib.homework.sandbox.template import Limits
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 console = Console(stderr=True)

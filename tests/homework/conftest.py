@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from lectures_lib.homework.sandbox import bubblewrap
+from lectures_lib.homework.sandbox import bubblewrap, doors
 
 _why = {}
 _REASONS = ("not on this machine", "needs Linux", "namespace", "ermission denied", "not permitted", "as root", "disable-userns")
@@ -18,7 +18,7 @@ def pytest_runtest_setup(item):
         return
     if "not" not in _why:
         try:
-            bubblewrap.require()
+            doors.require()
             _why["not"] = ""
         except bubblewrap.Refused as refusal:
             _why["not"] = str(refusal)

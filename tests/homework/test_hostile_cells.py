@@ -8,7 +8,8 @@ import pytest
 
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grading.execution import Execution
-from lectures_lib.homework.sandbox.process import Limits, _own_share
+from lectures_lib.homework.sandbox.process import _own_share
+from lectures_lib.homework.sandbox.template import Limits
 from tests.homework.toy import DOUBLE, QUICK, RIGHT_DOUBLE, SCALE, double, graded, question
 
 pytestmark = pytest.mark.sandbox

@@ -9,7 +9,7 @@ from torch import nn
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict, run
 from lectures_lib.homework.grading.execution import Execution
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
-from lectures_lib.homework.sandbox.process import Limits
+from lectures_lib.homework.sandbox.template import Limits
 
 QUICK = Limits(cell=1.0, total=120.0)
 

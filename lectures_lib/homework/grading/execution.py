@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.inside.calls import Outcome, Raised
 from lectures_lib.homework.questions import Case
-from lectures_lib.homework.sandbox.process import Limits, Lost, Sandbox
+from lectures_lib.homework.sandbox.process import Lost, Sandbox
+from lectures_lib.homework.sandbox.template import Limits
 
 SECOND_TIME = 2.0  # seconds for the definitions of a cell that was cut before
 

@@ -24,8 +24,8 @@ from lectures_lib.homework.inside.calls import Raised
 from lectures_lib.homework.notebook import Unreadable, code_cells
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.reports import feedback, gradebook
-from lectures_lib.homework.sandbox import bubblewrap
-from lectures_lib.homework.sandbox.process import Limits
+from lectures_lib.homework.sandbox import bubblewrap, doors
+from lectures_lib.homework.sandbox.template import Limits
 from lectures_lib.homework.submissions.collect import Submission, collect
 
 # Why a cell was cut.
@@ -67,7 +67,7 @@ def grade(
     if out.resolve().is_relative_to(source.resolve()):
         raise ValueError(f"{out} lies in the folder of submissions {source}; choose another place for the results")
     limits = limits or Limits()
-    bubblewrap.require(hidden=[source, out] if out.exists() else [source])
+    doors.require(hidden=[source, out] if out.exists() else [source])
     out.mkdir(parents=True, exist_ok=True)
     seed = _begin(homework, out, seed)
     keys = list(answer_keys(homework, seed).values())

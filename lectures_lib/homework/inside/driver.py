@@ -1,6 +1,6 @@
 """The process in the sandbox: runs a submission's cells, then answers the grader's calls, one frame each.
 
-It is started by `lectures_lib.homework.sandbox` and trusted with nothing: student code runs in the same process and may do to
+It is a fork of `template` and trusted with nothing: student code runs in the same process and may do to
 it what it likes. It can spoil its own answers that way, and no more, because the grader compares all values itself.
 """
 
@@ -16,7 +16,7 @@ import torch
 
 import lectures_lib
 
-from . import cells, wire
+from . import cells, probe, wire
 from .calls import Outcome, call, describe
 
 
@@ -24,18 +24,14 @@ class TimeLimit(BaseException):
     """A cell or a call took too long. Not an Exception, so that a student's `except Exception` does not swallow it."""
 
 
-def main(replies_fd: int, memory: int, processes: int, file_size: int) -> None:
-    """Serve the frames that come in on standard input until it ends.
+def main(requests_fd: int, replies_fd: int) -> None:
+    """Serve the frames that come in until they end.
 
     Args:
+        requests_fd: where they come from.
         replies_fd: where the replies go.
-        memory: bytes that this process may allocate beyond what it has now.
-        processes: how many processes and threads the sandbox may have.
-        file_size: bytes that a file may have.
     """
-    requests, replies = _take_pipes(replies_fd)
-    for name, value in (("AS", _address_space() + memory), ("NPROC", processes), ("FSIZE", file_size), ("CORE", 0), ("NOFILE", 256)):
-        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+    requests, replies = _take_pipes(requests_fd, replies_fd)
     _prepare()
     names = cells.namespace()
     while len(header := requests.read(wire.LENGTHS.size)) == wire.LENGTHS.size:
@@ -46,10 +42,21 @@ def main(replies_fd: int, memory: int, processes: int, file_size: int) -> None:
         replies.flush()
 
 
-def _take_pipes(replies_fd: int) -> tuple[BinaryIO, BinaryIO]:
+def limit(memory: int, processes: int, file_size: int) -> None:
+    """Limit what this process and all that it starts may use.
+
+    Args:
+        memory: bytes that it may allocate beyond what it has now.
+        processes: how many processes and threads there may be.
+        file_size: bytes that a file may have.
+    """
+    for name, value in (("AS", _address_space() + memory), ("NPROC", processes), ("FSIZE", file_size), ("CORE", 0), ("NOFILE", 256)):
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+
+
+def _take_pipes(requests_fd: int, replies_fd: int) -> tuple[BinaryIO, BinaryIO]:
     """The two pipes, moved away from where student code looks for standard input; every other descriptor closed."""
-    requests = os.fdopen(os.dup(0), "rb")
-    replies = os.fdopen(os.dup(replies_fd), "wb")
+    requests, replies = os.fdopen(os.dup(requests_fd), "rb"), os.fdopen(os.dup(replies_fd), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
@@ -91,6 +98,8 @@ def _timed(head: dict, value: Any, names: dict[str, Any]) -> Outcome:
     """What a request asks for, interrupted after `head["seconds"]`."""
     try:
         signal.setitimer(signal.ITIMER_REAL, head["seconds"])
+        if head["do"] == "probe":
+            return Outcome(value=probe.problems(head["hidden"], head["processes"]))
         return _cell(head, names) if head["do"] == "cell" else _call(head, value, names)
     except TimeLimit:
         return Outcome(lost="time")

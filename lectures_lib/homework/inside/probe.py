@@ -1,12 +1,14 @@
-"""Run once in the sandbox before a class is graded: is it shut? A script by itself, so that it needs nothing but Python."""
+"""Run once in the sandbox before a class is graded: is it shut? The only code there that looks for a way out and is ours."""
 
 import contextlib
-import json
+import ctypes
 import os
 import resource
 import socket
 import sys
 import time
+
+NEW_USER_SPACE = 0x10000000  # CLONE_NEWUSER
 
 
 def problems(hidden: list[str], processes: int) -> list[str]:
@@ -28,6 +30,8 @@ def problems(hidden: list[str], processes: int) -> list[str]:
     with contextlib.suppress(PermissionError):
         os.memfd_create("hidden")
         found.append("memory can be hidden from the limits")
+    if ctypes.CDLL(None).unshare(NEW_USER_SPACE) == 0:
+        found.append("it can make itself root of a space of its own")
     if not _forks_end(processes):
         found.append("the number of processes is not limited")
     return found
@@ -44,7 +48,3 @@ def _forks_end(processes: int) -> bool:
         except BlockingIOError:
             return True
     return False
-
-
-if __name__ == "__main__":
-    print(json.dumps(problems(json.loads(sys.argv[1]), int(sys.argv[2]))), flush=True)

@@ -2,15 +2,11 @@
 
 import json
 import os
-import platform
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import lectures_lib
-from lectures_lib.homework.sandbox import seccomp
 
 PACKAGE = Path(lectures_lib.__file__).parent
 INSIDE = PACKAGE / "homework" / "inside"
@@ -30,11 +26,6 @@ ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
 }
 INSTALL = "Install it: sudo apt-get install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap (Fedora)."
-ALLOW = (
-    "Bubblewrap needs user namespaces for ordinary users. Where Ubuntu's AppArmor forbids them: "
-    "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0; elsewhere: sudo sysctl user.max_user_namespaces=15000. "
-    "In a container, start it so that it may make namespaces, or grade on the machine itself."
-)
 
 
 class Refused(Exception):
@@ -51,7 +42,7 @@ def command(program: list[str], filter_fd: int) -> list[str]:
     seen = _visible()
     line = [
         *(_as_nobody(seen) if os.geteuid() == 0 else []),  # the kernel does not limit the number of root's processes
-        *(_bwrap(), "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
+        *(executable(), "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
         *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv", "--seccomp", str(filter_fd)),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(TMP_BYTES), "--tmpfs", "/dev/shm"),
@@ -68,47 +59,12 @@ def command(program: list[str], filter_fd: int) -> list[str]:
     return [*line, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--", sys.executable, *program]
 
 
-def require(hidden: Iterable[Path] = ()) -> None:
-    """Make sure that the sandbox works on this machine and is shut.
-
-    Args:
-        hidden: files and folders that must not be seen from inside, besides question banks, solutions and tests.
+def executable() -> str:
+    """Where bubblewrap is.
 
     Raises:
-        Refused: if not, with what to do about it.
+        Refused: if it is not on this machine.
     """
-    if sys.platform != "linux":
-        raise Refused("Grading needs Linux: the sandbox for student code is made with bubblewrap. Elsewhere, use a virtual machine.")
-    if platform.machine() not in seccomp.MACHINES:
-        raise Refused(f"Grading works on {' and '.join(seccomp.MACHINES)}; of {platform.machine()} the system calls are not known.")
-    banks = [path for path in (PACKAGE / "homework").iterdir() if not (INSIDE / path.name).exists() and path.name != "__pycache__"]
-    solutions = [path for path in (PACKAGE.parent / "solutions", PACKAGE.parent / "tests" / "homework") if path.exists()]
-    paths = [str(path.resolve()) for path in (*banks, *solutions, *hidden)]
-    program = [str(PACKAGE / "homework" / "probe.py"), json.dumps(paths), str(PROCESSES)]
-    try:
-        with seccomp.opened() as fd:
-            line = command(program, fd)
-            done = subprocess.run(line, env={}, pass_fds=[fd], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-    except subprocess.TimeoutExpired:
-        raise Refused("The sandbox did not start within a minute.") from None
-    if done.returncode or not done.stdout:
-        complaint = done.stderr.strip()[-500:] or f"status {done.returncode}"
-        raise Refused(f"The sandbox for student code does not start: {complaint}\n{_remedy(complaint)}")
-    if open_doors := json.loads(done.stdout):
-        raise Refused(f"The sandbox for student code is not shut: {'; '.join(open_doors)}.")
-
-
-def _remedy(complaint: str) -> str:
-    if "disable-userns" in complaint:
-        return f"Bubblewrap 0.8 or newer is needed. {INSTALL}"
-    if "as root" in complaint:
-        return "Grade as an ordinary user, or keep Python and the course outside private folders such as /root."
-    if "Python" in complaint or "can't open file" in complaint or "source path" in complaint:
-        return "The Python environment and the course must be readable for every user: put them outside private folders."
-    return ALLOW
-
-
-def _bwrap() -> str:
     path = shutil.which("bwrap")
     if path is None:
         raise Refused(f"Grading runs student code in a sandbox made with bubblewrap (bwrap), which is not on this machine. {INSTALL}")

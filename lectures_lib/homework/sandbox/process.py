@@ -2,40 +2,19 @@
 
 import os
 import selectors
-import subprocess
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.calls import Outcome, Raised
-from lectures_lib.homework.sandbox import bubblewrap, seccomp
+from lectures_lib.homework.sandbox import template
+from lectures_lib.homework.sandbox.template import Limits
 
-START = 60.0  # seconds that Python and torch may take to start, on a busy machine
 GRACE = 2.0  # seconds after a limit until the process is killed: time to be interrupted and say so
 TORCH_BYTES = 512 << 20  # what a process takes that has only imported torch, amply
 POLL = 0.2  # seconds between looks at its memory
 REPORTED_LOST = ("", "time", "missing", "uncallable", "garbled")  # what the process itself may report as lost
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a submission may use.
-
-    Attributes:
-        cell: seconds for each code cell.
-        total: seconds for the whole submission.
-        memory: bytes, beyond what torch takes.
-        file: bytes a file may have; /tmp holds `bubblewrap.TMP_BYTES` in all.
-        restarts: how often a new process may be started where one was killed or ended.
-    """
-
-    cell: float = 30.0
-    total: float = 300.0
-    memory: int = 2 << 30
-    file: int = 32 << 20
-    restarts: int = 12
 
 
 class Lost(Exception):
@@ -47,32 +26,27 @@ class Lost(Exception):
 
 
 class Sandbox:
-    """A process that runs cells and calls answers. Use as a context manager: at its end nothing of it is left running."""
+    """A process that runs cells and calls answers. Use as a context manager: at its end nothing of it is left running.
+
+    Attributes:
+        pid: its number, as the grader counts.
+    """
 
     def __init__(self, limits: Limits):
         self._limits = limits
         self._asked = 0
         self._buffer = bytearray()
-        self._replies, far_end = os.pipe()
-        arguments = ", ".join(map(str, (far_end, limits.memory, bubblewrap.PROCESSES, limits.file)))
-        program = ["-c", f"from lectures_lib.homework.driver import main; main({arguments})"]
+        far_requests, self._requests = os.pipe()
+        self._replies, far_replies = os.pipe()
         try:
-            with seccomp.opened() as filter_fd:
-                self._process = subprocess.Popen(
-                    bubblewrap.command(program, filter_fd),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    pass_fds=[far_end, filter_fd],
-                    env={},  # bubblewrap's own environment can be read from inside, whatever it clears
-                    bufsize=0,
-                )
+            self._template, self.pid = template.forked(limits, far_requests, far_replies)
         except BaseException:
+            os.close(self._requests)
             os.close(self._replies)
             raise
         finally:
-            os.close(far_end)
-        self._requests = self._process.stdin.fileno()
+            os.close(far_requests)
+            os.close(far_replies)
         os.set_blocking(self._requests, False)
         os.set_blocking(self._replies, False)
 
@@ -82,9 +56,8 @@ class Sandbox:
 
     def __exit__(self, *_: Any) -> None:
         """Kill what is left: with the first process in its own process space, every other one ends."""
-        self._process.kill()
-        self._process.wait()
-        self._process.stdin.close()
+        self._template.stop()
+        os.close(self._requests)
         os.close(self._replies)
 
     def ask(self, head: dict, value: Any = None, seconds: float = 10.0) -> Outcome:
@@ -98,7 +71,7 @@ class Sandbox:
         Raises:
             Lost: if no reply came that makes sense. The process is then of no more use.
         """
-        patience = seconds + GRACE + (START if self._asked == 0 else 0)
+        patience = seconds + GRACE
         self._asked += 1
         frame = wire.pack({**head, "id": self._asked, "seconds": seconds}, value)
         try:
@@ -164,19 +137,19 @@ class Sandbox:
 
     def _memory(self) -> int:
         """Bytes that the sandbox's processes hold together."""
-        children: dict[int, list[tuple[int, int]]] = {}
+        children: dict[int, list[int]] = {}
+        pages: dict[int, int] = {}
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 fields = (folder / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue  # it has just ended
-            children.setdefault(int(fields[1]), []).append((int(folder.name), int(fields[21])))
-        page = os.sysconf("SC_PAGESIZE")
-        resident = {self._process.pid: 0}
-        for pid in (unseen := [self._process.pid]):
-            for child, pages in children.get(pid, ()):
-                resident[child] = pages * page
-                unseen.append(child)
+            pages[int(folder.name)] = int(fields[21])
+            children.setdefault(int(fields[1]), []).append(int(folder.name))
+        resident = {}
+        for pid in (unseen := [self.pid]):
+            resident[pid] = pages.get(pid, 0) * os.sysconf("SC_PAGESIZE")
+            unseen += children.get(pid, [])
         total = sum(resident.values())
         return total if total < self._limits.memory else sum(_own_share(pid, bytes_) for pid, bytes_ in resident.items())
 

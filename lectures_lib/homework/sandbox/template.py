@@ -1,0 +1,171 @@
+"""The warm process in bubblewrap's sandbox, as the grader sees it: it starts once a worker and forks for every submission."""
+
+import contextlib
+import json
+import os
+import platform
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+from dataclasses import dataclass
+
+from lectures_lib.homework.sandbox import bubblewrap, seccomp
+
+START = 60.0  # seconds that Python and torch may take to start, on a busy machine
+PATIENCE = 10.0  # seconds for a fork to be there, or to be gone
+_CREDENTIALS = struct.Struct("=iii")  # struct ucred: process, user, group
+_of_thread = threading.local()
+_warm = True
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission may use.
+
+    Attributes:
+        cell: seconds for each code cell.
+        total: seconds for the whole submission.
+        memory: bytes, beyond what torch takes.
+        file: bytes a file may have; /tmp holds `bubblewrap.TMP_BYTES` in all.
+        restarts: how often a new process may be started where one was killed or ended.
+    """
+
+    cell: float = 30.0
+    total: float = 300.0
+    memory: int = 2 << 30
+    file: int = 32 << 20
+    restarts: int = 12
+
+
+class Template:
+    """A process that has imported torch and forks one process at a time.
+
+    Args:
+        warm: whether it forks. Where the machine allows no spaces within spaces, it serves one submission itself, and is then used up.
+    """
+
+    def __init__(self, warm: bool = True):
+        self.warm = warm
+        self._used = False
+        self._control, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process runs)
+        program = ["-c", f"from lectures_lib.homework.template import main; main({far_end.fileno()})"]
+        try:
+            with seccomp.opened() as filter_fd:
+                self._process = subprocess.Popen(
+                    bubblewrap.command(program, filter_fd),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=self._complaints,
+                    pass_fds=[far_end.fileno(), filter_fd],
+                    env={},  # bubblewrap's own environment can be read from inside, whatever it clears
+                )
+        except BaseException:
+            self._control.close()
+            raise
+        finally:
+            far_end.close()
+
+    def fork(self, limits: Limits, requests_fd: int, replies_fd: int) -> int:
+        """Have it fork a process that reads frames from one descriptor and writes to the other: its number here.
+
+        Raises:
+            bubblewrap.Refused: if the process could not be shut in.
+        """
+        first, self._used = not self._used, True
+        order = {"fork": self.warm, "memory": limits.memory, "file_size": limits.file, "processes": bubblewrap.PROCESSES}
+        order |= {"tmp": bubblewrap.TMP_BYTES, "filter": seccomp.students_program(platform.machine()).hex()}
+        try:
+            socket.send_fds(self._control, [json.dumps(order).encode()], [requests_fd, replies_fd])
+            self._control.settimeout(PATIENCE + (START if first else 0))
+            text, ancillary, *_ = self._control.recvmsg(1 << 16, socket.CMSG_SPACE(_CREDENTIALS.size))
+            error = json.loads(text)["error"] if text else "it ended"
+        except (OSError, ValueError) as trouble:
+            error = f"{type(trouble).__name__}: {trouble}"
+        if error:
+            complaint = f"{self._complaint()} ({error})".strip()
+            self.close()
+            raise bubblewrap.Refused(complaint)
+        return _CREDENTIALS.unpack(ancillary[0][2])[0]
+
+    def stop(self) -> None:
+        """End the fork and all that it has started. When this returns, nothing of it is left."""
+        try:
+            self._control.send(b"{}")
+            self._control.settimeout(PATIENCE)
+            stopped = self.warm and self._control.recv(1 << 16) == b'{"stopped": true}'
+        except OSError:
+            stopped = False
+        if not stopped:
+            self.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can fork once more."""
+        return self._process.poll() is None and (self.warm or not self._used)
+
+    @property
+    def pid(self) -> int:
+        """The number of bubblewrap's process: the first of all that belongs to this sandbox."""
+        return self._process.pid
+
+    def close(self) -> None:
+        """End it, and with it everything in its sandbox."""
+        self._process.kill()
+        self._process.wait()
+        self._control.close()
+        self._complaints.close()
+
+    def __del__(self):
+        try:
+            self.close()
+        except Exception:  # the interpreter is ending: bubblewrap ends with it
+            return
+
+    def _complaint(self) -> str:
+        with contextlib.suppress(OSError, ValueError):
+            self._complaints.seek(max(0, self._complaints.seek(0, os.SEEK_END) - 2000))
+            return self._complaints.read().decode(errors="replace").strip()[-500:]
+        return ""
+
+
+def forked(limits: Limits, requests_fd: int, replies_fd: int) -> tuple[Template, int]:
+    """A new process for a submission, from this thread's template: the template, and the process's number.
+
+    A template that has died is replaced. It ends with the thread that started it.
+
+    Raises:
+        bubblewrap.Refused: if no process could be shut in.
+    """
+    try:
+        found = _of_this_thread()
+        return found, found.fork(limits, requests_fd, replies_fd)
+    except bubblewrap.Refused:  # something outside may have killed it
+        found = _of_this_thread()
+        return found, found.fork(limits, requests_fd, replies_fd)
+
+
+def use(warm: bool) -> None:
+    """From now on, whether templates fork, or each serves one submission. End this thread's."""
+    global _warm
+    _warm = warm
+    if template := getattr(_of_thread, "template", None):
+        template.close()
+        del _of_thread.template
+
+
+def warm() -> bool:
+    """Whether templates fork."""
+    return _warm
+
+
+def _of_this_thread() -> Template:
+    template = getattr(_of_thread, "template", None)
+    if template is None or not template.alive:
+        if template is not None:
+            template.close()
+        template = _of_thread.template = Template(_warm)
+    return template

@@ -1,0 +1,239 @@
+"""One warm process forks for every submission: none may see it, touch it, outlive its turn, or leave anything to the next."""
+
+import ctypes
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from lectures_lib.homework.sandbox import doors, seccomp, template
+from lectures_lib.homework.sandbox.bubblewrap import Refused
+from lectures_lib.homework.sandbox.process import Lost, Sandbox
+from lectures_lib.homework.sandbox.template import Limits
+from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, graded
+
+pytestmark = pytest.mark.sandbox
+
+CALLS = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+
+def errors(calls):
+    told = {}
+    for name, number, *arguments in calls:
+        ctypes.set_errno(0)
+        result = libc.syscall(number, *arguments)
+        told[name] = ctypes.get_errno() if result == -1 else "done"
+    return told
+"""
+
+
+def run(sandbox: Sandbox, source: str, seconds: float = 10.0):
+    """Run a cell; it must not raise."""
+    outcome = sandbox.ask({"do": "cell", "cell": 1, "source": source, "only_definitions": False}, seconds=seconds)
+    assert outcome.raised is None, outcome.raised
+
+
+def value(sandbox: Sandbox, name: str, *arguments):
+    """What the function of that name returns in there."""
+    outcome = sandbox.ask({"do": "call", "answer": name}, {"args": arguments})
+    assert outcome.raised is None, outcome.raised
+    assert outcome.lost == ""
+    return outcome.value
+
+
+def template_of(sandbox: Sandbox) -> int:
+    """The number of the warm process that the sandbox was forked from."""
+    keeper = int(Path(f"/proc/{sandbox.pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return int(Path(f"/proc/{keeper}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_one_process_serves_many():
+    seen = []
+    for _ in range(3):
+        with Sandbox(Limits()) as sandbox:
+            seen.append((template_of(sandbox), sandbox.pid))
+    assert len({warm for warm, _ in seen}) == 1
+    assert len({fork for _, fork in seen}) == 3
+
+
+def test_hostile_neighbours_are_not_seen():
+    """Every number of a process is tried: there is none but its own."""
+    source = "import os\ndef found():\n    return [pid for pid in range(1, 5000) if exists(pid)]\n"
+    source += "def exists(pid):\n    try:\n        os.kill(pid, 0)\n        return True\n    except OSError:\n        return False"
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, source)
+        assert value(sandbox, "found") == [1]
+
+
+def test_hostile_reading_of_the_template_s_memory():
+    """Its number outside is of no use inside, and /proc shows one process only."""
+    source = """
+import os
+def opened(*pids):
+    names = [f"/proc/{pid}/{name}" for pid in pids for name in ("mem", "environ", "maps", "fd", "root", "cwd")]
+    return [name for name in names if os.path.exists(name)] + sorted(os.listdir("/proc"))
+"""
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, source)
+        seen = value(sandbox, "opened", 1, 2, 3, 4, 5, template_of(sandbox), sandbox._template.pid, os.getpid())
+    assert seen == ["cpuinfo", "meminfo", "self", "stat"]
+
+
+def test_hostile_signals_to_everybody():
+    """kill(-1), kill(0) and the number of its group's leader reach its own processes only."""
+    with Sandbox(Limits()) as sandbox:
+        warm = template_of(sandbox)
+        run(sandbox, "import os, signal\nfor target in (-1, 0):\n    try:\n        os.kill(target, 9)\n    except OSError:\n        pass")
+        run(sandbox, "assert os.getpgrp() == os.getsid(0) == os.getpid() == 1")
+    with Sandbox(Limits()) as sandbox:
+        assert template_of(sandbox) == warm
+
+
+def test_hostile_system_calls_that_leave_the_walls():
+    machine = os.uname().machine
+    flags = {"unshare": [0x10000000], "setns": [0, 0], "ptrace": [16, 2, 0, 0]}
+    calls = [[name, call[machine], *flags.get(name, [0, 0, 0, 0, 0])] for name, call in seccomp.REFUSED_TO_STUDENTS.items()]
+    calls += [["clone into a new user space", seccomp.CLONE[machine], 0x10000000 | 17, 0, 0, 0, 0]]
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, CALLS)
+        told = value(sandbox, "errors", calls)
+        assert set(told.values()) == {1}, told  # EPERM, not EINVAL: the filter refused, before the kernel looked
+        assert value(sandbox, "errors", [["clone3", seccomp.CLONE3, 0, 0]]) == {"clone3": 38}
+
+
+def test_the_calls_are_those_of_this_machine():
+    """The numbers in the tables are the kernel's: outside, the same calls are known to it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall(seccomp.REFUSED_TO_STUDENTS["setns"][os.uname().machine], -1, 0)
+    assert ctypes.get_errno() == 9  # EBADF
+
+
+def test_hostile_capabilities():
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, "def capabilities():\n    return [line for line in open('/proc/self/status') if line.startswith('Cap')]")
+        assert {int(line.split()[1], 16) for line in value(sandbox, "capabilities")} == {0}
+
+
+def test_hostile_traces_for_the_next_submission():
+    """Files, environment, modules, patches, shared memory: nothing is there when the next one runs."""
+    leave = """
+import os, sys, torch, builtins
+for folder in ("/tmp", "/dev/shm"):
+    with open(folder + "/note", "w") as file:
+        file.write("the answer is 2 * x")
+os.environ["NOTE"] = "2 * x"
+builtins.note = torch.note = "2 * x"
+torch.equal = torch.allclose = lambda *a, **k: True
+sys.modules["note"] = sys
+torch.set_default_dtype(torch.float64)
+"""
+    find = """
+import os, sys, torch, builtins
+def found():
+    return [os.listdir("/tmp"), os.listdir("/dev/shm"), "NOTE" in os.environ, hasattr(builtins, "note"), hasattr(torch, "note"),
+            torch.equal(torch.zeros(1), torch.ones(1)), "note" in sys.modules, str(torch.get_default_dtype())]
+"""
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, leave)
+        warm = template_of(sandbox)
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, find)
+        assert template_of(sandbox) == warm
+        assert value(sandbox, "found") == [[], [], False, False, False, False, False, "torch.float32"]
+
+
+def test_hostile_processes_do_not_outlive_their_turn():
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, "import os, time\nfor _ in range(5):\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)")
+        folders = [path for path in Path("/proc").glob("[0-9]*/stat") if parent(path) == sandbox.pid]
+        assert len(folders) == 5
+    assert not [path for path in folders if path.exists()]
+
+
+def parent(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def test_hostile_descriptors_lead_nowhere_else():
+    """What is open are its two pipes and /dev/null; what it writes into a pipe can only spoil its own reply."""
+    source = "import os\ndef open_ones():\n    return sorted({os.readlink(f'/proc/self/fd/{fd}').split(':')[0] for fd in fds()})\n"
+    source += "def fds():\n    return [fd for fd in range(1024) if os.path.exists(f'/proc/self/fd/{fd}')]"
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, source)
+        assert value(sandbox, "open_ones") == ["/dev/null", "pipe"]
+
+
+def test_a_template_that_was_killed_is_replaced():
+    with Sandbox(Limits()) as sandbox:
+        os.kill(sandbox._template.pid, 9)
+        while Path(f"/proc/{sandbox.pid}/cmdline").exists():
+            time.sleep(0.01)
+        with pytest.raises(Lost):
+            run(sandbox, "x = 1")
+    verdicts, _ = graded([RIGHT_DOUBLE], DOUBLE)
+    assert verdicts["double"].right
+
+
+def test_random_numbers_are_the_same_for_everybody():
+    """A fork inherits the generators' state; every submission starts from the same one, whoever came before."""
+    drawn = []
+    for _ in range(2):
+        with Sandbox(Limits()) as sandbox:
+            run(sandbox, "import torch, random\ndef draw():\n    return [torch.rand(3), random.random()]")
+            drawn.append(value(sandbox, "draw"))
+    assert drawn[0][0].equal(drawn[1][0])
+    assert drawn[0][1] == drawn[1][1]
+
+
+@pytest.fixture
+def no_spaces_within_spaces():
+    """As on a machine that refuses them: every submission has a process of its own that imports torch anew."""
+    template.use(warm=False)
+    yield
+    template.use(warm=True)
+
+
+@pytest.mark.usefixtures("no_spaces_within_spaces")
+def test_hostile_without_spaces_within_spaces_it_is_as_shut():
+    with Sandbox(Limits()) as sandbox:
+        outcome = sandbox.ask({"do": "probe", "hidden": ["/etc/passwd"], "processes": 64}, seconds=60.0)
+        assert outcome.value == []
+    verdicts, _ = graded(["import os\nos._exit(0)", RIGHT_DOUBLE], DOUBLE)
+    assert verdicts["double"].right
+
+
+def test_where_spaces_within_spaces_are_refused_each_submission_pays_for_torch(monkeypatch):
+    tried = doors._try_doors
+
+    def refused_when_warm(paths):
+        if template.warm():
+            raise Refused("unshare: Operation not permitted")
+        return tried(paths)
+
+    monkeypatch.setattr(doors, "_try_doors", refused_when_warm)
+    assert doors.require() is False
+    monkeypatch.undo()
+    assert doors.require() is True
+
+
+def test_a_fork_takes_a_fraction_of_a_second():
+    """Not a benchmark: only that torch is not imported anew (a second and more)."""
+    with Sandbox(Limits()) as sandbox:
+        warm = template_of(sandbox)
+    before = cpu(warm)
+    for _ in range(5):
+        with Sandbox(Limits()) as sandbox:
+            run(sandbox, "import torch, numpy, matplotlib.pyplot, lectures_lib")
+    assert (cpu(warm) - before) / 5 < 0.5
+
+
+def cpu(pid: int) -> float:
+    """CPU seconds of a process and of those of its children that it has waited for."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    time.sleep(0)
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
