@@ -1,120 +1,130 @@
-"""What was handed in: a folder of files, or a zip of them. Other ways of packing (Canvas, Moodle) become readers beside these two."""
+"""All submissions of a class, from whatever they came in."""
 
-import threading
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path, PurePosixPath
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
-from lectures_lib.homework.notebook import MAX_BYTES, Unreadable
+from lectures_lib.homework.submissions import archive, canvas, folder, gradescope, moodle, plain
+from lectures_lib.homework.submissions.entry import Entry
+from lectures_lib.homework.submissions.found import Found, Submission, chosen
+from lectures_lib.homework.submissions.names import LONGEST, distinct, normal, shown
 
-MAX_FILES = 20_000
+__all__ = ["KINDS", "Collected", "Submission", "collect"]
+
+KINDS = ("auto", "plain", "canvas", "moodle", "gradescope")
+_CALLED = {
+    "plain": "files named after their students",
+    "canvas": "a Canvas download",
+    "moodle": "a Moodle download",
+    "gradescope": "a Gradescope export",
+}
+_KEPT = 20  # so many names of files are kept of a student who handed in more
 
 
-@dataclass(frozen=True)
-class Submission:
-    """A student's file, not read yet.
+class Collected(list[Submission]):
+    """The submissions, sorted by student, and as what they were read.
 
     Attributes:
-        student: who it is from: the file's name without its ending.
-        files: where it was found; several, if the student handed in several.
-        read: gives its bytes (one more than allowed at most), or raises Unreadable.
-        name: the student's name as people write it, where the platform tells.
-        ids: what the platform calls this submission: {"canvas": "4711"}.
-        handed_in: when, with a time zone; None where nobody knows.
-        earlier: files of the same student that do not count, because this one is later.
+        kind: "plain", "canvas", "moodle" or "gradescope".
+        told: the same in a sentence, for whoever started the command.
     """
 
-    student: str
-    files: tuple[str, ...]
-    read: Callable[[], bytes]
-    name: str = ""
-    ids: dict[str, str] = field(default_factory=dict)
-    handed_in: datetime | None = None
-    earlier: tuple[str, ...] = ()
+    def __init__(self, submissions: list[Submission], kind: str, files: int):
+        super().__init__(submissions)
+        self.kind = kind
+        count = f"{len(self):,} submission{'s' * (len(self) != 1)} in {files:,} file{'s' * (files != 1)}"
+        self.told = f"{count}, read as {_CALLED[kind]}."
 
 
-def collect(source: Path) -> list[Submission]:
-    """The submissions in a folder or a zip, sorted by student.
+def collect(source: Path, kind: str = "auto", homework: str = "") -> Collected:
+    """The submissions in a folder or a zip, sorted by student. Nothing is unpacked, and no file is read before its submission is.
 
-    Names inside a zip are never used as paths: nothing is unpacked to the disk.
+    Of several notebooks of one student the latest counts, see `found.chosen`.
+
+    Args:
+        source: a folder, or a zip of one.
+        kind: one of KINDS: how it was packed; "auto" recognises it by the names of the files.
+        homework: its short name ("hw1"): of several notebooks handed in together, the one that is named after it counts.
 
     Raises:
         FileNotFoundError: if there is no such folder or file.
-        ValueError: if it is neither a folder nor a zip, or has nothing in it.
+        ValueError: if it is neither a folder nor a zip, has nothing in it, too many files, or nothing of the kind named.
     """
+    if kind not in KINDS:
+        raise ValueError(f"there is no kind {kind!r} of submissions; there is {', '.join(KINDS)}")
     if not source.exists():
         raise FileNotFoundError(f"there is no {source}")
-    found = list(_in_folder(source) if source.is_dir() else _in_zip(source))
-    if not found:
+    if not source.is_dir() and not source.is_file():
+        raise ValueError(f"{source} is neither a folder nor a zip")
+    entries = folder.entries(source) if source.is_dir() else archive.entries(source)
+    if not entries:
         raise ValueError(f"{source} contains no submissions (files named <student>.ipynb)")
-    by_student: dict[str, list[Submission]] = {}
-    for submission in found:
-        by_student.setdefault(submission.student, []).append(submission)
-    return [_one(theirs) for _, theirs in sorted(by_student.items())]
+    kind = recognised(entries) if kind == "auto" else kind
+    by_student: dict[str, list[Found]] = {}
+    for found in _READERS[kind](entries, source):
+        by_student.setdefault(normal(found.student), []).append(found)
+    names = distinct(by_student)
+    submissions = [_shown(chosen(theirs, homework), names) for theirs in by_student.values()]
+    return Collected(sorted(submissions, key=lambda submission: submission.student), kind, len(entries))
 
 
-def _in_folder(folder: Path) -> Iterator[Submission]:
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if _counts(name) and path.is_file() and not path.is_symlink():
-            yield _submission(name, lambda path=path: _head(path))
+def recognised(entries: list[Entry]) -> str:
+    """Which kind these files are: what most of them look like."""
+    kind, count = Counter(map(_looks_like, entries)).most_common(1)[0]
+    return kind if 2 * count > len(entries) else "plain"
 
 
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise Unreadable(f"The file could not be read ({error.strerror}).") from None
+def _looks_like(entry: Entry) -> str:
+    """The platform that a file's path shows. The outermost folder tells: further inside, names are the student's."""
+    for i, name in enumerate(entry.path):
+        if moodle.PREFIX.fullmatch(name):
+            return "moodle"
+        if gradescope.FOLDER.fullmatch(name) and i < len(entry.path) - 1:
+            return "gradescope"
+    return "canvas" if canvas.belonging(entry) else "plain"
 
 
-def _in_zip(path: Path) -> Iterator[Submission]:
-    if not zipfile.is_zipfile(path):
-        raise ValueError(f"{path} is neither a folder nor a zip")
-    archive, lock = zipfile.ZipFile(path), threading.Lock()
-    entries = [entry for entry in archive.infolist() if not entry.is_dir() and _counts(entry.filename)]
-    if len(entries) > MAX_FILES:
-        raise ValueError(f"{path} contains {len(entries):,} files; up to {MAX_FILES:,} are read")
-    for entry in entries:
-        yield _submission(entry.filename, lambda entry=entry: _unzipped(archive, lock, entry))
+def _one_by_one(belonging: Callable[[Entry], Found | None], looks: str) -> Callable[[list[Entry], Path], list[Found]]:
+    """A reader that looks at each file by itself. Files that are named otherwise (a latecomer's, put beside) are read as plain ones."""
 
-
-def _unzipped(archive: zipfile.ZipFile, lock: threading.Lock, entry: zipfile.ZipInfo) -> bytes:
-    """An entry's bytes, whatever size it claims to have."""
-    try:
-        with lock, archive.open(entry) as file:
-            return file.read(MAX_BYTES + 1)
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError) as error:
-        raise Unreadable(f"The file could not be taken out of the zip ({type(error).__name__}).") from None
-
-
-def _counts(name: str) -> bool:
-    """Whether a file is someone's, and not the system's (.DS_Store, __MACOSX/…)."""
-    return not any(part.startswith((".", "__MACOSX")) and part != ".." for part in PurePosixPath(name.replace("\\", "/")).parts)
-
-
-def _submission(name: str, read: Callable[[], bytes]) -> Submission:
-    name = name.encode("utf-8", "replace").decode()  # a file's name need not be text
-    path = PurePosixPath(name.replace("\\", "/"))
-    if path.suffix.lower() != ".ipynb":
-        return Submission(path.stem, (name,), _refuser(f"This is no notebook: {path.name}. Hand in the .ipynb file."))
-    return Submission(path.stem, (name,), read)
-
-
-def _one(theirs: list[Submission]) -> Submission:
-    """A student's submission; nobody guesses which one counts if there are several."""
-    if len(theirs) == 1:
-        return theirs[0]
-    files = tuple(file for submission in theirs for file in submission.files)
-    message = f"There are {len(files)} files from this student: {', '.join(files)}. Keep the one that counts."
-    return Submission(theirs[0].student, files, _refuser(message))
-
-
-def _refuser(message: str) -> Callable[[], bytes]:
-    def read() -> bytes:
-        raise Unreadable(message)
+    def read(entries: list[Entry], source: Path) -> list[Found]:
+        found = [belonging(entry) for entry in entries]
+        if not any(found):
+            raise ValueError(f"nothing in {source} is named like {looks}; the first file is {shown(str(entries[0]))}")
+        return [one for one in found if one] + plain.read([entry for entry, one in zip(entries, found, strict=True) if not one])
 
     return read
+
+
+def _gradescope(entries: list[Entry], source: Path) -> list[Found]:
+    try:
+        found, rest = gradescope.read(entries)
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from None
+    return found + plain.read(rest)
+
+
+_READERS: dict[str, Callable[[list[Entry], Path], list[Found]]] = {
+    "plain": lambda entries, source: plain.read(entries),
+    "canvas": _one_by_one(canvas.belonging, canvas.LOOKS),
+    "moodle": _one_by_one(moodle.belonging, moodle.LOOKS),
+    "gradescope": _gradescope,
+}
+
+
+def _shown(submission: Submission, names: dict[str, str]) -> Submission:
+    """The submission with every text in it harmless to look at: the one place where that happens."""
+
+    def each(texts: tuple[str, ...]) -> tuple[str, ...]:
+        more = (f"and {len(texts) - _KEPT:,} more",) if len(texts) > _KEPT else ()
+        return tuple(shown(text, 2 * LONGEST) for text in texts[:_KEPT]) + more
+
+    return replace(
+        submission,
+        student=names[normal(submission.student)],
+        files=each(submission.files),
+        name=shown(submission.name),
+        ids={key: shown(value) for key, value in submission.ids.items()},
+        earlier=each(submission.earlier),
+    )
