@@ -60,12 +60,22 @@ def metadata(entries: list[Entry]) -> tuple[tuple[str, ...], dict[str, dict]] | 
     if len(text) > MAX_BYTES:
         raise ValueError(f"{files[0]} is larger than the {MAX_BYTES >> 20} MB that are read; take the :results: out of it")
     try:
+        _not_too_deep(text)
         content = yaml.load(text, Loader=_Ruby)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ValueError(f"{files[0]} cannot be read: {' '.join(str(error).split())[:300]}. Export it again from Gradescope.") from None
     if not isinstance(content, dict):
         raise ValueError(f"{files[0]} must list the submissions, and holds {type(content).__name__}; export it again from Gradescope")
     return files[0].path[:-1], {str(folder): told if isinstance(told, dict) else {} for folder, told in content.items()}
+
+
+def _not_too_deep(text: bytes) -> None:
+    """Refuse what is nested so deep that building it would overrun the stack, which ends the process when the builder is written in C."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Ruby):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > 100:
+            raise ValueError("it is nested more than 100 levels deep")
 
 
 def _owned(folder: str, file: Entry, told: dict | None) -> list[Found]:
