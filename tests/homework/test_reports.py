@@ -1,27 +1,64 @@
-"""The grade book and the feedback pages: right numbers, and nothing in them that acts."""
+"""The grade book, the import files and the pages: right numbers, and nothing in them that acts."""
 
 import csv
 import io
 import re
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
 import pytest
 
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading.records import Records, Result, file_stem
-from lectures_lib.homework.reports import feedback, gradebook
-from tests.homework.toy import TOY
+from lectures_lib.homework.grading.records import Result, file_stem
+from lectures_lib.homework.grading.rules import Rules
+from lectures_lib.homework.reports import canvas, class_report, feedback, gradebook, moodle, told
+from lectures_lib.homework.reports.everything import write_all
+from lectures_lib.homework.reports.page import days, marked
+from lectures_lib.homework.reports.spreadsheet import harmless, number
+from tests.homework.toy import DOUBLE, TOY, judged
 
 RIGHT = Verdict("toy.Scale", True, "right")
-WRONG = Verdict("toy.double", False, "misconception", "You use `x**2` where 2 < 3.", "squares", "a vector of 3 numbers")
+WRONG = Verdict(
+    "toy.double", False, "misconception", "You use `x**2` where 2 < 3.", "squares", "a vector of 3 numbers", "[0] is 4, expected 2."
+)
+FORMULAS = ['=HYPERLINK("http://x")', "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "\n=1"]
+MARKUP = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "`<b>`", "\ud800"]
+
+
+@dataclass(frozen=True)
+class Late(Rules):
+    """Half a point less for everybody."""
+
+    def score(self, homework, result):
+        return replace(super().score(homework, result), deducted=0.5, days_late=1.5)
+
+
+@dataclass(frozen=True)
+class Given(Rules):
+    """All points for everybody."""
+
+    def score(self, homework, result):
+        score = super().score(homework, result)
+        return replace(score, points=score.possible)
 
 
 def result(student="anna", **more):
     return Result(student, (f"{student}.ipynb",), "f", **{"verdicts": (WRONG, RIGHT), **more})
 
 
-def rows(*results):
-    return list(csv.reader(io.StringIO(gradebook.table(TOY, list(results)))))
+def read(text):
+    return list(csv.reader(io.StringIO(text)))
+
+
+def rows(*results, rules=None):
+    return read(gradebook.table(TOY, list(results), rules))
+
+
+def test_a_recognised_mistake_keeps_what_differs():
+    verdict = judged(DOUBLE, lambda x: x**2)
+    assert verdict.mistake == "squares"
+    assert verdict.message == "You made the mistake squares."
+    assert verdict.differs.startswith("The result differs in 3 of 3 values")
 
 
 def test_one_row_a_student():
@@ -31,21 +68,86 @@ def test_one_row_a_student():
     assert ben == ["ben", "0", "0", "0", "The file is empty."]
 
 
-@pytest.mark.parametrize("name", ['=HYPERLINK("http://x")', "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "\n=1"])
+def test_more_columns_where_somebody_has_something_in_them():
+    header, anna, ben = rows(result(name="Anna A.", handed_in="2026-11-20T10:00:00+00:00"), result("ben"), rules=Late())
+    assert header == ["student", "total", "toy.double", "toy.Scale", "name", "handed_in", "deducted", "remarks"]
+    assert anna == ["anna", "0.5", "0", "1", "Anna A.", "2026-11-20T10:00:00+00:00", "0.5", "double: squares"]
+    assert ben[4:7] == ["", "", "0.5"]
+
+
+@pytest.mark.parametrize(("value", "text"), [(3, "3"), (3.0, "3"), (2.5, "2.5"), (1 / 3, "0.33"), (0.0, "0"), (-0.001, "0"), (100, "100")])
+def test_numbers_are_short(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize("name", FORMULAS)
 def test_hostile_names_are_no_formulas(name):
     _, row = rows(result(name, problem=name))
     for text in (row[0], row[-1]):
         assert text == "'" + re.sub(r"\s(?==)", " ", name)
 
 
+@pytest.mark.parametrize(
+    "text", ["＝1+1", "\u200b=1", " \u202e=1", "\ufeff@x", "anna;=1+1", 'anna; "=1', "anna\t-1", "a\u2028=1\x0b=2\x85=3\x00"]
+)
+def test_hostile_text_is_no_formula_in_any_cell(text):
+    """Not behind what nobody sees, nor in a cell that begins at a semicolon."""
+    for cell in re.split(r"[;\r\n\x0b\x85\u2028]", harmless(text)):
+        assert not re.match(r"[\s\u200b-\u202e\ufeff\"]*[=+\-@＝]", cell)
+    assert harmless("double: squares; cell 3 stopped (x - 1)") == "double: squares; cell 3 stopped (x - 1)"
+
+
+def test_canvas_gets_what_it_exports():
+    """Columns and rows as in Canvas's own gradebook_exporter.rb; its importer knows the second row by its first words."""
+    someone = result(name="Anna A.", ids={"canvas": "4711"})
+    text, warnings = canvas.table(TOY, [someone, result("ben"), result("carl", ids={"canvas": "12abc"})], Late())
+    header, possible, anna = read(text)
+    assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Homework toy: A toy"]
+    assert possible == ["    Points Possible", "", "", "", "", "3"]
+    assert anna == ["Anna A.", "4711", "", "", "", "0.5"]
+    assert warnings == ["2 of 3 submissions have no number in Canvas and are not in canvas_import.csv"]
+    assert read(canvas.table(TOY, [someone], assignment="Attention (99)")[0])[0][-1] == "Attention (99)"
+    assert canvas.table(TOY, [result("ben")]) == ("", [])
+
+
+def test_moodle_finds_its_columns():
+    """The columns without which importgradeslib.php refuses a worksheet, and comments that are HTML."""
+    text, warnings = moodle.table(TOY, [result(name="Anna A.", ids={"moodle": "Participant 12"}), result("ben")])
+    header, anna = read(text)
+    assert {"Identifier", "Grade", "Last modified (grade)", "Feedback comments"} <= set(header)
+    row = dict(zip(header, anna, strict=True))
+    assert (row["Identifier"], row["Full name"], row["Grade"], row["Maximum Grade"]) == ("Participant 12", "Anna A.", "1", "3")
+    for words in ("Double: 0 of 2", "x**2</bdi></code> where 2 &lt; 3.", "On: a vector of 3 numbers", "[0] is 4", "chapter 2, masks"):
+        assert words in row["Feedback comments"]
+    assert warnings == ["1 of 2 submissions have no identifier of Moodle's and are not in moodle_import.csv"]
+    assert moodle.table(TOY, [result(ids={"moodle": "someone"})]) == ("", [])
+
+
+@pytest.mark.parametrize("text", [*FORMULAS, *MARKUP, "<=WEBSERVICE(A1);", "Points Possible", "a\nb", "\u202ename"])
+def test_hostile_text_in_import_files(text):
+    ids = {"canvas": "1", "moodle": "Participant 1"}
+    bad = result("x", name=text, ids=ids, verdicts=(replace(WRONG, message=text, on=text, differs=text), RIGHT))
+    (_, _, row) = read(canvas.table(TOY, [bad])[0])
+    assert row[1:2] == ["1"]
+    assert "Points Possible" not in row[0]
+    for worksheet in (moodle.table(TOY, [bad])[0], moodle.table(TOY, [replace(bad, problem=text)])[0]):
+        _, row = read(worksheet)
+        comments = row[-1]
+        assert set(Page(comments).tags) <= {"p", "b", "br", "code", "bdi"}
+        for cell in [row[1], *comments.split(";")]:
+            assert not re.match(r"\s*[=+\-@]", cell)
+        assert not set(comments) & set("\r\n\u202e")
+
+
 class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
-        self.tags, self.text, self.links = [], "", []
+        self.tags, self.text, self.links, self.attributes = [], "", [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
+        self.attributes += [name for name, _ in attributes]
         self.links += [value for name, value in attributes if name in ("href", "src")]
 
     def handle_data(self, data):
@@ -54,19 +156,81 @@ class Page(HTMLParser):
 
 def test_a_page_says_what_is_wrong_and_where_to_reread():
     page = Page(feedback.page(TOY, result()))
-    for words in ("Homework toy: A toy", "anna", "1 of 3 points", "You use x**2 where 2 < 3.", "a vector of 3 numbers", "chapter 2, masks"):
+    for words in ("Homework toy: A toy", "anna", "1 of 3 points", "Squares. You use x**2 where 2 < 3.", "a vector of 3 numbers"):
         assert words in page.text
+    assert "[0] is 4, expected 2." in page.text
+    assert "chapter 2, masks" in page.text
     assert all(link.endswith("/notebooks/02_self_attention.html#masks") for link in page.links)
+    for words in ("lateness", "Handed in", "more than once", "Cells that stopped", "instructor"):
+        assert words not in page.text
 
 
-@pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "`<b>`", "\ud800"])
+def test_a_page_says_when_it_came_what_it_cost_and_what_does_not_count():
+    page = Page(feedback.page(TOY, result(name="Anna A.", handed_in="2026-11-21T23:35:00+00:00", earlier=("old.ipynb",)), Late()))
+    for words in ("Anna A.", "21 November 2026, 23:35 UTC", "0.5 points less", "1.5 days after", "Earned: 1. Counted: 0.5.", "old.ipynb"):
+        assert words in page.text
+    assert "0.5 of 3 points" in page.text
+
+
+def test_a_page_says_where_points_come_from_that_no_answer_earned():
+    page = Page(feedback.page(TOY, result(), Given()))
+    assert "3 of 3 points" in page.text
+    assert "Your instructor counts this question with 2 points." in page.text
+
+
+@pytest.mark.parametrize("hostile", MARKUP)
 def test_hostile_text_stays_text(hostile, tmp_path):
-    verdict = Verdict("toy.double", False, "raised", hostile, on=hostile)
-    bad = result(hostile.encode("utf-8", "replace").decode(), verdicts=(verdict, RIGHT), cells=((1, hostile),))
-    feedback.write_all(TOY, [bad, result(problem=hostile)], tmp_path / "pages")
-    for path in (tmp_path / "pages").iterdir():
-        assert {"script", "img", "b"} - set(Page(path.read_text(encoding="utf-8")).tags) >= {"script", "img"}
-        assert path.parent == tmp_path / "pages"
+    verdict = Verdict("toy.double", False, "raised", hostile, on=hostile, differs=hostile)
+    bad = result(hostile.encode("utf-8", "replace").decode(), verdicts=(verdict, RIGHT), cells=((1, hostile),), uses=(hostile,))
+    bad = replace(bad, name=hostile, earlier=(hostile,), handed_in=hostile)
+    warnings = write_all(TOY, [bad, result(problem=hostile)], tmp_path / "out")
+    assert warnings == ["1 of 2 files could not be read and count 0 points; class_report.html says which and why"]
+    pages = [tmp_path / "out" / "class_report.html", *(tmp_path / "out" / "feedback").iterdir()]
+    assert len(pages) == 3
+    for path in pages:
+        page = Page(path.read_text(encoding="utf-8"))
+        assert not {"script", "img"} & set(page.tags)
+        assert not [name for name in page.attributes if name.startswith("on")]
+        assert "<bdi><b>" not in path.read_text(encoding="utf-8")
+        assert path.is_relative_to(tmp_path / "out")
+
+
+def test_hostile_names_do_not_turn_the_page_around():
+    """Right-to-left marks end where the name ends; control characters are seen."""
+    name = "\u202eanna\u0007"
+    for text in (feedback.page(TOY, result(name=name)), class_report.page(TOY, [result(name=name)])):
+        for found in re.finditer("\u202eanna\ufffd", text):
+            before = text[: found.start()]
+            assert before.endswith(("<bdi>", "\N{FIRST STRONG ISOLATE}"))
+    assert str(marked("`\u202ex` y")) == "<code><bdi>\u202ex</bdi></code> y"
+    assert told.plain("\u202ea\u2066b\x1b[0m\n") == "ab[0m\n"
+
+
+def test_pages_ask_nobody_for_anything():
+    for text in (feedback.page(TOY, result()), class_report.page(TOY, [result()])):
+        assert not re.search(r"url\(|@import|<link|<script|src=", text)
+        assert all("#" in link and "/notebooks/" in link for link in Page(text).links)
+
+
+def test_everything_is_written_and_replaced(tmp_path):
+    out = tmp_path / "new" / "out"
+    someone = result(ids={"canvas": "1", "moodle": "Participant 2"})
+    assert write_all(TOY, [result("ben", ids={"canvas": "2"}), someone], out) == [
+        "1 of 2 submissions have no identifier of Moodle's and are not in moodle_import.csv"
+    ]
+    files = {path.name for path in out.iterdir()}
+    assert files == {"grades.csv", "class_report.html", "canvas_import.csv", "moodle_import.csv", "feedback"}
+    assert [row[0] for row in read((out / "grades.csv").read_text())] == ["student", "anna", "ben"]
+    assert write_all(TOY, [result()], out, Late()) == []
+    assert {path.name for path in out.iterdir()} == {"grades.csv", "class_report.html", "feedback"}
+    assert read((out / "grades.csv").read_text())[1][1] == "0.5"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(1.0, "1 day"), (2.5, "2.5 days"), (0.5, "12 hours"), (0.01, "14.4 minutes"), (0.0, "0 minutes")]
+)
+def test_times_in_words(value, words):
+    assert days(value) == words
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "", ".", "x" * 500, "ä é", "a\x00b", "<script>"])
@@ -76,16 +240,3 @@ def test_hostile_names_are_harmless_file_names(name):
     assert len(stem) < 60
     assert not set(stem) & set('/\\.<>"\x00')
     assert stem != file_stem(name + "x")
-
-
-def test_records_come_back_or_not_at_all(tmp_path):
-    records = Records(tmp_path)
-    kept = result(cells=((1, "why"),), uses=("a",), seconds=1.5)
-    records.put(kept)
-    assert records.get("anna", "f") == kept
-    assert records.get("anna", "another fingerprint") is None
-    assert records.get("ben", "f") is None
-    (path,) = tmp_path.iterdir()
-    for damage in (path.read_text()[:-5], "[]", "{}", "", '{"student": "anna", "extra": 1}'):
-        path.write_text(damage)
-        assert records.get("anna", "f") is None

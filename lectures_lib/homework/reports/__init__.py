@@ -1,1 +1,4 @@
-"""What people get to see: grade books, feedback pages, the report on the class."""
+"""What people get to see: grade books, import files for learning platforms, feedback pages, the report on the class.
+
+everything  writes all of it; gradebook, canvas, moodle (tables), feedback, class_report (pages), gradescope (one submission).
+"""

@@ -1,28 +1,40 @@
 """grades.csv: one row a student."""
 
-import csv
-import io
-import re
+from collections.abc import Iterable
 
 from lectures_lib.homework.grading.records import Result
+from lectures_lib.homework.grading.rules import Rules
 from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.reports.spreadsheet import harmless, number
+from lectures_lib.homework.reports.spreadsheet import table as spreadsheet
 
 
 def points(homework: Homework, result: Result) -> dict[str, int]:
-    """The points a result earns, by question."""
+    """The points a result earns by the question bank itself, by question."""
     return {verdict.question: homework[verdict.question].points if verdict.right else 0 for verdict in result.verdicts}
 
 
-def table(homework: Homework, results: list[Result]) -> str:
-    """The text of grades.csv: student, total, one column a question, and remarks."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["student", "total", *(question.name for question in homework.questions), "remarks"])
-    for result in results:
-        earned = points(homework, result)
-        row = [earned.get(question.name, 0) for question in homework.questions]
-        writer.writerow([harmless(result.student), sum(row), *row, harmless(remarks(result))])
-    return text.getvalue()
+def table(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> str:
+    """The text of grades.csv: student, total, one column a question, and remarks.
+
+    Name, time and deduction stand between the questions and the remarks where anybody has one.
+    """
+    results = list(results)
+    scores = [(rules or Rules()).score(homework, result) for result in results]
+    rows = list(zip(results, scores, strict=True))
+    more = {
+        "name": [harmless(result.name) for result in results],
+        "handed_in": [harmless(result.handed_in) for result in results],
+        "deducted": [number(score.deducted) if score.deducted else "" for score in scores],
+    }
+    more = {title: cells for title, cells in more.items() if any(cells)}
+    lines = [["student", "total", *(question.name for question in homework.questions), *more, "remarks"]]
+    for i, (result, score) in enumerate(rows):
+        each = [number(score.points.get(question.name, 0)) for question in homework.questions]
+        lines.append(
+            [harmless(result.student), number(score.total), *each, *(cells[i] for cells in more.values()), harmless(remarks(result))]
+        )
+    return spreadsheet(lines)
 
 
 def remarks(result: Result) -> str:
@@ -33,9 +45,3 @@ def remarks(result: Result) -> str:
     stopped = [f"cell {number} stopped" for number, _ in result.cells]
     uses = [f"mentions {name}" for name in result.uses]
     return "; ".join(wrong + stopped + uses)
-
-
-def harmless(text: str) -> str:
-    """A text that stays on its line and that no spreadsheet takes for a formula."""
-    text = re.sub(r"[\r\n]+", " ", text)
-    return f"'{text}" if text.lstrip(" ").startswith(("=", "+", "-", "@", "\t")) else text

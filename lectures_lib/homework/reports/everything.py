@@ -1,0 +1,46 @@
+"""All that is written when a class has been graded."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from lectures_lib.homework.grading.records import Result, write_whole
+from lectures_lib.homework.grading.rules import Rules
+from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.reports import canvas, class_report, feedback, gradebook, moodle
+
+
+def write_all(homework: Homework, results: Iterable[Result], out: Path, rules: Rules | None = None) -> list[str]:
+    """Write grades.csv, class_report.html, feedback/, and import files for the platforms that submissions came from.
+
+    Each file is written whole or not at all, and replaces the one of the last time.
+
+    Args:
+        homework: the questions.
+        results: one for each student, in any order.
+        out: the folder; made if it is not there.
+        rules: what the course decides; None: the question bank's own points.
+
+    Returns:
+        What an instructor should be told: who is in no import file, and how many files could not be read.
+
+    Raises:
+        OSError: if a file cannot be written. Those before it are there.
+    """
+    results = sorted(results, key=lambda result: result.student)
+    out.mkdir(parents=True, exist_ok=True)
+    write_whole(out / "grades.csv", gradebook.table(homework, results, rules))
+    write_whole(out / "class_report.html", class_report.page(homework, results, rules))
+    warnings = []
+    for name, (text, missing) in (
+        ("canvas_import.csv", canvas.table(homework, results, rules)),
+        ("moodle_import.csv", moodle.table(homework, results, rules)),
+    ):
+        if text:
+            write_whole(out / name, text)
+        else:
+            (out / name).unlink(missing_ok=True)
+        warnings += missing
+    feedback.write_all(homework, results, out / "feedback", rules)
+    if unread := sum(bool(result.problem) for result in results):
+        warnings.append(f"{unread} of {len(results)} files could not be read and count 0 points; class_report.html says which and why")
+    return warnings

@@ -1,0 +1,56 @@
+"""moodle_import.csv: a grading worksheet, for *Upload grading worksheet* in a Moodle assignment."""
+
+import re
+from collections.abc import Iterable
+
+from lectures_lib.homework.grading.records import Result
+from lectures_lib.homework.grading.rules import Rules, Score
+from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.reports.page import marked
+from lectures_lib.homework.reports.spreadsheet import harmless, number
+from lectures_lib.homework.reports.spreadsheet import table as spreadsheet
+from lectures_lib.homework.reports.told import lines, moment, plain
+
+# By these names Moodle, in English, finds its columns (mod/assign/feedback/offline/importgradeslib.php there); it refuses a
+# worksheet that lacks the first, the third or the fifth.
+HEAD = ["Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)", "Feedback comments"]
+
+
+def table(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> tuple[str, list[str]]:
+    """The text of moodle_import.csv, "" where nobody has an identifier of Moodle's, and warnings."""
+    rules = rules or Rules()
+    rows, without = [], 0
+    for result in results:
+        found = re.fullmatch(r"(?:Participant )?([0-9]{1,19})", result.ids.get("moodle", ""))
+        if not found:
+            without += 1
+            continue
+        score = rules.score(homework, result)
+        name = harmless(result.name or result.student)
+        possible = number(sum(score.possible.values()))
+        rows.append([f"Participant {found[1]}", name, number(score.total), possible, "", _comments(homework, result, score)])
+    if not rows:
+        return "", []
+    missing = f"{without} of {without + len(rows)} submissions have no identifier of Moodle's and are not in moodle_import.csv"
+    return spreadsheet([HEAD, *rows]), [missing] if without else []
+
+
+def _comments(homework: Homework, result: Result, score: Score) -> str:
+    """Feedback as Moodle keeps it: HTML, here with nothing from a student in it but text."""
+    if result.problem:
+        parts = [f"<p>{_text(result.problem)}</p>"]
+    else:
+        parts = []
+        for verdict in result.verdicts:
+            question = homework[verdict.question]
+            points = f"{number(score.points.get(question.name, 0))} of {number(score.possible.get(question.name, 0))}"
+            told = "<br>".join(_text(line) for line in lines(question, verdict))
+            parts.append(f"<p><b>{_text(question.title)}: {points}</b>{'<br>' if told else ''}{told}</p>")
+    if score.deducted:
+        parts.append(f"<p>Handed in {_text(moment(result.handed_in))}, late: {number(score.deducted)} points less.</p>")
+    # An entity ends in a semicolon, where some spreadsheets begin a new cell: an invisible word joiner keeps it from being a formula.
+    return re.sub(r";(?=\s*[=+\-@＝＋－＠])", ";\u2060", "".join(parts))
+
+
+def _text(text: str) -> str:
+    return marked(" ".join(plain(text).split()))
