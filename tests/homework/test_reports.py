@@ -227,7 +227,7 @@ def test_everything_is_written_and_replaced(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(1.0, "1 day"), (2.5, "2.5 days"), (0.5, "12 hours"), (0.01, "14.4 minutes"), (0.0, "0 minutes")]
+    ("value", "words"), [(1.0, "1 day"), (2.5, "2.5 days"), (0.5, "12 hours"), (0.01, "14.4 minutes"), (0.0, "0 seconds")]
 )
 def test_times_in_words(value, words):
     assert days(value) == words

@@ -104,9 +104,7 @@ def summary(homework: Homework, results: Iterable[Result], rules: Rules | None =
     read = [result for result in results if not result.problem]
     scores = [rules.score(homework, result) for result in read]
     totals = [float(score.total) for score in scores]
-    possible = float(
-        max((sum(score.possible.values()) for score in scores), default=sum(question.points for question in homework.questions))
-    )
+    possible = float(sum(rules.score(homework, Result("", (), "")).possible.values()))
     seconds = [float(result.seconds) for result in results]
     return Class(
         handed_in=len(results),
