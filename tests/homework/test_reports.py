@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -25,15 +25,13 @@ FORMULAS = ['=HYPERLINK("http://x")', "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "\n
 MARKUP = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "`<b>`", "\ud800"]
 
 
-@dataclass(frozen=True)
 class Late(Rules):
     """Half a point less for everybody."""
 
     def score(self, homework, result):
-        return replace(super().score(homework, result), deducted=0.5, days_late=1.5)
+        return replace(super().score(homework, result), deducted=0.5, days_late=2.0, note="On day 2.")
 
 
-@dataclass(frozen=True)
 class Given(Rules):
     """All points for everybody."""
 
@@ -167,9 +165,31 @@ def test_a_page_says_what_is_wrong_and_where_to_reread():
 
 def test_a_page_says_when_it_came_what_it_cost_and_what_does_not_count():
     page = Page(feedback.page(TOY, result(name="Anna A.", handed_in="2026-11-21T23:35:00+00:00", earlier=("old.ipynb",)), Late()))
-    for words in ("Anna A.", "21 November 2026, 23:35 UTC", "0.5 points less", "1.5 days after", "Earned: 1. Counted: 0.5.", "old.ipynb"):
+    for words in ("Anna A.", "21 November 2026, 23:35 UTC", "0.5 points less", "On day 2.", "Earned: 1. Counted: 0.5.", "old.ipynb"):
         assert words in page.text
     assert "0.5 of 3 points" in page.text
+
+
+def test_what_is_withdrawn_counts_nowhere():
+    rules = Rules(withdrawn=["double"], cap=0.5)
+    someone = result(ids={"canvas": "1", "moodle": "Participant 1"})
+    assert rows(someone, rules=rules)[1][1:4] == ["0.5", "", "1"]
+    page = Page(feedback.page(TOY, someone, rules)).text
+    for words in ("0.5 of 0.5 points", "does not count", "At most 0.5 points count."):
+        assert words in page
+    assert read(canvas.table(TOY, [someone], rules)[0])[1][-1] == "0.5"
+    assert "Double: does not count" in moodle.table(TOY, [someone], rules)[0]
+    assert "Withdrawn, they do not count: Double." in Page(class_report.page(TOY, [someone], rules)).text
+
+
+def test_what_the_rules_leave_open_is_told(tmp_path):
+    rules = Rules(deadline="2026-11-01 12:00 UTC", extensions={"nobody": "2026-11-02 12:00 UTC"})
+    warnings = write_all(TOY, [result(ids={"canvas": "1", "canvas_late": "1"})], tmp_path, rules)
+    assert warnings == [
+        "the rules name nobody, who handed in nothing",
+        "1 of 1 need a decision about lateness; see the remarks in grades.csv",
+    ]
+    assert "Canvas marks this as late" in read((tmp_path / "grades.csv").read_text())[1][-1]
 
 
 def test_a_page_says_where_points_come_from_that_no_answer_earned():

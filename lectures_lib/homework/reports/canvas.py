@@ -25,14 +25,14 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
             meant where no title agrees.
     """
     rules = rules or Rules()
-    rows, without, possible = [], 0, sum(question.points for question in homework.questions)
+    rows, without, possible = [], 0, 0.0
     for result in results:
         number_there = result.ids.get("canvas", "")
         if not re.fullmatch(r"[0-9]{1,19}", number_there):
             without += 1
             continue
         score = rules.score(homework, result)
-        possible = sum(score.possible.values())
+        possible = score.out_of
         rows.append([_name(result), number_there, "", "", "", number(score.total)])
     if not rows:
         return "", []

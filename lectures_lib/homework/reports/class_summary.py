@@ -59,6 +59,7 @@ class Class:
         full: submissions with all points.
         late: submissions with points deducted for lateness.
         bins: the distribution of totals.
+        withdrawn: questions that do not count.
         questions: in the homework's order.
         mistakes: the recognised ones, the most frequent first.
         others: wrong answers that are in no catalogue, alike ones together, the most frequent first.
@@ -77,6 +78,7 @@ class Class:
     full: int
     late: int
     bins: list[Bin]
+    withdrawn: list[Question]
     questions: list[Counted]
     mistakes: list[Shared]
     others: list[Shared]
@@ -104,7 +106,8 @@ def summary(homework: Homework, results: Iterable[Result], rules: Rules | None =
     read = [result for result in results if not result.problem]
     scores = [rules.score(homework, result) for result in read]
     totals = [float(score.total) for score in scores]
-    possible = float(sum(rules.score(homework, Result("", (), "")).possible.values()))
+    nothing = rules.score(homework, Result("", (), ""))
+    possible = float(nothing.out_of)
     seconds = [float(result.seconds) for result in results]
     return Class(
         handed_in=len(results),
@@ -115,6 +118,7 @@ def summary(homework: Homework, results: Iterable[Result], rules: Rules | None =
         full=sum(total >= possible for total in totals),
         late=sum(score.deducted > 0 for score in scores),
         bins=distribution(totals, possible),
+        withdrawn=[homework[name] for name in nothing.withdrawn],
         questions=[_counted(question, read) for question in homework.questions],
         mistakes=_alike(homework, read, "mistake", lambda verdict: (verdict.question, verdict.mistake)),
         others=_alike(homework, read, "wrong", lambda verdict: (verdict.question, re.sub(r"-?\d+(\.\d+)?", "#", verdict.message))),

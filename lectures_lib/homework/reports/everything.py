@@ -21,7 +21,7 @@ def write_all(homework: Homework, results: Iterable[Result], out: Path, rules: R
         rules: what the course decides; None: the question bank's own points.
 
     Returns:
-        What an instructor should be told: who is in no import file, and how many files could not be read.
+        What an instructor should be told: who is in no import file, what the rules leave open, and how many files could not be read.
 
     Raises:
         OSError: if a file cannot be written. Those before it are there.
@@ -41,6 +41,10 @@ def write_all(homework: Homework, results: Iterable[Result], out: Path, rules: R
             (out / name).unlink(missing_ok=True)
         warnings += missing
     feedback.write_all(homework, results, out / "feedback", rules)
+    if unused := (rules or Rules()).unused(results):
+        warnings.append(f"the rules name {', '.join(unused[:20])}{' and more' if len(unused) > 20 else ''}, who handed in nothing")
+    if remarked := sum(bool((rules or Rules()).score(homework, result).remark) for result in results):
+        warnings.append(f"{remarked} of {len(results)} need a decision about lateness; see the remarks in grades.csv")
     if unread := sum(bool(result.problem) for result in results):
         warnings.append(f"{unread} of {len(results)} files could not be read and count 0 points; class_report.html says which and why")
     return warnings

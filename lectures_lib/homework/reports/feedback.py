@@ -26,6 +26,7 @@ class Card:
         status: the same in words.
         mistake: a recognised mistake's name.
         message: what to tell the student.
+        counts: whether the question counts for anybody.
         given: whether the course's rules give points for an answer that is not right.
         details: names and what they stand for: the input, what differs, what to reread.
     """
@@ -37,6 +38,7 @@ class Card:
     possible: float
     mistake: str
     message: str
+    counts: bool
     given: bool
     details: list[tuple[str, Markup]]
 
@@ -61,14 +63,13 @@ def _holds(path: Path, text: str) -> bool:
 def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
     """The text of a student's page. Whatever comes from the student is escaped."""
     score = (rules or Rules()).score(homework, result)
-    possible = sum(score.possible.values())
+    possible = score.out_of
     return rendered(
         "feedback.html",
         title=told.title(homework),
         who=result.name or result.student,
         result=result,
         score=score,
-        earned=sum(score.points.values()),
         possible=possible,
         share=f"{100 * min(max(score.total / possible, 0), 1):.0f}" if possible else "0",
         cards=[] if result.problem else [_card(homework[verdict.question], verdict, score) for verdict in result.verdicts],
@@ -92,6 +93,7 @@ def _card(question: Question, verdict: Verdict, score: Score) -> Card:
         possible=score.possible.get(question.name, 0.0),
         mistake=told.mistake(verdict),
         message=verdict.message if verdict.kind != "unfinished" else "",
+        counts=question.name in score.possible,
         given=not verdict.right and points > 0,
         details=details,
     )

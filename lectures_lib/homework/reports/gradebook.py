@@ -17,7 +17,7 @@ def points(homework: Homework, result: Result) -> dict[str, int]:
 def table(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> str:
     """The text of grades.csv: student, total, one column a question, and remarks.
 
-    Name, time and deduction stand between the questions and the remarks where anybody has one.
+    Name, time and deduction stand between the questions and the remarks where anybody has one. A withdrawn question's cells are empty.
     """
     results = list(results)
     scores = [(rules or Rules()).score(homework, result) for result in results]
@@ -30,18 +30,17 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
     more = {title: cells for title, cells in more.items() if any(cells)}
     lines = [["student", "total", *(question.name for question in homework.questions), *more, "remarks"]]
     for i, (result, score) in enumerate(rows):
-        each = [number(score.points.get(question.name, 0)) for question in homework.questions]
-        lines.append(
-            [harmless(result.student), number(score.total), *each, *(cells[i] for cells in more.values()), harmless(remarks(result))]
-        )
+        each = [number(score.points[question.name]) if question.name in score.points else "" for question in homework.questions]
+        seen = [cells[i] for cells in more.values()]
+        lines.append([harmless(result.student), number(score.total), *each, *seen, harmless(remarks(result, score.remark))])
     return spreadsheet(lines)
 
 
-def remarks(result: Result) -> str:
-    """What an instructor should know at a glance: why a file was not read, else the mistakes by name."""
+def remarks(result: Result, more: str = "") -> str:
+    """What an instructor should know at a glance: why a file was not read, else the mistakes by name; and `more`."""
     if result.problem:
-        return result.problem
+        return f"{result.problem} {more}" if more else result.problem
     wrong = [f"{verdict.question.split('.')[1]}: {verdict.mistake or verdict.kind}" for verdict in result.verdicts if not verdict.right]
     stopped = [f"cell {number} stopped" for number, _ in result.cells]
     uses = [f"mentions {name}" for name in result.uses]
-    return "; ".join(wrong + stopped + uses)
+    return "; ".join(wrong + stopped + uses + [more] * bool(more))

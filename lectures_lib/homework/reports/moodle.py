@@ -9,7 +9,7 @@ from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.reports.page import marked
 from lectures_lib.homework.reports.spreadsheet import harmless, number
 from lectures_lib.homework.reports.spreadsheet import table as spreadsheet
-from lectures_lib.homework.reports.told import lines, moment, plain
+from lectures_lib.homework.reports.told import lines, plain
 
 # By these names Moodle, in English, finds its columns (mod/assign/feedback/offline/importgradeslib.php there); it refuses a
 # worksheet that lacks the first, the third or the fifth.
@@ -27,8 +27,8 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
             continue
         score = rules.score(homework, result)
         name = harmless(result.name or result.student)
-        possible = number(sum(score.possible.values()))
-        rows.append([f"Participant {found[1]}", name, number(score.total), possible, "", _comments(homework, result, score)])
+        comments = _comments(homework, result, score)
+        rows.append([f"Participant {found[1]}", name, number(score.total), number(score.out_of), "", comments])
     if not rows:
         return "", []
     missing = f"{without} of {without + len(rows)} submissions have no identifier of Moodle's and are not in moodle_import.csv"
@@ -43,11 +43,14 @@ def _comments(homework: Homework, result: Result, score: Score) -> str:
         parts = []
         for verdict in result.verdicts:
             question = homework[verdict.question]
-            points = f"{number(score.points.get(question.name, 0))} of {number(score.possible.get(question.name, 0))}"
+            counts = question.name in score.possible
+            points = f"{number(score.points[question.name])} of {number(score.possible[question.name])}" if counts else "does not count"
             told = "<br>".join(_text(line) for line in lines(question, verdict))
             parts.append(f"<p><b>{_text(question.title)}: {points}</b>{'<br>' if told else ''}{told}</p>")
     if score.deducted:
-        parts.append(f"<p>Handed in {_text(moment(result.handed_in))}, late: {number(score.deducted)} points less.</p>")
+        parts.append(f"<p>Late: {number(score.deducted)} points less.</p>")
+    if score.note:
+        parts.append(f"<p>{_text(score.note)}</p>")
     # An entity ends in a semicolon, where some spreadsheets begin a new cell: an invisible word joiner keeps it from being a formula.
     return re.sub(r";(?=\s*[=+\-@＝＋－＠])", ";\u2060", "".join(parts))
 
