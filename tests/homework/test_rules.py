@@ -1,0 +1,351 @@
+"""The rules of a course: what they make of a result, and what is said of a file that is wrong."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from lectures_lib.homework import load as load_homework
+from lectures_lib.homework import names
+from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.grading.records import Result
+from lectures_lib.homework.grading.rules import LatePolicy, Rules, load, moment
+from tests.homework.toy import TOY
+
+BERLIN = ZoneInfo("Europe/Berlin")
+DEADLINE = datetime(2026, 10, 12, 23, 59, tzinfo=BERLIN)
+TEN = LatePolicy(percent_per_day=10)
+
+
+def result(student="anna", right=("double", "Scale"), handed_in="", **more):
+    verdicts = tuple(Verdict(question.name, question.answer_name in right, "values") for question in TOY.questions)
+    return Result(student, (), "", verdicts, handed_in=handed_in.isoformat() if handed_in else "", **more)
+
+
+def after(**time):
+    return result(handed_in=DEADLINE.astimezone(UTC) + timedelta(**time))
+
+
+# ---------------------------------------------------------------------------------------------------------- what is scored
+
+
+def test_without_rules_the_bank_decides():
+    score = Rules().score(TOY, result(right=("double",)))
+    assert (score.points, score.possible) == ({"toy.double": 2.0, "toy.Scale": 0.0}, {"toy.double": 2.0, "toy.Scale": 1.0})
+    assert (score.total, score.out_of, score.deducted, score.days_late, score.note, score.withdrawn) == (2.0, 3.0, 0.0, 0.0, "", ())
+    assert Rules().score(TOY, after(days=400)).total == 3.0
+    assert Rules().score(TOY, Result("anna", (), "", problem="The file is empty.")).total == 0.0
+
+
+def test_points_withdrawn_and_cap():
+    score = Rules(points={"double": 4.5, "toy.Scale": 0}).score(TOY, result())
+    assert (score.points, score.out_of) == ({"toy.double": 4.5, "toy.Scale": 0.0}, 4.5)
+    score = Rules(withdrawn=["toy.double"]).score(TOY, result())
+    assert (score.points, score.possible, score.withdrawn) == ({"toy.Scale": 1.0}, {"toy.Scale": 1.0}, ("toy.double",))
+    score = Rules(cap=2.5).score(TOY, result())
+    assert (sum(score.points.values()), score.earned, score.out_of, score.total) == (3.0, 2.5, 2.5, 2.5)
+    assert score.note == "At most 2.5 points count."
+    assert Rules(cap=2.5).score(TOY, result(right=("double",))).note == ""
+    with pytest.raises(ValueError, match="toy has no question 'triple'; it has double, Scale"):
+        Rules(points={"triple": 1}).score(TOY, result())
+
+
+@pytest.mark.parametrize(
+    ("time", "days", "total"),
+    [
+        ({"days": -3}, 0, 3.0),
+        ({}, 0, 3.0),
+        ({"minutes": 15}, 0, 3.0),
+        ({"minutes": 15, "seconds": 1}, 1, 2.7),
+        ({"days": 1, "minutes": 15}, 1, 2.7),
+        ({"days": 1, "minutes": 16}, 2, 2.4),
+        ({"days": 4}, 4, 1.8),
+        ({"days": 7}, 7, 1.5),
+        ({"days": 8}, 8, 0.0),
+    ],
+)
+def test_each_started_day_takes_its_part(time, days, total):
+    policy = LatePolicy(percent_per_day=10, floor_percent=50, accepted_days=7)
+    score = Rules(deadline=DEADLINE, grace_minutes=15, late=policy).score(TOY, after(**time))
+    assert (score.days_late, score.total, score.deducted) == (days, total, round(3 - total, 2))
+
+
+def test_a_part_of_what_was_possible():
+    rules = Rules(deadline=DEADLINE, late=LatePolicy(percent_per_day=20, of="possible"))
+    late = DEADLINE.astimezone(UTC) + timedelta(hours=30)
+    assert rules.score(TOY, result(right=("double",), handed_in=late)).total == 0.8
+    assert rules.score(TOY, result(right=("Scale",), handed_in=late)).total == 0.0
+    rules = rules.model_copy(update={"cap": 1.0})
+    assert rules.score(TOY, result(right=("double",), handed_in=late)).total == 0.6
+
+
+def test_what_the_student_is_told():
+    policy = LatePolicy(percent_per_day=10, floor_percent=50, accepted_days=7)
+    rules = Rules(deadline=DEADLINE, late=policy)
+    day = "Handed in after the deadline (2026-10-12 23:59 Europe/Berlin), on day"
+    taken = "Each started day takes 10 % of what was earned, but 50 % of them are left in any case: 0.6 points."
+    assert rules.score(TOY, after(days=2)).note == f"{day} 2. {taken}"
+    assert rules.score(TOY, after(days=8)).note == f"{day} 8. The last day on which it counted was day 7."
+    assert Rules(deadline=DEADLINE).score(TOY, after(days=2)).note == f"{day} 2. That costs nothing."
+    capped = Rules(deadline=DEADLINE, late=LatePolicy(percent_per_day=1, of="possible"), cap=2).score(TOY, after(hours=1))
+    assert capped.note == f"At most 2 points count. {day} 1. Each started day takes 1 % of the 2 possible points: 0.02 points."
+
+
+def test_a_day_is_24_hours_also_when_the_clocks_change():
+    """The night to 25 October 2026 has an hour more in Berlin."""
+    rules = Rules(deadline=datetime(2026, 10, 24, 23, 59, tzinfo=BERLIN), late=TEN)
+    assert rules.score(TOY, result(handed_in=datetime(2026, 10, 25, 22, 59, tzinfo=BERLIN))).days_late == 1
+    assert rules.score(TOY, result(handed_in=datetime(2026, 10, 25, 23, 0, tzinfo=BERLIN))).days_late == 2
+
+
+@pytest.mark.parametrize(
+    "known",
+    [{"student": "ada"}, {"student": "x", "ids": {"canvas": "ada"}}, {"student": "x", "ids": {"moodle": "Participant 1", "email": "ada"}}],
+)
+def test_an_extension_by_any_name(known):
+    rules = Rules(deadline=DEADLINE, late=TEN, extensions={"ada": DEADLINE + timedelta(days=7)})
+    late = DEADLINE.astimezone(UTC) + timedelta(days=8)
+    assert rules.score(TOY, result(handed_in=late, **known)).days_late == 1
+    assert rules.score(TOY, result(handed_in=late)).days_late == 8
+    assert rules.unused([result(**known)]) == []
+    assert rules.unused([result()]) == ["ada"]
+
+
+def test_when_nobody_knows_when():
+    rules = Rules(deadline=DEADLINE, late=TEN, handed_in={"ben": DEADLINE + timedelta(hours=1)})
+    assert rules.score(TOY, result()).total == 3.0
+    assert rules.score(TOY, result("ben")).total == 2.7
+    marked = result(ids={"canvas": "1", "canvas_late": "LATE"})
+    score = rules.score(TOY, marked)
+    assert (score.total, score.days_late, score.note) == (3.0, 0.0, "")
+    assert "Canvas marks this as late" in score.remark
+    assert Rules().score(TOY, marked).remark == ""
+    assert Rules(deadline=DEADLINE, extensions={"1": DEADLINE}).score(TOY, marked).remark == ""
+    assert Rules(deadline=DEADLINE, handed_in={"1": DEADLINE}).score(TOY, marked).remark == ""
+
+
+# -------------------------------------------------------------------------------------------------------------- properties
+
+cents = st.integers(0, 2000).map(lambda n: n / 100)
+percents = st.integers(0, 1000).map(lambda n: n / 10)
+policies = st.builds(
+    LatePolicy,
+    percent_per_day=percents,
+    of=st.sampled_from(["earned", "possible"]),
+    floor_percent=percents,
+    accepted_days=st.none() | st.integers(0, 10),
+)
+minutes = st.integers(-2000, 20_000)
+rights = st.sets(st.sampled_from(["double", "Scale"]))
+all_rules = st.builds(
+    Rules,
+    points=st.dictionaries(st.sampled_from(["double", "toy.Scale"]), cents),
+    withdrawn=st.lists(st.sampled_from(["toy.double", "Scale"]), max_size=1),
+    deadline=st.just(DEADLINE),
+    grace_minutes=st.integers(0, 3000).map(float),
+    late=st.none() | policies,
+    cap=st.none() | cents,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(all_rules, rights, minutes)
+def test_never_below_nothing_nor_above_what_is_possible(rules, right, late):
+    score = rules.score(TOY, result(right=right, handed_in=DEADLINE.astimezone(UTC) + timedelta(minutes=late)))
+    assert 0 <= score.total <= score.earned <= score.out_of <= sum(score.possible.values()) + 1e-9
+    assert 0 <= score.deducted <= score.earned
+    assert score.total == round(score.total, 2) == round(score.earned - score.deducted, 2)
+    assert not set(score.points) & set(score.withdrawn)
+    if rules.late and rules.late.accepted_days is None:
+        assert score.total >= round(score.earned * rules.late.floor_percent / 100, 2) - 0.0051
+
+
+@settings(max_examples=150, deadline=None)
+@given(all_rules, rights, minutes, minutes)
+def test_later_never_earns_more(rules, right, one, other):
+    early, late = (
+        rules.score(TOY, result(right=right, handed_in=DEADLINE.astimezone(UTC) + timedelta(minutes=m))) for m in sorted((one, other))
+    )
+    assert late.total <= early.total
+    assert late.days_late >= early.days_late
+
+
+@settings(max_examples=150, deadline=None)
+@given(all_rules, rights, minutes, st.integers(0, 10_000), st.sampled_from(["anna", "4711"]))
+def test_an_extension_never_costs_anything(rules, right, late, more, key):
+    submission = result(right=right, handed_in=DEADLINE.astimezone(UTC) + timedelta(minutes=late), ids={"canvas": "4711"})
+    extended = rules.model_copy(update={"extensions": {key: DEADLINE.astimezone(UTC) + timedelta(minutes=more)}})
+    assert extended.score(TOY, submission).total >= rules.score(TOY, submission).total
+    assert extended.score(TOY, result("ben", right)) == rules.score(TOY, result("ben", right))
+
+
+@settings(max_examples=100, deadline=None)
+@given(all_rules, rights, minutes)
+def test_one_more_right_answer_never_costs_anything(rules, right, late):
+    when = DEADLINE.astimezone(UTC) + timedelta(minutes=late)
+    with_more = rules.score(TOY, result(right={*right, "double"}, handed_in=when)).total
+    assert with_more >= rules.score(TOY, result(right=right, handed_in=when)).total
+
+
+# ---------------------------------------------------------------------------------------------------------------- the file
+
+COURSE = """\
+# late applies where a homework has a deadline and says nothing else
+late: {percent_per_day: 10, floor_percent: 50, accepted_days: 7}
+
+homework:
+  toy:
+    points:
+      double: 4
+      toy.Scale: 1.5
+    withdrawn: []
+    deadline: 2026-10-12 23:59 Europe/Berlin
+    grace_minutes: 15
+    extensions:
+      0042: 2026-10-19T23:59+02:00
+      Participant 4711: "2026-10-19 21:59 UTC"
+    handed_in:
+    cap: 5
+  hw1:
+    withdrawn: [order_effect]
+  hw2:
+    deadline: 2026-11-01T00:00:00Z
+    late:
+  hw3:
+"""
+
+
+def written(tmp_path, text):
+    path = tmp_path / "course.yml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_a_course_file(tmp_path):
+    path = written(tmp_path, COURSE)
+    rules = load(path, TOY)
+    assert rules.possible(TOY) == {"toy.double": 4.0, "toy.Scale": 1.5}
+    assert (rules.deadline, rules.grace_minutes, rules.cap) == (DEADLINE, 15, 5)
+    assert rules.late == LatePolicy(percent_per_day=10, floor_percent=50, accepted_days=7)
+    assert rules.extensions == {"0042": moment("2026-10-19T21:59Z"), "Participant 4711": moment("2026-10-19T21:59Z")}
+    assert rules.score(TOY, after(days=2)).total == 4.0
+    path.write_text(COURSE.replace("  toy:\n", "  hw4:\n").replace("double:", "rollout:").replace("toy.Scale", "hw4.patches"))
+    hw1 = load_homework("hw1")
+    assert "hw1.order_effect" not in load(path, hw1).possible(hw1)
+    assert load(path, hw1).late is None
+    assert load(path, load_homework("hw2")).late is None
+    assert load(path, load_homework("hw3")) == load(path, load_homework("hw5")) == Rules()
+
+
+def test_times_mean_one_moment():
+    same = ["2026-10-12 23:59 Europe/Berlin", "2026-10-12T23:59+02:00", "2026-10-12 21:59Z", "2026-10-12T21:59:00 UTC", DEADLINE]
+    assert {moment(time) for time in same} == {DEADLINE}
+
+
+LAUGHS = "a: &a [1,1,1,1,1,1,1,1,1]\n" + "".join(f"{y}: &{y} [{','.join([f'*{x}'] * 9)}]\n" for x, y in ("ab", "bc", "cd", "de", "ef"))
+TIME = 'must be a day, a time and a zone, such as "2026-10-12 23:59 Europe/Berlin"'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "line 1, the whole file: must be settings: a name, a colon, and what it is set to, and is empty"),
+        ("- 1", "line 1, the whole file: must be settings: a name, a colon, and what it is set to, and is a list"),
+        ("late: {percent_per_day: 10}", "line 1, the whole file: homework is missing"),
+        ("homework: {hw1: 7}", "line 1, homework.hw1: must be settings: a name, a colon, and what it is set to, and is 7"),
+        ("homework:\n  hw99: {}", "line 2, homework.hw99: there is no homework 'hw99'; there is hw1, hw2, "),
+        ("homework:\n  toy:\n    dedline: x", "line 3, homework.toy.dedline: there is no such setting; is deadline meant? There is "),
+        ("homework: {}\nzone: x", "line 2, zone: there is no such setting; there is late, homework"),
+        ("late: {per_day: 1}\nhomework: {}", "line 1, late.per_day: there is no such setting; is percent_per_day meant? "),
+        ("late: {}\nhomework: {}", "line 1, late: percent_per_day is missing"),
+        ("late: {percent_per_day: 120}\nhomework: {}", "line 1, late.percent_per_day: must be at most 100, and is 120"),
+        ("late: {percent_per_day: '10'}\nhomework: {}", "line 1, late.percent_per_day: must be a number, and is the text '10'"),
+        ("late: {percent_per_day: 10 %}\nhomework: {}", "must be a number, and is the text '10 %'"),
+        ("late: {percent_per_day: 1, of: all}\nhomework: {}", "line 1, late.of: must be 'earned' or 'possible', and is 'all'"),
+        ("late: {percent_per_day: 1, accepted_days: 1.5}\nhomework: {}", "late.accepted_days: must be a whole number, and is 1.5"),
+        ("homework:\n  toy:\n    points:\n      double: -1", "line 4, homework.toy.points.double: must be at least 0, and is -1"),
+        ("homework: {toy: {points: {double: 0.125}}}", "homework.toy.points.double: must have at most two decimals, and is 0.125"),
+        ("homework: {toy: {points: {double: true}}}", "homework.toy.points.double: must be a number, and is true"),
+        ("homework: {toy: {points: {double: .inf}}}", "homework.toy.points.double: must be a number, and is the text '.inf'"),
+        ("homework: {toy: {points: [double]}}", "must be settings: a name, a colon, and what it is set to, and is a list"),
+        ("homework:\n  toy:\n    points: {tripel: 1}", "line 3, homework.toy.points.tripel: toy has no question 'tripel'; it has dou"),
+        ("homework: {toy: {points: {double: 1, toy.double: 2}}}", "homework.toy.points.toy.double: toy.double is named twice"),
+        ("homework:\n  hw1:\n    withdrawn:\n    - causal", "line 4, homework.hw1.withdrawn.0: hw1 has no question 'causal'; it has"),
+        ("homework: {toy: {withdrawn: double}}", "homework.toy.withdrawn: must be a list: [one, another], and is the text 'double'"),
+        ("homework: {toy: {cap: -3}}", "homework.toy.cap: must be at least 0, and is -3"),
+        ("homework:\n  toy:\n    deadline: 2026-10-12 23:59", "line 3, homework.toy.deadline: names no time zone: write \"2026-10-12 "),
+        ("homework: {toy: {deadline: 2026-10-12}}", f"homework.toy.deadline: {TIME}"),
+        ("homework: {toy: {deadline: 23:59}}", "and is '23:59'"),
+        ("homework: {toy: {deadline: 12.10.2026 23:59 Europe/Berlin}}", "and is '12.10.2026 23:59 Europe/Berlin'"),
+        ("homework: {toy: {deadline: 2026-10-12 23:59 CEST}}", "there is no zone 'CEST'"),
+        ("homework: {toy: {deadline: 2026-10-12 23:59 ../passwd}}", "and is '2026-10-12 23:59 ../passwd'"),
+        ("homework: {toy: {deadline: 2026-02-30 23:59 UTC}}", "is no time that exists: '2026-02-30 23:59 UTC'"),
+        ("homework: {toy: {grace_minutes: 5}}", "homework.toy.grace_minutes: needs a deadline beside it"),
+        ("homework: {toy: {late: {percent_per_day: 5}}}", "homework.toy.late: needs a deadline beside it"),
+        ("homework:\n  toy:\n    deadline: 2026-10-12 23:59 UTC\n    extensions:\n      ada: 2026-10-12 23:58 UTC",
+         "line 5, homework.toy.extensions.ada: is before the deadline: 2026-10-12 23:58 UTC instead of 2026-10-12 23:59 UTC"),
+        ("homework:\n  toy: {}\n  toy: {}", "line 3: homework.toy is set for the second time; the first is in line 2"),
+        ("homework: {toy: {deadline: [}}", "line 1, column"),
+        ("homework:\n\ttoy: {}", "line 2, column 1: this is no YAML"),
+        ("? [a]\n: b", "line 1: a name is expected before the colon"),
+        ("homework: !!python/object:os.system {}", "is no kind of value that is read here"),
+        ("homework: !!python/name:os.system x", "tag:yaml.org,2002:python/name:os.system is no kind of value"),
+        ("homework: &a {toy: *a}", "line 1: this contains itself"),
+        (LAUGHS, "this file sets more than 20,000 values"),
+        ("[" * 5000, "is no YAML"),
+        (b"\xff\xfe", "is no text in UTF-8 (byte 0)"),
+        (b"homework: {}\x00", "is no YAML"),
+        (b"#" * (1 << 21), "is larger than the 1 MB"),
+        ("homework: {}\n---\nhomework: {}", "this is no YAML: but found another document"),
+    ],
+    ids=range(47),
+)  # fmt: skip
+def test_mistakes_in_the_file_are_explained(tmp_path, text, told):
+    with pytest.raises(ValueError) as refusal:
+        load(written(tmp_path, text), TOY)
+    said = str(refusal.value)
+    assert told in said
+    assert said.startswith(str(tmp_path / "course.yml"))
+    assert "pydantic" not in said
+
+
+def test_every_mistake_is_told_at_once(tmp_path):
+    with pytest.raises(ValueError, match="cannot be used") as refusal:
+        load(written(tmp_path, "late: {percent_per_day: 200}\nhomework:\n  toy: {cap: -1, points: {double: x}}\n"), TOY)
+    first, *wrong = str(refusal.value).splitlines()
+    assert first.endswith("course.yml cannot be used:")
+    assert [line.partition(":")[0].strip() for line in wrong] == [
+        "line 1, late.percent_per_day",
+        "line 3, homework.toy.points.double",
+        "line 3, homework.toy.cap",
+    ]
+
+
+def test_hostile_text_in_an_error_stays_on_its_line(tmp_path):
+    with pytest.raises(ValueError, match="there is no such setting") as refusal:
+        load(written(tmp_path, 'homework: {toy: {"x\\u202e\\ny": 1}}'), TOY)
+    assert len(str(refusal.value).splitlines()) == 2
+    assert "\u202e" not in str(refusal.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "course.yml", TOY)
+
+
+def test_rules_made_in_code_are_checked_too():
+    with pytest.raises(ValidationError, match="names no time zone"):
+        Rules(deadline="2026-10-12 23:59")
+    with pytest.raises(ValidationError, match="must be a day, a time and a zone"):
+        Rules(deadline=datetime(2026, 10, 12))
+    with pytest.raises(ValidationError, match="needs a deadline"):
+        Rules(extensions={"ada": DEADLINE})
+
+
+def test_any_homework_may_be_set(tmp_path):
+    text = "homework:\n" + "".join(f"  {name}:\n    cap: 10\n" for name in names())
+    for name in names():
+        assert load(written(tmp_path, text), load_homework(name)).cap == 10
