@@ -201,7 +201,7 @@ def test_run_autograder_says_that_nothing_was_graded(container, body):
 def test_run_autograder_grades(container):
     """The package as it lies in the zip, a real submission, the real sandbox."""
     (container / "submission" / "hw1.ipynb").write_bytes(
-        notebook("import torch\ndef causal_mask(n):\n    return torch.ones(n, n, dtype=torch.bool)")
+        notebook("import torch\ndef causal_mask(n, past=0):\n    return torch.ones(n, past + n, dtype=torch.bool).triu(past)")
     )
     (container / "submission" / "json.py").write_text("raise SystemExit('the grader imported a file of the student')")
     done = run(container, sys.executable, PYTHONPATH=str(container / "source"))

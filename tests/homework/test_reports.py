@@ -131,7 +131,7 @@ def test_hostile_text_in_import_files(text):
     for worksheet in (moodle.table(TOY, [bad])[0], moodle.table(TOY, [replace(bad, problem=text)])[0]):
         _, row = read(worksheet)
         comments = row[-1]
-        assert set(Page(comments).tags) <= {"p", "b", "br", "code", "bdi"}
+        assert set(Page(comments).tags) <= {"p", "b", "br", "code", "bdi", "em"}
         for cell in [row[1], *comments.split(";")]:
             assert not re.match(r"\s*[=+\-@]", cell)
         assert not set(comments) & set("\r\n\u202e")
@@ -224,6 +224,13 @@ def test_hostile_names_do_not_turn_the_page_around():
             assert before.endswith(("<bdi>", "\N{FIRST STRONG ISOLATE}"))
     assert str(marked("`\u202ex` y")) == "<code><bdi>\u202ex</bdi></code> y"
     assert told.plain("\u202ea\u2066b\x1b[0m\n") == "ab[0m\n"
+
+
+def test_emphasis_is_not_multiplication():
+    assert str(marked("*may attend*, a*b*c, 2 * 3 * 4, **kwargs, `*x*`, *<b>*")) == (
+        "<em>may attend</em>, a*b*c, 2 * 3 * 4, **kwargs, <code><bdi>*x*</bdi></code>, *&lt;b&gt;*"
+    )
+    assert str(marked("one ` only <")) == "one ` only &lt;"
 
 
 def test_pages_ask_nobody_for_anything():

@@ -19,11 +19,18 @@ def rendered(template: str, **values: object) -> str:
 
 
 def marked(text: str) -> Markup:
-    """Escaped, with what stands between backticks set as code. Code may turn the direction of writing: it cannot turn the rest."""
+    """Escaped, with what stands between backticks set as code, and *this* in italics.
+
+    Code may turn the direction of writing: it cannot turn the rest.
+    """
     parts = str(escape(visible(text))).split("`")
     if len(parts) % 2 == 0:
-        return escape(visible(text))
-    return Markup("").join(Markup(f"<code><bdi>{part}</bdi></code>" if i % 2 else part) for i, part in enumerate(parts))
+        parts = ["`".join(parts)]
+    return Markup("").join(Markup(f"<code><bdi>{part}</bdi></code>" if i % 2 else _italics(part)) for i, part in enumerate(parts))
+
+
+def _italics(escaped: str) -> str:
+    return re.sub(r"(?<![\w*])\*(\w[\w -]{0,60})\*(?![\w*])", r"<em>\1</em>", escaped)
 
 
 def visible(text: str) -> str:

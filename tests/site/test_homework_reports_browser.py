@@ -1,0 +1,75 @@
+"""The feedback page and the class report in a browser: by day and by night, on a phone, with names that would break a page."""
+
+from dataclasses import replace
+
+import pytest
+from sitemap import ROOT
+
+from lectures_lib.homework.diagnosis import LOST, Verdict
+from lectures_lib.homework.grading.records import Result
+from lectures_lib.homework.grading.rules import Rules
+from lectures_lib.homework.questions import load
+from lectures_lib.homework.reports import class_report, feedback
+
+pytestmark = pytest.mark.browser
+HW = load("hw1")
+RULES = Rules(deadline="2026-11-01 12:00 UTC", late={"percent_per_day": 10.0})
+NAMES = ["anna", "\u202eturned \u05d0\u05d1", "x" * 300, "<script>alert(1)</script>", "&amp;"]
+
+
+def verdicts(shift: int) -> tuple[Verdict, ...]:
+    """One verdict of each kind, handed round among the questions."""
+    known = HW.questions[shift % 8].misconceptions[0]
+    kinds = [
+        Verdict("", True, "right"),
+        Verdict(
+            "",
+            False,
+            "misconception",
+            known.diagnosis,
+            known.name,
+            "a batch",
+            "The result differs in 3 of 4 values: [0] is 1, expected 2 …",
+        ),
+        Verdict("", False, "raised", f"It raised ValueError in line 3, `{'y' * 200}`: " + "z" * 300, on="a batch"),
+        Verdict("", False, "time", LOST["time"], on="a batch"),
+        Verdict("", False, "unfinished", "Not answered yet."),
+    ]
+    return tuple(replace(kinds[(i + shift) % len(kinds)], question=question.name) for i, question in enumerate(HW.questions))
+
+
+CLASS = [
+    Result(name, (f"{name}.ipynb",), "", verdicts(i), cells=((3, "KeyError in line 1, `x`: 'a'"),), uses=("flash",), seconds=2.0, name=name)
+    for i, name in enumerate(NAMES)
+]
+CLASS += [Result("unread", ("unread.ipynb",), "", problem="The file is empty.")]
+STUDENT = replace(CLASS[1], handed_in="2026-11-02T10:00:00+00:00", earlier=tuple(f"{name}.ipynb" for name in NAMES))
+PAGES = {
+    "feedback": feedback.page(HW, STUDENT, RULES),
+    "unread": feedback.page(HW, CLASS[-1]),
+    "class": class_report.page(HW, CLASS, RULES),
+    "nobody": class_report.page(HW, []),
+}
+
+
+@pytest.fixture(params=PAGES)
+def source(request):
+    return PAGES[request.param]
+
+
+def test_axe_finds_nothing_and_a_phone_is_wide_enough(open_page):
+    axe = (ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text()
+    for scheme in ("light", "dark"):
+        page = open_page(color_scheme=scheme)
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+        page.evaluate(axe)
+        found = page.evaluate("() => axe.run()")["violations"]
+        assert not found, [(v["id"], [n["html"][:150] for n in v["nodes"]]) for v in found]
+    page = open_page(width=390)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_it_needs_no_scripts(open_page):
+    page = open_page(java_script_enabled=False)
+    assert page.locator("h1").inner_text() == "Homework 1: Attention"
