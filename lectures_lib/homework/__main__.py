@@ -1,17 +1,21 @@
 """The instructor's commands: `grade` a class, `release` the student notebooks."""
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import track
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from lectures_lib.homework import load, names
 from lectures_lib.homework import release as releasing
-from lectures_lib.homework.grading import grade as grading
-from lectures_lib.homework.reports.gradebook import points
+from lectures_lib.homework.grading import course_file, grade_class
+from lectures_lib.homework.grading.executors import Dask, Threads
+from lectures_lib.homework.grading.records import write_whole
+from lectures_lib.homework.grading.rules import Rules
+from lectures_lib.homework.reports import gradescope as for_gradescope
 from lectures_lib.homework.sandbox import bubblewrap
 from lectures_lib.homework.sandbox.template import Limits
 
@@ -19,27 +23,78 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 console = Console(stderr=True)
 
 
+class Kind(StrEnum):
+    """How submissions are packed."""
+
+    auto = "auto"
+    plain = "plain"
+    canvas = "canvas"
+    moodle = "moodle"
+    gradescope = "gradescope"
+
+
+class Where(StrEnum):
+    """Who does the work."""
+
+    threads = "threads"
+    dask = "dask"
+
+
 @app.command()
 def grade(
     homework: Annotated[str, typer.Argument(help='Which homework, such as "hw1".')],
-    submissions: Annotated[Path, typer.Argument(help="A folder of notebooks named after their students, or a zip of them.")],
-    out: Annotated[Path, typer.Option(help="Folder for grades.csv, the feedback pages and the record of the run.")],
+    submissions: Annotated[Path, typer.Argument(help="A folder of what was handed in, or a zip of one: see --kind.")],
+    out: Annotated[Path, typer.Option(help="Folder for grades.csv, the feedback pages, the class report and the record of the run.")],
+    kind: Annotated[Kind, typer.Option(help="A download of Canvas, Moodle or Gradescope, or files named after students.")] = Kind.auto,
+    rules: Annotated[Path | None, typer.Option(help="A YAML file with points, deadlines, late policy.")] = None,
+    again: Annotated[list[str] | None, typer.Option(help='Put this question again to everybody ("hw1.causal_mask").')] = None,
     workers: Annotated[int, typer.Option(min=1, help="How many submissions to run at the same time.")] = os.cpu_count() or 1,
+    executor: Annotated[Where, typer.Option(help="Threads of this machine, or a Dask cluster.")] = Where.threads,
+    scheduler: Annotated[str, typer.Option(help='Of the Dask cluster: its address, such as "tcp://10.0.0.5:8786".')] = "",
     seed: Annotated[int | None, typer.Option(help="Of the inputs. Left out, a fresh one is drawn; it is kept in grading.json.")] = None,
     cell_seconds: Annotated[float, typer.Option(help="Limit for each code cell.")] = Limits.cell,
     total_seconds: Annotated[float, typer.Option(help="Limit for each submission.")] = Limits.total,
     memory_gb: Annotated[float, typer.Option(help="Limit for each submission, beyond what torch takes.")] = Limits.memory / 2**30,
+    gradescope: Annotated[Path | None, typer.Option(help="Write the only submission's result here, as Gradescope reads it.")] = None,
 ) -> None:
     """Grade submissions in a sandbox. Run again after an interruption, it goes on where it stopped."""
     limits = Limits(cell=cell_seconds, total=total_seconds, memory=int(memory_gb * 2**30))
     try:
+        if (executor is Where.dask) != bool(scheduler):
+            raise ValueError("--executor dask and --scheduler ADDRESS belong together")
         bank = load(homework)
-        results = grading.grade(bank, submissions, out, workers, seed, limits, progress=_show)
+        decided = course_file.load(rules, bank) if rules else Rules()
+        somewhere = Dask(scheduler) if scheduler else Threads(workers)
+        results = grade_class.grade(
+            bank, submissions, out, somewhere, seed, limits, decided, kind.value, tuple(again or ()), progress=_show, tell=_tell
+        )
+        if gradescope:
+            write_whole(gradescope, for_gradescope.for_one_student(bank, results, decided))
     except (bubblewrap.Refused, KeyError, OSError, ValueError) as error:
         _refuse(error)
-    totals = [sum(points(bank, result).values()) for result in results]
-    possible = sum(question.points for question in bank.questions)
-    console.print(f"{len(results)} graded, {sum(totals) / len(totals):.1f} of {possible} points on average; see {out / 'grades.csv'}")
+    except KeyboardInterrupt:
+        console.print(f"Stopped. What was graded is kept in {out}: run the same command to go on.")
+        raise typer.Exit(130) from None
+    scores = [decided.score(bank, result) for result in results]
+    possible = sum(scores[0].possible.values())
+    mean = sum(score.total for score in scores) / len(scores)
+    console.print(f"{len(results)} graded, {mean:.1f} of {possible:g} points on average; see {out / 'class_report.html'}")
+
+
+@app.command()
+def autograder(
+    homework: Annotated[str, typer.Argument(help='Which homework, such as "hw1".')],
+    out: Annotated[Path, typer.Argument(help="The zip to write.")],
+    rules: Annotated[Path | None, typer.Option(help="A YAML file with points, deadlines, late policy; it travels in the zip.")] = None,
+) -> None:
+    """Make the zip that turns this grader into an autograder on Gradescope."""
+    try:
+        bank = load(homework)
+        if rules:
+            course_file.load(rules, bank)
+        console.print(f"wrote {for_gradescope.autograder_zip(bank, out, rules)}")
+    except (KeyError, OSError, ValueError) as error:
+        _refuse(error)
 
 
 @app.command()
@@ -57,7 +112,14 @@ def release(
 
 
 def _show(results, total):
-    return track(results, total=total, description="grading", console=console)
+    """A bar with the time that is left."""
+    columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bar:
+        yield from bar.track(results, total=total)
+
+
+def _tell(text: str) -> None:
+    console.print(text, markup=False, highlight=False)
 
 
 def _refuse(error: Exception) -> None:

@@ -88,6 +88,15 @@ class AnswerKey:
             return replace(found, message=f"{found.message} {self.question.below}")
         return found
 
+    def faults(self) -> list[str]:
+        """What these inputs fail to do: known mistakes that pass, or that are called by another one's name."""
+        found = []
+        for misconception, outcomes in self.mistakes:
+            verdict = self.verdict(outcomes)
+            if verdict.mistake != misconception.name:
+                found.append(f"{self.question.name}: {misconception.name} is judged {verdict.mistake or verdict.kind}")
+        return found
+
     def _may_be_unimplemented(self) -> bool:
         return any(right.raised and right.raised.kind == "NotImplementedError" for right in self.right)
 

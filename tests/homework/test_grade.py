@@ -4,17 +4,21 @@ import csv
 import json
 import shutil
 import sys
+from dataclasses import replace
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from lectures_lib.homework.__main__ import app
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading import grade as grading
-from lectures_lib.homework.grading.records import Result
+from lectures_lib.homework.grading import grade_class, grade_one
+from lectures_lib.homework.grading.executors import Threads
+from lectures_lib.homework.grading.records import Records
+from lectures_lib.homework.questions import Case, Homework
 from lectures_lib.homework.sandbox import bubblewrap, doors
 from lectures_lib.homework.sandbox.template import Limits
-from tests.homework.toy import QUICK, RIGHT_DOUBLE, RIGHT_SCALE, TOY, notebook
+from tests.homework.toy import DOUBLE, QUICK, RIGHT_DOUBLE, RIGHT_SCALE, TOY, notebook, question
 
 
 @pytest.fixture
@@ -29,19 +33,21 @@ def submissions(tmp_path):
 @pytest.fixture
 def pretended(monkeypatch):
     """Grading without a sandbox: everyone's answers count as right. Gives the students graded, in order."""
-    graded = []
+    graded, questions = [], []
 
-    def grade_one(submission, homework, keys, limits):
+    def pretend(submission, job):
         graded.append(submission.student)
+        questions.append((submission.student, len(job.keys)))
         if submission.student in broken:
             raise broken[submission.student]
-        return Result(submission.student, submission.files, "", tuple(Verdict(key.question.name, True, "right") for key in keys))
+        verdicts = tuple(Verdict(key.question.name, True, "right") for key in job.keys)
+        return replace(grade_one.facts(submission), fingerprint=job.fingerprint(submission), verdicts=verdicts)
 
     broken = {}
-    monkeypatch.setattr(grading, "grade_one", grade_one)
-    monkeypatch.setattr(grading, "_rehearse", lambda keys, limits: None)
+    monkeypatch.setattr(grade_one, "grade_one", pretend)
+    monkeypatch.setattr(grade_class, "_rehearse", lambda job: None)
     monkeypatch.setattr(doors, "require", lambda hidden=(): True)
-    graded_and_broken = type("Pretended", (), {"graded": graded, "broken": broken})
+    graded_and_broken = type("Pretended", (), {"graded": graded, "broken": broken, "questions": questions})
     return graded_and_broken
 
 
@@ -49,12 +55,12 @@ def test_an_interrupted_run_goes_on(submissions, pretended, tmp_path):
     out = tmp_path / "grades"
     pretended.broken["carl"] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        grading.grade(TOY, submissions, out)
+        grade_class.grade(TOY, submissions, out)
     assert not (out / "grades.csv").exists()
     seed = json.loads((out / "grading.json").read_text())["seed"]
     del pretended.broken["carl"]
     first = list(pretended.graded)
-    results = grading.grade(TOY, submissions, out)
+    results = grade_class.grade(TOY, submissions, out)
     assert [result.student for result in results] == ["anna", "ben", "carl", "dora"]
     again = pretended.graded[len(first) :]
     assert "carl" in again
@@ -62,17 +68,17 @@ def test_an_interrupted_run_goes_on(submissions, pretended, tmp_path):
     assert json.loads((out / "grading.json").read_text())["seed"] == seed
     (submissions / "ben.ipynb").write_bytes(notebook("# changed"))
     done = len(pretended.graded)
-    grading.grade(TOY, submissions, out, workers=3)
+    grade_class.grade(TOY, submissions, out, Threads(3))
     assert pretended.graded[done:] == ["ben"]
     assert len(list((out / "feedback").iterdir())) == 4
 
 
 def test_a_fault_of_the_grader_costs_one_row_and_is_tried_again(submissions, pretended, tmp_path):
     pretended.broken["ben"] = RuntimeError("a bug")
-    results = grading.grade(TOY, submissions, tmp_path / "grades")
+    results = grade_class.grade(TOY, submissions, tmp_path / "grades")
     assert "fault of the grader" in results[1].problem
     del pretended.broken["ben"]
-    results = grading.grade(TOY, submissions, tmp_path / "grades")
+    results = grade_class.grade(TOY, submissions, tmp_path / "grades")
     assert results[1].problem == ""
     assert pretended.graded.count("ben") == 2
     assert pretended.graded.count("anna") == 1
@@ -80,15 +86,15 @@ def test_a_fault_of_the_grader_costs_one_row_and_is_tried_again(submissions, pre
 
 def test_one_folder_holds_one_run(submissions, pretended, tmp_path):
     out = tmp_path / "grades"
-    grading.grade(TOY, submissions, out, seed=7)
-    grading.grade(TOY, submissions, out, seed=7)
+    grade_class.grade(TOY, submissions, out, seed=7)
+    grade_class.grade(TOY, submissions, out, seed=7)
     with pytest.raises(ValueError, match="with seed 7"):
-        grading.grade(TOY, submissions, out, seed=8)
+        grade_class.grade(TOY, submissions, out, seed=8)
     with pytest.raises(ValueError, match="lies in the folder"):
-        grading.grade(TOY, submissions, submissions / "grades")
+        grade_class.grade(TOY, submissions, submissions / "grades")
     first, second = (tmp_path / name for name in ("one", "two"))
     for folder in (first, second):
-        grading.grade(TOY, submissions, folder)
+        grade_class.grade(TOY, submissions, folder)
     seeds = [json.loads((folder / "grading.json").read_text())["seed"] for folder in (first, second)]
     assert seeds[0] != seeds[1]
 
@@ -147,7 +153,7 @@ def test_a_class_in_the_sandbox(tmp_path):
     (folder / "<script>alert(1)<,script>.ipynb").write_bytes(notebook("def double(x):\n    return x**2"))
     (folder / "zero.ipynb").write_bytes(b"")
     (folder / "deep.ipynb").write_bytes(b"[" * 100_000)
-    results = grading.grade(TOY, folder, tmp_path / "grades", workers=2, limits=QUICK)
+    results = grade_class.grade(TOY, folder, tmp_path / "grades", Threads(2), limits=QUICK)
     assert [sum(verdict.right for verdict in result.verdicts) for result in results] == [0, 2, 0, 0]
     with (tmp_path / "grades" / "grades.csv").open(newline="") as file:
         table = list(csv.reader(file))
@@ -163,10 +169,10 @@ def test_a_broken_installation_gives_no_zeros(tmp_path, monkeypatch):
     (tmp_path / "submissions" / "anna.ipynb").write_bytes(notebook(RIGHT_DOUBLE))
     monkeypatch.setitem(bubblewrap.ENVIRONMENT, "PYTHONHOME", "/nowhere")
     with pytest.raises(bubblewrap.Refused, match="does not start"):
-        grading.grade(TOY, tmp_path / "submissions", tmp_path / "grades")
+        grade_class.grade(TOY, tmp_path / "submissions", tmp_path / "grades")
     monkeypatch.delitem(bubblewrap.ENVIRONMENT, "PYTHONHOME")
     with pytest.raises(bubblewrap.Refused, match="do not come back"):
-        grading.grade(TOY, tmp_path / "submissions", tmp_path / "grades", limits=Limits(memory=-(1 << 40), restarts=0))
+        grade_class.grade(TOY, tmp_path / "submissions", tmp_path / "grades", limits=Limits(total=-1.0))
     assert not (tmp_path / "grades" / "grades.csv").exists()
 
 
@@ -174,3 +180,80 @@ def test_a_broken_installation_gives_no_zeros(tmp_path, monkeypatch):
 def test_submissions_that_the_sandbox_would_show_are_refused(monkeypatch):
     with pytest.raises(bubblewrap.Refused, match="can be read"):
         doors.require(hidden=[bubblewrap.PACKAGE / "attention.py"])
+
+
+def again(submissions, out, *questions):
+    return grade_class.grade(TOY, submissions, out, again=questions)
+
+
+def test_one_question_is_put_again_to_everybody(submissions, pretended, tmp_path):
+    """The others' verdicts stay; a new file is asked everything."""
+    out = tmp_path / "grades"
+    grade_class.grade(TOY, submissions, out)
+    (submissions / "eva.ipynb").write_bytes(notebook("# eva"))
+    results = again(submissions, out, "toy.double")
+    assert sorted(pretended.questions[-5:]) == [("anna", 1), ("ben", 1), ("carl", 1), ("dora", 1), ("eva", 2)]
+    assert all([verdict.question for verdict in result.verdicts] == ["toy.double", "toy.Scale"] for result in results)
+    with pytest.raises(KeyError, match=r"toy.double, toy.Scale"):
+        again(submissions, out, "toy.nothing")
+
+
+def test_a_later_file_of_a_student_is_graded_and_the_earlier_result_is_kept(submissions, pretended, tmp_path):
+    out = tmp_path / "grades"
+    grade_class.grade(TOY, submissions, out)
+    (submissions / "ben.ipynb").write_bytes(notebook("# better"))
+    grade_class.grade(TOY, submissions, out)
+    with Records(out) as records:
+        assert sorted(student for student, _ in records.written()) == ["anna", "ben", "ben", "carl", "dora"]
+
+
+def test_two_graders_do_not_share_a_folder(submissions, pretended, tmp_path):
+    out = tmp_path / "grades"
+    grade_class.grade(TOY, submissions, out)
+    with grade_class.only_one(out), pytest.raises(ValueError, match="another grader is at work"):
+        grade_class.grade(TOY, submissions, out)
+
+
+def test_a_full_disk_stops_the_run_and_loses_nothing(submissions, pretended, tmp_path, monkeypatch):
+    out = tmp_path / "grades"
+    begin = Records.__init__
+
+    def small(self, folder):
+        begin(self, folder)
+        self._file.execute("PRAGMA max_page_count=4")  # of 4 KB
+
+    monkeypatch.setattr(Records, "__init__", small)
+    for name in ("anna", "ben", "carl", "dora"):
+        (submissions / f"{name * 50}.ipynb").write_bytes(notebook(f"# {name}"))
+    with pytest.raises(OSError, match=r"disk is full.*The [1-7] results before are safe: make room"):
+        grade_class.grade(TOY, submissions, out)
+    monkeypatch.setattr(Records, "__init__", begin)
+    before = len(pretended.graded)
+    with Records(out) as records:
+        safe = len(records.written())
+    assert safe > 0
+    assert len(grade_class.grade(TOY, submissions, out)) == 8
+    assert len(pretended.graded) - before == 8 - safe
+
+
+def test_a_record_that_is_damaged_is_not_overwritten(submissions, pretended, tmp_path):
+    out = tmp_path / "grades"
+    out.mkdir()
+    (out / "results.sqlite").write_bytes(b"not a database" * 100)
+    with pytest.raises(ValueError, match="Put it aside"):
+        grade_class.grade(TOY, submissions, out)
+    assert (out / "results.sqlite").read_bytes().startswith(b"not a database")
+
+
+def test_a_seed_on_which_a_mistake_does_not_show_is_not_drawn(monkeypatch):
+    """A vector that reads the same backwards cannot tell `reversed` from the right answer."""
+    seeds = iter([1, 2, 3])
+    monkeypatch.setattr(grade_class.secrets, "randbits", lambda bits: next(seeds))
+    palindromes = question("double", DOUBLE.reference, mistakes=(("reversed", lambda x: 2 * x.flip(0)),))
+    cases = {1: [1.0, 2.0, 1.0], 2: [1.0, 2.0, 3.0]}
+    shown = replace(palindromes, cases=lambda g: [Case((torch.tensor(cases[g.initial_seed()]),), shows="a vector")])
+    assert grade_class.drawn(Homework("toy", "A toy", (shown,))) == 2
+    never = replace(shown, cases=lambda g: [Case((torch.zeros(2),), shows="nothing")])
+    monkeypatch.setattr(grade_class.secrets, "randbits", lambda bits: 0)
+    with pytest.raises(ValueError, match=r"none tells all mistakes apart.*reversed is judged right"):
+        grade_class.drawn(Homework("toy", "A toy", (never,)))

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.inside.calls import Outcome, Raised
 from lectures_lib.homework.questions import Case
-from lectures_lib.homework.sandbox.process import Lost, Sandbox
+from lectures_lib.homework.sandbox.process import Broken, Lost, Sandbox
 from lectures_lib.homework.sandbox.template import Limits
 
+PATIENCE = 2  # so often may the warm process be ended from outside (a machine out of memory) before the submission is left for later
 SECOND_TIME = 2.0  # seconds for the definitions of a cell that was cut before
 
 
@@ -32,20 +33,29 @@ class Execution:
         self._starts = 0
 
     def run(self, keys: list[AnswerKey]) -> dict[str, list[Outcome]]:
-        """Run all cells, then put all questions: the outcomes of each one's cases, up to the first that was lost."""
+        """Run all cells, then put all questions: the outcomes of each one's cases, up to the first that was lost.
+
+        Raises:
+            Broken: if the process around it was ended from outside again and again.
+        """
         outcomes: dict[str, list[Outcome]] = {}
+        broken = 0
         while len(outcomes) < len(keys) and not self._exhausted():
             self._starts += 1
             with Sandbox(self.limits) as sandbox:
                 try:
                     self._run_cells(sandbox)
+                    for key in keys:
+                        if key.question.name not in outcomes:
+                            outcomes[key.question.name], usable = self._put(sandbox, key)
+                            if not usable:
+                                break
                 except Lost:
                     continue
-                for key in keys:
-                    if key.question.name not in outcomes:
-                        outcomes[key.question.name], usable = self._put(sandbox, key)
-                        if not usable:
-                            break
+                except Broken:
+                    broken += 1
+                    if broken > PATIENCE:
+                        raise
         return {key.question.name: outcomes.get(key.question.name, [Outcome(lost="unreached")]) for key in keys}
 
     def _exhausted(self) -> bool:

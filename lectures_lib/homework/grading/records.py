@@ -1,14 +1,31 @@
-"""What has been graded so far, so that an interrupted run goes on where it stopped. One small file a student."""
+"""What has been graded so far, in a SQLite file, so that a run that was cut off goes on where it stopped."""
 
+import fcntl
 import hashlib
 import json
 import os
 import re
+import sqlite3
 import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from lectures_lib.homework.diagnosis import Verdict
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS results (
+    number INTEGER PRIMARY KEY, -- a later result of the same student stands instead of an earlier one; both are kept
+    student TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    written TEXT NOT NULL,
+    result TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS by_student ON results (student, number);
+"""
 
 
 @dataclass(frozen=True)
@@ -45,45 +62,117 @@ class Result:
 
 
 class Records:
-    """The results in a folder. A student's file is there completely or not at all, whenever the run is cut off."""
+    """The results in a folder's `results.sqlite`. A result is there completely or not at all, whenever the run is cut off.
+
+    Nothing is ever overwritten: a new result of a student is written below the old one, and the last one counts.
+
+    Raises:
+        ValueError: if the file is there and is no such record.
+    """
 
     def __init__(self, folder: Path):
-        self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-
-    def get(self, student: str, fingerprint: str) -> Result | None:
-        """The student's result, if there is one that still holds."""
+        self.path = folder / "results.sqlite"
+        self._lock = threading.Lock()
         try:
-            kept = json.loads(self._path(student).read_text(encoding="utf-8"))
-            kept["verdicts"] = tuple(Verdict(**verdict) for verdict in kept["verdicts"])
-            for listed in ("files", "uses", "earlier"):
-                kept[listed] = tuple(kept[listed])
-            kept["cells"] = tuple((number, why) for number, why in kept["cells"])
-            result = Result(**kept)
-        except (OSError, ValueError, TypeError, KeyError):
+            self._file = sqlite3.connect(self.path, check_same_thread=False, timeout=30)
+            self._file.execute("PRAGMA journal_mode=WAL")
+            self._file.execute("PRAGMA synchronous=FULL")
+            self._file.executescript(_TABLES)
+        except sqlite3.DatabaseError as error:
+            raise ValueError(
+                f"{self.path} cannot be read as the record of a run ({error}). Put it aside, and everything is graded anew."
+            ) from None
+
+    def __enter__(self) -> "Records":
+        """The records themselves."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def get(self, student: str) -> Result | None:
+        """The student's last result; None if there is none that can be read."""
+        with self._lock:
+            row = self._file.execute(
+                "SELECT result FROM results WHERE student = ? ORDER BY number DESC LIMIT 1", (_storable(student),)
+            ).fetchone()
+        try:
+            return _read(row[0]) if row else None
+        except (ValueError, TypeError, KeyError):
             return None
-        return result if result.student == student and result.fingerprint == fingerprint else None
 
     def put(self, result: Result) -> None:
-        """Remember a result."""
-        write_whole(self._path(result.student), json.dumps(asdict(result), indent=1))
+        """Remember a result.
 
-    def _path(self, student: str) -> Path:
-        return self._folder / f"{file_stem(student)}.json"
+        Raises:
+            OSError: if there is no room for it. What was written before is safe.
+        """
+        text = json.dumps(asdict(result))
+        row = (_storable(result.student), result.fingerprint, datetime.now(UTC).isoformat(timespec="seconds"), text)
+        with self._lock:
+            try:
+                with self._file:
+                    self._file.execute("INSERT INTO results (student, fingerprint, written, result) VALUES (?, ?, ?, ?)", row)
+                    count = self._file.execute("SELECT count(DISTINCT student) FROM results").fetchone()[0]
+            except sqlite3.OperationalError as error:
+                count = self._file.execute("SELECT count(DISTINCT student) FROM results").fetchone()[0]
+                raise OSError(
+                    f"{self.path} could not be written ({error}). The {count} results before are safe: make room and run the same command."
+                ) from None
+
+    def written(self) -> list[tuple[str, str]]:
+        """(student, time) of every result ever written, in order."""
+        with self._lock:
+            return self._file.execute("SELECT student, written FROM results ORDER BY number").fetchall()
+
+
+def _read(text: str) -> Result:
+    kept = json.loads(text)
+    kept["verdicts"] = tuple(Verdict(**verdict) for verdict in kept["verdicts"])
+    for listed in ("files", "uses", "earlier"):
+        kept[listed] = tuple(kept[listed])
+    kept["cells"] = tuple((number, why) for number, why in kept["cells"])
+    return Result(**kept)
+
+
+def _storable(student: str) -> str:
+    """A file's name need not be text that a database takes."""
+    return student.encode("utf-8", "backslashreplace").decode()
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Keep a second grader away from this folder.
+
+    Raises:
+        ValueError: if one is at work there.
+    """
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ValueError(f"another grader is at work on {folder}; wait for it, or choose another folder") from None
+        yield
 
 
 def file_stem(student: str) -> str:
     """A file name for a student, whatever their name consists of: what is harmless of it, and a hash that keeps it unique."""
     readable = re.sub(r"[^\w-]+", "_", student, flags=re.ASCII).strip("_")[:40]
-    return f"{readable or 'student'}-{hashlib.sha256(student.encode()).hexdigest()[:8]}"
+    return f"{readable or 'student'}-{hashlib.sha256(student.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that nobody ever sees half of it."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.chmod(temporary, 0o644)
-    os.replace(temporary, path)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

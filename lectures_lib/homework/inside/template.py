@@ -39,20 +39,25 @@ def main(control_fd: int) -> None:
     while True:
         message, descriptors, *_ = socket.recv_fds(control, MAX_MESSAGE, 2)
         if not message:
-            return
+            break
         if len(descriptors) == 2:
             order = json.loads(message)
             if not order["fork"]:
                 _become(control, order, descriptors, bytes.fromhex(order["filter"]))
                 return
             keeper, lifeline = _forked(control, order, descriptors)
-        elif keeper:
-            os.close(lifeline)
-            os.waitpid(keeper, 0)
-            keeper = 0
-            control.send(b'{"stopped": true}')
         else:
+            _end(keeper, lifeline)
+            keeper, lifeline = 0, -1
             control.send(b'{"stopped": true}')
+    _end(keeper, lifeline)
+
+
+def _end(keeper: int, lifeline: int) -> None:
+    """End the fork, if there is one; come back when nothing of it is left."""
+    if keeper:
+        os.close(lifeline)
+        os.waitpid(keeper, 0)
 
 
 def _forked(control: socket.socket, order: dict, descriptors: list[int]) -> tuple[int, int]:

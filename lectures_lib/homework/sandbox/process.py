@@ -25,6 +25,10 @@ class Lost(Exception):
         self.kind = kind
 
 
+class Broken(Exception):
+    """The warm process is gone, which no student code can end: nothing can be said of the submission it ran."""
+
+
 class Sandbox:
     """A process that runs cells and calls answers. Use as a context manager: at its end nothing of it is left running.
 
@@ -70,6 +74,8 @@ class Sandbox:
 
         Raises:
             Lost: if no reply came that makes sense. The process is then of no more use.
+            Broken: if that is not the submission's doing.
+            template.Ending: if the run has been stopped.
         """
         patience = seconds + GRACE
         self._asked += 1
@@ -82,6 +88,12 @@ class Sandbox:
             return _outcome(reply, value)
         except wire.Garbled:
             raise Lost("garbled") from None
+        except Lost as lost:
+            if template.ending():
+                raise template.Ending("the run has been stopped") from None
+            if lost.kind == "ended" and self._template.warm and not self._template.lives_on():
+                raise Broken("the warm process has ended") from None
+            raise
 
     def _exchange(self, frame: bytes, deadline: float) -> tuple[bytes, bytes]:
         """Write `frame`, read the two parts of one frame; neither may take for ever, nor fill the memory."""

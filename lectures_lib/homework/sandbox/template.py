@@ -9,15 +9,20 @@ import struct
 import subprocess
 import tempfile
 import threading
+import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lectures_lib.homework.sandbox import bubblewrap, seccomp
 
 START = 60.0  # seconds that Python and torch may take to start, on a busy machine
+GOODBYE = 2.0  # seconds for a template to end by itself
 PATIENCE = 10.0  # seconds for a fork to be there, or to be gone
 _CREDENTIALS = struct.Struct("=iii")  # struct ucred: process, user, group
 _of_thread = threading.local()
 _warm = True
+_all: "weakref.WeakSet[Template]" = weakref.WeakSet()
+_ending = threading.Event()
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,10 @@ class Limits:
     memory: int = 2 << 30
     file: int = 32 << 20
     restarts: int = 12
+
+
+class Ending(Exception):
+    """The run has been stopped: what its processes did last is not to be judged."""
 
 
 class Template:
@@ -68,6 +77,7 @@ class Template:
             raise
         finally:
             far_end.close()
+        _all.add(self)
 
     def fork(self, limits: Limits, requests_fd: int, replies_fd: int) -> int:
         """Have it fork a process that reads frames from one descriptor and writes to the other: its number here.
@@ -107,6 +117,14 @@ class Template:
         """Whether it can fork once more."""
         return self._process.poll() is None and (self.warm or not self._used)
 
+    def lives_on(self) -> bool:
+        """Whether it is still there a moment after one of its forks has ended: the end of bubblewrap's process shows a little late."""
+        try:
+            self._process.wait(0.2)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
+
     @property
     def pid(self) -> int:
         """The number of bubblewrap's process: the first of all that belongs to this sandbox."""
@@ -114,9 +132,13 @@ class Template:
 
     def close(self) -> None:
         """End it, and with it everything in its sandbox."""
-        self._process.kill()
-        self._process.wait()
+        _all.discard(self)
         self._control.close()
+        try:  # it hangs up by itself, unless it runs a submission's code
+            self._process.wait(GOODBYE if self.warm else 0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         self._complaints.close()
 
     def __del__(self):
@@ -139,13 +161,33 @@ def forked(limits: Limits, requests_fd: int, replies_fd: int) -> tuple[Template,
 
     Raises:
         bubblewrap.Refused: if no process could be shut in.
+        Ending: if the run has been stopped.
     """
+    if _ending.is_set():
+        raise Ending("the run has been stopped")
     try:
         found = _of_this_thread()
         return found, found.fork(limits, requests_fd, replies_fd)
     except bubblewrap.Refused:  # something outside may have killed it
         found = _of_this_thread()
         return found, found.fork(limits, requests_fd, replies_fd)
+
+
+@contextlib.contextmanager
+def ended() -> Iterator[None]:
+    """End every process of every thread, and start none within this context."""
+    _ending.set()
+    for template in list(_all):
+        template.close()
+    try:
+        yield
+    finally:
+        _ending.clear()
+
+
+def ending() -> bool:
+    """Whether the run has been stopped."""
+    return _ending.is_set()
 
 
 def use(warm: bool) -> None:

@@ -1,0 +1,177 @@
+"""Grade a class: every submission through the sandbox, every result remembered, the grade book and all reports written."""
+
+import json
+import platform
+import secrets
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import torch
+
+import lectures_lib
+from lectures_lib.homework.diagnosis import AnswerKey
+from lectures_lib.homework.grading.execution import Execution
+from lectures_lib.homework.grading.executors import Executor, Threads
+from lectures_lib.homework.grading.grade_one import Job, facts
+from lectures_lib.homework.grading.records import Records, Result, only_one, write_whole
+from lectures_lib.homework.grading.rules import Rules
+from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.reports.everything import write_all
+from lectures_lib.homework.sandbox import bubblewrap, doors
+from lectures_lib.homework.sandbox.template import Limits
+from lectures_lib.homework.submissions.collect import Submission, collect
+
+DRAWS = 20  # seeds that are looked at before a question bank is given up
+
+
+def grade(
+    homework: Homework,
+    source: Path,
+    out: Path,
+    executor: Executor | None = None,
+    seed: int | None = None,
+    limits: Limits | None = None,
+    rules: Rules | None = None,
+    kind: str = "auto",
+    again: tuple[str, ...] = (),
+    progress: Callable[[Iterable[Result], int], Iterable[Result]] = lambda results, total: results,
+    tell: Callable[[str], None] = lambda text: None,
+) -> list[Result]:
+    """Grade every submission in `source`; write all reports and a record of the run to `out`.
+
+    Run again after an interruption, it goes on with the same seed and grades only what is new or has changed.
+
+    Args:
+        homework: the questions.
+        source: what was handed in, see `submissions.collect`.
+        out: the folder for the results; made if it is not there.
+        executor: who does the work; None: one thread.
+        seed: of the inputs, the same for the whole class; None: a new one that nobody knew before.
+        limits: what each submission may use.
+        rules: points, deadline and late policy; None: the points of the question bank.
+        kind: how the submissions are packed; "auto" looks.
+        again: full names of questions that are put again to everybody, whose other verdicts stay.
+        progress: wraps the results as they come in, to show that they do; it is also told how many there will be.
+        tell: is given what an instructor should know: what was found, what could not be written.
+
+    Raises:
+        bubblewrap.Refused: if student code cannot be shut in here. Nothing has been run then.
+        FileNotFoundError, ValueError: if there is nothing to grade, or `out` holds another run.
+        OSError: if there is no room for the results. What was written before is safe.
+    """
+    submissions = collect(source, kind, homework.name)
+    tell(submissions.told)
+    if out.resolve().is_relative_to(source.resolve()):
+        raise ValueError(f"{out} lies in the folder of submissions {source}; choose another place for the results")
+    questions = [homework[name] for name in again] or list(homework.questions)
+    limits = limits or Limits()
+    if not doors.require(hidden=[source, out] if out.exists() else [source]):
+        tell("This machine allows no spaces within spaces: each submission imports torch anew, about a second more.")
+    out.mkdir(parents=True, exist_ok=True)
+    with only_one(out), Records(out) as records:
+        seed = _begin(homework, out, seed)
+        job = Job(homework, seed, tuple(AnswerKey(question, seed) for question in questions), limits)
+        _rehearse(job)
+        known, unknown = _sorted_out(submissions, job, records, again)
+        results = list(progress(_all(known, unknown, job, records, executor or Threads(), again), len(submissions)))
+    results.sort(key=lambda result: result.student)
+    for warning in write_all(homework, results, out, rules or Rules()):
+        tell(warning)
+    return results
+
+
+def _sorted_out(
+    submissions: list[Submission], job: Job, records: Records, again: tuple[str, ...]
+) -> tuple[list[Result], dict[str, tuple[Submission, Result | None]]]:
+    """The results that still hold, and what is to be graded: {student: (submission, its result up to now if only some questions are)}."""
+    known, unknown = [], {}
+    for submission in submissions:
+        kept = records.get(submission.student)
+        holds = kept is not None and kept.fingerprint == job.fingerprint(submission)
+        if holds and not again:
+            known.append(_brought_up_to_date(kept, submission))
+        else:
+            unknown[submission.student] = submission, kept if holds else None
+    return known, unknown
+
+
+def _all(
+    known: list[Result], unknown: dict[str, tuple[Submission, Result | None]], job: Job, records: Records, executor: Executor, again: tuple
+) -> Iterator[Result]:
+    """The known results, then the new ones, each written down before it is handed on."""
+    yield from known
+    whole = job
+    if again and any(kept is None for _, kept in unknown.values()):  # new files are asked everything
+        whole = replace(job, keys=tuple(AnswerKey(question, job.seed) for question in job.homework.questions))
+    for some, asked in ((True, job), (False, whole)):
+        part = [submission for submission, kept in unknown.values() if (kept is not None) == some]
+        if not part:
+            continue
+        for result in executor.results(part, asked):
+            if kept := unknown[result.student][1]:
+                result = _merged(kept, result)
+            if result.fingerprint:
+                records.put(result)
+            yield result
+
+
+def _merged(kept: Result, new: Result) -> Result:
+    """A result of which some questions were put again."""
+    if not new.fingerprint:
+        return new
+    verdicts = {verdict.question: verdict for verdict in new.verdicts}
+    return replace(new, verdicts=tuple(verdicts.get(verdict.question, verdict) for verdict in kept.verdicts))
+
+
+def _brought_up_to_date(kept: Result, submission: Submission) -> Result:
+    """A remembered result, with what is known of the submission today: the same file may have been handed in again, later."""
+    now = facts(submission)
+    return replace(kept, files=now.files, name=now.name, ids=now.ids, handed_in=now.handed_in, earlier=now.earlier)
+
+
+def _begin(homework: Homework, out: Path, seed: int | None) -> int:
+    """Start the run's record, or take it up again; the seed of the run.
+
+    Raises:
+        ValueError: if the folder holds the grades of another homework, or of another seed.
+    """
+    path = out / "grading.json"
+    if path.exists():
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["homework"] != homework.name or seed not in (None, record["seed"]):
+            raise ValueError(f"{out} holds grades of {record['homework']} with seed {record['seed']}; choose another folder")
+        return record["seed"]
+    seed = drawn(homework) if seed is None else seed
+    versions = {"lectures_lib": lectures_lib.__version__, "torch": torch.__version__, "python": platform.python_version()}
+    begun = datetime.now(UTC).isoformat(timespec="seconds")
+    record = {"homework": homework.name, "seed": seed, "begun": begun, "command": shlex.join(sys.argv), "versions": versions}
+    write_whole(path, json.dumps(record, indent=1) + "\n")
+    return seed
+
+
+def drawn(homework: Homework) -> int:
+    """A seed that nobody knew before, with whose inputs every known mistake shows and gets its own name.
+
+    Raises:
+        ValueError: if there is none among many: a question's inputs do not do what they are for.
+    """
+    for _ in range(DRAWS):
+        seed = secrets.randbits(32)
+        faults = [fault for question in homework.questions if question.seconds <= 10 for fault in AnswerKey(question, seed).faults()]
+        if not faults:
+            return seed
+    raise ValueError(f"{homework.name}: of {DRAWS} seeds none tells all mistakes apart. With the last: {'; '.join(faults[:3])}")
+
+
+def _rehearse(job: Job) -> None:
+    """Make sure that an answer reaches the questions at all, before a whole class gets 0 for a broken installation."""
+    key = job.keys[0]
+    source = f"def {key.question.answer_name}(*args, **kwargs):\n    raise NotImplementedError"
+    outcomes = Execution([source], job.limits).run([key])[key.question.name]
+    heard = key.question.cases and all(outcome.raised for outcome in outcomes)
+    if not heard:
+        raise bubblewrap.Refused(f"The sandbox starts, but answers do not come back from it ({outcomes[0].lost or 'a value instead'}).")
