@@ -117,7 +117,7 @@ def test_moodle_several_notebooks(tmp_path, zipped):
     ada, ben, carl = ("Ada_1_assignsubmission_file", "Ben_2_assignsubmission_file", "Carl_3_assignsubmission_file")
     files = {f"{ada}/hw1.ipynb": notebook("old"), f"{ada}/hw1-1.ipynb": notebook("new")}
     files |= {f"{ben}/hw1_ben.ipynb": notebook("right"), f"{ben}/hw10.ipynb": notebook("x"), f"{ben}/tools.ipynb": notebook("y")}
-    files |= {f"{carl}/a.ipynb": notebook("a"), f"{carl}/b.ipynb": notebook("b")}
+    files |= {f"{carl}/hw1_a.ipynb": notebook("a"), f"{carl}/hw1_b.ipynb": notebook("b")}
     source = pack(tmp_path, files, zipped)
     found = collect(source, homework="hw1")
     assert [cells(found[0]), cells(found[1])] == [["new"], ["right"]]
