@@ -76,9 +76,8 @@ def grade(
         console.print(f"Stopped. What was graded is kept in {out}: run the same command to go on.")
         raise typer.Exit(130) from None
     scores = [decided.score(bank, result) for result in results]
-    possible = sum(scores[0].possible.values())
     mean = sum(score.total for score in scores) / len(scores)
-    console.print(f"{len(results)} graded, {mean:.1f} of {possible:g} points on average; see {out / 'class_report.html'}")
+    console.print(f"{len(results)} graded, {mean:.1f} of {scores[0].out_of:g} points on average; see {out / 'class_report.html'}")
 
 
 @app.command()
