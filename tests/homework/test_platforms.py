@@ -282,7 +282,7 @@ def test_the_kind_can_be_told(tmp_path, zipped):
 
 
 @both
-@pytest.mark.parametrize("names", [["anna", "hw_1_2_anna"], ["team_1_2_x", "anna", "ben", "carl"], ["submission_1", "submission_2"]])
+@pytest.mark.parametrize("names", [["hw_1_2_anna", "zoe"], ["team_1_2_x", "anna", "ben", "carl"], ["submission_1", "submission_2"]])
 def test_a_few_names_by_chance_make_no_platform(tmp_path, zipped, names):
     found = collect(pack(tmp_path, {f"{name}.ipynb": notebook("a") for name in names}, zipped))
     assert (found.kind, [each.student for each in found]) == ("plain", sorted(names))

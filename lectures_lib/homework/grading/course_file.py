@@ -36,11 +36,12 @@ def load(path: Path, homework: Homework) -> Rules:
         ValueError: if there is anything wrong with it: every mistake with its line, and what is allowed there.
     """
     settings = yaml_file.read(path)
+    unknown = _unknown(settings.content, homework)
     try:
         course = Course.model_validate(settings.content)
     except ValidationError as error:
-        _refuse(path, settings, [_explained(each) for each in error.errors()])
-    _refuse(path, settings, [wrong for name, rules in course.homework.items() for wrong in _unknown(name, rules, homework)])
+        _refuse(path, settings, [_explained(each) for each in error.errors()] + unknown)
+    _refuse(path, settings, unknown)
     rules = course.homework.get(homework.name, Rules())
     if rules.deadline is not None and "late" not in rules.model_fields_set:
         rules = rules.model_copy(update={"late": course.late})
@@ -50,28 +51,41 @@ def load(path: Path, homework: Homework) -> Rules:
 def _refuse(path: Path, settings: yaml_file.Settings, wrong: list[tuple[yaml_file.Path_, str]]) -> None:
     """Stop, if anything is wrong."""
     if wrong:
+        wrong = sorted(wrong, key=lambda each: settings.line(each[0]))
         lines = [shown(f"{settings.place(place)}: {message}", 600) for place, message in wrong]
         raise ValueError(f"{path} cannot be used:\n  " + "\n  ".join(lines))
 
 
-def _unknown(name: str, rules: Rules, homework: Homework) -> list[tuple[yaml_file.Path_, str]]:
-    """What the rules say about homework and questions that there are not, or say twice."""
-    if name != homework.name and name not in questions.names():
-        there_is = sorted({*questions.names(), homework.name})
-        return [(("homework", name), f"there is no homework {name!r}; there is {', '.join(there_is)}")]
-    bank, wrong = homework if name == homework.name else questions.load(name), []
-    for key, named in (("points", list(rules.points)), ("withdrawn", rules.withdrawn)):
-        seen = {}
-        for i, question in enumerate(named):
-            place = ("homework", name, key, question if key == "points" else i)
-            try:
-                full = full_name(bank, question)
-            except ValueError as error:
-                wrong.append((place, str(error)))
-                continue
-            if full in seen:
-                wrong.append((place, f"{full} is named twice"))
-            seen[full] = True
+def _unknown(content: object, homework: Homework) -> list[tuple[yaml_file.Path_, str]]:
+    """What is said about homework and questions that there are not; whatever else is wrong, pydantic finds."""
+    sections, wrong = content.get("homework") if isinstance(content, dict) else None, []
+    for name, section in sections.items() if isinstance(sections, dict) else ():
+        if name != homework.name and name not in questions.names():
+            there_is = sorted({*questions.names(), homework.name})
+            wrong.append((("homework", name), f"there is no homework {name!r}; there is {', '.join(there_is)}"))
+        elif isinstance(section, dict):
+            bank = homework if name == homework.name else questions.load(name)
+            for key in ("points", "withdrawn"):
+                wrong += [(("homework", name, key, *place), message) for place, message in _unknown_questions(section.get(key), bank)]
+    return wrong
+
+
+def _unknown_questions(named: object, bank: Homework) -> list[tuple[yaml_file.Path_, str]]:
+    """Which of these questions there are not, or are named twice."""
+    if isinstance(named, dict):
+        places = [((name,), name) for name in named]
+    else:
+        places = [((i,), name) for i, name in enumerate(named) if isinstance(name, str)] if isinstance(named, list) else []
+    seen, wrong = set(), []
+    for place, name in places:
+        try:
+            full = full_name(bank, name)
+        except ValueError as error:
+            wrong.append((place, str(error)))
+            continue
+        if full in seen:
+            wrong.append((place, f"{full} is named twice"))
+        seen.add(full)
     return wrong
 
 

@@ -48,7 +48,7 @@ def moment(value: object) -> datetime:
     try:
         zone = ZoneInfo(match["zone"]) if match["zone"] else None
     except (KeyError, ValueError, OSError):
-        raise ValueError(f"{asked}; there is no zone {match['zone']!r}") from None
+        raise ValueError(f"{asked}; this machine knows no zone {match['zone']!r}") from None
     try:
         when = datetime.fromisoformat(f"{match['day']}T{match['time']}{match['offset'] or ''}")
     except ValueError as error:

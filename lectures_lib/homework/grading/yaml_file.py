@@ -27,9 +27,13 @@ class Settings:
     lines: dict[Path_, int]
 
     def place(self, path: Path_) -> str:
-        """A path in words, with the nearest line that is known: "line 4, homework.hw1.deadline"."""
+        """A path in words: "line 4, homework.hw1.deadline"."""
+        return f"line {self.line(path)}, {'.'.join(map(str, path)) or 'the whole file'}"
+
+    def line(self, path: Path_) -> int:
+        """Where the value at this path stands, or what it would belong to."""
         known = next((path[:i] for i in range(len(path), -1, -1) if path[:i] in self.lines), ())
-        return f"line {self.lines.get(known, 1)}, {'.'.join(map(str, path)) or 'the whole file'}"
+        return self.lines.get(known, 1)
 
 
 def read(path: Path) -> Settings:
