@@ -62,6 +62,17 @@ def test_canvas_two_downloads_in_one_folder(tmp_path, zipped):
 
 
 @both
+def test_a_later_file_changes_the_content_and_not_the_name(tmp_path, zipped):
+    """So the next run of the grader finds the student's old result, sees that it no longer holds, and grades the new file."""
+    first = {"lovelaceada_12345_67890_hw1.ipynb": notebook("old")}
+    later = {"lovelaceada_LATE_12345_68123_hw1-1.ipynb": notebook("new")}
+    (tmp_path / "before").mkdir()
+    (before,) = collect(pack(tmp_path / "before", first, zipped))
+    (after,) = collect(pack(tmp_path, first | later, zipped))
+    assert (before.student, cells(before), cells(after)) == (after.student, ["old"], ["new"])
+
+
+@both
 def test_canvas_anonymous(tmp_path, zipped):
     files = {"anon_xYz12_67890_hw1.ipynb": notebook("a"), "LATE_anon_12345_67891_hw1.ipynb": notebook("b")}
     found = collect(pack(tmp_path, files, zipped))
