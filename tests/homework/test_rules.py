@@ -114,6 +114,13 @@ def test_an_extension_by_any_name(known):
     assert rules.unused([result()]) == ["ada"]
 
 
+def test_canvas_mark_is_nobody_s_name():
+    rules = Rules(deadline=DEADLINE, late=TEN, extensions={"LATE": DEADLINE + timedelta(days=7)})
+    marked = result(ids={"canvas": "1", "canvas_late": "LATE"}, handed_in=DEADLINE + timedelta(days=2))
+    assert rules.score(TOY, marked).days_late == 2
+    assert rules.unused([marked]) == ["LATE"]
+
+
 def test_when_nobody_knows_when():
     rules = Rules(deadline=DEADLINE, late=TEN, handed_in={"ben": DEADLINE + timedelta(hours=1)})
     assert rules.score(TOY, result()).total == 3.0
