@@ -18,6 +18,7 @@ from lectures_lib.homework.sandbox import bubblewrap, doors, template
 from lectures_lib.homework.sandbox.template import Limits
 from lectures_lib.homework.submissions.collect import Submission
 
+PATIENCE = 20  # seconds for a scheduler to answer
 AHEAD = 3  # submissions that a cluster is given for each of its threads: enough that none waits, and little that travels in vain
 
 
@@ -67,7 +68,7 @@ class Dask:
             raise ValueError("grading on a cluster needs dask.distributed: pip install distributed") from None
         self._distributed = distributed
         try:
-            self._client = distributed.Client(scheduler, timeout=20, set_as_default=False)
+            self._client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise ValueError(f"no Dask scheduler answers at {scheduler} ({error})") from None
 
@@ -83,7 +84,7 @@ class Dask:
             raise bubblewrap.Refused(f"the scheduler at {self._client.scheduler.address} has no workers; start some with `dask worker`")
         waiting = iter(submissions)
         asked: dict[Any, Submission] = {}
-        done = self._distributed.as_completed()
+        done = self._distributed.as_completed(loop=self._client.loop)
 
         def ask(count: int) -> None:
             for submission in islice(waiting, count):
