@@ -72,7 +72,6 @@ plt.show()
 
 # %%
 import tempfile
-from functools import cache
 
 import torch
 import torch.nn.functional as F
@@ -178,8 +177,10 @@ print("library and Hugging Face: largest difference < 1e-5; back again bit for b
 
 # %%
 def body(dropout=0.0):
-    """MiniLM as it was published. (Dropout would cost time on a CPU.)"""
-    return Bert.from_pretrained(minilm.checkpoint(), dropout=dropout)
+    """MiniLM as it was published; its word table will not be trained."""
+    bert = Bert.from_pretrained(minilm.checkpoint(), dropout=dropout)
+    bert.embeddings.tokens.requires_grad_(False)
+    return bert
 
 
 untrained = body()  # stays as it is
@@ -216,17 +217,18 @@ def bag_of_words(train, test):
     return model.predict(bag.transform([row["text"] for row in test]))
 
 
-@cache
 @torch.no_grad()
-def vector(text):
-    """The mean of a text's last vectors in MiniLM as it is: (d_model,)."""
-    read = alignment.read(wordpiece, text)
-    return untrained(torch.tensor([read.ids])).hidden[0].mean(dim=0)
+def vectors(texts):
+    """The mean of each text's last vectors in MiniLM as it is: (texts, d_model)."""
+    tokens, lengths = data.pad([alignment.read(wordpiece, text).ids for text in texts])
+    hidden = untrained(tokens, lengths=lengths).hidden
+    real = torch.arange(tokens.shape[1]) < lengths[:, None]  # padding has no part
+    return (hidden * real[..., None]).sum(dim=1) / lengths[:, None]
 
 
 def frozen(train, test):
     """Predictions of logistic regression on MiniLM's vectors."""
-    learn, asked = (torch.stack([vector(r["text"]) for r in x]) for x in (train, test))
+    learn, asked = (vectors([row["text"] for row in rows]) for rows in (train, test))
     model = LogisticRegression(C=10, max_iter=1000)
     return model.fit(learn, [row["label"] for row in train]).predict(asked)
 
@@ -236,6 +238,11 @@ def frozen(train, test):
 # of similar length ([chapter 8](08_training.ipynb)), padded, and their lengths, so that nothing looks at padding. The
 # learning rate rises for a tenth of the steps and falls to 0, AdamW leaves biases and LayerNorm undecayed, and a few
 # epochs are enough. The library's function is thin; the loop in it is chapter 8's.
+#
+# (`body` has switched MiniLM's word table off: it stays as it is on this page. A batch touches some hundred of its
+# 30,522 rows, and still every step of AdamW would go over all of them. It is half of the model, and leaving it out
+# saves a quarter of the time. The results *from five seeds* that are quoted below were measured with
+# `experiments/fine_tuning_small.py`, which trains the table too, and for an epoch more.)
 
 # %%
 source.show(fine_tuning.fine_tune, docstring=False)
@@ -243,7 +250,7 @@ source.show(fine_tuning.fine_tune, docstring=False)
 
 # %%
 def fine_tuned(train, epochs, rate=1e-4):
-    """All of MiniLM trained on these rows."""
+    """MiniLM, all but its word table, trained on these rows."""
     torch.manual_seed(0)
     model = SentenceClassifier(body(), 2)
     examples = fine_tuning.sentences(train, wordpiece)
@@ -273,7 +280,7 @@ def compare(task, epochs, rate=1e-4):
 
 
 found = {}
-found["sentiment"], judge = compare("sentiment", epochs=4)
+found["sentiment"], judge = compare("sentiment", epochs=3)
 assert found["sentiment"]["fine-tuned"] > 0.75
 assert found["sentiment"]["frozen"] > found["sentiment"]["bag of words"]
 assert found["sentiment"]["fine-tuned"] > found["sentiment"]["bag of words"]
@@ -293,7 +300,7 @@ print("frozen and fine-tuned are above the bag of words; fine-tuned above 0.75: 
 # 120 sentences to learn from, the task is that of CoLA, and not a line of code changes.
 
 # %%
-found["acceptability"], _ = compare("acceptability", epochs=7, rate=1.5e-4)
+found["acceptability"], _ = compare("acceptability", epochs=6, rate=1.5e-4)
 assert found["acceptability"]["fine-tuned"] > found["acceptability"]["frozen"]
 assert found["acceptability"]["fine-tuned"] > 0.58
 assert abs(found["acceptability"]["bag of words"] - 0.5) < 0.1
@@ -314,9 +321,7 @@ print("bag of words within 0.1 of chance; fine-tuned above it, and above frozen:
 # %%
 pairs = data.load("similarity", "test")
 right = [row["score"] for row in pairs]
-first, second = (
-    torch.stack([vector(row[side]) for row in pairs]) for side in ("first", "second")
-)
+first, second = (vectors([row[side] for row in pairs]) for side in ("first", "second"))
 cosine = F.cosine_similarity(first, second)
 
 
@@ -360,25 +365,26 @@ plt.show()
 #
 # Labels are what is dear. Here is the sentiment again, learned from fewer sentences.
 
-# %% mystnb={"image": {"alt": "Accuracy on the test sentences over the number of training sentences, 28, 84 and 220, with three lines. Bag of words rises slowly from a little above 0.5. Frozen and fine-tuned are close to each other and far above it, from nearly 0.8 to between 0.8 and 0.9."}, "figure": {"caption": "Sentiment learned from 28, 84 and 220 sentences. One seed, 80 test sentences: differences below 0.1 mean nothing."}}
+# %% mystnb={"image": {"alt": "Accuracy on the test sentences over the number of training sentences, 28, 84 and 220, with three lines. Bag of words rises from a little above 0.5 to about 0.7. Frozen and fine-tuned are close to each other and far above it, from nearly 0.8 to between 0.8 and 0.9."}, "figure": {"caption": "Sentiment learned from 28, 84 and 220 sentences. One seed, 80 test sentences: differences below 0.1 mean nothing."}}
 train, test = (data.load("sentiment", split) for split in ("train", "test"))
 right = [row["label"] for row in test]
 by_class = [[row for row in train if row["label"] == label] for label in (0, 1)]
-sizes = {28: 10, 84: 4, 220: 4}  # sentences: epochs
 curves = {"bag of words": [], "frozen": [], "fine-tuned": []}
-for n, epochs in sizes.items():
+for n, epochs in ((28, 8), (84, 3)):
     few = by_class[0][: n // 2] + by_class[1][: n // 2]
     curves["bag of words"].append(metrics.accuracy(bag_of_words(few, test), right))
     curves["frozen"].append(metrics.accuracy(frozen(few, test), right))
-    model = judge if n == 220 else fine_tuned(few, epochs, rate=2e-4)
+    model = fine_tuned(few, epochs, rate=2e-4)
     curves["fine-tuned"].append(metrics.accuracy(judged(model, test), right))
+for way, line in curves.items():
+    line.append(found["sentiment"][way])  # from all 220
 assert curves["frozen"][0] > curves["bag of words"][0]
 
 figure, ax = plt.subplots(figsize=(5.6, 2.8))
 for (name, line), colour in zip(curves.items(), colours[1:], strict=True):
-    ax.plot(list(sizes), line, marker="o", label=name, color=colour)
+    ax.plot([28, 84, 220], line, marker="o", label=name, color=colour)
 ax.set(xscale="log", xlabel="sentences learned from", ylabel="accuracy", ylim=(0.45, 1))
-ax.set_xticks(list(sizes), list(sizes))
+ax.set_xticks([28, 84, 220], [28, 84, 220])
 ax.minorticks_off()
 ax.legend()
 plt.show()
@@ -426,8 +432,8 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 # Sort by *how sure*, and look for these four. *The manual is excellent, and you will need all two hundred pages.*
 # *The manual is a joke, but you will not need it.* *I was glad of every stop that let me put this book away.* *I
 # missed my stop twice because of this book.* The words that praise or complain here say the opposite of the sentence,
-# or there are none; one has to know what follows from it. And note how sure it is: after 220 sentences that it knows
-# by heart, a model is sure nearly always, right or not.
+# or there are none; one has to know what follows from it. And note how sure it is: three rounds through 220
+# sentences make a model sure nearly always, right or not.
 #
 # ## Which measure?
 #
@@ -501,8 +507,8 @@ with torch.no_grad():
     scores = heads["multiple choice"](batch.tokens, batch.segments, batch.lengths)
 print("tokens", tuple(batch.tokens.shape), "→ scores", tuple(scores.shape))
 
-start = torch.stack([vector(story["start"]) for story in stories])
-endings = [torch.stack([vector(e) for e in story["endings"]]) for story in stories]
+start = vectors([story["start"] for story in stories])
+endings = [vectors(story["endings"]) for story in stories]
 cosine = F.cosine_similarity(start[:, None], torch.stack(endings), dim=-1)
 labels = [story["label"] for story in stories]
 assert metrics.accuracy(cosine.argmax(dim=1), labels) > 0.4
@@ -578,9 +584,9 @@ def rows_of(sentences, columns):
 def word_vectors(sentences):
     """The last vector of each word's first piece: (words, d_model)."""
     reads = [alignment.read_words(wordpiece, row["words"]) for row in sentences]
-    return torch.cat(
-        [untrained(torch.tensor([r.ids])).hidden[0][r.starts] for r in reads]
-    )
+    tokens, lengths = data.pad([read.ids for read in reads])
+    hidden = untrained(tokens, lengths=lengths).hidden
+    return torch.cat([h[r.starts] for h, r in zip(hidden, reads, strict=True)])
 
 
 bag = DictVectorizer()
@@ -592,11 +598,11 @@ counted = [
         [neighbours(r["words"], i) for r in test for i in range(len(r["words"]))]
     ),
 ]
-vectors = [word_vectors(rows) for rows in (train, test)]
+frozen_words = [word_vectors(rows) for rows in (train, test)]
 labels = [label for row in train for label in row["labels"]]
 names_found = {}
-for way, (learn, asked) in (("bag of words", counted), ("frozen", vectors)):
-    model = LogisticRegression(max_iter=1000).fit(learn, labels)
+for way, (learn, asked) in (("bag of words", counted), ("frozen", frozen_words)):
+    model = LogisticRegression(max_iter=1000, tol=1e-3).fit(learn, labels)
     said = rows_of(test, model.predict(asked))
     names_found[way] = metrics.entity_scores(said, right).f1
 
@@ -605,7 +611,7 @@ tagger = TokenTagger(body(), len(NAMES), NAMES)
 batches = fine_tuning.batches(
     fine_tuning.tagged(train, wordpiece, NAMES), batch_size=16
 )
-fine_tuning.fine_tune(tagger, batches, epochs=5, rate=3e-4, progress=False)
+fine_tuning.fine_tune(tagger, batches, epochs=4, rate=5e-4, progress=False)
 said = fine_tuning.predict(tagger, fine_tuning.tagged(test, wordpiece, NAMES))
 names_found["fine-tuned"] = metrics.entity_scores(
     [[NAMES[i] for i in sentence] for sentence in said], right
@@ -695,7 +701,7 @@ train = data.load("questions", "train")
 reader = SpanExtractor(body())
 examples = fine_tuning.questions(train, wordpiece)
 batches = fine_tuning.batches(examples, batch_size=8)
-fine_tuning.fine_tune(reader, batches, epochs=4, rate=3e-4, progress=False)
+fine_tuning.fine_tune(reader, batches, epochs=3, rate=5e-4, progress=False)
 
 asked = fine_tuning.questions(questions, wordpiece)
 spans = fine_tuning.predict(reader, asked, threshold=0.0)
@@ -767,11 +773,12 @@ forgetful.load_state_dict(judge.state_dict())
 sentences = data.load("sentiment", "test")
 batch = fine_tuning.collate(fine_tuning.sentences(sentences, wordpiece))
 tokens, segments, lengths, right = batch
+few = tokens[:20], segments[:20], lengths[:20]
 with torch.no_grad():
     forgetful.train()
-    twice = [forgetful(tokens, segments, lengths) for _ in range(2)]
+    twice = [forgetful(*few) for _ in range(2)]
     forgetful.eval()
-    quiet = [forgetful(tokens, segments, lengths) for _ in range(2)]
+    quiet = [forgetful(*few) for _ in range(2)]
 assert torch.equal(*quiet) and (twice[0] - twice[1]).abs().max() > 0.05
 print("with dropout, the same sentence twice: scores differ by more than 0.05")
 
@@ -783,10 +790,10 @@ print("with dropout, the same sentence twice: scores differ by more than 0.05")
 
 # %%
 with torch.no_grad():
-    masked = judge(tokens, segments, lengths)
-    padded = [F.pad(x, (0, 64 - tokens.shape[1])) for x in (tokens, segments)]
+    masked = judge(*few)
+    padded = [F.pad(x, (0, 64 - x.shape[1])) for x in few[:2]]
     bare = judge(*padded)
-    assert_close(judge(*padded, lengths), masked, atol=1e-4, rtol=0)
+    assert_close(judge(*padded, few[2]), masked, atol=1e-4, rtol=0)
 assert (bare - masked).abs().mean() > 0.1
 print("scores move by more than 0.1 on average; with lengths they stay: True")
 
@@ -844,9 +851,9 @@ print("accuracy below 0.7; all sentences have nearly the same vector: True")
 #    last vector says; a bag of words belongs beside both.
 # 5. Read the errors.
 #
-# Homework 6 is about this chapter and the next.
+# **Homework 6**, questions 1 to 5, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
 #
-# **Next:** chapter 15 leaves the body frozen, and asks which of its layers to use.
+# **Next:** [chapter 15](15_features.ipynb) leaves the body frozen, and asks which of its layers to use.
 #
 # ## References
 #

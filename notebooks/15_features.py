@@ -709,7 +709,7 @@ print("numbers of state 6 that are the same for every word:", constant)
 # 4. Frozen features are computed once and serve many models; fine-tuning pays for every one anew.
 # 5. A wrong place in the text has a vector too, and a good one. Look at the pieces.
 #
-# **Homework 6** is about this chapter and chapter 14.
+# **Homework 6**, questions 6 to 8, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
 #
 # **Next:** [chapter 16](16_what_bert_learns.ipynb) asks what else can be read off the layers, and what the attention
 # heads do.

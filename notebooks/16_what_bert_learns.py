@@ -379,8 +379,8 @@ for relation in ("amod", "nmod:poss"):
 # .0f --> against 80 %<!-- probing: heads/minilm/compound/fixed_offset/mean .0f -->, is no better than the next word,
 # and `nmod`, with 28 %<!-- probing: heads/minilm/nmod/accuracy/mean .0f --> against 38 %<!-- probing:
 # heads/minilm/nmod/fixed_offset/mean .0f -->, worse than a guess at the distance. For BERT base on newspaper text,
-# [Clark and others](https://arxiv.org/abs/1906.04341) report 94.3 % for determiners (offset: 51.7) and 86.8 % for
-# direct objects (40.0). MiniLM is half as deep and half as wide.
+# [Clark and others](https://arxiv.org/abs/1906.04341) (table 1) report 94.3 % for determiners (offset: 51.7) and
+# 86.8 % for direct objects (40.0). MiniLM is half as deep and half as wide.
 #
 # Is there *one* head that does it all?
 
@@ -886,7 +886,7 @@ for layer, head in ((2, 8), (2, 0), (0, 2)):
 # 5. Trees from perturbed masking are worse than chained neighbours for this model. At equal distance its impacts know
 #    a little of grammar.
 #
-# **Homework 7** is about this chapter and the next.
+# **Homework 7**, questions 1 to 5, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #
 # **Next:** [chapter 17](17_sentence_bert.ipynb) makes one vector of a whole sentence.
 #

@@ -683,7 +683,7 @@ print(f"duplicates left out: loss {F.cross_entropy(logits, torch.arange(4)):.3f}
 # 4. Objectives: a class from (u, v, |u − v|), a score for the cosine, or a partner among the batch's others times 20.
 # 5. Search by meaning beats search by words when the words differ; it does not see who did what, nor *not*.
 #
-# **Homework 7**, questions on this chapter and on chapter 16, is under Homework in the contents.
+# **Homework 7**, questions 6 to 8, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #
 # **Next:** [chapter 18](18_after_bert.ipynb), what came after BERT.
 #
