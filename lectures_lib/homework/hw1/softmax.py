@@ -22,11 +22,17 @@ def _softmax_cases(g: Generator) -> list[Case]:
     empty_query = int(torch.randint(n_query, (), generator=g))
     with_empty_row[-1, 0] = torch.cat([others[:empty_query], torch.zeros(1, n_key, dtype=torch.bool), others[empty_query:]])
     deep = mixed_mask(g, n_query, n_key)
+    of_each_head = mixed_mask(g, batch, heads, n_query, n_key)
+    of_each_head[-1, -1, empty_query] = False
     return [
         Case((2 * normal(g, *shape), one_for_all), shows=f"{size}; one mask (n_query, n_key) for all of them"),
         Case(
             (2 * normal(g, *shape), with_empty_row),
             shows=f"{size}; a mask (batch, 1, n_query, n_key) in which query {empty_query} of the last sentence may attend to nothing",
+        ),
+        Case(
+            (2 * normal(g, *shape), of_each_head),
+            shows=f"{size}; a mask for each head, in which query {empty_query} of the last head and sentence may attend to nothing",
         ),
         Case((300 + 3 * normal(g, *shape), mixed_mask(g, n_query, n_key)), shows=f"{size}; large scores, around 300"),
         # The hidden scores are all 0, so that adding a penalty to them and replacing them by it come to the same.

@@ -1,6 +1,7 @@
 """Question 6: beam search, in a model that is a table."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -26,9 +27,10 @@ def _beam_cases(g: Generator) -> list[Case]:
             where = f"{vocab} tokens (start {start}, end {end}), width {width}, at most {max_len} tokens, alpha = {alpha}"
             shows = f"{where}; the end is {'unlikely' if likely < 0 else 'likely'}"
             cases.append(Case((logits.log_softmax(dim=-1), start, end, width, max_len, alpha), shows=shows))
-        return cases
+        return draw(g) if any(_tied(*case.args) for case in cases) else cases
 
-    return telling(g, draw, beam_search, [mistake.answer for mistake in _MISTAKES])
+    slips = [partial(_other_width, of=of, width_of=width_of) for of in ("more_ended", "more_live") for width_of in _WIDTHS]
+    return telling(g, draw, beam_search, [mistake.answer for mistake in _MISTAKES], [*slips, partial(_search, ends_at=0)])
 
 
 def beam_search(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
@@ -49,8 +51,16 @@ def _search(
     cut_off_compete: bool = True,
     penalty: str = "all tokens",
     scores: str = "sum of logs",
+    more_ended: int = 0,
+    more_live: int = 0,
+    ends_at: int = -1,
+    later_first: int = 0,
 ) -> list[Hypothesis]:
     table = (log_probs.exp() if "prob" in scores else log_probs).tolist()
+
+    def best(hypothesis):
+        return (round(-hypothesis[1], 4), [later_first * token for token in hypothesis[0]]) if later_first else -hypothesis[1]
+
     live: list[Hypothesis] = [([], 1.0 if scores == "product of probs" else 0.0)]
     finished: list[Hypothesis] = []
     for n in range(1, max_len + 1):
@@ -61,12 +71,12 @@ def _search(
         ]
         if places == "one each" and n > 1:
             grown = [max(grown[i : i + len(table)], key=lambda h: h[1]) for i in range(0, len(grown), len(table))]
-        grown.sort(key=lambda h: -h[1])
+        grown.sort(key=best)
         if stops == "never":
             live = grown[:width]
             continue
-        finished += [h for h in (grown[:width] if ended_from == "the best" else grown) if h[0][-1] == end]
-        live = [h for h in (grown[:width] if places == "shrinking" else grown) if h[0][-1] != end][:width]
+        finished += [h for h in (grown[: width + more_ended] if ended_from == "the best" else grown) if h[0][-1] == end]
+        live = [h for h in (grown[:width] if places == "shrinking" else grown) if h[0][ends_at] != end][: width + more_live]
         if len(finished) >= {"at max_len": math.inf, "at the first end": 1, "at width ends": width}[stops]:
             live = []
             break
@@ -77,7 +87,27 @@ def _search(
         n = len(tokens) - (penalty == "without the end" and tokens[-1] == end)
         divisor = {"all tokens": ((5 + n) / 6) ** alpha, "without the end": ((5 + n) / 6) ** alpha, "the length": n**alpha, "none": 1.0}
         scored.append((tokens, score / divisor[penalty]))
-    return sorted(scored, key=lambda h: -h[1])[:width]
+    return sorted(scored, key=best)[:width]
+
+
+def _tied(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> bool:
+    """Whether the answer depends on the order of hypotheses with equal scores, as those that take the same steps in another order have."""
+    one, other = (_search(log_probs, start, end, width, max_len, alpha, later_first=order) for order in (1, -1))
+    return [tokens for tokens, _ in one] != [tokens for tokens, _ in other]
+
+
+_WIDTHS = (
+    lambda start, end, width, max_len: width + 1,
+    lambda start, end, width, max_len: width - 1,
+    lambda start, end, width, max_len: start,
+    lambda start, end, width, max_len: end,
+    lambda start, end, width, max_len: max_len,
+)
+
+
+def _other_width(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float, of: str, width_of: Callable) -> list:
+    """A slip: another number in the place of `width`."""
+    return _search(log_probs, start, end, width, max_len, alpha, **{of: width_of(start, end, width, max_len) - width})
 
 
 def _greedy(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:

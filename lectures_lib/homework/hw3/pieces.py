@@ -24,6 +24,7 @@ def _pieces_cases(g: Generator) -> list[Case]:
         spelled = [*letters, *(f"##{letter}" for letter in letters), *tempting, *_substrings(g, word, 5)]
         # No single letters in this one: the longest first piece leads to a dead end.
         trap = [beginning, beginning + stem[:cut], f"##{stem}", f"##{ending}", f"##{stem[cut:-1]}", ending]
+        by_letter = [word[0], *(f"##{letter}" for letter in letters), f"##{stem}", f"##{ending}"]
         strange = pick(g, "qxzj", 1)[0]
         place = whole(g, len(beginning) + 1, len(word) - 1)
         with_strange = word[:place] + strange + word[place:]
@@ -31,6 +32,8 @@ def _pieces_cases(g: Generator) -> list[Case]:
             Case((word, _shuffled(g, spelled)), shows=f"the word {word!r}, all of its letters in the vocabulary"),
             Case((word, _shuffled(g, [*spelled, word])), shows=f"the word {word!r}, itself in the vocabulary"),
             Case((word, _shuffled(g, trap)), shows=f"the word {word!r}, with the vocabulary {sorted(set(trap))}"),
+            Case((word, _shuffled(g, by_letter)), shows=f"the word {word!r}, which begins with a piece of one letter"),
+            Case((word, [word]), shows=f"the word {word!r}, the only one in the vocabulary"),
             Case((with_strange, _shuffled(g, spelled)), shows=f"the word {with_strange!r}, whose {strange!r} is in no piece"),
         ]
 

@@ -32,11 +32,23 @@ def _draw(g: Generator) -> list[Case]:
         halves = [[piece for _ in range(whole(g, 30, 45)) for piece in pick(g, _WORDS, 1)[0]] for _ in range(2)]
         tokens = ["[CLS]", *halves[0], "[SEP]", *halves[1], "[SEP]"] + ["[PAD]"] * padding
         chance, fate = torch.rand(2, len(tokens), generator=g, dtype=torch.float64).tolist()
+        _make_telling(g, tokens, chance, fate)
         others = [f"other{i}" for i in range(len(tokens))]
         n_words = sum(not token.startswith(("##", "[")) for token in tokens)
         shows = f"{len(tokens)} tokens, {n_words} words, {padding or 'no'} padding"
         cases.append(Case((tokens, chance, fate, others), shows=shows))
     return cases
+
+
+def _make_telling(g: Generator, tokens: list[str], chance: list[float], fate: list[float]) -> None:
+    """Special tokens would be chosen if they could be; and three words lie exactly on a bound."""
+    for i, token in enumerate(tokens):
+        if token in _SPECIAL:
+            chance[i] *= 0.15
+    at_015, at_08, at_09 = pick(g, [i for i, token in enumerate(tokens) if not token.startswith(("##", "["))], 3)
+    chance[at_015] = 0.15
+    chance[at_08], fate[at_08] = 0.15 * chance[at_08], 0.8
+    chance[at_09], fate[at_09] = 0.15 * chance[at_09], 0.9
 
 
 Read = tuple[list[str], list[bool]]
@@ -137,6 +149,24 @@ _ANY = (
     "You choose a word as soon as *one* of its pieces has a chance below 0.15. Long words have several tries then, and more than 15 per "
     "cent are chosen. The chance of the first piece decides for all of them."
 )
+_SPECIALS = "You choose special tokens too. [CLS], [SEP] and [PAD] are no words of the text: there is nothing to learn from guessing them."
+_BOUNDS = (
+    "Your bounds belong to the wrong side. *Below* 0.15 excludes 0.15 itself, which is not chosen; a fate of exactly 0.8 replaces the "
+    "token, and one of exactly 0.9 leaves it as it is. Compare with <, not with <=."
+)
+
+
+def _with_bounds(chance=False, mask=False, replace=False):
+    """An answer with <= in place of < at these."""
+    less = {False: lambda a, b: a < b, True: lambda a, b: a <= b}
+    return partial(
+        _masked,
+        chosen=lambda c: less[chance](c, 0.15),
+        mask=lambda f: less[mask](f, 0.8),
+        replace=lambda f: not less[mask](f, 0.8) and less[replace](f, 0.9),
+    )
+
+
 _MISTAKES = (
     Misconception(
         "piece_by_piece",
@@ -167,10 +197,10 @@ _MISTAKES = (
         "Of a chosen word you hide only the first piece. All its pieces are chosen with it, those with ## too.",
         partial(_masked, may=lambda token: token not in _SPECIAL and not token.startswith("##")),
     ),
-    Misconception(
-        "special_tokens_chosen",
-        "You choose special tokens too. [CLS], [SEP] and [PAD] are no words of the text: there is nothing to learn from guessing them.",
-        partial(_masked, may=lambda token: True),
+    Misconception("special_tokens_chosen", _SPECIALS, partial(_masked, may=lambda token: True)),
+    *(
+        Misconception("special_tokens_chosen", _SPECIALS, partial(_masked, may=lambda token, spared=spared: token not in spared))
+        for spared in (("[SEP]", "[PAD]"), ("[CLS]", "[PAD]"))
     ),
     Misconception(
         "padding_chosen",
@@ -241,6 +271,10 @@ _MISTAKES = (
         "You choose where chance is above 0.15, which is 85 per cent of the words: the model would have almost nothing to read. Choose "
         "below 0.15.",
         partial(_masked, chosen=lambda chance: chance >= 0.15),
+    ),
+    *(
+        Misconception("bounds_included", _BOUNDS, _with_bounds(*which))
+        for which in ((True,), (False, True), (False, False, True), (False, True, True), (True, True, True))
     ),
     Misconception(
         "everything_chosen",

@@ -17,6 +17,7 @@ def _draw(g: Generator) -> list[Case]:
         documents[whole(g, 0, n_documents - 1)] = ["Z0"]  # a document without a pair
         n_sentences = sum(map(len, documents))
         draws = torch.rand(n_sentences + 2, 3, generator=g, dtype=torch.float64).tolist()
+        draws[whole(g, 0, n_sentences - n_documents - 1)][0] = 0.5  # just not below 0.5
         shows = f"documents of {', '.join(str(len(document)) for document in documents)} sentences"
         cases.append(Case((documents, draws), shows=shows))
     return cases
@@ -48,10 +49,11 @@ def _pairs(
     last_too=False,
     drawn_first=False,
     cut_last=False,
+    rest=lambda documents, number: documents[number + 1 :],
 ):
     pairs, used = [], 0
     for number, document in enumerate(documents):
-        others = documents if own else documents[:number] + documents[number + 1 :]
+        others = documents if own else documents[:number] + rest(documents, number)
         i, of_this = 0, 0
         while i < len(document) - (0 if last_too else 2 if cut_last else 1):
             draw = draws[of_this if restart else used]
@@ -100,6 +102,10 @@ _NOT_ALL = (
 _COIN_ORDER = (
     "You have swapped the last two numbers of a draw: the first of them, u, decides which document, the second, v, which of its sentences."
 )
+_INVERTED = (
+    "You draw where the coin is below 0.5 and take the next sentence above. It is the other way round. (The shares would be the same, "
+    "but here the coins are given, so the result is, too.)"
+)
 _MISTAKES = (
     Misconception(
         "own_document_drawn",
@@ -113,11 +119,13 @@ _MISTAKES = (
         "but published weights have made theirs.",
         partial(_pairs, labels=(1, 0)),
     ),
+    Misconception("coin_inverted", _INVERTED, partial(_pairs, is_next=lambda coin: coin >= 0.5)),
+    Misconception("coin_inverted", _INVERTED, partial(_pairs, is_next=lambda coin: coin > 0.5)),
     Misconception(
-        "coin_inverted",
-        "You draw where the coin is below 0.5 and take the next sentence above. It is the other way round. (The shares would be the same, "
-        "but here the coins are given, so the result is, too.)",
-        partial(_pairs, is_next=lambda coin: coin >= 0.5),
+        "half_is_next",
+        "A coin of exactly 0.5 counts as next in your answer. The next sentence is taken where the coin is *below* 0.5: compare with <, "
+        "not with <=.",
+        partial(_pairs, is_next=lambda coin: coin <= 0.5),
     ),
     Misconception(
         "always_next",
@@ -194,6 +202,9 @@ _MISTAKES = (
     ),
 )
 
+# The documents that are left to draw from: one too few, or all of them once more.
+_SLIPS = [partial(_pairs, rest=rest) for rest in (lambda documents, number: documents[number + 2 :], lambda documents, number: documents)]
+
 NEIGHBOURS = Question(
     name="hw5.next_sentence_pairs",
     title="Does it follow?",
@@ -201,7 +212,7 @@ NEIGHBOURS = Question(
     minutes=20,
     difficulty=2,
     chapter="13_pretraining#does-b-follow-a",
-    cases=lambda g: telling(g, _draw, next_sentence_pairs, [mistake.answer for mistake in _MISTAKES]),
+    cases=lambda g: telling(g, _draw, next_sentence_pairs, [mistake.answer for mistake in _MISTAKES], _SLIPS),
     reference=next_sentence_pairs,
     misconceptions=_MISTAKES,
 )

@@ -18,16 +18,23 @@ def _draw(g: Generator) -> list[Case]:
     for i in range(N_CASES):
         first, length, padding = whole(g, 4, 7), whole(g, 5, 9), whole(g, 2, 5)
         last = first + length - 1
-        start, end = (2 * normal(g, last + 2 + padding) for _ in range(2))
-        longest, threshold = whole(g, 2, 4), round(0.1 * whole(g, 5, 15), 1)
-        # The score of [CLS] lies behind that of the best answer, or ahead of it, by less than the threshold, or by more.
-        ahead = (-0.5, 0.5, 1.5, -1.5, -1.5, -8.0, -8.0, -1.5)[i % 8] * threshold
+        # Scores in steps of 1/64 and thresholds in steps of 1/8: their sums are exact.
+        start, end = ((128 * normal(g, last + 2 + padding)).round() / 64 for _ in range(2))
+        longest, threshold = whole(g, 2, 4), whole(g, 4, 12) / 8
+        # The score of [CLS] lies behind that of the best answer, or ahead of it, by less than the threshold, by just that, or by more.
+        ahead = (-0.5, 0.5, 1.5, -1.5, -1.5, -8.0, -1.0, -1.5)[i % 8] * threshold
         nothing = _pairs(start, end, first, last, longest)[0][0] + ahead
-        start[0] = nothing / 2 + float(normal(g, 1))
+        start[0] = nothing / 2 + round(64 * float(normal(g, 1))) / 64
         end[0] = nothing - start[0]
         shows = f"{len(start)} tokens, the text from {first} to {last}, at most {longest} long, threshold {threshold}"
         cases.append(Case((start, end, first, last, longest, threshold), shows=shows))
-    return cases
+    # Of two legal answers that are equally good, nobody says which to take.
+    return _draw(g) if any(_best_twice(*case.args) for case in cases) else cases
+
+
+def _best_twice(start, end, first, last, longest, threshold) -> bool:
+    found = _pairs(start, end, first, last, longest)
+    return found[0][0] == found[1][0]
 
 
 def best_answer(start: Tensor, end: Tensor, first: int, last: int, longest: int, threshold: float) -> Span:
@@ -54,6 +61,11 @@ def _answer(start, end, first, last, longest, threshold, nothing=_nothing_by_sum
     best, i, j = pairs(start, end, first, last, longest)[0]
     beaten = best > nothing(start, end) + sign * threshold
     return (i, j) if beaten != inverted else (0, 0)
+
+
+def _equal_is_enough(start, end, first, last, longest, threshold):
+    best, i, j = _pairs(start, end, first, last, longest)[0]
+    return (i, j) if best >= _nothing_by_sum(start, end) + threshold else (0, 0)
 
 
 def _from_the_front(start, end, first, last, longest, threshold):
@@ -213,6 +225,12 @@ _MISTAKES = (
         "You let [CLS] compete as one more token of the text. Its score is that of *no answer*: compare it with the best pair of the "
         "text, and mind the threshold.",
         _cls_competes,
+    ),
+    Misconception(
+        "equal_is_enough",
+        "Where the best answer's score is exactly that of [CLS] plus the threshold, you return the answer. It has to be *above*: compare "
+        "with >, not with >=.",
+        _equal_is_enough,
     ),
     Misconception(
         "decision_inverted",

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from torch import Generator
 
-from lectures_lib.homework.hw3.inputs import telling, whole
+from lectures_lib.homework.hw3.inputs import pick, telling, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 _KINDS = ("person", "place", "firm")
@@ -31,6 +31,11 @@ def _draw(g: Generator) -> list[Case]:
             f"{n_sentences} sentence{'s' * (n_sentences > 1)}, {words} words, {len(_all(right))} names, {len(_all(predicted))} predicted"
         )
         cases.append(Case((predicted, right), shows=shows))
+    kinds, n = pick(g, _KINDS, 2), whole(g, 3, 6)
+    taken_for, nothing = ([f"B-{kind}", "O", *[f"I-{kind}"] * n] for kind in kinds), ["O"] * n
+    predicted, right = ([labels, nothing] for labels in taken_for)
+    cases.append(Case((predicted, right), shows="2 sentences, all names taken for another kind: no hit"))
+    cases.append(Case(([nothing], [nothing]), shows=f"a sentence of {n} words without a name, and none predicted"))
     return cases
 
 
@@ -85,7 +90,12 @@ def _all(sentences: list[Labels], decode: Callable = names) -> set:
 
 
 def _f1(hits: int, n_predicted: int, n_right: int) -> float:
-    return 2 * hits / (n_predicted + n_right) if hits else 0.0
+    return _share(2 * hits, n_predicted + n_right)
+
+
+def _share(some: int, of: int) -> float:
+    """Their quotient; of nothing, 0."""
+    return some / of if of else 0.0
 
 
 def entity_f1(predicted: list[Labels], right: list[Labels]) -> float:
@@ -124,7 +134,7 @@ def _of_kinds(predicted, right):
     """Each kind by itself, then the mean."""
     p, r = _all(predicted), _all(right)
     kinds = sorted({name[1] for name in p | r})
-    return sum(_f1(sum(n[1] == k for n in p & r), sum(n[1] == k for n in p), sum(n[1] == k for n in r)) for k in kinds) / len(kinds)
+    return sum(_f1(sum(n[1] == k for n in p & r), sum(n[1] == k for n in p), sum(n[1] == k for n in r)) for k in kinds) / max(len(kinds), 1)
 
 
 def _sentences_thrown_together(predicted, right):
@@ -138,6 +148,11 @@ def _overlaps(predicted, right):
     return float(_f1(hits, len(p), len(r)))
 
 
+def _harmonic_mean(hits, p, r):
+    precision, recall = hits / p, hits / r
+    return 2 * precision * recall / (precision + recall)
+
+
 _WORDS = (
     "You count words, not names. A name of four words of which three are found is three quarters right by words; but whoever looks for it "
     "in the result finds something else. A name is right if its kind, its first and its last word are, and otherwise wrong."
@@ -145,6 +160,10 @@ _WORDS = (
 _STRAY = (
     "You leave out names that begin with an I. A model may well predict I-person behind an O; such an I begins a name, as if it were a B. "
     "(In the right labels it does not happen.)"
+)
+_NOTHING = (
+    "Where nothing is found, your answer divides by zero. A bad model has no hit, and a text may have no name: without a hit, F1 is 0. Ask "
+    "for that first."
 )
 _F1 = "F1 is the harmonic mean of precision and recall: 2 · precision · recall / (precision + recall), or 2 · hits / (predicted + right)."
 
@@ -202,25 +221,34 @@ _MISTAKES = (
         "places of two sentences become one, or count as found in the wrong sentence.",
         _sentences_thrown_together,
     ),
-    Misconception(
-        "precision",
-        "You return precision: how many of the predicted names are right. " + _F1,
-        partial(_measured, measure=lambda hits, p, r: hits / p if p else 0.0),
+    *(
+        Misconception(
+            "precision", "You return precision: how many of the predicted names are right. " + _F1, partial(_measured, measure=measure)
+        )
+        for measure in (lambda hits, p, r: _share(hits, p), lambda hits, p, r: hits / p)
     ),
-    Misconception(
-        "recall",
-        "You return recall: how many of the right names are found. " + _F1,
-        partial(_measured, measure=lambda hits, p, r: hits / r),
+    *(
+        Misconception("recall", "You return recall: how many of the right names are found. " + _F1, partial(_measured, measure=measure))
+        for measure in (lambda hits, p, r: _share(hits, r), lambda hits, p, r: hits / r)
     ),
-    Misconception(
-        "arithmetic_mean",
-        "You return half the sum of precision and recall. " + _F1,
-        partial(_measured, measure=lambda hits, p, r: (hits / p + hits / r) / 2 if p else 0.0),
+    *(
+        Misconception("arithmetic_mean", "You return half the sum of precision and recall. " + _F1, partial(_measured, measure=measure))
+        for measure in (lambda hits, p, r: (_share(hits, p) + _share(hits, r)) / 2, lambda hits, p, r: (hits / p + hits / r) / 2)
     ),
+    *(
+        Misconception(
+            "share_of_all_names",
+            "You divide the hits by the names in either list (that is the Jaccard index). " + _F1,
+            partial(_measured, measure=measure),
+        )
+        for measure in (lambda hits, p, r: _share(hits, p + r - hits), lambda hits, p, r: hits / (p + r - hits))
+    ),
+    Misconception("divides_by_zero", _NOTHING, partial(_measured, measure=lambda hits, p, r: 2 * hits / (p + r))),
+    Misconception("divides_by_zero", _NOTHING, partial(_measured, measure=_harmonic_mean)),
     Misconception(
-        "share_of_all_names",
-        "You divide the hits by the names in either list (that is the Jaccard index). " + _F1,
-        partial(_measured, measure=lambda hits, p, r: hits / (p + r - hits)),
+        "one_where_there_is_nothing",
+        "Where there is no name and none is predicted you return 1. One may see it so, but here F1 is 0 without a hit: nothing was found.",
+        partial(_measured, measure=lambda hits, p, r: _f1(hits, p, r) if p + r else 1.0),
     ),
     Misconception(
         "percent",

@@ -10,10 +10,11 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _mix_cases(g: Generator) -> list[Case]:
     cases = []
-    for _ in range(2):
+    for trained in (True, True, False):
         n_states, batch, n, d_model = sizes(g, 4, 3, 9)
-        state = {"w": normal(g, n_states), "gamma": 1.5 + torch.rand((), generator=g)}
-        shows = f"{n_states} hidden states of {batch} sentences with {n} tokens, d_model = {d_model}"
+        state = {"w": normal(g, n_states), "gamma": 1.5 + torch.rand((), generator=g)} if trained else None
+        layer = "trained" if trained else "new"
+        shows = f"a {layer} layer; {n_states} hidden states of {batch} sentences with {n} tokens, d_model = {d_model}"
         cases.append(Case((normal(g, n_states, batch, n, d_model),), init={"n_states": n_states}, state=state, shows=shows))
     return cases
 
@@ -124,6 +125,24 @@ class _OverStates(LayerMix):
         return self.gamma * (states * self.w[:, None, None, None]).softmax(dim=0).sum(dim=0)
 
 
+class _RandomAtFirst(LayerMix):
+    def __init__(self, n_states):
+        super().__init__(n_states)
+        self.w = nn.Parameter(torch.randn(n_states))
+
+
+class _RandomSharesAtFirst(LayerMix):
+    def __init__(self, n_states):
+        super().__init__(n_states)
+        self.w = nn.Parameter(torch.rand(n_states))
+
+
+class _NothingAtFirst(LayerMix):
+    def __init__(self, n_states):
+        super().__init__(n_states)
+        self.gamma = nn.Parameter(torch.zeros(()))
+
+
 class _Normalised(LayerMix):
     def forward(self, states):
         return super().forward(F.layer_norm(states, states.shape[-1:]))
@@ -132,6 +151,11 @@ class _Normalised(LayerMix):
 _SHARES = (
     "Your weights do not add up to 1, or are not all above 0. They are the softmax of `w`: shares, which tell afterwards how much "
     "each state was needed, whatever w is."
+)
+
+_BEGINS = (
+    "Right, but a new layer does not begin as the plain mean: before training, all `w` are 0, so that every state has the same share, and "
+    "γ is 1."
 )
 
 LAYER_MIX = Question(
@@ -163,6 +187,10 @@ LAYER_MIX = Question(
             "mean_of_the_weighted",
             "You take the *mean* of the weighted states. Their weights are shares, so their sum is a mean already.",
             _MeanOfWeighted,
+        ),
+        *(
+            Misconception("does_not_begin_as_the_mean", _BEGINS, answer)
+            for answer in (_RandomAtFirst, _RandomSharesAtFirst, _NothingAtFirst)
         ),
         Misconception("gamma_forgotten", "γ is missing: the sum is multiplied by `gamma`.", _NoGamma),
         Misconception(

@@ -20,7 +20,10 @@ def _draw(g: Generator) -> list[Case]:
         words = [word.capitalize() if i == 0 or torch.rand((), generator=g) < 0.3 else word for i, word in enumerate(words)]
         some = pick(g, _LABELS, 3)
         labels = [some[min(i, 2)] for i in torch.randint(5, (len(words),), generator=g)]  # the third label is the most frequent
-        draws = torch.rand(len(words), generator=g, dtype=torch.float64).tolist()
+        n_draws = len(words)
+        while n_draws == len(words):
+            n_draws = whole(g, len(types), len(words) + 3)
+        draws = torch.rand(n_draws, generator=g, dtype=torch.float64).tolist()
         shows = f"{len(words)} words of {len(set(map(str.lower, words)))} types"
         cases.append(Case((words, labels, draws), shows=shows))
     return cases
