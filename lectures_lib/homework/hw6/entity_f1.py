@@ -32,7 +32,7 @@ def _draw(g: Generator) -> list[Case]:
         )
         cases.append(Case((predicted, right), shows=shows))
     kinds, n = pick(g, _KINDS, 2), whole(g, 3, 6)
-    taken_for, nothing = ([f"B-{kind}", "O", *[f"I-{kind}"] * n] for kind in kinds), ["O"] * n
+    taken_for, nothing = ([f"B-{kind}", "O", f"B-{kind}", *[f"I-{kind}"] * n] for kind in kinds), ["O"] * n
     predicted, right = ([labels, nothing] for labels in taken_for)
     cases.append(Case((predicted, right), shows="2 sentences, all names taken for another kind: no hit"))
     cases.append(Case(([nothing], [nothing]), shows=f"a sentence of {n} words without a name, and none predicted"))
