@@ -5,6 +5,7 @@ import platform
 import secrets
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from lectures_lib.homework.grading.records import Records, Result, only_one, wri
 from lectures_lib.homework.grading.rules import Rules
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.reports.everything import write_all
-from lectures_lib.homework.sandbox import bubblewrap, doors
+from lectures_lib.homework.sandbox import bubblewrap, doors, template
 from lectures_lib.homework.sandbox.template import Limits
 from lectures_lib.homework.submissions.collect import Submission, collect
 
@@ -77,9 +78,15 @@ def grade(
         job = Job(homework, seed, tuple(AnswerKey(question, seed) for question in questions), limits)
         _rehearse(job)
         known, unknown = _sorted_out(submissions, job, records, again)
+        began, used = time.monotonic(), template.cpu_seconds()
         results = list(progress(_all(known, unknown, job, records, executor or Threads(), again), len(submissions)))
+        spent = {"graded": len(unknown), "seconds": time.monotonic() - began, "sandbox_cpu_seconds": template.cpu_seconds() - used}
+        _note(out, {name: round(value, 2) for name, value in spent.items()})
     results.sort(key=lambda result: result.student)
-    for warning in write_all(homework, results, out, rules or Rules()):
+    decided = rules or Rules()
+    for student in decided.unused(results):
+        tell(f"The rules name {student!r}, who is nobody in this class.")
+    for warning in write_all(homework, results, out, decided):
         tell(warning)
     return results
 
@@ -151,6 +158,13 @@ def _begin(homework: Homework, out: Path, seed: int | None) -> int:
     record = {"homework": homework.name, "seed": seed, "begun": begun, "command": shlex.join(sys.argv), "versions": versions}
     write_whole(path, json.dumps(record, indent=1) + "\n")
     return seed
+
+
+def _note(out: Path, spent: dict[str, float]) -> None:
+    """Keep what this run has cost, below the runs before it."""
+    record = json.loads((out / "grading.json").read_text(encoding="utf-8"))
+    record.setdefault("runs", []).append(spent)
+    write_whole(out / "grading.json", json.dumps(record, indent=1) + "\n")
 
 
 def drawn(homework: Homework) -> int:

@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -27,7 +28,8 @@ def main(control_fd: int) -> None:
     A message is JSON with two descriptors, one to read requests from and one to write replies to:
     {"fork": whether to fork at all, "memory", "processes", "file_size", "tmp": limits, "filter": the system calls refused, in hex}.
     The answer comes from the process that will run the submission: {"error": ""}, or why it could not be shut in. Any other message
-    stops the fork; the answer {"stopped": true} says that nothing of it is left.
+    stops the fork; the answer {"stopped": true, "cpu_seconds": …} says that nothing of it is left, and what all forks and the template
+    itself have cost by now.
     """
     control = socket.socket(fileno=control_fd)
     walls.unreadable(True)
@@ -49,7 +51,7 @@ def main(control_fd: int) -> None:
         else:
             _end(keeper, lifeline)
             keeper, lifeline = 0, -1
-            control.send(b'{"stopped": true}')
+            control.send(json.dumps({"stopped": True, "cpu_seconds": _cpu_seconds()}).encode())
     _end(keeper, lifeline)
 
 
@@ -58,6 +60,12 @@ def _end(keeper: int, lifeline: int) -> None:
     if keeper:
         os.close(lifeline)
         os.waitpid(keeper, 0)
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of all that it has forked."""
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def _forked(control: socket.socket, order: dict, descriptors: list[int]) -> tuple[int, int]:

@@ -22,6 +22,7 @@ _CREDENTIALS = struct.Struct("=iii")  # struct ucred: process, user, group
 _of_thread = threading.local()
 _warm = True
 _all: "weakref.WeakSet[Template]" = weakref.WeakSet()
+_spent: list[float] = []  # CPU seconds of the templates that have ended
 _ending = threading.Event()
 
 
@@ -53,10 +54,14 @@ class Template:
 
     Args:
         warm: whether it forks. Where the machine allows no spaces within spaces, it serves one submission itself, and is then used up.
+
+    Attributes:
+        cpu_seconds: what it and its forks had used when the last one was stopped.
     """
 
     def __init__(self, warm: bool = True):
         self.warm = warm
+        self.cpu_seconds = 0.0
         self._used = False
         self._control, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -106,8 +111,10 @@ class Template:
         try:
             self._control.send(b"{}")
             self._control.settimeout(PATIENCE)
-            stopped = self.warm and self._control.recv(1 << 16) == b'{"stopped": true}'
-        except OSError:
+            reply = json.loads(self._control.recv(1 << 16) or b"{}") if self.warm else {}
+            stopped = reply.get("stopped", False)
+            self.cpu_seconds = reply.get("cpu_seconds", self.cpu_seconds)
+        except (OSError, ValueError):
             stopped = False
         if not stopped:
             self.close()
@@ -132,7 +139,9 @@ class Template:
 
     def close(self) -> None:
         """End it, and with it everything in its sandbox."""
-        _all.discard(self)
+        if self in _all:
+            _all.discard(self)
+            _spent.append(self.cpu_seconds)
         self._control.close()
         try:  # it hangs up by itself, unless it runs a submission's code
             self._process.wait(GOODBYE if self.warm else 0)
@@ -188,6 +197,11 @@ def ended() -> Iterator[None]:
 def ending() -> bool:
     """Whether the run has been stopped."""
     return _ending.is_set()
+
+
+def cpu_seconds() -> float:
+    """What all sandboxes of this process have used up to now."""
+    return sum(_spent) + sum(template.cpu_seconds for template in list(_all))
 
 
 def use(warm: bool) -> None:
