@@ -725,9 +725,19 @@ for row, answer in list(zip(questions, answers, strict=True))[:6]:
 #
 # ## On real data
 #
-# `experiments/fine_tuning.py` compares the same ways, with the same MiniLM, on SST-2, CoLA, RTE, STS-B, WNUT-17 and
-# SQuAD. What it found is among the [measured results](../book/results.md). Here is SST-2 for you to run, with a GPU or
-# with patience.
+# `experiments/fine_tuning.py` compares the same ways, with the same MiniLM, on real data: every parameter trained, one
+# epoch of SST-2, four of smaller sets, from three seeds. A bag of words has 67,349 phrases to learn from here, not 220,
+# and is harder to beat.
+#
+# | task | measure | majority | bag of words | frozen | fine-tuned, mean | lowest to highest seed |
+# |---|---|---|---|---|---|---|
+# | SST-2 | accuracy | 0.51<!-- fine_tuning_sst2: majority/accuracy .2f --> | 0.82<!-- fine_tuning_sst2: bag_of_words/accuracy .2f --> | 0.81<!-- fine_tuning_sst2: frozen/accuracy .2f --> | 0.89<!-- fine_tuning_sst2: fine_tuned/accuracy/mean .2f --> | 0.889<!-- fine_tuning_sst2: fine_tuned/accuracy/min .3f --> to 0.893<!-- fine_tuning_sst2: fine_tuned/accuracy/max .3f --> |
+#
+# (SST-2 is asked of its validation split, 872 sentences, whose accuracy has a standard error of 0.01; the labels of its
+# test split are not public.) With so many phrases, logistic regression on words is as good as on frozen vectors.
+# Fine-tuning is seven points ahead of both. BERT base, with five times the parameters, is said to reach 93.5 in the
+# table above, on the hidden test split. All that was measured is among the [measured results](../book/results.md). Here
+# is SST-2 for you to run, with a GPU or with patience.
 
 # %%
 REAL = False  # True: 67,349 phrases, from the hub or from a mirror
