@@ -1,5 +1,6 @@
 """The rules of a course: what they make of a result, and what is said of a file that is wrong."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -13,6 +14,7 @@ from lectures_lib.homework import names
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grading.records import Result
 from lectures_lib.homework.grading.rules import LatePolicy, Rules, load, moment
+from tests.homework.bank import ROOT
 from tests.homework.toy import TOY
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -362,3 +364,18 @@ def test_any_homework_may_be_set(tmp_path):
     text = "homework:\n" + "".join(f"  {name}:\n    cap: 10\n" for name in names())
     for name in names():
         assert load(written(tmp_path, text), load_homework(name)).cap == 10
+
+
+def test_the_example_of_the_page_is_a_course_file(tmp_path):
+    page = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```yaml\n(# course\.yml\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    hw1, hw2 = load_homework("hw1"), load_homework("hw2")
+    rules = load(written(tmp_path, example), hw1)
+    assert (rules.possible(hw1)["hw1.causal_mask"], rules.late.accepted_days, len(rules.extensions)) == (3.0, 7, 2)
+    assert load(written(tmp_path, example), hw2).late is None
+    wrong = example.replace("causal_mask", "causal_maks").replace("23:59 Europe/Berlin\n    grace", "23:59\n    grace")
+    (told,) = re.findall(r"^```text\n(course\.yml cannot be used:\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    for line in told.splitlines()[1:]:
+        with pytest.raises(ValueError, match="cannot be used") as refusal:
+            load(written(tmp_path, wrong if "causal" not in line else example.replace("causal_mask", "causal_maks")), hw1)
+        assert line.removesuffix("…").strip() in str(refusal.value)

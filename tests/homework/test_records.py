@@ -1,0 +1,81 @@
+"""The record of a run: results come back as they were, the last one counts, and a cut-off write leaves nothing behind."""
+
+import errno
+import sqlite3
+import threading
+
+import pytest
+
+from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.grading.records import Records, Result, file_stem, write_whole
+
+RESULT = Result(
+    "anna \ud800 ‮",
+    ("anna.ipynb",),
+    "abc",
+    (Verdict("toy.double", False, "misconception", "You square.", "squares", "a vector"), Verdict("toy.Scale", True, "right")),
+    "",
+    ((3, "It ended the process."),),
+    ("MultiheadAttention",),
+    1.5,
+    "Anna",
+    {"canvas": "12"},
+    "2026-10-12T23:59:00+02:00",
+    ("anna (1).ipynb",),
+)
+
+
+def test_results_come_back_as_they_were(tmp_path):
+    with Records(tmp_path) as records:
+        assert records.get(RESULT.student) is None
+        records.put(RESULT)
+    with Records(tmp_path) as records:
+        assert records.get(RESULT.student) == RESULT
+
+
+def test_the_last_result_counts_and_all_are_kept(tmp_path):
+    with Records(tmp_path) as records:
+        for fingerprint in ("first", "second"):
+            records.put(Result("ben", (), fingerprint))
+        assert records.get("ben").fingerprint == "second"
+        assert [student for student, _ in records.written()] == ["ben", "ben"]
+
+
+def test_threads_may_write_at_the_same_time(tmp_path):
+    with Records(tmp_path) as records:
+        threads = [threading.Thread(target=records.put, args=(Result(f"student {i}", (), "x"),)) for i in range(40)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(records.written()) == 40
+
+
+def test_a_result_of_an_older_version_is_worked_out_anew(tmp_path):
+    with Records(tmp_path) as records:
+        records.put(Result("carl", (), "x"))
+    with sqlite3.connect(tmp_path / "results.sqlite") as file:
+        file.execute('UPDATE results SET result = \'{"student": "carl", "grade": 3}\'')
+    with Records(tmp_path) as records:
+        assert records.get("carl") is None
+
+
+def full(fd):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "grades.csv"
+    write_whole(path, "old")
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["grades.csv"], "no half-written file is left"
+
+
+def test_names_of_files_are_harmless_and_unique():
+    names = ["../../etc/passwd", "a/b", "a b", "\n", "", "ü" * 300, "\ud800"]
+    stems = [file_stem(name) for name in names]
+    assert len(set(stems)) == len(names)
+    assert all(len(stem) < 60 and "/" not in stem and stem.isascii() for stem in stems)
