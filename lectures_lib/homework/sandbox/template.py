@@ -75,6 +75,7 @@ class Template:
                     stdout=subprocess.DEVNULL,
                     stderr=self._complaints,
                     pass_fds=[far_end.fileno(), filter_fd],
+                    start_new_session=True,  # Ctrl-C is the grader's to hear
                     env={},  # bubblewrap's own environment can be read from inside, whatever it clears
                 )
         except BaseException:
