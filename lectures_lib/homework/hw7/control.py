@@ -34,13 +34,12 @@ def control_labels(words: list[str], labels: list[str], draws: list[float]) -> l
     return _labels(words, labels, draws)
 
 
-def _labels(words, labels, draws, key=str.lower, next_draw=True, remember=True, urn=lambda labels: labels, choose=None):
+def _labels(words, labels, draws, key=str.lower, next_draw=True, remember=True, urn=lambda labels: labels, as_whole=int):
     urn = urn(labels)
-    choose = choose or (lambda u: urn[int(u * len(urn))])
     given, found = {}, []
     for place, word in enumerate(words):
         if key(word) not in given or not remember:
-            given[key(word)] = choose(draws[len(given) if next_draw else place])
+            given[key(word)] = urn[as_whole(draws[len(given) if next_draw else place] * len(urn))]
         found.append(given[key(word)])
     return found
 
@@ -133,6 +132,12 @@ _MISTAKES = (
         "drawn_from_the_classes",
         _CLASSES,
         partial(_labels, urn=lambda labels: list(dict.fromkeys(labels))),
+    ),
+    Misconception(
+        "rounded",
+        "You round u · n to the nearest whole number. Cut it off, as int() does: rounded, the first label would have half a chance, and "
+        "above the last there is a number without a label.",
+        partial(_labels, as_whole=round),
     ),
     Misconception("real_labels_used", _REAL, _only_the_known),
     Misconception("real_labels_used", _REAL, _most_frequent),
