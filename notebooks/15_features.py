@@ -579,7 +579,9 @@ print(
 # In the paper the best of the frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4, both
 # on the development split). They have a BiLSTM on top, where fine-tuning adds one linear layer. In our table, a linear
 # layer on frozen vectors is four to eight points below the BiLSTM: what fine-tuning lets the body do, a tagger on
-# frozen vectors has to do by itself.
+# frozen vectors has to do by itself. And it can: fine-tuned under a linear layer (one seed), our MiniLM has
+# 41.7 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f --> on the test split of WNUT-17, frozen under the BiLSTM on the weighted
+# sum of four 41.3 %<!-- ner_features: weighted_last_four/bilstm/test/f1/mean .1f -->.
 #
 # What does it cost? Reading all sentences once, forward only, against an epoch of fine-tuning, which adds the backward
 # pass and the optimizer: in our experiment, on the same sentences, the epoch took
