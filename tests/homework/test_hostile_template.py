@@ -2,14 +2,18 @@
 
 import ctypes
 import os
+import shutil
+import subprocess
+import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from lectures_lib.homework.sandbox import doors, seccomp, template
+from lectures_lib.homework.sandbox import bubblewrap, doors, seccomp, template
 from lectures_lib.homework.sandbox.bubblewrap import Refused
-from lectures_lib.homework.sandbox.process import Lost, Sandbox
+from lectures_lib.homework.sandbox.process import Broken, Sandbox
 from lectures_lib.homework.sandbox.template import Limits
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, graded
 
@@ -71,6 +75,9 @@ def test_hostile_reading_of_the_template_s_memory():
     """Its number outside is of no use inside, and /proc shows one process only."""
     source = """
 import os
+import shutil
+import subprocess
+import sys
 def opened(*pids):
     names = [f"/proc/{pid}/{name}" for pid in pids for name in ("mem", "environ", "maps", "fd", "root", "cwd")]
     return [name for name in names if os.path.exists(name)] + sorted(os.listdir("/proc"))
@@ -173,10 +180,23 @@ def test_a_template_that_was_killed_is_replaced():
         os.kill(sandbox._template.pid, 9)
         while Path(f"/proc/{sandbox.pid}/cmdline").exists():
             time.sleep(0.01)
-        with pytest.raises(Lost):
+        with pytest.raises(Broken):
             run(sandbox, "x = 1")
     verdicts, _ = graded([RIGHT_DOUBLE], DOUBLE)
     assert verdicts["double"].right
+
+
+def test_a_submission_does_not_pay_for_a_template_that_was_killed():
+    """A machine out of memory ends the warm process in the middle of somebody's cells: they are run again, and nothing is noted."""
+    with Sandbox(Limits()) as sandbox:
+        bubblewrap_s = sandbox._template.pid
+    killer = threading.Timer(0.5, os.kill, (bubblewrap_s, 9))
+    killer.start()
+    verdicts, execution = graded(["import time\ntime.sleep(2)", RIGHT_DOUBLE], DOUBLE, limits=Limits())
+    killer.join()
+    assert not Path(f"/proc/{bubblewrap_s}/cmdline").exists()
+    assert verdicts["double"].right
+    assert execution.failures == {}
 
 
 def test_random_numbers_are_the_same_for_everybody():
@@ -237,3 +257,38 @@ def cpu(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     time.sleep(0)
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_hostile_writing_where_the_course_is_installed_in_tmp(tmp_path):
+    """The folder /tmp is every submission's own and empty; a course that lies there is seen all the same, and cannot be written to."""
+    assert tmp_path.is_relative_to("/tmp") or "tmp" in str(tmp_path)
+    shutil.copytree(bubblewrap.PACKAGE, tmp_path / "lectures_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    cell = f"""
+import os
+import shutil
+import subprocess
+import sys
+from lectures_lib import vit
+assert vit.__file__.startswith({str(tmp_path)!r})
+assert not os.path.exists(os.path.dirname(os.path.dirname(vit.__file__)) + "/secret")
+assert "hw1" not in os.listdir(os.path.dirname(vit.__file__) + "/homework")
+try:
+    open(vit.__file__, "a")
+except OSError as error:
+    assert error.errno in (13, 30), error
+else:
+    raise AssertionError("it can be written to")
+"""
+    (tmp_path / "secret").write_text("another student's")
+    program = f"""
+from lectures_lib.homework.sandbox import doors
+from lectures_lib.homework.sandbox.process import Sandbox
+from lectures_lib.homework.sandbox.template import Limits
+assert doors.require()
+with Sandbox(Limits()) as sandbox:
+    print(sandbox.ask({{"do": "cell", "cell": 1, "source": {cell!r}, "only_definitions": False}}).raised)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True
+    )
+    assert done.stdout.decode().strip() == "None", (done.stdout, done.stderr)

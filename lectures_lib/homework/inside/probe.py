@@ -8,12 +8,17 @@ import socket
 import sys
 import time
 
+import torch
+
+import lectures_lib
+
 NEW_USER_SPACE = 0x10000000  # CLONE_NEWUSER
 
 
 def problems(hidden: list[str], processes: int) -> list[str]:
-    """What student code could do here that it must not; [] where all is well."""
+    """What student code could do here that it must not, and what it lacks; [] where all is well."""
     found = [f"{path} can be read" for path in hidden if os.path.exists(path)]
+    found += [f"{module.__file__} cannot be read" for module in (lectures_lib, torch) if not os.path.exists(module.__file__)]
     if any(name != "lo" for _, name in socket.if_nameindex()):
         found.append("there is a network")
     if os.geteuid() == 0:

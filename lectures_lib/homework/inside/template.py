@@ -26,7 +26,8 @@ def main(control_fd: int) -> None:
     """Serve the grader's messages until it hangs up.
 
     A message is JSON with two descriptors, one to read requests from and one to write replies to:
-    {"fork": whether to fork at all, "memory", "processes", "file_size", "tmp": limits, "filter": the system calls refused, in hex}.
+    {"fork": whether to fork at all, "memory", "processes", "file_size", "tmp": limits, "kept": what is to be
+    seen of /tmp, "filter": the system calls refused, in hex}.
     The answer comes from the process that will run the submission: {"error": ""}, or why it could not be shut in. Any other message
     stops the fork; the answer {"stopped": true, "cpu_seconds": …} says that nothing of it is left, and what all forks and the template
     itself have cost by now.
@@ -93,7 +94,7 @@ def _keep(control: socket.socket, order: dict, descriptors: list[int], watched: 
     if child == 0:
         try:
             walls.end_with_parent()
-            walls.own_folders(order["tmp"])
+            walls.own_folders(order["tmp"], order["kept"])
             os.chdir("/tmp")
             _become(control, order, descriptors, bytes.fromhex(order["filter"]))
         except BaseException as error:

@@ -8,6 +8,7 @@ capability, and a second filter refuses the system calls that would take it out 
 import ctypes
 import os
 import signal
+import stat
 
 NEW_SPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x40000000 | 0x04000000  # CLONE_NEW USER, NS, PID, IPC, NET, UTS
 _READ_ONLY, _NO_SETUID, _NO_DEVICES, _NO_PROGRAMS, _REMOUNT = 1, 2, 4, 8, 32  # MS_…
@@ -41,11 +42,21 @@ def enter_own_spaces() -> None:
             file.write(text)
 
 
-def own_folders(size: int) -> None:
-    """An empty /tmp and /dev/shm of at most `size` bytes each, and a /proc with nobody else in it."""
+def own_folders(size: int, kept: list[str]) -> None:
+    """An empty /tmp and /dev/shm of at most `size` bytes each, and a /proc with nobody else in it.
+
+    Args:
+        size: bytes.
+        kept: what lies in those folders and is seen all the same: a course that is installed there.
+    """
     _mount("none", "/", None, _RECURSIVE | _PRIVATE)
+    opened = [(path, os.open(path, os.O_PATH)) for path in kept]
     for folder in ("/tmp", "/dev/shm"):
         _mount("tmpfs", folder, "tmpfs", _NO_SETUID | _NO_DEVICES, f"size={size},mode=755")
+    for path, descriptor in opened:
+        _empty(path, folder=stat.S_ISDIR(os.fstat(descriptor).st_mode))
+        _mount(f"/proc/self/fd/{descriptor}", path, None, _BIND | _RECURSIVE)
+        os.close(descriptor)
     _own_proc()
 
 
@@ -67,8 +78,10 @@ def _own_proc() -> None:
 
 
 def _empty(path: str, folder: bool) -> None:
+    """An empty folder or file of that name, something to mount on."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     if folder:
-        os.mkdir(path)
+        os.makedirs(path, exist_ok=True)
     else:
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o644))
 
