@@ -26,7 +26,9 @@ from lectures_lib import results
 from lectures_lib.homework import load
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+from peak_memory import Peak  # noqa: E402
+
 from tests.homework.test_ten_submissions import MISTAKES, SOLUTION, changed, in_other_words  # noqa: E402
 
 SIZES = (5, 20, 40)
@@ -81,6 +83,15 @@ def ours(folder: Path, size: int, number: int) -> tuple[float, float]:
     return cpu + record["runs"][0]["sandbox_cpu_seconds"], seconds
 
 
+def memory(folder: Path, size: int, workers: int) -> float:
+    """The most megabytes that grading a class of that size with so many workers held."""
+    command = [sys.executable, "-m", "lectures_lib.homework", "grade", "hw1", folder / f"class_{size}", "--seed", 0]
+    command += ["--workers", workers, "--out", folder / f"memory_{size}_{workers}"]
+    with subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        peak = Peak(process.pid)
+    return peak.megabytes
+
+
 def otters(folder: Path, venv: Path, number: int) -> list[tuple[float, float]]:
     """Each of the different notebooks, graded by a command."""
     found = []
@@ -123,7 +134,11 @@ def main() -> None:
                     peer.append(cpu)
                     clock["otter_run"].append(seconds)
             print(f"round {number}: ours {each[-1]:.3f} CPU s each and {alone[-1]:.1f} for the command", peer[-8:], flush=True)
+        megabytes = {str(n): memory(folder, max(SIZES), n) for n in (1, 2, 4)}
+        smaller = memory(folder, SIZES[1], 2)
     found = {
+        "peak_megabytes_of_a_class_of_40_by_workers": megabytes,
+        "peak_megabytes_of_a_class_of_20_two_workers": smaller,
         "ours_cpu_seconds_each": results.spread(each),
         "ours_cpu_seconds_for_the_command": results.spread(alone),
         "ours_cpu_seconds_by_class_size": {str(size): results.spread(values) for size, values in classes.items()},
