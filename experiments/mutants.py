@@ -46,21 +46,28 @@ def shares(counts: dict[str, int]) -> dict[str, float]:
     }
 
 
+def save(counts: dict[str, dict[str, int]]) -> Path:
+    """Write what was counted, by question."""
+    of_homework = {}
+    for homework in names():
+        of_homework[homework] = shares({column: sum(counts[name][column] for name in questions(homework)) for column in COLUMNS})
+    of_question = {
+        name: {"mutants": one["mutants"], "caught": one["caught"] / one["mutants"], "right_all_the_same": one["equivalent"]}
+        for name, one in counts.items()
+    }
+    title = "Homework answers with one thing changed: how many the grader catches with each of three seeds"
+    return results.save("mutants", {"homework": of_homework, "question": of_question}, title, list(SEEDS))
+
+
 def main(homeworks: list[str]) -> None:
     """Every question of these."""
     torch.set_num_threads(1)
-    of_homework, of_question = {}, {}
-    for homework in homeworks or names():
-        counts = {}
-        for name in questions(homework):
-            counts[name] = count(name)
-            print(f"{name:36}", counts[name], flush=True)
-            of_question[name] = counts[name]["caught"] / (counts[name]["mutants"] - counts[name]["equivalent"])
-        of_homework[homework] = shares({column: sum(one[column] for one in counts.values()) for column in COLUMNS})
-        print(homework, {key: round(value, 3) for key, value in of_homework[homework].items()}, flush=True)
+    counts = {}
+    for name in [name for homework in homeworks or names() for name in questions(homework)]:
+        counts[name] = count(name)
+        print(f"{name:36}", counts[name], flush=True)
     if not homeworks:
-        title = "Homework answers with one thing changed: the share that the grader catches with each of three seeds"
-        results.save("mutants", {"homework": of_homework, "question, caught of the wrong": of_question}, title, list(SEEDS))
+        print(save(counts))
 
 
 if __name__ == "__main__":
