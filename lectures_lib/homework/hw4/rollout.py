@@ -10,8 +10,7 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 def _rollout_cases(g: Generator) -> list[Case]:
     cases = []
     for n_layers in sizes(g, 2, 2, 4):
-        batch, n_heads = sizes(g, 2, 2, 4)
-        rows, columns = sizes(g, 2, 2, 4)
+        batch, n_heads, rows, columns = sizes(g, 4, 2, 5)
         n = 1 + rows * columns
         weights = [(2 * normal(g, batch, n_heads, n, n)).softmax(dim=-1) for _ in range(n_layers)]
         shows = f"{n_layers} layers of {n_heads} heads, {batch} images of {rows} × {columns} patches"
