@@ -63,6 +63,11 @@ def _answer(start, end, first, last, longest, threshold, nothing=_nothing_by_sum
     return (i, j) if beaten != inverted else (0, 0)
 
 
+def _begins_before_the_last(start, end, first, last, longest, threshold):
+    """A slip: the last token may end an answer, but not be one."""
+    return _answer(start, end, first, last, longest, threshold, pairs=lambda *of: [pair for pair in _pairs(*of) if pair[1] < last])
+
+
 def _equal_is_enough(start, end, first, last, longest, threshold):
     best, i, j = _pairs(start, end, first, last, longest)[0]
     return (i, j) if best >= _nothing_by_sum(start, end) + threshold else (0, 0)
@@ -284,7 +289,7 @@ BEST_ANSWER = Question(
     minutes=25,
     difficulty=3,
     chapter="14_fine_tuning#a-span-where-is-the-answer",
-    cases=lambda g: telling(g, _draw, best_answer, [mistake.answer for mistake in _MISTAKES]),
+    cases=lambda g: telling(g, _draw, best_answer, [mistake.answer for mistake in _MISTAKES], [_begins_before_the_last]),
     reference=best_answer,
     misconceptions=_MISTAKES,
 )
