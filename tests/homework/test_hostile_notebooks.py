@@ -231,7 +231,6 @@ ONLY_THERE = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="cells.without_magics reads lines; IPython's TransformerManager would read them as Jupyter does")
 @pytest.mark.parametrize("name", ONLY_THERE)
 def test_hostile_or_odd_cells_that_jupyter_runs(name):
     verdicts, execution = graded([ONLY_THERE[name]], DOUBLE)

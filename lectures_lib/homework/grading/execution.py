@@ -39,17 +39,23 @@ class Execution:
             Broken: if the process around it was ended from outside again and again.
         """
         outcomes: dict[str, list[Outcome]] = {}
+        again: set[str] = set()
         broken = 0
         while len(outcomes) < len(keys) and not self._exhausted():
             self._starts += 1
             with Sandbox(self.limits) as sandbox:
                 try:
                     self._run_cells(sandbox)
-                    for key in keys:
-                        if key.question.name not in outcomes:
-                            outcomes[key.question.name], usable = self._put(sandbox, key)
-                            if not usable:
-                                break
+                    waiting = [key for key in keys if key.question.name not in outcomes]
+                    for i, key in enumerate(waiting):
+                        name = key.question.name
+                        found, usable = self._put(sandbox, key)
+                        if not usable and i > 0 and name not in again:
+                            again.add(name)  # an answer before it may have spoiled the process: it gets one of its own
+                            break
+                        outcomes[name] = found
+                        if not usable:
+                            break
                 except Lost:
                     continue
                 except Broken:

@@ -15,6 +15,7 @@ from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.sandbox import template
 from lectures_lib.homework.sandbox.template import Limits
 from lectures_lib.homework.submissions.collect import Submission
+from lectures_lib.homework.submissions.mentions import mentions
 
 # Why a cell was cut.
 CUT = {
@@ -71,7 +72,7 @@ def grade_one(submission: Submission, job: Job) -> Result:
     verdicts = tuple(_explained(key.verdict(outcomes[key.question.name]), key, execution) for key in job.keys)
     cells = tuple((i + 1, _told(why)) for i, why in sorted(execution.failures.items()))
     seconds = round(time.monotonic() - began, 2)
-    return replace(result, verdicts=verdicts, cells=cells, uses=_ready_made(job.homework, execution.cells), seconds=seconds)
+    return replace(result, verdicts=verdicts, cells=cells, uses=mentions(execution.cells, job.homework.ready_made), seconds=seconds)
 
 
 def grade_safely(submission: Submission, job: Job) -> Result:
@@ -91,12 +92,6 @@ def facts(submission: Submission) -> Result:
     return Result(
         submission.student, submission.files, "", name=submission.name, ids=submission.ids, handed_in=handed_in, earlier=submission.earlier
     )
-
-
-def _ready_made(homework: Homework, cells: list[str]) -> tuple[str, ...]:
-    """The ready-made things that the code mentions though its author was to build them. Instructors are told; no points are taken."""
-    code = "\n".join(line for cell in cells for line in cell.splitlines() if not line.lstrip().startswith("#"))
-    return tuple(name for name in homework.ready_made if re.search(rf"\b{re.escape(name)}\b", code))
 
 
 def _explained(verdict: Verdict, key: AnswerKey, execution: Execution) -> Verdict:

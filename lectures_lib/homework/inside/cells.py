@@ -1,13 +1,18 @@
 """Run a notebook's code cells without Jupyter: one after the other, in one namespace."""
 
 import ast
+import asyncio
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import inspect
 import linecache
-import re
 import sys
 import types
 from typing import Any
 
-_COMMAND = re.compile(r"^(\s*)(?:[%!?].*|.*\?|[\w\s,.]*=\s*[%!].*)$")  # %magic, !shell, ?help, help?, files = !ls
+from IPython.core.inputtransformer2 import TransformerManager
+
 _TRANSPARENT = ("%%time", "%%timeit", "%%capture", "%%prun")  # cell magics whose cell is Python all the same
 
 
@@ -16,6 +21,7 @@ def namespace() -> dict[str, Any]:
     main = types.ModuleType("__main__")
     main.__dict__.update(display=_nothing, get_ipython=_Shell, input=_refuse_input)
     sys.modules["__main__"] = main
+    sys.meta_path.append(_Colab())
     return main.__dict__
 
 
@@ -32,26 +38,32 @@ def run(source: str, names: dict[str, Any], title: str, only_definitions: bool =
         BaseException: whatever the cell raises.
     """
     try:
-        tree = ast.parse(source, title)
+        tree = _parsed(source, title)
     except SyntaxError:
-        source = without_magics(source)
-        tree = ast.parse(source, title)
+        source = as_python(source)
+        tree = _parsed(source, title)
     if only_definitions:
         kept = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
         tree.body = [node for node in tree.body if isinstance(node, kept)]
     linecache.cache[title] = (len(source), None, source.splitlines(keepends=True), title)
-    exec(compile(tree, title, "exec"), names)
+    code = compile(tree, title, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    if code.co_flags & inspect.CO_COROUTINE:  # there is an `await` outside of functions
+        asyncio.run(eval(code, names))
+    else:
+        exec(code, names)
 
 
-def without_magics(source: str) -> str:
-    """`source` with IPython's commands replaced by `pass`; nothing is left of a cell in another language (`%%bash`)."""
+def _parsed(source: str, title: str) -> ast.Module:
+    return compile(source, title, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+def as_python(source: str) -> str:
+    """`source` as Jupyter would make Python of it: its commands become calls of a shell, which does nothing here."""
     lines = source.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    if first.startswith("%%"):
-        if not first.startswith(_TRANSPARENT):
-            return ""
+    if first.startswith(_TRANSPARENT):
         lines[lines.index(first)] = ""
-    return "\n".join(_COMMAND.sub(r"\1pass", line) for line in lines)
+    return TransformerManager().transform_cell("\n".join(lines))
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
@@ -63,6 +75,28 @@ class _Shell:
 
     def __getattr__(self, name: str) -> Any:
         return _nothing
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Also what is called itself: `cv2_imshow(image)`."""
+
+
+class _Colab(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Lets notebooks import what only Colab has; it does nothing here. Found last, so what is really there comes first."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name == "google" or f"{name}.".startswith("google.colab."):
+            return importlib.util.spec_from_loader(name, self, is_package=True)
+        return None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        if module.__name__ != "google":
+            module.__getattr__ = _what_colab_has
+
+
+def _what_colab_has(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _Shell()
 
 
 def _refuse_input(*args: Any) -> str:

@@ -18,7 +18,16 @@ import socket
 from . import driver, walls
 
 # What notebooks import, or what torch imports as soon as something is trained: paid for once. (data: number words, sentence tables.)
-PRELOADED = ("torch.nn.functional", "torch.optim", "torch._dynamo", "numpy", "matplotlib.pyplot", "lectures_lib.data", "lectures_lib.plots")
+PRELOADED = (
+    "torch.nn.functional",
+    "torch.optim",
+    "torch._dynamo",
+    "numpy",
+    "matplotlib.pyplot",
+    "lectures_lib.data",
+    "lectures_lib.plots",
+    "asyncio",
+)
 MAX_MESSAGE = 1 << 16
 
 
