@@ -123,3 +123,19 @@ calls._identical = always
     assert found["triple"].right
     assert torch.equal(torch.ones(1), torch.ones(1))
     assert not torch.equal(torch.ones(1), torch.zeros(1))
+
+
+def test_hostile_answer_that_ends_the_process_later_costs_no_other_question():
+    """The process dies while the next question is asked: that one is put again, in a process of its own."""
+    cell = """
+import os, threading, time
+def bomb(x):
+    threading.Timer(0.3, os._exit, (0,)).start()
+    return 2 * x
+def patient(x):
+    time.sleep(0.6)
+    return 2 * x
+"""
+    found, _ = graded([cell], question("bomb", double), question("patient", double))
+    assert found["bomb"].right
+    assert found["patient"].right

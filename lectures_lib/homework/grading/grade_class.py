@@ -160,7 +160,7 @@ def _begin(homework: Homework, out: Path, seed: int | None) -> int:
     return seed
 
 
-def _note(out: Path, spent: dict[str, float]) -> None:
+def _note(out: Path, spent: dict[str, float | int]) -> None:
     """Keep what this run has cost, below the runs before it."""
     record = json.loads((out / "grading.json").read_text(encoding="utf-8"))
     record.setdefault("runs", []).append(spent)

@@ -206,7 +206,7 @@ def ending() -> bool:
 
 def cpu_seconds() -> float:
     """What all sandboxes of this process have used up to now."""
-    return sum(_spent) + sum(template.cpu_seconds for template in list(_all))
+    return float(sum(_spent) + sum(template.cpu_seconds for template in list(_all)))
 
 
 def use(warm: bool) -> None:
