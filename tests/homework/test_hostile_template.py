@@ -139,8 +139,9 @@ torch.set_default_dtype(torch.float64)
     find = """
 import os, sys, torch, builtins
 def found():
-    return [os.listdir("/tmp"), os.listdir("/dev/shm"), "NOTE" in os.environ, hasattr(builtins, "note"), hasattr(torch, "note"),
-            torch.equal(torch.zeros(1), torch.ones(1)), "note" in sys.modules, str(torch.get_default_dtype())]
+    seen = [os.path.exists("/tmp/note"), os.path.exists("/dev/shm/note"), "NOTE" in os.environ]
+    seen += [hasattr(builtins, "note"), hasattr(torch, "note"), torch.equal(torch.zeros(1), torch.ones(1)), "note" in sys.modules]
+    return [*seen, str(torch.get_default_dtype())]
 """
     with Sandbox(Limits()) as sandbox:
         run(sandbox, leave)
@@ -148,7 +149,7 @@ def found():
     with Sandbox(Limits()) as sandbox:
         run(sandbox, find)
         assert template_of(sandbox) == warm
-        assert value(sandbox, "found") == [[], [], False, False, False, False, False, "torch.float32"]
+        assert value(sandbox, "found") == [False] * 7 + ["torch.float32"]
 
 
 def test_hostile_processes_do_not_outlive_their_turn():

@@ -20,7 +20,13 @@ def grade(folder, *more):
     """The command, started."""
     command = [sys.executable, "-m", "lectures_lib.homework", "grade", "hw2", folder / "submissions", "--out", folder / "grades"]
     command += ["--workers", "2", "--seed", "20261121", "--cell-seconds", "1.5", *more]
-    return subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(list(map(str, command)), cwd=ROOT, preexec_fn=hears_ctrl_c, **pipes)
+
+
+def hears_ctrl_c():
+    """Where the tests run in the background of a shell, Ctrl-C is ignored, and so it would be by whatever they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def written(out):
