@@ -34,7 +34,7 @@ from tests.homework.synthetic_class import build, misgraded  # noqa: E402
 KILLS = 3
 WORKERS = 2
 SEED = 20261121
-CELL_SECONDS = 2
+CELL_SECONDS = 3
 
 
 def command(folder: Path, out: Path, *more: str) -> list[str]:
