@@ -742,6 +742,9 @@ for row, answer in list(zip(questions, answers, strict=True))[:6]:
 # table above, on the hidden test split.) On STS-B, fine-tuning gets where the plain cosine of MiniLM's vectors is
 # without it, 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->. And of the names in WNUT-17, which were chosen to be new, words and spelling find next to none.
 #
+# Batches of sentences of like length pay: on a tenth of SST-2, an epoch takes Hugging Face's `Trainer`, which draws its
+# batches at random, 2.0<!-- fine_tuning_speed: ours_over_hugging_face/median .1f --> times as long as ours. Both get 0.84<!-- fine_tuning_speed: ours/accuracy/mean .2f --> of the validation split right afterwards.
+#
 # All that was measured is among the [measured results](../book/results.md). Here is SST-2 for you to run, with a GPU or
 # with patience.
 
