@@ -107,8 +107,7 @@ def seen(tmp_path_factory):
         ROOT / "Makefile",
         ROOT / ".git",
         Path("/etc/passwd"),
-        Path("/home"),
-        Path("/var"),
+        *(folder for folder in (Path("/home"), Path("/var")) if not any(path.is_relative_to(folder) for path in bubblewrap._visible())),
     ]
     hidden += [Path("/bin/sh"), Path.home() / ".bashrc", bubblewrap.PACKAGE / "homework" / "hw1"]
     os.environ["GRADER_SECRET"] = "do-not-tell"
@@ -232,3 +231,16 @@ with Sandbox(Limits()) as sandbox:
         grader.kill()
     assert len(pids) == 2
     assert ended(*pids)
+
+
+def test_every_link_to_the_interpreter_is_shown(tmp_path):
+    """A virtual environment's Python is a link to a link: Debian's /usr/bin/python3 is one. If one is missing inside, nothing starts."""
+    file = tmp_path / "usr" / "python3.11"
+    file.parent.mkdir()
+    file.touch()
+    (tmp_path / "usr" / "python3").symlink_to("python3.11")
+    (tmp_path / "python").symlink_to(tmp_path / "usr" / "python3")
+    assert bubblewrap.links(tmp_path / "python") == [tmp_path / "python", tmp_path / "usr" / "python3", file, file.resolve()]
+    (tmp_path / "round").symlink_to("round")
+    with pytest.raises((OSError, RuntimeError)):
+        bubblewrap.links(tmp_path / "round")

@@ -79,9 +79,16 @@ def _visible() -> list[Path]:
         if prefix != Path("/usr"):  # of /usr only what is needed
             wanted += [prefix, prefix.resolve()]
     wanted += [*_site_folders(), PACKAGE]
-    executable = Path(sys.executable)
-    wanted += [path for path in (executable, executable.resolve()) if not any(map(path.is_relative_to, wanted))]
+    wanted += [path for path in links(Path(sys.executable)) if not any(map(path.is_relative_to, wanted))]
     return [path for path in dict.fromkeys(wanted) if path.exists()]
+
+
+def links(path: Path) -> list[Path]:
+    """A path and all that it is a link to, on to the file itself: .venv/bin/python → /usr/bin/python3 → /usr/bin/python3.11."""
+    found = [path]
+    while found[-1].is_symlink() and len(found) < 40:  # as many as the kernel follows
+        found.append(Path(os.path.normpath(found[-1].parent / os.readlink(found[-1]))))
+    return [*found, path.resolve()]
 
 
 def seen_in_tmp() -> list[str]:
