@@ -123,3 +123,12 @@ def test_a_process_that_has_just_ended_holds_no_memory():
         ended.wait()
         assert _own_share(ended.pid, resident=1 << 30) == 0
     assert 0 < _own_share(os.getpid(), resident=1 << 40) < 1 << 40
+
+
+def test_hostile_forks_that_go_on_do_not_speak_for_the_submission():
+    """Sixty copies of the process come to the end of the cell, too: none of them takes a request or replies."""
+    bomb = "import os\ntry:\n    while True:\n        os.fork()\nexcept OSError:\n    pass"
+    found, execution = graded([RIGHT_DOUBLE, bomb, "mine = 1"], DOUBLE, SCALE, limits=Limits(cell=10.0))
+    assert found["double"].right
+    assert found["Scale"].kind == "missing"
+    assert execution.failures == {}
