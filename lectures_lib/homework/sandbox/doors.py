@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lectures_lib.homework.sandbox import bubblewrap, seccomp, template
-from lectures_lib.homework.sandbox.bubblewrap import INSIDE, PACKAGE, PROCESSES, Refused
+from lectures_lib.homework.sandbox.bubblewrap import INSIDE, INSTALL, PACKAGE, PROCESSES, Refused
 from lectures_lib.homework.sandbox.process import Lost, Sandbox
 from lectures_lib.homework.sandbox.template import Limits
 
@@ -64,6 +64,8 @@ def _try_doors(paths: list[str]) -> list[str]:
 
 
 def _remedy(complaint: str) -> str:
+    if "Unknown option" in complaint:
+        return f"This bubblewrap is too old; 0.8 is known to do. {INSTALL}"
     if "as root" in complaint:
         return "Grade as an ordinary user, or keep Python and the course outside private folders such as /root."
     if "Python" in complaint or "can't open file" in complaint or "source path" in complaint:
