@@ -38,11 +38,12 @@ def check(name: str | Question, answer: object) -> None:
 
 
 def told(verdict: Verdict) -> str:
-    """A verdict in a line or two."""
+    """A verdict in a few lines: the mistake's name or what differs, on which input, and for a named mistake what differs there."""
     if verdict.kind == "unfinished":
         return f"… {verdict.question}: not answered yet"
     on = f"\n  on: {verdict.on}" if verdict.on else ""
-    return f"✗ {verdict.question}: {verdict.message}{on}"
+    differs = f"\n  {verdict.differs}" if verdict.differs else ""
+    return f"✗ {verdict.question}: {verdict.message}{on}{differs}"
 
 
 def _uncallable(question: Question, answer: object) -> Verdict:
