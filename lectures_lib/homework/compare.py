@@ -112,9 +112,21 @@ def _sequences(yours: list | tuple, expected: list | tuple, rtol: float, atol: f
         return Difference("length", f"{_subject(where)} has {len(yours)} elements; expected {len(expected)}.")
     for i, (mine, right) in enumerate(zip(yours, expected, strict=True)):
         found = difference(mine, right, rtol, atol, f"element {i} of " + (where or f"the {name}"))
+        if found and found.kind == "values" and where and _few_values(expected):
+            return Difference("values", f"{_subject(where)} is {_listed(yours)}; expected {_listed(expected)}.")
         if found:
             return found
     return None
+
+
+def _few_values(expected: list | tuple) -> bool:
+    """Whether it can be shown whole, as an edge of a tree or a span can."""
+    return len(expected) <= SHOWN and all(isinstance(value, bool | int | float | str) for value in expected)
+
+
+def _listed(values: list | tuple) -> str:
+    inside = ", ".join(map(shown, values))
+    return f"({inside})" if isinstance(values, tuple) else f"[{inside}]"
 
 
 def _dictionaries(yours: dict, expected: dict, rtol: float, atol: float, where: str) -> Difference | None:
@@ -155,8 +167,8 @@ def _not_finite(yours: Tensor, expected: Tensor, where: str) -> Difference | Non
         return None
     what = "NaN" if yours[bad].isnan().any() else "infinite"
     hint = " 0/0, ∞ - ∞ and a softmax over nothing but -∞ give NaN." if what == "NaN" else ""
-    first = bad.nonzero()[0].tolist()
-    text = f"{_subject(where)} is {what} in {int(bad.sum())} of {bad.numel()} places, first at {first}.{hint}"
+    places = f" in {int(bad.sum())} of {bad.numel()} places, first at {bad.nonzero()[0].tolist()}" if bad.numel() > 1 else ""
+    text = f"{_subject(where)} is {what}{places}.{hint}"
     return Difference("nan", text)
 
 

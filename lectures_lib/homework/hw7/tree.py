@@ -45,6 +45,18 @@ def _kruskal(scores: Tensor, circles: bool = False, turn: int = -1) -> Edges:
     return sorted(edges)
 
 
+def _prim(scores: Tensor) -> Edges:
+    """From what is connected to what is not, always the best link; in one direction if the scores have one."""
+    inside, outside = [0], list(range(1, len(scores)))
+    edges: Edges = []
+    while outside:
+        i, j = max(((i, j) for i in inside for j in outside), key=lambda edge: scores[edge].item())
+        edges.append((min(i, j), max(i, j)))
+        inside.append(j)
+        outside.remove(j)
+    return sorted(edges)
+
+
 def _best_partners(scores: Tensor) -> Edges:
     own = scores.clone().fill_diagonal_(-1)
     return sorted({(min(i, j), max(i, j)) for i, j in enumerate(own.argmax(dim=1).tolist())})
@@ -146,6 +158,8 @@ _MISTAKES = (
     ),
     Misconception("one_direction", _ONE_DIRECTION, partial(_answer, both=_upper)),
     Misconception("one_direction", _ONE_DIRECTION, partial(_answer, both=_lower)),
+    Misconception("one_direction", _ONE_DIRECTION, partial(_answer, both=lambda impact: impact, tree=_prim)),
+    Misconception("one_direction", _ONE_DIRECTION, partial(_answer, both=lambda impact: impact.T, tree=_prim)),
     Misconception(
         "larger_of_both",
         "Your score is the larger of F[i, j] and F[j, i]. It is their sum.",
