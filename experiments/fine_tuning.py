@@ -2,11 +2,13 @@
 
     python experiments/fine_tuning.py --task sst2            MiniLM on a CPU, three seeds; writes book/results/fine_tuning_sst2.json
     python experiments/fine_tuning.py --task cola --seeds 0 1 2 3 4
-    python experiments/fine_tuning.py --task sst2 --model bert-base-uncased --size gpu
+    python experiments/fine_tuning.py --task sst2 --model bert-base-uncased --size gpu     writes …_bert_base_uncased_gpu.json
     python experiments/fine_tuning.py --task sst2 --smoke    a minute, writes nothing: does it run?
 
-Tasks: sst2, cola, rte, stsb, wnut, squad. The file is written after every seed, and a seed that it holds is not run again. At the CPU's
-size a seed takes at most ten minutes on two cores; SQuAD is then learned from a part of its questions, the other tasks from all.
+Tasks: sst2, cola, rte, stsb, wnut, squad. The file is written after every seed, and a seed that it holds is not run again; a file of
+other settings is refused. At the CPU's size a seed takes at most ten minutes on two cores; SQuAD is then learned from a part of its
+questions, and of a text only what fits into 192 word pieces with the question is read: an answer further on is lost (and taught as
+"none"). The other tasks are learned from all their examples. Seconds and the peak of memory are kept for each seed.
 
 What is compared, on the same data with the same measures:
 
@@ -21,7 +23,6 @@ What is compared, on the same data with the same measures:
 
 import argparse
 import os
-import resource
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -52,7 +53,7 @@ class Task:
     """What is learned, and how it is measured.
 
     Args:
-        data: the task's name in `data`.  asked: the split that is measured on; test labels are public for WNUT-17 and STS-B only.
+        data: the task's name in `data`.  asked: the split that is measured on: the test labels of GLUE and SQuAD are not public.
         kind: "text", "pair", "score", "words" or "question".
         measure: from predictions and rows to numbers.
         cpu, gpu: epochs, the longest input, and how many examples are learned from (None: all) and asked.
@@ -239,14 +240,14 @@ def fine_tuned(setting: Setting, seed: int) -> list:
 
 
 def learned(setting: Setting, train: Any, scaled: bool = False) -> Callable[[Any], list]:
-    """A linear model of these features; what it says of others. Its strength of regularisation is scikit-learn's own."""
+    """A linear model of these features; what it says of others. For words its regularisation is scikit-learn's own."""
+    # Many columns that say the same (a body's, `scaled`) need a firmer hand than words, most of which are rare.
     scaler = [StandardScaler()] if scaled else []
     if setting.task.kind == "score":
         model = make_pipeline(*scaler, Ridge(alpha=100.0 if scaled else 1.0)).fit(train, [row["score"] for row in setting.train])
     else:
         tags = [label for row in setting.train for label in row["labels"]] if setting.task.kind == "words" else None
         targets = tags or [row["label"] for row in setting.train]
-        # Many columns that say the same (a body's) need a firmer hand than words, most of which are rare.
         model = make_pipeline(*scaler, LogisticRegression(C=0.01 if scaled else 1.0, max_iter=1000)).fit(train, targets)
     return lambda asked: model.predict(asked).tolist()
 
@@ -321,6 +322,18 @@ def prepare(options: argparse.Namespace) -> Setting:
     )
 
 
+def peak_gigabytes(forget: bool = False) -> float:
+    """The most memory that this process has held, in 10^9 bytes; `forget`: count from now on. Where Linux is not, 0."""
+    try:
+        if forget:
+            with open("/proc/self/clear_refs", "w", encoding="utf-8") as file:
+                file.write("5")  # the peak is what is in use now
+        with open("/proc/self/status", encoding="utf-8") as file:
+            return float(next(line for line in file if line.startswith("VmHWM")).split()[1]) * 1024 / 1e9
+    except OSError:
+        return 0.0
+
+
 def main() -> None:
     """Every way of doing the task; the fine-tuning with every seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -333,11 +346,12 @@ def main() -> None:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     setting = prepare(options)
     name = f"fine_tuning_{options.task}" + ("" if options.model == "minilm" else f"_{options.model.split('/')[-1].replace('-', '_')}")
+    name += "" if options.size == "cpu" else f"_{options.size}"
     try:
         measured = {} if options.smoke else results.load(name)["results"]
     except FileNotFoundError:
         measured = {}
-    measured |= {
+    settings = {
         "epochs": setting.epochs,
         "max_len": setting.max_len,
         "n_train": len(setting.train),
@@ -345,6 +359,10 @@ def main() -> None:
         "batch_size": setting.task.batch_size,
         "rate": setting.task.rate,
     }
+    if other := {key: measured[key] for key, value in settings.items() if measured.get(key, value) != value}:
+        asked_for = {key: settings[key] for key in other}
+        raise SystemExit(f"{name}.json was measured with {other}, and now {asked_for} is asked for: move the file away first")
+    measured |= settings
     n_train, where = len(setting.train), f"{setting.task.data}, {setting.task.asked}"
     title = f"{options.task}: {options.model} fine-tuned on {n_train:,} examples, frozen, and a bag of words ({where})"
 
@@ -356,18 +374,21 @@ def main() -> None:
         if way.__name__ not in measured:
             start = time.perf_counter()
             measured[way.__name__] = setting.task.measure(way(setting), setting.asked)
-            print(f"{way.__name__}: {measured[way.__name__]}, {time.perf_counter() - start:.0f} s", flush=True)
+            seconds = measured.setdefault("seconds", {})
+            seconds[way.__name__] = time.perf_counter() - start
+            print(f"{way.__name__}: {measured[way.__name__]}, {seconds[way.__name__]:.0f} s", flush=True)
             keep()
     for seed in options.seeds[:1] if options.smoke else options.seeds:
         by_seed = measured.setdefault("by_seed", {})
         if str(seed) in by_seed:
             continue
         start = time.perf_counter()
+        peak_gigabytes(forget=True)
         by_seed[str(seed)] = setting.task.measure(fine_tuned(setting, seed), setting.asked)
         measured["fine_tuned"] = {key: results.spread([found[key] for found in by_seed.values()]) for key in by_seed[str(seed)]}
-        gib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        measured["peak_memory_gib"] = max(gib, measured.get("peak_memory_gib", 0.0))
-        print(f"fine_tuned, seed {seed}: {by_seed[str(seed)]}, {time.perf_counter() - start:.0f} s, peak {gib:.2f} GiB", flush=True)
+        peaks, seconds = measured.setdefault("peak_memory_gb", {}), measured.setdefault("seconds", {}).setdefault("fine_tuned", {})
+        peaks[str(seed)], seconds[str(seed)] = peak_gigabytes(), time.perf_counter() - start
+        print(f"fine_tuned, seed {seed}: {by_seed[str(seed)]}, {seconds[str(seed)]:.0f} s, peak {peaks[str(seed)]:.2f} GB", flush=True)
         keep()
 
 
