@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from chapter_anchors import lost
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "book"))
@@ -35,8 +36,22 @@ def test_the_row_prints_what_its_check_computes(claim):
 @pytest.mark.parametrize("claim", ROWS.values(), ids=ROWS)
 def test_a_row_is_complete(claim):
     assert claims.problems(claim) == []
-    if claim.see:
-        assert (ROOT / claim.see.split("#")[0]).exists()
+    assert not claim.see or lost(claim.see) == ""
+
+
+@pytest.mark.parametrize(
+    ("see", "said"),
+    [
+        ("notebooks/13_pretraining.ipynb#how-bert-was-trained-recomputed", ""),
+        ("notebooks/13_pretraining.ipynb#how-bert-was-trained", "has no section 'how-bert-was-trained'"),
+        ("notebooks/13_pretraining.ipynb", "has no section ''"),
+        ("notebooks/13_training.ipynb#live", "there is no page notebooks/13_training.ipynb"),
+        ("book/published.md", ""),
+        ("book/published.md#glue", "only sections of chapters"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_noticed(see, said):
+    assert said in lost(see) and bool(said) == bool(lost(see))
 
 
 def test_there_are_rows_enough_and_no_two_of_one_name():
