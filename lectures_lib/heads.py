@@ -31,7 +31,8 @@ class Head(nn.Module):
     """What the five share: a body, dropout, a linear layer, and the way to Hugging Face's checkpoints and back.
 
     Args:
-        bert: the body, fresh or with real weights. It is not copied: fine-tuning changes it.
+        bert: the body, fresh or with real weights. It is not copied: fine-tuning changes it, for every head that shares it. Which of
+            its parameters ask for gradients is left as it is.
         n_out: how many numbers the linear layer gives.
         names: of the classes, in the order of their ids; None: no names.
         dropout: before the linear layer; None: the body's.
@@ -52,8 +53,10 @@ class Head(nn.Module):
         self.dropout = nn.Dropout(bert.config.dropout if dropout is None else dropout)
         self.head = nn.Linear(bert.config.d_model, n_out)
         initialise_as_bert(self.head, bert.config.init_std)
-        # A pooler that no loss reaches has no gradient, and several processes that train together would wait for it.
-        bert.pooler.requires_grad_(self.pools)
+        if not self.pools:
+            # No loss reaches the pooler, and several processes that train together would wait for its gradient: DistributedDataParallel
+            # reads here that it need not. The pooler itself is not switched off, for another head on this body may need it.
+            self._ddp_params_and_buffers_to_ignore = [f"bert.{POOLER}{kind}" for kind in ("weight", "bias")]
 
     @classmethod
     def from_pretrained(cls, name: str | Path):

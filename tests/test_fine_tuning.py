@@ -123,6 +123,26 @@ def test_a_frozen_body_stays_as_it_is():
     assert changed == {"head.weight", "head.bias"}
 
 
+def test_a_tagger_leaves_the_pooler_as_it_is_and_goes_on_where_it_was_stopped(tmp_path):
+    """The pooler asks for a gradient and never gets one: it must not decay, and the optimizer keeps nothing of it."""
+
+    def stop(model):
+        raise KeyboardInterrupt
+
+    whole, parted = HEADS["tagged"](), HEADS["tagged"]()
+    pooler = whole.bert.pooler.weight.clone()
+    examples, options = batches(EXAMPLES["tagged"], batch_size=8), {"epochs": 2, "rate": 1e-2, "progress": False, "weight_decay": 0.5}
+    fine_tune(whole, examples, **options)
+    assert whole.bert.pooler.weight.requires_grad and torch.equal(whole.bert.pooler.weight, pooler)
+    options |= {"checkpoint": tmp_path / "run.safetensors", "save_every": 2}
+    with pytest.raises(KeyboardInterrupt):
+        fine_tune(parted, examples, evaluate=stop, evaluate_every=3, **options)
+    again = HEADS["tagged"]()
+    assert fine_tune(again, examples, resume=True, **options).step == 6
+    for name, tensor in whole.state_dict().items():
+        assert torch.equal(tensor, again.state_dict()[name]), name
+
+
 def test_biases_and_layer_norm_do_not_decay():
     matrices, vectors = fine_tuning.decayed_and_not(HEADS["sentences"](), 0.01)
     assert matrices["weight_decay"] == 0.01 and vectors["weight_decay"] == 0.0
