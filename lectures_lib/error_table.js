@@ -18,10 +18,14 @@
       return dataset.value === undefined ? textContent : Number(dataset.value);
     }
 
+    // Numbers, then texts, then NaN, which is neither more nor less than anything: in this order whichever way one sorts.
+    const kind = (k) => (typeof k === "string" ? 1 : Number.isNaN(k) ? 2 : 0);
+
     function sort(column, upwards) {
       const sign = upwards ? 1 : -1;
-      const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b));
-      const rows = [...body.rows].sort((a, b) => sign * compare(key(a, column), key(b, column)));
+      const more = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a === b || Number.isNaN(a) ? 0 : a - b);
+      const compare = (a, b) => kind(a) - kind(b) || sign * more(a, b);
+      const rows = [...body.rows].sort((a, b) => compare(key(a, column), key(b, column)));
       body.append(...rows);
       heads.forEach((head, i) => {
         head.setAttribute("aria-sort", i !== column ? "none" : upwards ? "ascending" : "descending");

@@ -8,8 +8,10 @@ The HTML is self-contained and follows from the input alone. Without scripts it 
 import hashlib
 import html
 import json
+import math
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from numbers import Integral, Real
 
 PAGE = """\
 <div id="{id}" class="error-table" role="group" aria-label="{title}" style="--et-height: {height}">
@@ -31,7 +33,8 @@ class ErrorTable:
 
     Args:
         title: what the table shows.
-        columns: for each heading its cells, as many in all columns: texts or numbers. Numbers with a fraction are shown with two digits.
+        columns: for each heading its cells, as many in all columns: texts or numbers, those of NumPy and PyTorch too. Numbers that may
+            have a fraction are shown with two digits. Sorted, numbers come before texts, and NaN is last either way.
         wrong: for each row, whether the model is wrong there.
         height: of the window in which the rows scroll, as CSS writes it.
 
@@ -70,7 +73,12 @@ class ErrorTable:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        value = value.item()  # what NumPy or PyTorch wraps around a single number
+    if isinstance(value, bool) or not isinstance(value, Real):
         return f"<td>{html.escape(str(value))}</td>"
-    shown = str(value) if isinstance(value, int) else f"{value:.2f}"
-    return f'<td data-value="{value}">{shown}</td>'
+    if isinstance(value, Integral):
+        return f'<td data-value="{int(value)}">{int(value)}</td>'
+    number = float(value)
+    spelled = str(number) if math.isfinite(number) else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(number, "NaN")  # JavaScript's
+    return f'<td data-value="{spelled}">{number:.2f}</td>'

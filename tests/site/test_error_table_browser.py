@@ -1,5 +1,6 @@
 """The table of errors under mouse and keyboard, in light and dark, on a narrow page, without scripts."""
 
+import numpy as np
 import pytest
 from sitemap import ROOT
 
@@ -19,9 +20,9 @@ def open_page(browser):
     """A function that opens a page with the same table twice."""
     contexts = []
 
-    def open_it(**options):
+    def open_it(table=TABLE, **options):
         head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Errors</title>'
-        body = f"<main><h1>Errors</h1>{TABLE._repr_html_()}<p>Between.</p>{TABLE._repr_html_()}</main>"
+        body = f"<main><h1>Errors</h1>{table._repr_html_()}<p>Between.</p>{table._repr_html_()}</main>"
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.errors = []
@@ -53,6 +54,25 @@ def test_a_press_sorts_and_another_turns_round(open_page):
     assert first_words(page) == ["alpha", "bravo", "charlie", "delta"]
     assert sure.locator("..").get_attribute("aria-sort") == "none"
     assert first_words(page, 1) == ["bravo", "alpha", "delta", "charlie"] and not page.errors  # the twin is its own
+
+
+@pytest.mark.parametrize(
+    ("cells", "upwards", "downwards"),
+    [
+        ([np.int64(10), np.int64(9), np.int64(100)], "bac", "cab"),
+        ([0.5, float("nan"), -1.0, float("nan"), 2.0], "caebd", "eacbd"),
+        ([float("inf"), 1.0, float("-inf"), float("nan"), float("inf")], "cbaed", "aebcd"),
+        (["x", 2, float("nan"), 1, "w", None], "dbfeac", "bdaefc"),  # of two kinds: None is a text
+    ],
+)
+def test_numbers_are_sorted_as_numbers_and_nan_is_last(open_page, cells, upwards, downwards):
+    names = "abcdef"[: len(cells)]
+    page = open_page(ErrorTable("Numbers", {"name": list(names), "number": cells}, [False] * len(cells)))
+    button = page.get_by_role("group").first.get_by_role("button", name="number")
+    for expected in (upwards, downwards, upwards):
+        button.click()
+        assert "".join(first_words(page)) == expected
+    assert not page.errors
 
 
 def test_the_keyboard_does_all_of_it(open_page):
