@@ -1,5 +1,7 @@
 """Each head equals Hugging Face's on random weights, loss and gradient too; models go there and back; only legal spans are chosen."""
 
+import json
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -136,6 +138,18 @@ def test_a_checkpoint_of_ours_loads_in_transformers_and_back_bit_for_bit(tmp_pat
             assert torch.equal(tensor, back.state_dict()[key]), key
         else:
             assert not back.state_dict()[key].any(), key
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_heads_dropout_and_its_kind_of_problem_are_written(tmp_path, kind):
+    ours, _, n_labels, *_ = KINDS[kind]
+    model = ours(Bert(CONFIG), n_labels, dropout=0.25) if kind in ("classifier", "tagger") else ours(Bert(CONFIG), dropout=0.25)
+    facts = json.loads((model.save_pretrained(tmp_path) / "config.json").read_text())
+    assert (facts["classifier_dropout"], facts["hidden_dropout_prob"]) == (0.25, 0.1)
+    assert facts.get("problem_type") == ("regression" if kind == "regressor" else None)
+    back = ours.from_pretrained(tmp_path)
+    assert back.dropout.p == (0.25 if kind != "spans" else 0.0)  # Hugging Face's has none there, whatever the file says
+    assert back.bert.config.dropout == 0.1
 
 
 def test_the_names_of_classes_travel(tmp_path):
