@@ -96,6 +96,10 @@ def test_the_words_for_a_picture_are_true(data):
     assert [number for number in re.findall(r"\d+\.\d+", words) if number not in cells | differences] == []
 
 
+def test_every_table_has_a_figure():
+    assert [t.name for t in TABLES if not t.figure] == []
+
+
 def test_no_figure_without_a_table():
     assert set(figures.FIGURES) == {t.figure for t in TABLES if t.figure}
 
@@ -145,6 +149,25 @@ def test_counted_parameters():
         assert f"{counted / 1e6:.1f}" == f"{cells['counted']:.1f}"
         sizes = (config.n_layers, config.d_model, config.d_ff, config.n_heads)
         assert sizes == tuple(cells[key] for key in ("n_layers", "d_model", "d_ff", "n_heads"))
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "model_class", "config"),
+    [
+        ("bert_sizes", "BERT base", Bert, BertConfig.BASE),
+        ("transformer_sizes", "big", Transformer, TransformerConfig.BIG),
+        ("vit_sizes", "ViT-Huge", ViT, ViTConfig.H14),
+    ],
+)
+def test_parts_of_the_bars_are_those_of_the_models(name, row, model_class, config):
+    """The figure takes the matrices of attention and feed-forward layers; the models have biases there as well, under 1 %."""
+    with torch.device("meta"):
+        shapes = [(key, p.numel()) for key, p in model_class(config).named_parameters() if p.dim() == 2]
+    attention = sum(n for key, n in shapes if "attention" in key) / 1e6
+    feed_forward = sum(n for key, n in shapes if "feed_forward" in key) / 1e6
+    words = figures.FIGURES["parameters"](table(name))
+    plt.close("all")
+    assert f"{row}: " in words and f"{attention:.0f} in attention, {feed_forward:.0f} in feed-forward layers" in words.split(f"{row}: ")[1]
 
 
 def test_four_chips_make_a_cloud_tpu():

@@ -133,8 +133,8 @@ class Published(SphinxDirective):
         """Our own measurements, with the machine and the seeds."""
         record = json.loads((BOOK / "results" / f"{ours.results}.json").read_text(encoding="utf-8"))
         rows = [[value["label"], f"{at(record['results'], value['key']):{value['format']}}"] for value in ours.values]
-        seeds = ", ".join(map(str, record["seeds"]))
-        kept = f"`book/results/{ours.results}.json`, measured on {record['device']}, {record['date']}; seeds {seeds}. See [](results.md)."
+        seeds = f"; seeds {', '.join(map(str, record['seeds']))}" if record["seeds"] else ""
+        kept = f"`book/results/{ours.results}.json`, measured on {record['device']}, {record['date']}{seeds}. See [](results.md)."
         title = nodes.paragraph("", "", nodes.strong("", "Measured by us"))
         return [title, *self.markdown(ours.note), table_node(["what", "mean"], rows), *self.markdown(kept)]
 

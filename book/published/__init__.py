@@ -129,6 +129,7 @@ ORDER = (
     "glue_tasks",
     "glue",
     "glue_leaderboard",
+    "bert_beyond_glue",
     "bert_features",
 )  # as the course meets them
 

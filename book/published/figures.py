@@ -21,10 +21,10 @@ def figure(draw: Callable[[Table], str]) -> Callable[[Table], str]:
     return draw
 
 
-def dots(ax: Axes, xs: list[float | None], ys: list[float], **style) -> None:
+def dots(ax: Axes, xs: list[float | None], ys: list[float], marker: str = "o", **style) -> None:
     """Dots where there is a value."""
     pairs = [(x, y) for x, y in zip(xs, ys, strict=True) if x is not None]
-    ax.plot(*zip(*pairs, strict=True), "o", **style)
+    ax.plot(*zip(*pairs, strict=True), linestyle="", marker=marker, **style)
 
 
 def names_on(ax: Axes, names: list[str]) -> list[float]:
@@ -221,4 +221,106 @@ def model_size(table: Table) -> str:
     return (
         "Accuracy on MNLI, MRPC and SST-2 over perplexity, for six sizes from 3 blocks of width 768 to 24 of 1,024. All three "
         "lines rise as the perplexity falls from 5.84 to 3.23, MNLI from 77.9 to 86.6."
+    )
+
+
+STACKS = {"transformer_sizes": 3}  # attention layers for each of the paper's N: one in an encoder's block, two in a decoder's
+
+
+@figure
+def parameters(table: Table) -> str:
+    """Our count of the parameters, by parts, and the published number as a line across each bar."""
+    attention_layers = STACKS.get(table.name, 1)
+    feed_forward_layers = 2 if attention_layers > 1 else 1
+    sizes = [table.row(name) for name in table["name"]]
+    parts = []
+    for size in sizes:
+        attention = size["n_layers"] * attention_layers * 4 * size["d_model"] ** 2 / 1e6
+        feed_forward = size["n_layers"] * feed_forward_layers * 2 * size["d_model"] * size["d_ff"] / 1e6
+        parts.append((attention, feed_forward, size["counted"] - attention - feed_forward))
+    _, ax = plt.subplots(figsize=(SIZE, 1.3 + 0.5 * len(sizes)))
+    ys = names_on(ax, table["name"])
+    left = [0.0] * len(sizes)
+    for i, (label, colour) in enumerate((("attention", BLUE), ("feed-forward", ORANGE), ("the rest", GREY))):
+        ax.barh(ys, [part[i] for part in parts], left=left, height=0.5, color=colour, label=label)
+        left = [start + part[i] for start, part in zip(left, parts, strict=True)]
+    for y, size in zip(ys, sizes, strict=True):
+        ax.plot([size["parameters"]] * 2, [y - 0.36, y + 0.36], color="black", linewidth=2, label="" if y else "published")
+    ax.set(xlabel="million parameters", xlim=(0, 1.08 * max(size["parameters"] for size in sizes)))
+    ax.grid(visible=False, axis="y")
+    legend_above(ax, 4)
+    said = [
+        f"{size['name']}: {size['counted']:.1f} million counted, {a:.0f} in attention, {f:.0f} in feed-forward layers and {r:.0f} in "
+        f"the rest; published {size['parameters']:.0f}"
+        for size, (a, f, r) in zip(sizes, parts, strict=True)
+    ]
+    return "A bar for each model, our count cut into parts, and a line across it at the published number. " + ". ".join(said) + "."
+
+
+@figure
+def pieces(table: Table) -> str:
+    """Each system's answers as a row of boxes, a box for each piece, as wide as the piece is long."""
+    titles = {"first": "health research institutes", "second": "asinine situation"}
+    _, axes = plt.subplots(2, 1, figsize=(SIZE, 4.6))
+    for ax, (name, title) in zip(axes, titles.items(), strict=True):
+        answers = [answer.split("→")[-1].strip().split("|") for answer in table[name]]
+        reference = "".join(answers[0])
+        right = ["".join(answer) == reference for answer in answers]
+        ys = names_on(ax, [f"{system} ✓" if i and right[i] else system for i, system in enumerate(table["system"])])
+        for y, answer in zip(ys, answers, strict=True):
+            colour = GREY if y == 0 else GREEN if right[int(y)] else RED
+            start = 0.0
+            for piece in answer:
+                ax.barh(y, len(piece) - 0.25, left=start, height=0.7, color=colour, alpha=0.3)
+                ax.text(start + len(piece) / 2 - 0.12, y, piece, ha="center", va="center", fontsize=9)
+                start += len(piece)
+        ax.set(title=title, xticks=[], xlim=(0, 31))
+        ax.spines["bottom"].set_visible(False)
+        ax.grid(visible=False, axis="y")
+    counts = dict(zip(table["system"], (answer.count("|") + 1 for answer in table["first"]), strict=True))
+    return (
+        "What four systems wrote for two English phrases, one box for each piece, grey for the reference, green with a tick where "
+        "the pieces join to it and red where they do not. The word for health research institutes is one piece from WDict, "
+        f"{counts['C2-50k']} from C2-50k and {counts['BPE-60k']} each from BPE-60k and BPE-J90k; only BPE-J90k's are green. Nobody's "
+        "answer to asinine situation is."
+    )
+
+
+@figure
+def sizes_of_tasks(table: Table) -> str:
+    """Training examples on a logarithmic axis: by today's files, and in the paper."""
+    _, ax = plt.subplots(figsize=(SIZE, 3.6))
+    ys = names_on(ax, table["task"])
+    ax.grid(visible=False)
+    ax.hlines(ys, 300, table["examples"], color=GREY, linewidth=0.6)
+    for label, colour in (("one sentence", ORANGE), ("a pair", BLUE)):
+        here = [i for i, inputs in enumerate(table["inputs"]) if (inputs == "one sentence") == (label == "one sentence")]
+        dots(ax, [table["examples"][i] for i in here], [ys[i] for i in here], color=colour, label=label, markersize=8)
+    in_paper = [thousands and 1000 * thousands for thousands in table["thousands"]]
+    dots(ax, in_paper, ys, color="black", label="in the paper", marker="|", markersize=14, markeredgewidth=1.6)
+    for y, examples in zip(ys, table["examples"], strict=True):
+        ax.annotate(f"{examples:,.0f}", (examples, y), xytext=(8, 0), textcoords="offset points", va="center", fontsize=9)
+    ticks = {1e3: "1,000", 1e4: "10,000", 1e5: "100,000", 1e6: "1 million"}
+    ax.set(xscale="log", xlim=(300, 3e6), xlabel="training examples", xticks=list(ticks), xticklabels=ticks.values())
+    ax.minorticks_off()
+    legend_above(ax, 3)
+    return (
+        "A dot for each task of GLUE on a logarithmic axis, from 635 training examples in WNLI and 2,490 in RTE to 392,702 in MNLI. "
+        "CoLA and SST-2 ask about one sentence, the others about a pair. Strokes for the paper's numbers go through all dots but WNLI's, "
+        "which has none; QNLI's, at 108,000, and MRPC's, at 3,500, are a little off the dots at 104,743 and 3,668."
+    )
+
+
+@figure
+def beyond_glue(table: Table) -> str:
+    """Before BERT, BERT and people, task by task."""
+    _, ax = plt.subplots(figsize=(SIZE, 2.3))
+    ys = names_on(ax, table["task"])
+    for name, colour, label in (("before", GREY, "best before"), ("bert", ORANGE, "BERT large"), ("people", BLUE, "people")):
+        dots(ax, table[name], ys, color=colour, label=label, markersize=7)
+    ax.set(xlabel="test score × 100", xlim=(75, 96), xticks=range(75, 96, 5))
+    legend_above(ax, 3)
+    return (
+        "Three tasks with three dots each. BERT large is ahead of the best earlier system by 1.5 points on the first SQuAD, 5.1 on the "
+        "second and 8.3 on SWAG. It is above people on the first only, 93.2 against 91.2."
     )
