@@ -152,24 +152,38 @@ def slices() -> Found:
     return found(agrees, heads=Q.shape[0], width=Q.shape[2])
 
 
-def undefined_name(defined: list[str], used: str) -> str | None:
-    """The name that Python misses when a listing has defined some names and uses another."""
+STEPS = """
+W = MultiHeadAttention(d_model, h)
+{length} = 12
+x = torch.randn(n_seq, d_model)
+Q, K, V = (layer(x).view(n_seq, h, d_model // h).transpose(0, 1) for layer in (W.W_Q, W.W_K, W.W_V))
+attn = ((Q @ K.transpose(-2, -1) / math.sqrt(d_model // h)).softmax(dim=-1) @ V).transpose(0, 1).reshape(n_seq, d_model)
+output = W.W_O({joined})
+"""  # the listing's steps in our own code; what its two versions call the length and the joined heads is filled in
+
+
+def run_steps(length: str, joined: str) -> str | None:
+    """Run the steps with the listing's names: which name Python misses. None if it misses none and the output is the library's."""
+    names = {"torch": torch, "math": math, "MultiHeadAttention": MultiHeadAttention, "d_model": 256, "h": 8}
     try:
-        eval(used, dict.fromkeys(defined, 0))  # a bare name, as in the listing
+        exec(STEPS.format(length=length, joined=joined), names)
     except NameError as error:
         return error.name
+    assert equal(names["output"], names["W"](names["x"][None])[0])
     return None
 
 
 def first_listing() -> Found:
-    """The first listing sets n_context and goes on with n_seq."""
-    missing = undefined_name(["d_model", "n_context", "h", "d_k"], "n_seq")
+    """The first listing gives n_context a length and goes on with n_seq. It ends before the last matrix, so nothing else can fail."""
+    missing = run_steps(length="n_context", joined="attn")
+    assert run_steps(length="n_seq", joined="attn") is None
     return found(missing is None, name=missing)
 
 
 def second_listing() -> Found:
-    """The second listing computes attn and passes self_attention on."""
-    missing = undefined_name(["Q", "K", "V", "K_T", "attn_scores", "attn_weights", "attn"], "self_attention")
+    """The second listing, with the length mended, computes attn and passes self_attention on."""
+    missing = run_steps(length="n_seq", joined="self_attention")
+    assert run_steps(length="n_seq", joined="attn") is None
     return found(missing is None, name=missing)
 
 
