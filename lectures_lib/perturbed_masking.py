@@ -36,7 +36,7 @@ def impact_matrix(
         batch_size: readings at once.
 
     Returns:
-        The impacts, 0 on the diagonal.
+        The impacts, 0 on the diagonal; on the CPU wherever the model is.
 
     Raises:
         ValueError: for fewer than two words, a layer that does not exist, or a model in training mode.
@@ -55,10 +55,10 @@ def impact_matrix(
     for row, chosen in enumerate(hidden_words):
         inputs[row, [place for word in chosen for place in cut.places[word]]] = mask
     means = torch.stack([torch.zeros(len(cut.ids)).index_fill(0, torch.tensor(p), 1 / len(p)) for p in cut.places])
-    vectors = []
+    vectors, device = [], next(model.parameters()).device
     for part in inputs.split(batch_size):
-        lengths = torch.full((len(part),), len(cut.ids))
-        vectors.append(means @ hidden_states(model, part, lengths)[layer])  # (readings, words, d_model)
+        lengths = torch.full((len(part),), len(cut.ids), device=device)
+        vectors.append(means @ hidden_states(model, part.to(device), lengths)[layer].cpu())  # (readings, words, d_model)
     vectors = torch.cat(vectors)
     impact = torch.zeros(n, n)
     for row, (i, j) in enumerate(hidden_words[n:], n):

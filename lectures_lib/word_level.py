@@ -14,6 +14,7 @@ from torch import Tensor
 
 from lectures_lib.attention import padding_mask
 from lectures_lib.bert import Bert
+from lectures_lib.data import pad
 from lectures_lib.tokenization import WordPiece
 
 
@@ -59,7 +60,7 @@ def word_states(
         sentences: each a list of words. Sentences of similar length are run together, whatever their order.
 
     Returns:
-        For each sentence, in the order given, a tensor (n_layers + 1, words, d_model).
+        For each sentence, in the order given, a tensor (n_layers + 1, words, d_model), on the CPU wherever the model is.
 
     Raises:
         ValueError: for a model in training mode, and as in `cut_words`.
@@ -67,8 +68,8 @@ def word_states(
     cuts = _cut_all(model, tokenizer, sentences)
     found: list[Tensor | None] = [None] * len(cuts)
     for batch in _batches(cuts, batch_size):
-        tokens, lengths = _padded([cuts[i] for i in batch])
-        hidden = torch.stack(hidden_states(model, tokens, lengths))
+        tokens, lengths = _padded([cuts[i] for i in batch], model)
+        hidden = torch.stack(hidden_states(model, tokens, lengths)).cpu()
         for row, i in enumerate(batch):
             means = _indicator(cuts[i].places, tokens.shape[1], mean=True)
             found[i] = means @ hidden[:, row]
@@ -81,7 +82,7 @@ def word_attention(
 ) -> Iterator[Float[Tensor, "layers heads _ _"]]:
     """Who attends to whom, word by word, in every head; sentence after sentence, in the order given.
 
-    Row and column 0 are [CLS], the last ones [SEP]; word i (from 0) is at i + 1.
+    Row and column 0 are [CLS], the last ones [SEP]; word i (from 0) is at i + 1. The weights are on the CPU wherever the model is.
 
     Raises:
         ValueError: as in `word_states`.
@@ -89,9 +90,9 @@ def word_attention(
     cuts = _cut_all(model, tokenizer, sentences)
     for start in range(0, len(cuts), batch_size):
         batch = cuts[start : start + batch_size]
-        tokens, lengths = _padded(batch)
+        tokens, lengths = _padded(batch, model)
         _, seen = model(tokens, lengths=lengths, return_intermediates=True)
-        weights = torch.stack([seen[f"block_{i}"]["self_attention_weights"] for i in range(model.config.n_layers)])
+        weights = torch.stack([seen[f"block_{i}"]["self_attention_weights"] for i in range(model.config.n_layers)]).cpu()
         for row, cut in enumerate(batch):
             n = len(cut.ids)
             yield attention_between_words(weights[:, row, :, :n, :n], [[0], *cut.places, [n - 1]])
@@ -133,9 +134,11 @@ def _batches(cuts: list[Cut], batch_size: int) -> list[list[int]]:
     return [by_length[start : start + batch_size] for start in range(0, len(cuts), batch_size)]
 
 
-def _padded(cuts: Sequence[Cut]) -> tuple[Tensor, Tensor]:
-    lengths = torch.tensor([len(cut.ids) for cut in cuts])
-    return torch.nn.utils.rnn.pad_sequence([torch.tensor(cut.ids) for cut in cuts], batch_first=True), lengths
+def _padded(cuts: Sequence[Cut], model: Bert) -> tuple[Tensor, Tensor]:
+    """Ids and lengths, where the model is."""
+    tokens, lengths = pad([cut.ids for cut in cuts])
+    device = next(model.parameters()).device
+    return tokens.to(device), lengths.to(device)
 
 
 def _indicator(places: Sequence[Sequence[int]], n: int, mean: bool) -> Float[Tensor, "words n"]:

@@ -1,0 +1,77 @@
+"""A device that is none: tensors on it compute on the CPU, but will not be mixed with tensors that are there.
+
+It finds inputs that stay behind on the CPU when a model is elsewhere, on machines that have no elsewhere. The device calls itself
+"meta"; its tensors wrap ordinary ones.
+
+    with other_device() as device:
+        model.to(device)
+        some_function(model)  # RuntimeError where it mixes the two
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map_only
+
+DEVICE = torch.device("meta")
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor on the other device."""
+
+    @staticmethod
+    def __new__(cls, here):
+        made = torch.Tensor._make_wrapper_subclass(
+            cls, here.shape, strides=here.stride(), storage_offset=here.storage_offset(), dtype=here.dtype, device=DEVICE
+        )
+        made.here = here
+        return made
+
+    def __repr__(self):
+        return f"Elsewhere({self.here})"
+
+    # A list that picks rows would be sent to "meta", where it is lost.
+    def __getitem__(self, index):
+        return super().__getitem__(torch.tensor(index) if isinstance(index, list) else index)
+
+    def __setitem__(self, index, value):
+        super().__setitem__(torch.tensor(index) if isinstance(index, list) else index, value)
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        return compute(function, args, kwargs or {})
+
+
+class Border(TorchDispatchMode):
+    """Sees every operation, also those that make or move tensors."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        return compute(function, args, kwargs or {})
+
+
+def compute(function, args, kwargs):
+    tensors = tensors_in((args, kwargs))
+    there = [x for x in tensors if isinstance(x, Elsewhere)]
+    moves = function in (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
+    if function in (torch.ops.aten.index.Tensor, torch.ops.aten.index_put_.default):
+        tensors = tensors_in((args[0], args[2:]))  # a GPU takes indices from the CPU
+    if there and not moves and any(not isinstance(x, Elsewhere) and x.ndim for x in tensors):
+        raise RuntimeError(f"expected all tensors to be on the same device, but {function} got some on {DEVICE} and some on cpu")
+    to = kwargs.get("device")
+    result_there = to == DEVICE if to is not None else isinstance(tensors[0], Elsewhere) if moves else bool(there)
+    args, kwargs = tree_map_only(Elsewhere, lambda x: x.here, (args, kwargs))
+    result = function(*args, **(kwargs if to is None else kwargs | {"device": "cpu"}))
+    return tree_map_only(torch.Tensor, lambda x: Elsewhere(x), result) if result_there else result
+
+
+def tensors_in(arguments):
+    return [x for x in tree_flatten(arguments)[0] if isinstance(x, torch.Tensor)]
+
+
+@contextmanager
+def other_device() -> Iterator[torch.device]:
+    """The device, for as long as the `with` lasts."""
+    with Border():
+        yield DEVICE

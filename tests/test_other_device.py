@@ -1,0 +1,77 @@
+"""What reads texts with a model puts them where the model is, and says the same as on the CPU."""
+
+import pytest
+import torch
+from other_device import Elsewhere, other_device
+from torch.testing import assert_close
+
+from lectures_lib import fine_tuning, heads
+from lectures_lib.bert import Bert, BertConfig
+from lectures_lib.features import word_vectors
+from lectures_lib.minilm import checkpoint
+from lectures_lib.perturbed_masking import impact_matrix
+from lectures_lib.sentence_bert import SentenceBert
+from lectures_lib.tokenization import WordPiece
+from lectures_lib.word_level import cut_words, word_attention, word_states
+
+WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")
+SENTENCES = [["The", "flightless", "birds", "ate", "."], ["They", "did"]]
+TEXTS = [" ".join(words) for words in SENTENCES]
+ROWS = {
+    "sentences": [{"text": text, "label": 0} for text in TEXTS],
+    "choices": [{"start": text, "endings": ["so", "or so"], "label": 0} for text in TEXTS],
+    "questions": [{"question": "who?", "context": text, "answers": []} for text in TEXTS],
+}
+EXAMPLES = {kind: getattr(fine_tuning, kind)(rows, WORDPIECE) for kind, rows in ROWS.items()}
+EXAMPLES["tagged"] = fine_tuning.tagged([{"words": words, "labels": ["O"] * len(words)} for words in SENTENCES], WORDPIECE, ["O"])
+
+
+def body():
+    return Bert(BertConfig(30_522, 16, 2, 4, 32, max_len=30, init_std=0.1))
+
+
+HEADS = {
+    "sentences": lambda: heads.SentenceClassifier(body(), 2),
+    "choices": lambda: heads.MultipleChoice(body()),
+    "tagged": lambda: heads.TokenTagger(body(), 3),
+    "questions": lambda: heads.SpanExtractor(body()),
+}
+READERS = {
+    "word_states": (body, lambda model: word_states(model, WORDPIECE, SENTENCES)),
+    "word_attention": (body, lambda model: list(word_attention(model, WORDPIECE, SENTENCES))),
+    "impact_matrix": (body, lambda model: [impact_matrix(model, WORDPIECE, SENTENCES[0], batch_size=4)]),
+    "word_vectors": (body, lambda model: word_vectors(model, [cut_words(WORDPIECE, words) for words in SENTENCES])),
+    "embed": (lambda: SentenceBert(body(), WORDPIECE, max_len=20), lambda model: [model.embed(TEXTS)]),
+}
+for kind, make in HEADS.items():
+    READERS |= {
+        f"scores, {kind}": (make, lambda model, kind=kind: fine_tuning.scores(model, EXAMPLES[kind])),
+        f"predict, {kind}": (make, lambda model, kind=kind: [torch.tensor(p) for p in fine_tuning.predict(model, EXAMPLES[kind])]),
+    }
+
+
+def reading(make, read, move):
+    """What the same model reads here or on the other device."""
+    torch.manual_seed(0)
+    model = make().eval()
+    if not move:
+        return read(model)
+    with other_device() as device:
+        return [x.cpu() for x in read(model.to(device))]
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_texts_are_read_where_the_model_is(name):
+    assert_close(reading(*READERS[name], move=True), reading(*READERS[name], move=False))
+
+
+def test_the_other_device_is_one():
+    """It refuses what a GPU would refuse."""
+    here = torch.ones(3)
+    with other_device() as device:
+        there = torch.ones(3, device=device)
+        assert isinstance(there, Elsewhere) and there.device == here.to(device).device == device
+        assert (there * 2).cpu().tolist() == [2.0, 2.0, 2.0] and there.sum().item() == 3.0
+        for wrong in (lambda: there + here, lambda: torch.nn.Linear(3, 1).to(device)(here), lambda: torch.stack([here, there])):
+            with pytest.raises(RuntimeError, match="same device"):
+                wrong()
