@@ -3,11 +3,13 @@
     python experiments/ner_features.py                  three seeds, about ten minutes on two cores; writes book/results/ner_features.json
     python experiments/ner_features.py --smoke          a minute, to see that it runs; writes nothing
     python experiments/ner_features.py --only last      some of the rows only (the others are kept from the last run)
+    python experiments/ner_features.py --model bert-base-uncased     another BERT's vectors; writes ner_features_bert_base_uncased.json
 
 WNUT-17 (real data: LECTURES_DATA, or the hub), MiniLM's vectors, each word represented by its first piece, as in the paper. They are
-computed once. On them two taggers are trained: a linear layer, and the paper's two-layer BiLSTM, narrower. Beside them: logistic
-regression on the word, its neighbours and its shape; and vectors that do not depend on the sentence. All choices (learning rates,
-epochs, widths) were made once, on the validation split, and are the same for all rows. Fine-tuning is experiments/fine_tuning.py.
+computed once, on a GPU where there is one (the taggers are trained on the CPU). On them two taggers are trained: a linear layer, and the
+paper's two-layer BiLSTM, narrower. Beside them: logistic regression on the word, its neighbours and its shape; and vectors that do not
+depend on the sentence. All choices (learning rates, epochs, widths) were made once, on the validation split, and are the same for all
+rows. Fine-tuning is experiments/fine_tuning.py.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, features, heads, minilm, results, word2vec
+from lectures_lib import data, features, heads, minilm, pretrained, results, word2vec
 from lectures_lib.bert import Bert
 from lectures_lib.data.words import WordVocabulary
 from lectures_lib.features import COMBINATIONS, FeatureTagger, LayerCombination
@@ -151,7 +153,7 @@ def bag_of_features(task: Task) -> dict[str, list[list[str]]]:
 
 def static_pieces(task: Task, model: Bert, tokenizer: WordPiece) -> Vectors:
     """The vectors of MiniLM's own table, the mean over each word's pieces: no position, no neighbour, no layer."""
-    table = model.embeddings.tokens.weight.detach()
+    table = model.embeddings.tokens.weight.detach().cpu()
     unknown = [tokenizer.token_id("[UNK]")]
 
     def sentence(words: list[str]) -> Tensor:
@@ -209,21 +211,27 @@ def main() -> None:
     rows = ["bag_of_features", "static_pieces", "skip_gram", *COMBINATIONS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--model", default="minilm", help="minilm, or an uncased BERT's id on the hub")
     parser.add_argument("--only", nargs="*", choices=[*rows, "cost"], default=[*rows, "cost"])
     options = parser.parse_args()
     torch.set_num_threads(1 if not torch.cuda.is_available() else 4)
     task = Task(100 if options.smoke else None)
-    tokenizer, model = WordPiece.load(minilm.checkpoint() / "vocab.txt"), Bert.from_pretrained(minilm.checkpoint())
+    small = options.model == "minilm"
+    folder = minilm.checkpoint() if small else pretrained.checkpoint_folder(options.model, ("config.json", "vocab.txt"))
+    tokenizer, model = WordPiece.load(folder / "vocab.txt"), Bert.from_pretrained(minilm.checkpoint() if small else options.model)
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
+    name = "ner_features" if small else f"ner_features_{options.model.split('/')[-1].replace('-', '_')}"
     try:
-        measured = results.load("ner_features")["results"]
+        measured = results.load(name)["results"]
     except FileNotFoundError:
         measured = {}
-    title = "Entity F1 on WNUT-17 from frozen features: which hidden states of MiniLM, under a linear layer and under a BiLSTM"
+    whose = "MiniLM" if small else options.model
+    title = f"Entity F1 on WNUT-17 from frozen features: which hidden states of {whose}, under a linear layer and under a BiLSTM"
 
     def save(row: str, found: dict) -> None:
         measured[row] = found
         if not options.smoke:
-            results.save("ner_features", measured, title, SEEDS)
+            results.save(name, measured, title, SEEDS)
 
     def spreads(runs: list[dict]) -> dict:
         return {s: {name: results.spread([run[s][name] for run in runs]) for name in runs[0][s]} for s in SPLITS[1:]}
@@ -244,7 +252,7 @@ def main() -> None:
                 save(row, found)
                 print(row, name, seed, {s: {k: round(v, 3) for k, v in run.items()} for s, run in runs[-1].items()}, flush=True)
 
-    if "cost" in options.only:
+    if "cost" in options.only and small:
         save("cost", cost(task, model, tokenizer))
         print("cost", measured["cost"], flush=True)
     if "bag_of_features" in options.only:
@@ -260,7 +268,7 @@ def main() -> None:
         return
     start = time.process_time()
     located = {s: [cut_words(tokenizer, e["words"]) for e in task.examples[s]] for s in SPLITS}
-    vectors = Vectors({s: [v.half() for v in features.word_vectors(model, texts)] for s, texts in located.items()})
+    vectors = Vectors({s: [v.cpu().half() for v in features.word_vectors(model, texts)] for s, texts in located.items()})
     print(f"features: {time.process_time() - start:.0f} s of processor time", flush=True)
     for row in COMBINATIONS:
         if row in options.only:

@@ -2,6 +2,8 @@
 
     LECTURES_DATA=<mirror> python experiments/probing.py             three seeds, about ten minutes on one core; book/results/probing.json
     LECTURES_DATA=<mirror> python experiments/probing.py --smoke     a few sentences, to see that it runs; writes probing_smoke.json
+    LECTURES_DATA=<mirror> python experiments/probing.py --size gpu --model bert-base-uncased     ten times the sentences, an uncased
+                                                                     BERT from the hub; writes probing_bert_base_uncased_gpu.json
 
 A seed draws the sentences (probes and heads are trained and chosen on the train split, told on the test split), the random labels of
 the control task, and the weights of the BERT that was never trained. The file is written after each seed.
@@ -14,9 +16,9 @@ from functools import cache
 
 import torch
 
-from lectures_lib import data, minilm, results
+from lectures_lib import data, minilm, pretrained, results
 from lectures_lib.attention_statistics import best_heads, head_statistics, parsed
-from lectures_lib.bert import Bert, BertConfig
+from lectures_lib.bert import Bert
 from lectures_lib.perturbed_masking import (
     chain,
     discounted,
@@ -58,7 +60,8 @@ class Size:
     seeds: tuple[int, ...]
 
 
-SIZES = {"full": Size(400, 400, 120, 50, (0, 1, 2)), "smoke": Size(30, 30, 6, 5, (0, 1))}
+SIZES = {"cpu": Size(400, 400, 120, 50, (0, 1, 2)), "gpu": Size(4_000, 1_500, 600, 200, (0, 1, 2)), "smoke": Size(30, 30, 6, 5, (0, 1))}
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 @cache
@@ -73,10 +76,11 @@ def draw(split: str, n: int, shortest: int, longest: int, seed: int) -> list[dic
     return random.Random(seed).sample(fitting, n)
 
 
-def models(seed: int) -> dict[str, Bert]:
-    """MiniLM, and a BERT of its size that has learned nothing."""
+def models(model: str, seed: int) -> dict[str, Bert]:
+    """The model asked for, and a BERT of its size that has learned nothing."""
     torch.manual_seed(seed)
-    return {"minilm": Bert.from_pretrained(minilm.checkpoint()), "untrained": Bert(BertConfig.MINILM).eval()}
+    trained = Bert.from_pretrained(minilm.checkpoint() if model == "minilm" else model)
+    return {model: trained.to(DEVICE), "untrained": Bert(trained.config).to(DEVICE).eval()}
 
 
 def labels_of(sentences: list[dict], task: str) -> list[str]:
@@ -118,7 +122,7 @@ def probe_all(train: list[dict], test: list[dict], readers: dict[str, Bert], tok
                 "control": keyed(memorised),
                 "selectivity": keyed([a - b for a, b in zip(real, memorised, strict=True)]),
             }
-            if name == "minilm":
+            if name != "untrained":
                 cumulative = cumulative_scores(*task_pair, len(names))
                 differential = differential_scores(cumulative)
                 shares = fit_probe(task_pair[0], len(names)).mix.shares.detach()
@@ -156,14 +160,14 @@ def look_at_heads(train: list[dict], test: list[dict], readers: dict[str, Bert],
         }
         upwards = torch.cat([s.upwards[..., torch.tensor(s.offsets) != 0] for s in judged[1]], dim=-1).float().mean(dim=-1)
         found[name]["all_relations_one_head"] = upwards.max().item()
-        if name == "minilm":
+        if name != "untrained":
             statistics = head_statistics(weights["test"])
             found["habits"] = {
-                "previous_0_2": statistics.previous[0, 2].item(),
-                "next_1_8": statistics.next[1, 8].item(),
                 "to_cls": keyed(statistics.cls.mean(dim=1).tolist()),
                 "to_sep": keyed(statistics.sep.mean(dim=1).tolist()),
             }
+        if name == "minilm":
+            found["habits"] |= {"previous_0_2": statistics.previous[0, 2].item(), "next_1_8": statistics.next[1, 8].item()}
     return found
 
 
@@ -188,11 +192,13 @@ def trees(train: list[dict], test: list[dict], readers: dict[str, Bert], tokeniz
             "linked_above_unlinked": {str(d): linked_above_unlinked(scores, gold["test"], d) for d in (1, 2, 3)},
         }
 
+    (trained,) = set(readers) - {"untrained"}
+
     def near(part: str, power: float) -> float:
-        return uuas([eisner(discounted(impact, power)) for impact in impacts[part, "minilm"]], gold[part])
+        return uuas([eisner(discounted(impact, power)) for impact in impacts[part, trained]], gold[part])
 
     power = max(POWERS, key=lambda power: near("train", power))
-    told["minilm"] |= {"power": power, "no_crossing_near": near("test", power)}
+    told[trained] |= {"power": power, "no_crossing_near": near("test", power)}
     print(seed, told, flush=True)
     return told
 
@@ -207,9 +213,9 @@ def gather(runs: list[dict]) -> dict:
     }
 
 
-def measure(size: Size, seed: int, tokenizer: WordPiece) -> dict:
+def measure(size: Size, model: str, seed: int, tokenizer: WordPiece) -> dict:
     """One seed."""
-    readers = models(seed)
+    readers = models(model, seed)
     train, test = draw("train", size.train, 5, 30, seed), draw("test", size.test, 5, 30, seed)
     found = probe_all(train, test, readers, tokenizer, seed)
     found["heads"] = look_at_heads(train, test, readers, tokenizer, size.at_least)
@@ -222,14 +228,21 @@ def main() -> None:
     """All seeds; the file is written after each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--size", choices=["cpu", "gpu"], default="cpu")
+    parser.add_argument("--model", default="minilm", help="minilm, or an uncased BERT's id on the hub")
     options = parser.parse_args()
     torch.set_num_threads(1)  # probes are small: a second thread costs more than it brings
-    size, name = (SIZES["smoke"], "probing_smoke") if options.smoke else (SIZES["full"], "probing")
-    tokenizer = WordPiece.load(minilm.checkpoint() / "vocab.txt")
-    title = "What probes, heads and perturbed masking find in MiniLM on UD English EWT, beside an untrained BERT and baselines"
+    chosen = "smoke" if options.smoke else options.size
+    size = SIZES[chosen]
+    model = options.model.split("/")[-1].replace("-", "_")
+    name = "probing" + ("" if model == "minilm" else f"_{model}") + ("" if chosen == "cpu" else f"_{chosen}")
+    folder = minilm.checkpoint() if model == "minilm" else pretrained.checkpoint_folder(options.model, ("config.json", "vocab.txt"))
+    tokenizer = WordPiece.load(folder / "vocab.txt")
+    title = f"What probes, heads and perturbed masking find in {options.model} on UD English EWT, beside an untrained BERT and baselines"
+    title = title.replace("minilm", "MiniLM")
     runs = []
     for seed in size.seeds:
-        runs.append(measure(size, seed, tokenizer))
+        runs.append(measure(size, options.model, seed, tokenizer))
         measured = {"sentences": {"train": size.train, "test": size.test, "masked": size.masked}, **gather(runs)}
         results.save(name, measured, title, list(size.seeds[: len(runs)]))
 
