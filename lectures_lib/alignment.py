@@ -4,6 +4,7 @@ BERT reads pieces. Labels are given for words ("Reykjavik" is a place), answers 
 stands the arithmetic between them, with every text cut to what BERT can read.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -40,8 +41,31 @@ def read(tokenizer: WordPiece, first: str, second: str | None = None, max_len: i
     special = _special_places(pair.segments)
     for segment, text in enumerate(texts):
         if pair.segments.count(segment) == (2 if segment == 0 else 1):
-            raise ValueError(f"the {('first', 'second')[segment]} text has no words to read: {text!r}")
+            which = ("first", "second")[segment]
+            raise ValueError(f"the {which} text has no words to read: {text[:40]!r} ({len(text)} characters)")
     return Read(pair.ids, pair.segments, [None if i in special else span for i, span in enumerate(pair.offsets)])
+
+
+def n_pieces(tokenizer: WordPiece, first: str, second: str | None = None) -> int:
+    """How many pieces a text or a pair would be if nothing were cut off, [CLS] and [SEP] counted."""
+    return len(tokenizer.pair(first, second).ids)
+
+
+def warn_of_cuts(lengths: Sequence[int], max_len: int, stacklevel: int = 2) -> None:
+    """One warning for all texts that are longer than max_len; none where there are none.
+
+    Args:
+        lengths: of every text or pair, in pieces, if nothing were cut off.  max_len: how many are read.
+        stacklevel: whose line the warning shows, as in `warnings.warn`; 1: that which calls this function.
+    """
+    long = [n for n in lengths if n > max_len]
+    if long:
+        have = "has" if len(long) == 1 else "have"
+        warnings.warn(
+            f"{len(long)} of {len(lengths)} texts {have} more than {max_len} word pieces with [CLS] and [SEP], the longest {max(long)}: "
+            "their ends are cut off",
+            stacklevel=stacklevel + 1,
+        )
 
 
 def read_question(tokenizer: WordPiece, question: str, context: str, max_len: int = MAX_LEN) -> Read:

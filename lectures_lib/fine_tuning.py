@@ -8,7 +8,9 @@ Devlin et al. 2019, section 4 and appendix A.3: a few epochs, Adam with a small 
     fine_tuning.predict(model, examples)
 """
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -38,37 +40,45 @@ class Example(NamedTuple):
 def sentences(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = MAX_LEN) -> list[Example]:
     """Examples of single sentences with a class, from dictionaries {"text", "label"} (SST-2, CoLA).
 
+    Longer texts are cut at their ends, and a warning says how many were.
+
     Raises:
         ValueError: for an empty text.
     """
-    return [Example((alignment.read(tokenizer, row["text"], None, max_len),), int(row["label"])) for row in rows]
+    return _examples(rows, tokenizer, max_len, lambda row: [(row["text"], None)], lambda row: int(row["label"]))
 
 
 def pairs(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = MAX_LEN) -> list[Example]:
     """Examples of pairs with a class, from {"first", "second", "label"} (RTE, QNLI), or with a number, {"first", "second", "score"}
     (STS-B).
 
+    Longer pairs are cut at the end of the longer text, and a warning says how many were.
+
     Raises:
         ValueError: for an empty text.
     """
-    return [
-        Example(
-            (alignment.read(tokenizer, row["first"], row["second"], max_len),), float(row["score"]) if "score" in row else int(row["label"])
-        )
-        for row in rows
-    ]
+
+    def target(row: dict) -> int | float:
+        return float(row["score"]) if "score" in row else int(row["label"])
+
+    return _examples(rows, tokenizer, max_len, lambda row: [(row["first"], row["second"])], target)
 
 
 def choices(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = MAX_LEN) -> list[Example]:
     """Examples of a beginning and its possible endings, from {"start", "endings", "label"} (SWAG).
 
+    What is longer is cut, and a warning says how many were.
+
     Raises:
-        ValueError: for an empty text.
+        ValueError: for an empty text, or fewer than two endings.
     """
-    return [
-        Example(tuple(alignment.read(tokenizer, row["start"], ending, max_len) for ending in row["endings"]), int(row["label"]))
-        for row in rows
-    ]
+
+    def texts(row: dict) -> list[tuple[str, str]]:
+        if len(row["endings"]) < 2:
+            raise ValueError(f"a choice needs at least 2 endings, got {len(row['endings'])}")
+        return [(row["start"], ending) for ending in row["endings"]]
+
+    return _examples(rows, tokenizer, max_len, texts, lambda row: int(row["label"]))
 
 
 def tagged(rows: Iterable[dict], tokenizer: WordPiece, names: Sequence[str], max_len: int = MAX_LEN) -> list[Example]:
@@ -76,16 +86,23 @@ def tagged(rows: Iterable[dict], tokenizer: WordPiece, names: Sequence[str], max
 
     Args:
         rows: the examples.  tokenizer: cuts them into pieces.
-        names: the labels there are, in the order of their ids.  max_len: what is longer is cut.
+        names: the labels there are, in the order of their ids.
+        max_len: what is longer is cut, and a warning says how many were.
 
     Raises:
         ValueError: for a label that is not among the names, another number of labels than words, or no words.
     """
-    ids = {name: i for i, name in enumerate(names)}
+    rows, ids = list(rows), {name: i for i, name in enumerate(names)}
     if unknown := {label for row in rows for label in row["labels"]} - ids.keys():
         raise ValueError(f"labels {sorted(unknown)} are not among the {len(ids)} there are: {', '.join(ids)}")
-    words = [(alignment.read_words(tokenizer, row["words"], max_len), [ids[label] for label in row["labels"]]) for row in rows]
-    return [Example((read,), alignment.align(read, labels)) for read, labels in words]
+    examples, lengths = [], []
+    for i, row in enumerate(rows):
+        with _naming(i):
+            read = alignment.read_words(tokenizer, row["words"], max_len)
+            examples.append(Example((read,), alignment.align(read, [ids[label] for label in row["labels"]])))
+        lengths.append(len(read.ids) if len(read.ids) < max_len else len(alignment.read_words(tokenizer, row["words"], sys.maxsize).ids))
+    alignment.warn_of_cuts(lengths, max_len, stacklevel=2)
+    return examples
 
 
 def questions(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = 384) -> list[Example]:
@@ -98,11 +115,41 @@ def questions(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = 384) ->
         ValueError: for an answer that is not in its context, an empty text, or a question too long for max_len.
     """
     examples = []
-    for row in rows:
-        pair = alignment.read_question(tokenizer, row["question"], row["context"], max_len)
-        answers = [alignment.find_answer(pair, row["context"], answer["start"], answer["text"]) for answer in row["answers"][:1]]
-        examples.append(Example((pair,), answers[0] if answers else (0, 0)))
+    for i, row in enumerate(rows):
+        with _naming(i):
+            pair = alignment.read_question(tokenizer, row["question"], row["context"], max_len)
+            answers = [alignment.find_answer(pair, row["context"], answer["start"], answer["text"]) for answer in row["answers"][:1]]
+            examples.append(Example((pair,), answers[0] if answers else (0, 0)))
     return examples
+
+
+def _examples(
+    rows: Iterable[dict],
+    tokenizer: WordPiece,
+    max_len: int,
+    texts: Callable[[dict], list[tuple[str, str | None]]],
+    target: Callable[[dict], int | float],
+) -> list[Example]:
+    """Every row's texts read, and its target. Errors name the row; one warning tells how much was cut off."""
+    examples, lengths = [], []
+    for i, row in enumerate(rows):
+        with _naming(i):
+            found = texts(row)
+            reads = tuple(alignment.read(tokenizer, *text, max_len) for text in found)
+            examples.append(Example(reads, target(row)))
+        for read, text in zip(reads, found, strict=True):
+            lengths.append(len(read.ids) if len(read.ids) < max_len else alignment.n_pieces(tokenizer, *text))
+    alignment.warn_of_cuts(lengths, max_len, stacklevel=3)
+    return examples
+
+
+@contextmanager
+def _naming(i: int) -> Iterator[None]:
+    """Errors say which example they are about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"example {i}: {error}") from error
 
 
 class Batch(NamedTuple):
@@ -166,8 +213,9 @@ def fine_tune(
 ) -> training.History:
     """Train the head, and the body with it, by AdamW; the rate rises for the first steps and falls to 0 at the last.
 
-    A body whose parameters do not ask for gradients (`model.bert.requires_grad_(False)`) stays as it is: its vectors are then
-    features.
+    A body none of whose parameters asks for a gradient (`model.bert.requires_grad_(False)`) stays as it is, without dropout: its
+    vectors are then features. (Where some of it is trained, all of it has dropout, and what is frozen below gives random vectors
+    unless the dropout is 0.)
 
     Args:
         model: a head from `lectures_lib.heads`, changed in place; in evaluation mode afterwards.
@@ -243,17 +291,34 @@ def predict(model: Head, examples: Sequence[Example], batch_size: int = 64, **op
         options: of `best_spans`, for a `SpanExtractor`: `max_length`, `threshold`.
 
     Returns:
-        A class (int) or an ending; a number (float); a class for each *word*, 0 for words that were cut off; or the first and the
-        last piece of the answer, (0, 0) for none, for `alignment.quote`.
+        A class (int) or an ending; a number (float); a class for each *word*, that of the name "O" for words that were cut off; or
+        the first and the last piece of the answer, (0, 0) for none, for `alignment.quote`.
+
+    Raises:
+        ValueError: for words that were cut off, where the model has no class named "O".
     """
+    outside = _outside(model, examples) if isinstance(model, TokenTagger) else 0
     found = scores(model, examples, batch_size)
     if isinstance(model, SentenceRegressor):
         return [float(number) for number in found]
     if isinstance(model, TokenTagger):
-        return [alignment.words_of(e.reads[0], said.argmax(dim=-1).tolist()) for e, said in zip(examples, found, strict=True)]
+        return [alignment.words_of(e.reads[0], said.argmax(dim=-1).tolist(), outside) for e, said in zip(examples, found, strict=True)]
     if isinstance(model, SpanExtractor):
         return [_best_span(e.reads[0], said, **options) for e, said in zip(examples, found, strict=True)]
     return [int(said.argmax()) for said in found]
+
+
+def _outside(model: TokenTagger, examples: Sequence[Example]) -> int:
+    """The class of words that were cut off: "O", no name."""
+    names = model.names or ()
+    for i, starts in enumerate(example.reads[0].starts for example in examples):
+        if None in starts and "O" not in names:
+            named = f"are named {', '.join(names)}" if names else "have no names"
+            raise ValueError(
+                f"example {i}: {starts.count(None)} of its {len(starts)} words were cut off, and which class is theirs is not known: "
+                f"none is named O, for the model's {model.head.out_features} classes {named}"
+            )
+    return names.index("O") if "O" in names else 0
 
 
 def _best_span(read: Read, said: Tensor, **options: Any) -> tuple[int, int]:

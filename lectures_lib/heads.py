@@ -58,6 +58,13 @@ class Head(nn.Module):
             # reads here that it need not. The pooler itself is not switched off, for another head on this body may need it.
             self._ddp_params_and_buffers_to_ignore = [f"bert.{POOLER}{kind}" for kind in ("weight", "bias")]
 
+    def train(self, mode: bool = True):
+        """Switch dropout on (or off); in a body that is frozen, none of it asking for a gradient, it stays off: that gives features."""
+        super().train(mode)
+        if not any(parameter.requires_grad for parameter in self.bert.parameters()):
+            self.bert.eval()
+        return self
+
     @classmethod
     def from_pretrained(cls, name: str | Path):
         """The model of a fine-tuned Hugging Face checkpoint, body and head, ready for use (dropout off).
@@ -185,7 +192,12 @@ class MultipleChoice(Head):
         segments: Int[Tensor, "batch choices n"] | None = None,
         lengths: Int[Tensor, "batch choices"] | None = None,
     ) -> Float[Tensor, "batch choices"]:
-        """A score for each ending. The body reads every pair by itself."""
+        """A score for each ending. The body reads every pair by itself.
+
+        Raises:
+            ValueError: for tokens without an axis for the endings, or fewer than two of them.
+        """
+        check_choices(tokens)
         flat = [None if x is None else x.flatten(0, 1) for x in (tokens, segments, lengths)]
         return self.head(self.dropout(self.bert(*flat).pooled)).view(tokens.shape[:2])
 
@@ -322,6 +334,17 @@ def best_spans(scores: SpanScores, allowed: Bool[Tensor, "batch n"], max_length:
         answered = best > nothing + threshold
         start, end, best = start * answered, end * answered, torch.where(answered, best, nothing)
     return Spans(start, end, best)
+
+
+def check_choices(tokens: Int[Tensor, "*batch"]) -> None:
+    """Refuse what is no choice: with one ending, the softmax of its score is 1 whatever the model says.
+
+    Raises:
+        ValueError: the message gives the shape.
+    """
+    if tokens.ndim != 3 or tokens.shape[1] < 2:
+        n = f"{tokens.shape[1]} ending(s)" if tokens.ndim == 3 else "no axis of endings (a single ending is none to choose from)"
+        raise ValueError(f"tokens are (batch, endings, n) with at least 2 endings, got shape {tuple(tokens.shape)}: {n}")
 
 
 def check_labels(labels: Int[Tensor, "*batch"], n_classes: int, unlabelled: int | None = None) -> None:

@@ -137,8 +137,8 @@ def test_an_answer_that_was_cut_off_is_none():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: read(WORDPIECE, ""), "the first text has no words to read: ''"),
-        (lambda: read(WORDPIECE, "a", " \u200d "), "the second text has no words"),
+        (lambda: read(WORDPIECE, ""), r"the first text has no words to read: '' \(0 characters\)"),
+        (lambda: read(WORDPIECE, "a", " \u200d "), r"the second text has no words to read: ' .u200d ' \(3 characters\)"),
         (lambda: read(WORDPIECE, "a", None, 2), "max_length of 3, got 2"),
         (lambda: read_words(WORDPIECE, []), "got 0 words"),
         (lambda: read_words(WORDPIECE, ["a"], 2), "max_len = 2"),

@@ -1,5 +1,7 @@
 """Labelled examples become batches, a head learns from them, predictions come out in order; what cannot be learned from is refused."""
 
+import re
+import warnings
 from itertools import pairwise
 
 import pytest
@@ -123,6 +125,29 @@ def test_a_frozen_body_stays_as_it_is():
     assert changed == {"head.weight", "head.bias"}
 
 
+def test_a_frozen_body_has_no_dropout_and_gives_features():
+    """Otherwise its vectors would be others at every step, and the head would not learn from those that it is asked about."""
+    seen = []
+    model = HEADS["sentences"]()
+    for module in model.bert.modules():
+        if hasattr(module, "p"):
+            module.p = 0.5
+    model.bert.register_forward_hook(lambda body, args, encoded: seen.append(encoded.pooled.detach().clone()))
+    one_batch = batches(EXAMPLES["sentences"], batch_size=20, by_length=False)
+    fine_tune(model, one_batch, epochs=3, rate=1e-2, progress=False)
+    assert len({tuple(sorted(pooled[:, 0].tolist())) for pooled in seen}) == 3, "a body that learns has dropout"
+    seen.clear()
+    model.bert.requires_grad_(False)
+    model.dropout.p = 0.5
+    fine_tune(model, one_batch, epochs=3, rate=1e-2, progress=False)
+    for pooled in seen:  # in any order of the rows
+        assert_close(pooled.sort(dim=0).values, seen[0].sort(dim=0).values, atol=1e-6, rtol=0)
+    model.train()
+    assert model.training and model.dropout.training and not model.bert.training
+    model.bert.embeddings.requires_grad_(True)
+    assert model.train().bert.training and not model.eval().bert.training
+
+
 def test_a_tagger_leaves_the_pooler_as_it_is_and_goes_on_where_it_was_stopped(tmp_path):
     """The pooler asks for a gradient and never gets one: it must not decay, and the optimizer keeps nothing of it."""
 
@@ -150,6 +175,7 @@ def test_biases_and_layer_norm_do_not_decay():
     assert len(matrices["params"]) + len(vectors["params"]) == len(list(HEADS["sentences"]().parameters()))
 
 
+@pytest.mark.filterwarnings("ignore:.*ends are cut off")
 def test_a_text_of_unknown_words_and_a_long_one_are_read():
     examples = fine_tuning.sentences([{"text": "☃ ☄☃", "label": 0}, {"text": "dog " * 1000, "label": 1}], WORDPIECE, max_len=64)
     assert [len(e.reads[0].ids) for e in examples] == [4, 64]
@@ -161,6 +187,66 @@ def test_a_text_of_unknown_words_and_a_long_one_are_read():
     unknown = {"question": "☃?", "context": "☄ ☃", "answers": [{"text": "☃", "start": 2}]}
     (asked,) = fine_tuning.questions([unknown], WORDPIECE)
     assert asked.target == (5, 5) and quote(asked.reads[0], unknown["context"], *asked.target) == "☃"
+
+
+def dogs(*lengths):
+    return [" ".join(["dog"] * n) for n in lengths]
+
+
+LONG = [6, 7, 9, 3]  # "dog"s; with [CLS] and [SEP] 8, 9, 11 and 5 pieces
+CUTS = {
+    "sentences": (fine_tuning.sentences, [{"text": text, "label": 0} for text in dogs(*LONG)], "2 of 4 texts have .* 8 .* longest 11:"),
+    "none": (fine_tuning.sentences, [{"text": text, "label": 0} for text in dogs(6, 2)], None),
+    "pairs": (
+        fine_tuning.pairs,
+        [{"first": "a", "second": text, "label": 0} for text in dogs(4, 5)],
+        "1 of 2 texts has .* longest 9:",
+    ),
+    "choices": (
+        fine_tuning.choices,
+        [{"start": "a", "endings": dogs(3, 4, 5, 40), "label": 0}, {"start": "a", "endings": dogs(1, 2), "label": 0}],
+        "2 of 6 texts have .* 8 .* longest 44:",
+    ),
+    "tagged": (
+        lambda rows, tokenizer, n: fine_tuning.tagged(rows, tokenizer, NAMES, n),
+        # The second one's last word loses its last piece alone: cut, though no word is lost.
+        [{"words": words, "labels": ["O"] * len(words)} for words in (["dog"] * 6, [*["dog"] * 5, "unaffable"], ["dog"] * 20)],
+        "2 of 3 texts have .* 8 .* longest 22:",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_one_warning_says_how_much_was_cut_off(kind):
+    make, rows, message = CUTS[kind]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        examples = make(rows, WORDPIECE, 8)
+    assert max(len(read.ids) for example in examples for read in example.reads) == 8
+    assert len(caught) == (message is not None)
+    if message:
+        assert re.search(message, str(caught[0].message)), str(caught[0].message)
+
+
+@pytest.mark.parametrize("names", [["O", "B-x"], ["B-x", "O"]])
+@pytest.mark.filterwarnings("ignore:.*ends are cut off")
+def test_words_that_were_cut_off_are_outside(names):
+    """Wherever "O" stands among the names; a model that says B-x of everything else shows it."""
+    model = TokenTagger(body(), 2, names)
+    with torch.no_grad():
+        model.head.bias[names.index("B-x")] = 100.0
+    examples = fine_tuning.tagged([{"words": ["dog"] * n, "labels": ["O"] * n} for n in (3, 6)], WORDPIECE, names, max_len=6)
+    assert [[names[i] for i in said] for said in predict(model, examples)] == [["B-x"] * 3, ["B-x"] * 4 + ["O"] * 2]
+
+
+@pytest.mark.parametrize(("names", "message"), [(None, "have no names"), (["NOUN", "VERB"], "are named NOUN, VERB")])
+@pytest.mark.filterwarnings("ignore:.*ends are cut off")
+def test_where_no_class_is_outside_words_must_not_be_cut_off(names, message):
+    model, labels = TokenTagger(body(), 2, names), names or ["0", "1"]
+    rows = [{"words": ["dog"] * n, "labels": labels[:1] * n} for n in (3, 6)]
+    assert len(predict(model, fine_tuning.tagged(rows, WORDPIECE, labels))[1]) == 6
+    with pytest.raises(ValueError, match=f"example 1: 2 of its 6 words were cut off.* 2 classes {message}"):
+        predict(model, fine_tuning.tagged(rows, WORDPIECE, labels, max_len=6))
 
 
 class Astray(SpanExtractor):
@@ -185,6 +271,7 @@ def test_predicted_spans_never_leave_the_context(max_len):
             assert quote(example.reads[0], text, first, last)
 
 
+@pytest.mark.filterwarnings("ignore:.*ends are cut off")
 def test_longer_than_the_model_is_refused():
     examples = fine_tuning.sentences([{"text": "dog " * 600, "label": 1}], WORDPIECE)
     assert len(examples[0].reads[0].ids) == 512
@@ -195,8 +282,29 @@ def test_longer_than_the_model_is_refused():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fine_tuning.sentences([{"text": " ", "label": 0}], WORDPIECE), "no words to read"),
-        (lambda: fine_tuning.pairs([{"first": "a", "second": "", "label": 0}], WORDPIECE), "second text has no words"),
+        (
+            lambda: fine_tuning.sentences([{"text": "a", "label": 0}, {"text": " \x00\u200b", "label": 0}], WORDPIECE),
+            r"example 1: the first text has no words to read: .* \(3 characters\)",
+        ),
+        (
+            lambda: fine_tuning.pairs([{"first": "a", "second": "", "label": 0}], WORDPIECE),
+            r"example 0: the second text has no words to read: '' \(0 characters\)",
+        ),
+        (
+            lambda: fine_tuning.choices([ROWS["choices"][0], {"start": "it", "endings": ["is", "\n" * 500], "label": 0}], WORDPIECE),
+            r"example 1: the second text has no words to read: '(\\n){40}' \(500 characters\)",
+        ),
+        (
+            lambda: fine_tuning.questions([*ROWS["questions"], {"question": "", "context": "a", "answers": []}], WORDPIECE),
+            r"example 20: the first text has no words to read: '' \(0 characters\)",
+        ),
+        (lambda: fine_tuning.tagged([ROWS["tagged"][0], {"words": [], "labels": []}], WORDPIECE, NAMES), "example 1: .* got 0 words"),
+        (
+            lambda: fine_tuning.choices([ROWS["choices"][0], {"start": "a", "endings": ["b"], "label": 0}], WORDPIECE),
+            "example 1: a choice needs at least 2 endings, got 1",
+        ),
+        (lambda: fine_tuning.choices([{"start": "a", "endings": [], "label": 0}], WORDPIECE), "at least 2 endings, got 0"),
+        (lambda: predict(HEADS["choices"](), EXAMPLES["sentences"]), r"at least 2 endings, got shape \(20, 7\): no axis of endings"),
         (lambda: fine_tuning.tagged([{"words": ["a"], "labels": ["B-god"]}], WORDPIECE, NAMES), r"\['B-god'\] are not among the 3"),
         (lambda: fine_tuning.tagged([{"words": ["a", "b"], "labels": ["O"]}], WORDPIECE, NAMES), "got 1 labels for 2 words"),
         (

@@ -264,6 +264,8 @@ def test_spans_are_legal_and_the_best(seed, max_length, threshold):
         (lambda: SentenceRegressor.loss(torch.zeros(1), torch.tensor([torch.nan])), "finite number, got .nan"),
         (lambda: SpanExtractor.loss(SpanScores(torch.zeros(1, 5), torch.zeros(1, 5)), torch.tensor([[2, 5]])), "label 5"),
         (lambda: SpanExtractor.loss(SpanScores(torch.zeros(1, 5), torch.zeros(1, 5)), torch.tensor([[3, 2]])), r"\[3, 2\]"),
+        (lambda: MultipleChoice(Bert(CONFIG))(TOKENS), r"at least 2 endings, got shape \(3, 9\): no axis of endings"),
+        (lambda: MultipleChoice(Bert(CONFIG))(TOKENS[:, None]), r"at least 2 endings, got shape \(3, 1, 9\): 1 ending"),
         (lambda: SentenceClassifier(Bert(CONFIG), 0), "got 0 numbers"),
         (lambda: TokenTagger(Bert(CONFIG), 3, ["O"]), r"got 3 numbers, names \['O'\]"),
         (lambda: best_spans(SpanScores(*torch.zeros(2, 1, 4)), torch.tensor([[False] * 4])), "row 0: no position is allowed"),
