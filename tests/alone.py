@@ -1,4 +1,7 @@
-"""Each notebook as Colab runs it: the .ipynb alone in an empty folder, the package installed from the repository."""
+"""A notebook as Colab runs it: the .ipynb alone in an empty folder, the package installed from the repository.
+
+The tests are in several files because a file is what one of two processes takes.
+"""
 
 import os
 import shutil
@@ -10,7 +13,7 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = sorted([*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("solutions/*.ipynb")])
+CHAPTERS, SOLUTIONS = (sorted(ROOT.glob(f"{folder}/*.ipynb")) for folder in ("notebooks", "solutions"))
 GIGABYTES = 2
 REPORT = """
 import resource, sys
@@ -19,7 +22,7 @@ print("peak:", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, "MB")
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def installed(tmp_path_factory):
     """A folder with the package as pip installs it from the repository's tracked files, package data included."""
     copy, site = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("site")
@@ -41,8 +44,13 @@ def alone(notebook: Path, folder: Path) -> Path:
     return folder / notebook.name
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs_alone(notebook, installed, tmp_path):
+def each(notebooks: list[Path]) -> pytest.MarkDecorator:
+    """The test, once for each of these."""
+    return pytest.mark.parametrize("notebook", notebooks, ids=lambda path: path.stem)
+
+
+def run_alone(notebook: Path, installed: Path, tmp_path: Path) -> None:
+    """Run it to its end, within its memory."""
     copy = alone(notebook, tmp_path)
     env = {**os.environ, "PYTHONPATH": str(installed)}
     run = [sys.executable, "-m", "jupyter", "execute", "--inplace", "--timeout=300", copy.name]
