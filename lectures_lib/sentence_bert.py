@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from lectures_lib.alignment import n_pieces, warn_of_cuts
 from lectures_lib.bert import Bert
 from lectures_lib.data import Batches, pad
 from lectures_lib.layers import check_lengths
@@ -97,14 +98,35 @@ class SentenceBert(nn.Module):
         """
         ids = self.tokenizer.pair(text, max_length=self.max_len).ids
         if len(ids) == 2:
-            raise ValueError(f"there is no word in the text {text!r}: an empty text has no vector")
+            raise ValueError(f"there is no word in the text {text[:40]!r} ({len(text)} characters): an empty text has no vector")
         return ids
+
+    def all_ids(self, texts: Sequence[str], name: Callable[[int], str] = "text {}".format, stacklevel: int = 4) -> list[list[int]]:
+        """The ids of many texts; one warning says how many were cut.
+
+        Args:
+            texts: what to read.
+            name: what an error calls the text at a place.
+            stacklevel: whose line the warning shows, as in `warnings.warn`; 4: that which called `embed`.
+
+        Raises:
+            ValueError: as in `ids`; the message says which text it is.
+        """
+        rows, lengths = [], []
+        for i, text in enumerate(texts):
+            try:
+                rows.append(self.ids(text))
+            except ValueError as error:
+                raise ValueError(f"{name(i)}: {error}") from error
+            lengths.append(len(rows[-1]) if len(rows[-1]) < self.max_len else n_pieces(self.tokenizer, text))
+        warn_of_cuts(lengths, self.max_len, stacklevel=stacklevel)
+        return rows
 
     @torch.no_grad()
     def embed(self, texts: Sequence[str], batch_size: int = 32) -> Float[Tensor, "texts d_model"]:
         """The vectors of texts, in their order, with dropout off.
 
-        Texts of similar length share a batch, so that little of what is computed is padding.
+        Texts of similar length share a batch, so that little of what is computed is padding. A warning says how many were cut.
 
         Raises:
             ValueError: for one text in place of several, no texts, an empty one, or a batch_size below 1.
@@ -112,7 +134,7 @@ class SentenceBert(nn.Module):
         if isinstance(texts, str) or not texts or batch_size < 1:
             what = f"one text of {len(texts)} characters; write [text]" if isinstance(texts, str) else f"{len(texts)} texts"
             raise ValueError(f"embed takes several texts, and batches of at least 1; got {what}, batch_size = {batch_size}")
-        rows = [self.ids(text) for text in texts]
+        rows = self.all_ids(texts)
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         device, training = self.bert.pooler.weight.device, self.training
         vectors = torch.empty(len(rows), self.bert.config.d_model, dtype=self.bert.pooler.weight.dtype, device=device)
@@ -298,7 +320,9 @@ class SiameseBatches:
         labels = [1] * len(pairs) if labels is None else labels
         if len(labels) != len(pairs):
             raise ValueError(f"every pair has one label: got {len(pairs)} pairs and {len(labels)} labels")
-        self.examples = [(encoder.ids(first), encoder.ids(second)) for first, second in pairs]
+        texts = [text for first, second in pairs for text in (first, second)]
+        ids = encoder.all_ids(texts, lambda i: f"the {('first', 'second')[i % 2]} text of pair {i // 2}", stacklevel=3)
+        self.examples = list(zip(ids[::2], ids[1::2], strict=True))
         self.labels = torch.tensor(labels, dtype=torch.float)
         self.batches = Batches(self.examples, list, batch_size=batch_size, seed=seed)
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,7 @@ def vectors(n: int = 6, d: int = 8, seed: int = 0) -> tuple[torch.Tensor, torch.
 # --------------------------------------------------------------------------------------------- the vectors
 
 
+@pytest.mark.filterwarnings("ignore:.*ends are cut off")
 def test_every_vector_equals_sentence_transformers(encoder, theirs):
     assert theirs.max_seq_length == encoder.max_len == 256
     assert_close(encoder.embed(TEXTS), theirs.encode(TEXTS, convert_to_tensor=True), atol=1e-6, rtol=0)
@@ -73,22 +75,37 @@ def test_every_vector_equals_sentence_transformers(encoder, theirs):
 
 def test_what_is_longer_than_256_tokens_is_not_read(encoder):
     assert len(encoder.ids(LONG)) == 256
-    assert torch.equal(*encoder.embed([LONG, LONG + " And now for something completely different."]))
+    with pytest.warns(
+        UserWarning, match=r"2 of 3 texts have more than 256 word pieces .* the longest 729: their ends are cut off"
+    ) as caught:
+        vectors = encoder.embed([LONG, "short", LONG + " And now for something completely different."])
+    assert torch.equal(vectors[0], vectors[2]) and len(caught) == 1
+
+
+def test_pairs_that_are_cut_are_counted_once(small):
+    fits = " ".join(["a"] * 10)  # and [CLS] and [SEP]: 12
+    with pytest.warns(UserWarning, match=r"2 of 6 texts have more than 12 word pieces .* the longest 32:") as caught:
+        SiameseBatches(small, [(fits, "a"), (fits + " a", fits), ("a", "a " * 30)])
+    assert len(caught) == 1
+    SiameseBatches(small, [(fits, "a")])
+    small.embed([fits])
 
 
 @pytest.mark.mirror
 @pytest.mark.skipif(not STSB.is_file(), reason=f"no mirror of STS-B at {STSB}; LECTURES_DATA names the folder of one")
-def test_the_cosine_on_stsb(encoder, theirs):
-    """All 1,500 pairs of the validation split; a tenth of them through sentence-transformers as well."""
+def test_every_vector_of_stsb_and_the_correlation_equal_sentence_transformers(encoder, theirs):
+    """All 1,500 pairs of the validation split, 3,000 sentences."""
     from scipy.stats import spearmanr
 
     table = pytest.importorskip("pyarrow.parquet").read_table(STSB).to_pydict()
-    first, second = (encoder.embed(table[name]) for name in ("sentence1", "sentence2"))
-    spearman = spearmanr(F.cosine_similarity(first, second), table["label"]).statistic
-    assert abs(spearman - 0.8672) < 1e-4
-    for name, vectors_ in (("sentence1", first), ("sentence2", second)):
-        expected = theirs.encode(table[name][::10], convert_to_tensor=True)
-        assert_close(vectors_[::10], expected, atol=1e-6, rtol=0)
+    both = []
+    for model in (encoder.embed, lambda texts: theirs.encode(texts, convert_to_tensor=True)):
+        first, second = (model(table[name]) for name in ("sentence1", "sentence2"))
+        both.append((torch.cat([first, second]), spearmanr(F.cosine_similarity(first, second), table["label"]).statistic))
+    (vectors_, spearman), (expected, their_spearman) = both
+    assert len(vectors_) == 3_000
+    assert_close(vectors_, expected, atol=1e-6, rtol=0)
+    assert abs(spearman - their_spearman) < 1e-4 and f"{spearman:.4f}" == f"{their_spearman:.4f}" == "0.8672"
 
 
 def test_order_is_kept_whatever_the_batches(encoder):
@@ -293,8 +310,11 @@ def test_every_pair_keeps_its_label(small):
 
 def test_texts_without_words_are_refused(encoder, shapes_unchecked):
     for empty in ("", "   ", "\n\t", "\u200b\x00"):
-        with pytest.raises(ValueError, match="no word in the text"):
+        said = f"there is no word in the text {empty!r} ({len(empty)} characters): an empty text has no vector"
+        with pytest.raises(ValueError, match=re.escape(f"text 1: {said}")):
             encoder.embed(["fine", empty])
+        with pytest.raises(ValueError, match=re.escape(f"the second text of pair 2: {said}")):
+            SiameseBatches(encoder, [("a", "b"), ("c", "d"), ("e", empty), ("f", "g")])
     with pytest.raises(ValueError, match="0 texts"):
         encoder.embed([])
     with pytest.raises(ValueError, match=r"one text of 5 characters; write \[text\]"):
