@@ -41,6 +41,34 @@ def test_two_classes_equal_scikit_learn(predicted, right):
     assert metrics.precision_recall_f1(predicted, right) == pytest.approx(expected)
 
 
+MANY = [
+    ([0, 1, 2, 2], [0, 1, 2, 1]),
+    ([2, 2, 2], [0, 1, 2]),  # constant
+    ([0, 1, 2], [1, 1, 1]),
+    ([1, 2, 0], [0, 1, 2]),  # all wrong
+    ([3, 3, 1], [0, 1, 1]),  # a class that is never right, and one that is never said
+    (["neutral", "entailment", "neutral"], ["neutral", "entailment", "contradiction"]),
+    (["no", "yes", "no", "yes"], ["no", "yes", "yes", "yes"]),  # two, but not 0 and 1
+    ([-1, 1, 1, -1], [-1, 1, -1, -1]),
+    *[(RNG.integers(0, k, n), RNG.integers(0, k, n)) for k, n in ((3, 5), (3, 60), (9, 400))],
+    *[(np.where(RNG.random(80) < 0.7, right, RNG.integers(0, 5, 80)), right) for right in [RNG.integers(0, 5, 80)]],
+]
+
+
+@pytest.mark.parametrize(("predicted", "right"), MANY)
+def test_matthews_of_many_classes_equals_scikit_learn(predicted, right):
+    assert metrics.matthews(predicted, right) == pytest.approx(matthews_corrcoef(right, predicted), abs=1e-12)
+    for one in set(list(right)):
+        expected = matthews_corrcoef(np.asarray(right) == one, np.asarray(predicted) == one)
+        assert metrics.matthews(predicted, right, positive=one) == pytest.approx(expected, abs=1e-12)
+
+
+def test_matthews_takes_tensors_of_any_kind():
+    predicted, right = torch.tensor([0, 1, 2, 2], dtype=torch.int32), torch.tensor([0.0, 1.0, 2.0, 1.0])
+    assert metrics.matthews(predicted, right) == pytest.approx(0.7)
+    assert metrics.matthews([True, False], [1, 0]) == metrics.matthews(list(np.array([1, 0])), [1, 0]) == 1.0
+
+
 def test_another_class_may_be_looked_for():
     """MRPC and QQP ask for 1; entailment is class 0."""
     predicted, right = RNG.integers(0, 3, 50), RNG.integers(0, 3, 50)

@@ -6,6 +6,7 @@ dimension. All of them are shares or correlations: papers print them times 100.
 
 import math
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -78,18 +79,29 @@ def precision_recall_f1(predicted: Numbers, right: Numbers, positive: Any = 1) -
     return Scores(_share(tp, tp + fp), _share(tp, tp + fn), _share(2 * tp, 2 * tp + fp + fn))
 
 
-def matthews(predicted: Numbers, right: Numbers, positive: Any = 1) -> float:
-    """Matthews correlation of two classes, from -1 to 1: 0 for whoever always says the same, however frequent that class is.
+def matthews(predicted: Numbers, right: Numbers, positive: Any = None) -> float:
+    """Matthews correlation, from -1 to 1: 0 for whoever always says the same, however frequent that class is.
 
-    It is Pearson's correlation of the zeros and ones. Equal to scikit-learn's `matthews_corrcoef`, which also says 0 where one
-    side holds a single class.
+    For two classes it is Pearson's correlation of the zeros and ones (CoLA's measure). For more it is Gorodkin's (2004) extension:
+    the correlation of what is predicted with what is right, a one in the column of the class, zeros in the others. Equal to
+    scikit-learn's `matthews_corrcoef` for any number of classes, which also says 0 where one side holds a single class.
+
+    Args:
+        predicted: a class for each example.  right: the true one.
+        positive: one class, to be held against all others together; None: every class counts by itself.
 
     Raises:
         ValueError: for nothing to compare, or two different numbers of things.
     """
-    tp, fp, fn, tn = counts(predicted, right, positive)
-    spread = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    return _share(tp * tn - fp * fn, math.sqrt(spread))
+    predicted, right = _listed(predicted, right)
+    if positive is not None:
+        predicted, right = ([bool(one == positive) for one in numbers] for numbers in (predicted, right))
+    n, said, true = len(right), Counter(predicted), Counter(right)
+    hits = sum(bool(p == r) for p, r in zip(predicted, right, strict=True))
+    # n² times the covariance, and n² times both variances, summed over the classes.
+    together = n * hits - sum(said[one] * true[one] for one in true)
+    spread = (n * n - sum(k * k for k in said.values())) * (n * n - sum(k * k for k in true.values()))
+    return _share(together, math.sqrt(spread))
 
 
 def pearson(predicted: Numbers, right: Numbers) -> float:
