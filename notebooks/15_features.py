@@ -602,7 +602,8 @@ if REAL:
         print(name, tag(*(inputs(words, name) for words in both), *tweets))
 else:
     print("not run here")
-#
+
+# %% [markdown]
 # ## Frozen or fine-tuned?
 #
 # In the paper the best of the frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4, both
