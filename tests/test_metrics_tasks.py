@@ -194,6 +194,42 @@ def test_answers_by_hand(predicted, right, exact, f1):
     assert metrics.answer_f1(predicted, right) == pytest.approx(f1)
 
 
+# What SQuAD 2.0's script says, as Hugging Face keeps it: compute_exact and compute_f1 of src/transformers/data/metrics/squad_metrics.py
+# (commit 0cbcecb; version 5 has it no longer), of the best right answer, [""] where there is none. Values, not our definition again.
+BY_THE_SCRIPT = [
+    ("The cat's.", ["cats"], 1, 1),
+    ("U.S.", ["the US", "America"], 1, 1),
+    ("in the theatre", ["theatre", "the at re"], 0, 2 / 3),
+    ("the", ["a"], 1, 1),
+    ("the", [], 1, 1),
+    ("The!", ["cat"], 0, 0),
+    ("", ["an"], 1, 1),
+    ("no one", ["", "No-one"], 0, 0),
+    ("10,000 men", ["10000", "ten thousand men"], 0, 2 / 3),
+    ("$5.50", ["550", "5.50 $"], 1, 1),
+    ("“Otto”", ["Otto"], 0, 0),  # only ASCII's punctuation goes
+    ("the–cat", ["cat"], 0, 0),
+    ("the well-known cat", ["wellknown cat"], 1, 1),
+    ("_a_ cat", ["cat"], 1, 1),  # punctuation goes before articles
+    ("l'a b", ["la b"], 1, 1),
+    ("café", ["cafe"], 0, 0),
+    ("cafe\u0301", ["café"], 0, 0),
+    ("İstanbul", ["istanbul"], 0, 0),
+    ("STRASSE", ["straße"], 0, 0),
+    ("１０", ["10"], 0, 0),
+    ("a\u00a0cat", ["cat"], 1, 1),
+    ("cat cat dog", ["cat dog dog"], 0, 2 / 3),
+    ("one two three", ["three two one"], 0, 1),
+    ("an hour and a half", ["hour half", "a half hour", "and"], 0, 0.8),
+]
+
+
+@pytest.mark.parametrize(("predicted", "right", "exact", "f1"), BY_THE_SCRIPT)
+def test_answers_equal_what_squads_script_said(predicted, right, exact, f1):
+    assert metrics.exact_answer(predicted, right) == exact
+    assert metrics.answer_f1(predicted, right) == pytest.approx(f1, abs=1e-12)
+
+
 def test_the_old_names_are_where_they_were():
     from lectures_lib.metrics import bleu, exact_match, perplexity, token_accuracy
 
