@@ -204,7 +204,10 @@ BY_THE_SCRIPT = [
     ("the", [], 1, 1),
     ("The!", ["cat"], 0, 0),
     ("", ["an"], 1, 1),
+    ("", ["the", "cat"], 0, 0),  # an answer of which nothing is left does not count where there is another
     ("no one", ["", "No-one"], 0, 0),
+    ("he–the–she", ["he– –she"], 1, 1),
+    ("cat cat", ["cat cat dog"], 0, 0.8),
     ("10,000 men", ["10000", "ten thousand men"], 0, 2 / 3),
     ("$5.50", ["550", "5.50 $"], 1, 1),
     ("“Otto”", ["Otto"], 0, 0),  # only ASCII's punctuation goes
