@@ -100,6 +100,7 @@ assert gaps["counted words"] < 0
 
 # %%
 import math
+import warnings
 
 from sentence_transformers import SentenceTransformer
 from torch import nn
@@ -249,7 +250,10 @@ theirs = SentenceTransformer(str(minilm.checkpoint()), device="cpu")
 long = "All work and no play makes Jack a dull boy. " * 40
 texts = [*nine, long, "Zażółć gęślą jaźń, 漢字 and 😀", "!?"]
 expected = theirs.encode(texts, convert_to_tensor=True)
-assert (encoder.embed(texts) - expected).abs().max() < 1e-6
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # `long` is meant to be cut
+    ours = encoder.embed(texts)
+assert (ours - expected).abs().max() < 1e-6
 print("12 sentence vectors, ours and theirs: largest difference < 1e-6")
 print(f"tokens of the long text: {len(encoder.ids(long))}, read by both")
 
