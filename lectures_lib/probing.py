@@ -71,7 +71,7 @@ def fit_probe(train: Probed, n_classes: int, l2: float = 1e-2, l2_mix: float = 1
     Args:
         train: the words.
         n_classes: how many labels there are.
-        l2: how dear large weights are: to the mean cross-entropy, l2 · |γ W|² is added.
+        l2: how much large weights cost: to the mean cross-entropy, l2 · |γ W|² is added.
         l2_mix: the same for unequal shares, l2_mix · |w|² (the λ of Peters et al. 2018, section 3.2). At 0, the best state for the
             training words soon has all of the mix; large, all shares stay equal.
         steps: L-BFGS's; it stops earlier where nothing changes any more.

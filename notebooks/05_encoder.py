@@ -112,7 +112,7 @@ assert cosines(cut[4])[off].mean() > 0.99
 # - compute layer normalisation by hand, and say over which axis it and batch normalisation take their means;
 # - write the feed-forward layer as a matrix product and as a convolution, and prove that they agree;
 # - build the encoder block, in the order of the paper (post-norm) and in the order used today (pre-norm);
-# - count a block's parameters and operations, and say when attention is the dear part and when it is not.
+# - count a block's parameters and operations, and say when attention is the expensive part and when it is not.
 #
 # **Time** about 70 minutes. **You need** chapters [2](02_self_attention.ipynb), [3](03_multi_head_attention.ipynb) and
 # [4](04_order.ipynb).

@@ -99,7 +99,7 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Learn once, use often
 #
-# Labelled examples are dear. The smallest task of the benchmark GLUE that BERT was tried on has 2,500 pairs of
+# Labelled examples are expensive. The smallest task of the benchmark GLUE that BERT was tried on has 2,500 pairs of
 # sentences; its pre-training text, books and Wikipedia, has 3.3 billion words and nobody had to label one. So: learn
 # what language is like from the text, once, and then learn the task from the few labels. This is **transfer
 # learning**.

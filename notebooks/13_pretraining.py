@@ -452,7 +452,7 @@ for name, chips in (("base", 16), ("large", 64)):
 
 # %% [markdown]
 # So "around 10 k" is the right order, if the price is for one chip and one hour. For one *Cloud TPU* of four chips,
-# it would be a quarter. A price needs its unit. Either way the surprise is how little it is; what is dear is to find
+# it would be a quarter. A price needs its unit. Either way the surprise is how little it is; what is expensive is to find
 # out *which* model to train, and that bill was never printed.
 #
 # ## Live
