@@ -104,3 +104,25 @@ def test_axe_finds_nothing(open_page, scheme):
     page.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text())
     found = page.evaluate('() => axe.run({rules: {"duplicate-id": {enabled: false}, "landmark-unique": {enabled: false}}})')["violations"]
     assert not found, [(v["id"], [n["html"][:150] for n in v["nodes"]]) for v in found]
+
+
+@pytest.mark.parametrize(("title", "n", "sort_by"), [("Sentiment", 80, "how sure"), ("Names", 60, "words")])
+def test_on_the_site_the_wrong_ones_are_kept_and_sorted(browser, address, title, n, sort_by):
+    """The two tables of chapter 14, on the built page."""
+    page = browser.new_page()
+    page.set_default_timeout(5000)
+    page.goto(address + "notebooks/14_fine_tuning.html")
+    table = page.get_by_role("group", name=title)
+    rows = table.locator("tbody tr")
+    assert rows.count() == n
+    table.get_by_role("checkbox").check()
+    visible = [row for row in rows.all() if row.is_visible()]
+    assert 0 < len(visible) < n / 2
+    button = table.get_by_role("button", name=sort_by)
+    column = table.get_by_role("columnheader").all_inner_texts().index(button.inner_text())
+    orders = []
+    for _ in range(2):
+        button.click()
+        orders.append([float(row.locator("td").nth(column).inner_text()) for row in rows.all() if row.is_visible()])
+    assert orders[0] == sorted(orders[0]) and orders[1] == sorted(orders[1], reverse=True)
+    page.close()
