@@ -129,7 +129,9 @@ print(f"four numbers: {4 * math.log2(1000):.0f} bits")
 # it is not for lack of room. It is because a network has to *learn* how to put things into the vector and how to get
 # them out again.
 #
-# To the model a word is a number, its place in a list of words.
+# To the model a word is a number, its place in a list of words. Two of the entries are no words: a **begin token**
+# stands in front of every German sentence, and an **end token** behind every sentence of either language (the last
+# number printed below, 2).
 
 # %%
 WORDS = data.WordVocabulary.build(side for pair in train_lists for side in pair)
@@ -156,8 +158,8 @@ print(len(WORDS), "words;", *english, "→", encode([(english, german)])[0][0])
 #
 # $\sigma$ squeezes everything between 0 and 1, so $z$ and $r$ are **gates**. Where $z$ is near 1, the old number is
 # carried on untouched: that is how a "seven" can survive six more words. Where $r$ is near 0, the proposal does not
-# see the state. (Biases left out of the formula; PyTorch keeps the three $W$ stacked in one matrix, and so the three
-# $U$.)
+# see the state. (This is PyTorch's form, biases left out; Cho et al. have $U_n (r \odot h)$ in the proposal. PyTorch
+# keeps the three $W$ stacked in one matrix, and so the three $U$.)
 
 
 # %%
@@ -339,8 +341,9 @@ print("each of the other three: right in fewer than 1 of 10")
 # numbers right, 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two, and 0.00<!-- rnn_attention:
 # gru/exact/3/max .2f --> of the lists of three.
 #
-# **Is it the vector's fault?** The UMass lecture quotes Ray Mooney: the meaning of a whole sentence cannot be crammed
-# into a single vector (he put it more strongly). We gave the same model ten times the steps, 4,500. Lists of two:
+# **Is it the vector's fault?** The UMass lecture, one of the five [on which this course
+# builds](../book/references.md), quotes Ray Mooney: the meaning of a whole sentence cannot be crammed into a single
+# vector (he put it more strongly). We gave the same model ten times the steps, 4,500. Lists of two:
 # 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f -->. Lists of three: 0.89<!-- rnn_attention:
 # gru_ten_times_the_steps/exact/3/mean .2f -->. Lists of four: 0.31<!-- rnn_attention:
 # gru_ten_times_the_steps/exact/4/mean .2f -->. So thirty bits do go in, and now and then forty. The bottleneck is not
@@ -372,14 +375,15 @@ print("each of the other three: right in fewer than 1 of 10")
 # | , | (0, 0) |
 #
 # Let $W_q$ and $W_k$ change nothing and $v = (3, 3)$. German wants the unit first, and the decoder's state is $s =
-# (0, 2)$. All the hyperbolic tangents one needs: $\tanh 0 = 0$, $\tanh 1 = 0.76$, $\tanh 2 = 0.96$, $\tanh 3 = 1.00$.
+# (0, 2)$. All the hyperbolic tangents one needs: $\tanh 0 = 0$, $\tanh 1 = 0.762$, $\tanh 2 = 0.964$ and
+# $\tanh 3 = 0.995$.
 #
-# - twenty: $s + h = (0, 3)$, tanh $(0, 1.00)$, score $3 \cdot 0 + 3 \cdot 1.00 = 2.99$;
-# - five: $s + h = (1, 2)$, tanh $(0.76, 0.96)$, score $5.18$;
-# - comma: $s + h = (0, 2)$, tanh $(0, 0.96)$, score $2.89$.
+# - twenty: $s + h = (0, 3)$, tanh $(0, 0.995)$, score $3 \cdot 0 + 3 \cdot 0.995 = 2.99$;
+# - five: $s + h = (1, 2)$, tanh $(0.762, 0.964)$, score $3 \cdot 0.762 + 3 \cdot 0.964 = 5.18$;
+# - comma: $s + h = (0, 2)$, tanh $(0, 0.964)$, score $3 \cdot 0 + 3 \cdot 0.964 = 2.89$.
 #
-# The powers of $e$ are 19.8, 177.1 and 18.0, together 215. So the weights are 0.09, 0.82 and 0.08, and the context is
-# $0.82 \cdot (1, 0) + 0.09 \cdot (0, 1) = (0.82, 0.09)$: mostly "unit".
+# The powers of $e$ (of the scores before rounding) are 19.8, 177.1 and 18.0, together 215. So the weights are 0.09,
+# 0.82 and 0.08, and the context is $0.82 \cdot (1, 0) + 0.09 \cdot (0, 1) = (0.82, 0.09)$: mostly "unit".
 
 # %%
 h = torch.tensor([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
@@ -589,8 +593,8 @@ print("looked most at a right word: more than 6 times in 10")
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "hundred" knows of the "seven"
 #   before it. A look beside the right word may find what it wants.
-# - **Some words need no look.** After a digit in front of a larger number there comes "hundert", whatever the source
-#   says. In the picture its row is spread thin.
+# - **Some words need no look of their own.** The look at "seven" may already have told that "hundred" stands behind
+#   it. Then "hundert" can be written from memory. In the picture its row is spread thin.
 # - **The loss asks for words, not for looks.** Any weights that lead to the right word are good enough.
 #
 # So a map of attention shows where information was *available* to the model, and hints at what it used. It is not a
@@ -755,8 +759,8 @@ print("lists of four: lists without a mistake: fewer than 5 in 100")
 # %% [markdown]
 # Both numbers are true. The first is much higher for two reasons. A list of four has some twenty words, and one slip
 # spoils it: at two right words in three, chance would leave $(2/3)^{20}$, three lists in 10,000. And the right words
-# before are a great help: after "drei und" there must come one of eight tens, and "hundert" follows a digit without
-# any look at the source. In use there is no teacher. Judge a translator by what it writes by itself.
+# before are a great help: after "drei und" there must come one of eight tens, and after a ten only a comma or
+# the end can stand. In use there is no teacher. Judge a translator by what it writes by itself.
 #
 # ## Summary
 #

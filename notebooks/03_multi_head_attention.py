@@ -227,8 +227,9 @@ plt.show()
 # the new shape from the front, so that the first half of the *words* ends up in head 1, instead of the first half of
 # *each word*. "Positions" in a head are then pieces of the same word.
 #
-# How does one notice, if shapes do not tell? By a property that must hold. Chapter 2 had one: with a causal mask the
-# first word's output may depend on the first word only. We change the last word and see which outputs move.
+# How does one notice, if shapes do not tell? By a property that must hold. Chapter 2 had one: with a causal mask a
+# word's output may depend on that word and on those before it. We change the third of four words and see which
+# outputs move. They should be the third and the fourth.
 
 
 # %%
@@ -419,7 +420,7 @@ print("72 heads and the final vectors: largest difference < 1e-5")
 # What do they do all day? One thing can be counted at once: how much attention goes to `[CLS]`, which has no meaning of
 # its own.
 
-# %% mystnb={"image": {"alt": "Bars of the mean share of attention that goes to [CLS] in each of six layers: about 0.2 in the first layer, 0.5 to 0.6 in layers 1 to 4, 0.37 in the last."}, "figure": {"caption": "Share of all attention that goes to [CLS], by layer, mean over 12 heads and all words of our sentence."}}
+# %% mystnb={"image": {"alt": "Bars of the mean share of attention that goes to [CLS] in each of six layers: about 0.2 in layer 0, between 0.46 and 0.58 in layers 1 to 4, 0.37 in layer 5, the last."}, "figure": {"caption": "Share of all attention that goes to [CLS], by layer, mean over 12 heads and all words of our sentence."}}
 to_cls = sentence.weights[:, :, 1:, 0].mean(dim=(1, 2))
 figure, ax = plt.subplots(figsize=(5, 2.6))
 ax.bar(range(6), to_cls)
@@ -431,7 +432,7 @@ assert to_cls[1:5].min() > 0.45
 assert to_cls[0] < 0.3
 
 # %% [markdown]
-# From the second layer on about half of everything. Rows must sum to 1, so a head that finds nothing to do in a
+# In layers 1 to 4 it is about half of everything. Rows must sum to 1, so a head that finds nothing to do in a
 # sentence has to put its attention *somewhere*, and `[CLS]` is always there. BERT itself was found to use `[SEP]` for
 # this (Clark et al., 2019); MiniLM has settled on `[CLS]`. Keep this in mind when you see a picture of attention
 # weights: a dark square may mean "here is the answer" or "nothing to report".
@@ -473,10 +474,10 @@ print(
 )
 
 # %% [markdown]
-# The two heads that we could put a name to are not among them: without "previous word" (0, 2) and "it → animal" (3, 1)
-# the sentence reads almost the same to the model. What one can read off a head and what the model relies on are two
-# different things. The last layer weighs most, for a simple reason: nothing comes after it that could make up for the
-# loss.
+# The heads that we could put a name to are not among them: without "previous word" (0, 2) or "it → animal" (3, 1) the
+# final vectors move by less than a tenth of their length. What one can read off a head and what the model relies on
+# are two different things. The last layer weighs most, perhaps because nothing comes after it that could make up for
+# the loss.
 #
 # That most heads can go without much harm was found for large translation models too (Michel, Levy and Neubig, 2019).
 # It does not mean that they are idle: together they matter, and on another sentence another head may.
@@ -508,8 +509,8 @@ with torch.no_grad():
 print("rows that are not a number:", confused[0].isnan().any(dim=-1).tolist())
 
 # %% [markdown]
-# The last row gives the mistake away here. With a padding mask it would not: sentences would attend to their padding
-# only, quietly.
+# The last row gives the mistake away here. With a padding mask only the longest sentence of a batch would: it has no
+# padding to look at. The others would attend to their padding only, quietly.
 #
 # **`view` after `transpose`.** Merging the heads needs the numbers in a new order, so `.transpose(1, 2).view(...)`
 # fails with a message about strides. `reshape` or `flatten` (or `.contiguous()` first) copies them as needed. The

@@ -55,7 +55,7 @@ from lectures_lib.positions import (
 # %% [markdown]
 # ## What the model without positions knows
 #
-# Chapter 2 ended with a warning: shuffle the tokens, and the outputs are shuffled in the same way and otherwise
+# Chapter 2 had a warning: shuffle the tokens, and the outputs are shuffled in the same way and otherwise
 # unchanged. So whatever the model says about a digit depends on that digit and on *which* others are there, never on
 # where they stand.
 #
@@ -87,9 +87,9 @@ print(f"best possible without positions: {ceiling:.2f}")
 # *The place itself*, 0, 1, 2, …? It grows without bound: by place 500 it would drown everything the vector says about
 # the word. *The place divided by the length*? Then one step means something else in every sentence.
 #
-# Computers write numbers as bits, which stay between 0 and 1 however far one counts. Watch the columns: the last bit
-# flips at every step, the one before at every second, the next at every fourth. Each is a wave with twice the period of
-# its neighbour.
+# Computers write numbers as bits, which stay between 0 and 1 however far one counts. Watch the columns
+# of the left picture below, where the last bit of the number stands first: it flips at every step, the next at every
+# second, the one after at every fourth. Each is a wave with twice the period of its neighbour on the left.
 
 # %% mystnb={"image": {"alt": "Two heat maps over the positions 0 to 15. Left, the four binary digits: squares that alternate every 1, 2, 4 and 8 rows. Right, sinusoids of 16 dimensions: smooth waves, fast on the left, slower to the right."}, "figure": {"caption": "Counting to 15. Left: the four bits, the fastest first. Right: sines and cosines, the same idea without corners."}}
 positions = torch.arange(16)
@@ -250,7 +250,7 @@ plt.show()
 # token, whatever it is. To see that it needs no words for that, we feed its first layer 128 times the *average* word,
 # and true positions.
 
-# %% mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. All weight lies on the diagonal just below the main diagonal."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: every position attends to the one before (the first 24 of 128 shown)."}}
+# %% mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. Nearly all weight lies on the diagonal just below the main diagonal; position 0 attends to itself."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: each position attends to the one before, the very first to itself (the first 24 of 128 shown)."}}
 state = minilm.load()
 embedding = {
     kind: state[f"embeddings.{kind}_embeddings.weight"]
@@ -301,7 +301,7 @@ except ValueError as error:
 # What does such a table look like after training? Here are the first 96 of MiniLM's 512 rows, each compared with each
 # other by the cosine of their angle.
 
-# %% mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A bright band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. Nobody told the model that position 100 stands beside 101; it found out."}}
+# %% mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A dark band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. Nobody told the model that position 50 stands beside 51; it found out."}}
 learned = F.normalize(embedding["position"][:96], dim=-1)
 plots.heatmap(learned @ learned.T, signed=True, limit=1.0).set(
     xlabel="position", ylabel="position"
@@ -312,7 +312,8 @@ plt.show()
 # ## Measured: the backwards number
 #
 # Now the experiment from the beginning. The reader is as small as can be: digits to vectors, positions, two attention
-# layers with a feed-forward net between them, a choice among ten digits.
+# layers with a feed-forward net between them, a choice among ten digits. (What each part computes is *added* to what
+# was there, `x = x + …`. Why, and what the feed-forward net is for, is in [chapter 5](05_encoder.ipynb).)
 
 # %%
 D_MODEL = 32
@@ -372,7 +373,7 @@ readers = {
 }
 curves = {name: train(reader) for name, reader in readers.items()}
 
-# %% mystnb={"image": {"alt": "Accuracy over 400 training steps. Without positions the curve stays on the dashed line of the best possible guess at 0.32. Sinusoids reach 1.0 after about 150 steps, learned positions a little later."}, "figure": {"caption": "Share of right digits while training. The dashed line is the best possible score without positions, counted above."}}
+# %% mystnb={"image": {"alt": "Accuracy over 400 training steps. Without positions the curve stays on the dashed line of the best possible guess at 0.32. Sinusoids reach 1.0 after about 120 steps. Learned positions stay at the dashed line or below it until step 200 and reach 1.0 at about 260."}, "figure": {"caption": "Share of right digits while training. The dashed line is the best possible score without positions, counted above."}}
 ax = plots.curves(
     range(0, 401, 20),
     curves,
@@ -422,7 +423,7 @@ print(
 # accuracy/learned_too_small/min .2f --> and 0.93<!-- order: accuracy/learned_too_small/max .2f -->, in four of the five
 # still at the ceiling of the blind reader. Nothing was broken; the signal was too faint to be found in time. Keep the
 # two at a similar size. The original Transformer has the opposite worry: its word vectors start small and its sinusoids
-# have length $\sqrt{d_{model}/2}$, so it multiplies the words by $\sqrt{d_{model}}$ first.
+# have length $\sqrt{d_{model}/2}$. That may be why it multiplies the words by $\sqrt{d_{model}}$ first.
 #
 # ### A base of 1000
 #

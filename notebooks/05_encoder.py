@@ -470,13 +470,15 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # With post-norm every vector leaves every block at length $\sqrt{128} \approx 11.3$: LayerNorm sees to it. With pre-norm
 # nothing shortens the main road, each block adds something, and because the additions are roughly independent the
 # length grows like the root of the number of blocks. So later blocks change the vectors by ever smaller proportions,
-# and their gradients shrink accordingly. With post-norm the gradients stay as large in the last block as in the first,
-# and do not get smaller for deeper models.
+# and their gradients shrink accordingly. With post-norm the gradients stay as large in the last block as in the
+# first.
 #
-# Xiong et al. (2020) blamed this for a nuisance that everyone knew: post-norm Transformers fail to train unless the
-# learning rate starts tiny and is **warmed up** over the first steps; pre-norm ones can do without. Is that so here? We
-# gave two and six blocks of each kind the task of chapter 4, eight digits to be written backwards: 300 steps of Adam at
-# a rate of 0.001, which it has at once or reaches in the first 100 steps. Share of right digits, mean of three seeds:
+# Xiong et al. (2020), who show that the last block's gradients do not shrink in deeper post-norm models either,
+# blamed these large gradients for a nuisance that everyone knew: post-norm Transformers fail to train unless the
+# learning rate starts tiny and is **warmed up** over the first steps; pre-norm ones can do without. Is that so here?
+# We gave two and six blocks of each kind the task of chapter 4, eight digits to be written backwards: 300 steps of
+# Adam at a rate of 0.001, which it has at once or reaches in the first 100 steps. Share of right digits, mean of
+# three seeds:
 #
 # | | two blocks, at once | two, warmed up | six blocks, at once | six, warmed up |
 # |---|---|---|---|---|
@@ -505,12 +507,13 @@ dropout.eval()
 print("in use:     ", dropout(torch.ones(8)).tolist())
 
 # %% [markdown]
-# Modules know by `train()` and `eval()` which of the two they are to do. The paper drops in two places: behind every
+# A call of `train()` or `eval()` tells a module which of the two to do. The paper drops in two places: behind every
 # sublayer, and on the sum of embeddings and positions. (Much code drops attention weights as well.)
 #
 # ## Feed-forward: each word by itself
 #
-# Attention moves information from word to word, but once the weights are fixed it does nothing to it except average.
+# Attention moves information from word to word, but once the weights are fixed it only averages and multiplies by
+# matrices.
 # The second half of a block does the opposite: nothing moves, and every word is worked on by itself, by a network with
 # one hidden layer,
 #
@@ -699,9 +702,9 @@ print(f"{'six blocks':13} {counted:10,}")
 # | self-attention, $r$ neighbours only | $O(r \cdot n \cdot d)$ | $O(1)$ | $O(n/r)$ |
 #
 # (The logarithm is for convolutions with growing gaps; without gaps it is $n/k$.) By the first column attention is
-# cheaper than recurrence as long as $n < d$, which sentences are. But the table counts the scores and the averages
-# only. The projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$ more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
-# Does PyTorch, which can count its multiplications, agree?
+# cheaper than recurrence as long as $n < d$, and most sentences are that short. But the table counts the scores and
+# the averages only. The projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$ more, and the feed-forward layer
+# $2\,n\,d\,d_{\text{ff}}$. Does PyTorch, which can count its multiplications, agree?
 
 
 # %%
@@ -745,8 +748,8 @@ ax.legend(loc="lower left", frameon=True)
 plt.show()
 
 # %% [markdown]
-# For a sentence the famous $n^2$ hardly matters: at 100 words it is three per cent. It takes over for long documents,
-# at $n = 6d$, and from there on it takes everything.
+# For a sentence the famous $n^2$ hardly matters: at 100 words it is three per cent. For long documents it takes over:
+# at $n = 6d$ it is half, and far beyond that nearly everything.
 #
 # ### And on the clock?
 #

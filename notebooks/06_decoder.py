@@ -84,7 +84,7 @@ plt.show()
 # %% [markdown]
 # **After this chapter you can**
 #
-# - say why training needs a causal mask although writing does not, and test that yours is tight;
+# - say what a causal mask hides in training, and test that yours is tight;
 # - compute cross-attention by hand, and say where its queries, keys and values come from;
 # - shift the target by one, explain teacher forcing, and say what a model learns if the shift is forgotten;
 # - put the whole Transformer together and prove it equal to `nn.Transformer`, gradients included;
@@ -112,15 +112,16 @@ from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
 # ## Writing, and learning to write
 #
 # When the model is used, it writes one character at a time. Its input is what it has written so far; the future does
-# not exist, and nothing need be hidden.
+# not exist yet.
 #
 # When it learns, the answer is known from the first character to the last. So all positions can be computed at once,
 # exactly as in the encoder: one pass gives the prediction after `1`, after `19`, after `196`, and so on. But now the
 # future does exist, in the same tensor, and a position that could look at it would simply read the answer there. Hence
 # the **causal mask** of [chapter 2](02_self_attention.ipynb): position $i$ may attend to positions $0 \dots i$.
 #
-# Behind this stands a promise: *masked and all at once* must give the same vectors as *unmasked and one at a time*. A
-# block with a causal mask (chapter 5's will do) keeps it.
+# Behind this stands a promise: *all at once* must give the same vectors as *one at a time*. A block with a causal
+# mask (chapter 5's will do) keeps it. We give it the first $i + 1$ characters and look at the last vector only. The
+# last character may see all the others, so for a single block the prefix needs no mask.
 
 # %%
 torch.manual_seed(0)
@@ -133,7 +134,10 @@ for i in range(6):
     assert_close(so_far[:, -1], at_once[:, i])
 
 # %% [markdown]
-# That is all there is to causality, and it makes a good test of any decoder.
+# The promise makes a good test of any decoder, with one change. In a stack, the second block reads what the first
+# made of *all* the characters so far. Without a mask, the vector of an early character would change with every
+# character written after it. So a whole decoder gets the first $i + 1$ characters *with* their causal mask, in use as
+# in training.
 #
 # ## Looking at the source
 #
@@ -329,7 +333,8 @@ assert torch.equal(read, shift_right(target, BEGIN))
 # **The end token is predicted, never read.** One finds descriptions in which it is appended to the decoder's input as
 # well. Then twelve tokens are read and eleven are to be predicted, and the last one read, "what comes after the end?",
 # has no answer. `shift_right` drops it: the end stands in the last place of the target, and it is the last place that
-# falls off.
+# falls off. (In a batch padded to one length this holds for the longest target. A shorter one loses a padding token
+# and keeps its end; what is predicted behind the end is padding, and the loss leaves it out.)
 
 # %%
 too_long = torch.cat([begin, target], dim=1)
@@ -489,7 +494,7 @@ for name, config in {
 # it would round to the published number, under several ways to count.
 
 
-# %% mystnb={"image": {"alt": "For each of four ways to count, two short bars on an axis of vocabulary sizes from 30,000 to 50,000: base needs about 40,000 to 42,000, big about 35,000 to 36,500. The two never overlap. A dotted line stands at 37,000, between them."}, "figure": {"caption": "Which shared vocabulary would give 65 M (base, blue) and 213 M (big, orange)? No single one gives both. Dotted: the paper's \"about 37000\"."}}
+# %% mystnb={"image": {"alt": "For each of four ways to count, two short bars on an axis of vocabulary sizes from 35,000 to 42,000: base needs about 40,000 to 42,000, big about 35,000 to 36,500. The two never overlap. A dotted line stands at 37,000, between them."}, "figure": {"caption": "Which shared vocabulary would give 65 M (base, blue) and 213 M (big, orange)? No single one gives both. Dotted: the paper's \"about 37000\"."}}
 def vocabularies(published, d, d_ff, biases, output_bias):
     """The smallest and largest vocabulary that rounds to `published` million."""
     without = sum(parameters(0, d, d_ff).values())
@@ -595,8 +600,9 @@ plt.show()
 # Read it slowly. Into German, both Transformers beat everything before them, ensembles included, and the base model
 # does so at the lowest price in the table. Into French, the picture is mixed: 41.0 is the best single system, but two
 # ensembles stand above it (41.16 and 41.29), and the base model is below all four single systems that the table lists.
-# A later version of the paper reports 41.8, which is above everything in the table. "A fraction of the cost" holds for
-# the base model and against the ensembles; into German, big cost more than twice what a single ConvS2S did.
+# A later version of the paper reports 41.8, which is above everything in the table. "A fraction of the cost" holds
+# for the base model, and for big into French and against the ensembles. Against single systems into German it does
+# not: big cost more than twice what ConvS2S did.
 #
 # The costs can be recomputed: time times number of GPUs times what one of them is taken to achieve, 9.5 · 10¹²
 # operations a second for the P100 cards that were used.
@@ -801,9 +807,9 @@ for name, broken, broken_losses in (
     print("dates without a mistake: fewer than 2 in 100")
 
 # %% [markdown]
-# The lowest losses of the whole chapter, and both models are useless: they have learned to copy what they read. When
-# they write, the answer is not there to be copied. **A loss that is too good is a bug report.** The test that finds
-# both changes one character of the target: the score at its own position must not move.
+# After the same 120 steps both losses are far below the right one, and both models are useless: they have learned to
+# copy what they read. When they write, the answer is not there to be copied. **A loss that is too good is a bug
+# report.** The test that finds both changes one character of the target: the score at its own position must not move.
 
 
 # %%
@@ -823,9 +829,9 @@ print("mask off by one:", leaks(leaky, shifted))
 # %% [markdown]
 # ### The source's padding forgotten
 #
-# The encoder hides the padding from itself; it must be hidden from the decoder too. `memory_key_padding_mask` is the
-# argument of `nn.Transformer` that everybody forgets: without it everything runs, and cross-attention spends part of
-# its attention on places where nothing stands. The same date, alone and in a batch with a longer one:
+# The encoder hides the padding from itself; it must be hidden from the decoder too. `memory_key_padding_mask` is an
+# argument of `nn.Transformer` that is easily forgotten: without it everything runs, and cross-attention spends part
+# of its attention on places where nothing stands. The same date, alone and in a batch with a longer one:
 
 
 # %%
@@ -860,7 +866,7 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
 #
 # 1. In training all target positions are computed at once, so a causal mask must hide the future; in use there is none.
 # 2. Cross-attention: queries from the decoder, keys and values from the encoder's output, in every block.
-# 3. The decoder reads the target shifted right behind a begin token; the end token is predicted, never read.
+# 3. The decoder reads the target shifted right behind a begin token; nothing is to be predicted from the end token.
 # 4. Encoder, decoder, one tied matrix at three places: with 37,000 tokens 63.1 million parameters (base) and 214.3
 #    (big).
 # 5. A forgotten shift or a mask off by one gives a wonderful loss and a useless model: test that nothing leaks.

@@ -179,8 +179,9 @@ assert merges[0] == ("i", "n") and counts[pair] == 2
 
 # %% [markdown]
 # (Each line shows the words *before* the merge that stands in front of them.) After four merges "rain" and "train" are
-# single symbols, after seven we have "ing" and "ed" as well. Nobody told the program about endings. They are frequent
-# and they stand behind many different words, and that is all an ending is, to someone who can only count.
+# single symbols, after seven we have "ing" and "ed" as well. Nobody told the program about endings. In a long
+# text they are frequent and stand behind many different words, and that is all an ending is, to someone who can only
+# count.
 #
 # What about a word that was not in the text? We spell it in letters and apply the merges **in the order in which they
 # were learned**.
@@ -200,8 +201,8 @@ for word in ("drained", "straining", "tea"):
 
 # %% [markdown]
 # "Drained" was never seen, and yet it comes out as something with "rain" and "ed" in it. (There is no rain in
-# "drained", as far as meaning goes. The program counts letters; it does not know what words mean.) "Tea" has nothing
-# in common with our text and falls back to letters. That is the bargain: usual words cost few tokens, unusual words
+# "drained", as far as meaning goes. The program counts letters; it does not know what words mean.) "Tea" has no pair
+# in common with our merges and falls back to letters. That is the bargain: usual words cost few tokens, unusual words
 # many, and nothing is unknown, at least as long as its letters are known.
 #
 # ## Watch it learn
@@ -340,7 +341,7 @@ print("... and the same ids on every page")
 # What does Rust buy? On one core, and with all of WikiText-2 (10.8<!-- tokenization_speed: megabytes .1f --> MB of text), ours took 2.4<!-- tokenization_speed: bpe_train/ours_over_peer/median .1f --> times as long as theirs to learn
 # 8,000 merges. Encoding took ours 0.6<!-- tokenization_speed: bpe_encode/ours_over_peer/median .1f --> times as long, because it remembers every word that it has cut and does no more than
 # asked; with the place of each token in the text, which theirs always computes, 1.3<!-- tokenization_speed: bpe_tokenize/ours_over_peer/median .1f --> times. Python is not slow where
-# there is little to do twice.
+# nothing has to be done twice.
 #
 # ## How large a vocabulary?
 #
@@ -502,8 +503,9 @@ for a, b in (("i", "n"), ("r", "a"), ("e", "d"), ("t", "r")):
 # reading of what the paper says, in full instead of "roughly", and its documentation says so; Hugging Face's trainer
 # for WordPiece simply counts. For *reading* there is a public reference, BERT's own code, and there all agree.)
 #
-# Before any of this, BERT cleans the text: small letters, no accents, and every sign becomes a word of its own. That
-# step cannot be undone. The library's version of the loop, and the comparison with Hugging Face on the manual:
+# Before any of this, BERT cleans the text. In its *uncased* form, which MiniLM uses, that means small letters, no
+# accents, and every punctuation mark a word of its own. That step cannot be undone. The library's version of the
+# loop, and the comparison with Hugging Face on the manual:
 
 # %%
 source.show(WordPiece.spell, docstring=False)
@@ -636,8 +638,9 @@ for name in ("Einstein", "Christine"):
 # authors trace letters that get lost or creep in, as in "Ainline-" for "asinine", to training pairs cut like this (they
 # show it for a Russian word). A joint vocabulary cuts a name in the same way on both sides,
 # by construction: it is the same function applied to the same letters, and copying is copying. It costs some pieces
-# that only one of the languages needs. With capital letters the help ends: for bytes, "Situation" and "situation" begin
-# differently, and our joint vocabulary shares `ituation` between them.
+# that only one of the languages needs. With capital letters the help ends: for bytes, "Situation" and "situation"
+# begin differently, and our joint vocabulary writes `S|ituation` behind the hyphen and `Ġsituation` in English: no
+# piece in common.
 #
 # ## A real vocabulary
 #
@@ -771,8 +774,9 @@ differ = [
 print(f"{len(differ)} of {len(plain)} English words are cut differently")
 
 # %% [markdown]
-# "The" was learned before "at" and "he" and takes its letters first. Both ways spell the word, so decoding still works
-# and no test of the round trip will notice. But the model was trained on the one kind of spelling and is now shown the
+# Merged in order, "he" comes early and takes the "t" before it; "at" was learned later and finds no "t" left. Longest
+# first, "at" gets there before. Both ways spell the word, so decoding still works and no test of the round trip will
+# notice. But the model was trained on the one kind of spelling and is now shown the
 # other. Compare *ids* with the reference, not texts.
 #
 # ### The space in front
