@@ -183,8 +183,10 @@ assert_close(gradient, probabilities - target)
 # The right word's score is pushed up by what is missing to 1; each wrong word's is pushed down by what it wrongly got.
 #
 # All positions of all sentences in a batch are scored at once, because the decoder reads the *right* words before each
-# (teacher forcing, [chapter 6](06_decoder.ipynb)). Where a short sentence was filled up with padding there is nothing to
-# predict: those positions must not count.
+# (teacher forcing, [chapter 6](06_decoder.ipynb)). What is read begins with the begin token, what is predicted ends
+# with the end token, so the two are shifted by one. (`decode` leaves these tokens out: both lines below print the
+# same words.) Where a short sentence was filled up with padding there is nothing to predict: those positions must
+# not count.
 
 # %%
 batch = next(batches.epoch(0))
@@ -360,7 +362,11 @@ assert small < large - 0.2
 assert all(abs(mean - (1 - 1e-4) ** 1000) < 0.03 for mean in decayed["AdamW"])
 
 # %% [markdown]
-# The Transformer of 2017 had no weight decay; BERT has, and its authors' optimizer is AdamW in all but name.
+# With AdamW every weight is multiplied by $1 - \text{rate} \cdot \lambda = 1 - 0.001 \cdot 0.1$ at each step,
+# whatever its gradient; after 1,000 steps 0.905 of it is left. The check above asks for just that.
+#
+# The Transformer of 2017 had no weight decay. BERT has, and its authors' optimizer decays as AdamW does. (It leaves
+# out the divisions by $1-\beta^t$.)
 #
 # ### Warm-up
 #
@@ -425,7 +431,7 @@ print(f"length {length:.0f}, clipped: {[f'{g:.1f}' for g in w.grad]}")
 # batches. And it can give each batch a budget of *tokens* rather than of sentences, as the paper did: 25,000 source and
 # 25,000 target tokens.
 
-# %% mystnb={"image": {"alt": "Two grids, each one batch of target sentences as rows. As they come, about a third of the grid is empty, and the right edge is ragged. Sorted by length, nearly the whole grid is filled."}, "figure": {"caption": "One batch of 48 target sentences, lists of one to four numbers. Blue: words. Grey: padding."}}
+# %% mystnb={"image": {"alt": "Two grids, each one batch of target sentences as rows. As they come, more than two fifths of the grid are empty, and the right edge is ragged. Sorted by length, nearly the whole grid is filled."}, "figure": {"caption": "One batch of 48 target sentences, lists of one to four numbers. Dark: words. Pale: padding."}}
 varied = data.load("translation", counts=(1, 2, 3, 4), size=4000)
 pairs = encode(
     [tuple(data.number_tokens(p[side]) for side in ("en", "de")) for p in varied]
@@ -524,7 +530,7 @@ source.show(training.fit, docstring=False)
 # with two processes on a CPU, and hold their loss against one process with batches twice as large.)
 #
 # **Why the weights stay in 32 bits.** The 16-bit format *bfloat16* has as large a range as 32 bits, but three decimal
-# digits at best. A small step is lost in it entirely:
+# digits at best. A small step is lost in it entirely. Is 1 + 0.001 still more than 1?
 
 # %%
 weight = torch.tensor(1.0)
@@ -623,7 +629,7 @@ for name, pairs in tests.items():
 # (Trained weights differ a little from machine to machine; so this page states a bound that held for every seed we
 # tried.) Where does it look while it writes? Here is one list and all heads of the second layer.
 
-# %% mystnb={"image": {"alt": "Four heat maps of cross-attention for one list of two numbers, one for each head of layer 1. Rows are the German words about to be written, columns the English words. Some heads follow the digits of both numbers exactly, others look elsewhere."}, "figure": {"caption": "Cross-attention in layer 1. Rows: the word about to be written. Columns: the source. Squares: the English word (or words) that it translates."}}
+# %% mystnb={"image": {"alt": "Four heat maps of cross-attention for one list of two numbers, one for each head of the second layer. Rows are the German words about to be written, columns the English words. Three heads follow the digits of both numbers exactly, the fourth looks elsewhere for two of them."}, "figure": {"caption": "Cross-attention in the second layer. Rows: the word about to be written. Columns: the source. Squares: the English word (or words) that it translates."}}
 english, german = (
     data.number_tokens(EXAMPLE),
     ["sieben", "und", "zwanzig", ",", "sechs", "hundert", "achtzig"],
@@ -650,8 +656,9 @@ for head, ax in enumerate(axes.flat):
 plt.show()
 
 # %% [markdown]
-# One head is enough to see it. Over all the lists of the test, the best one at it looks at the right word before it writes
-# a digit ("sieben", "zwanzig"):
+# Before most of the digit words ("sieben", "zwanzig") a head's darkest cell is the framed one: it looks at the word
+# that it is about to translate. Before "hundert" it does not. How often does a head look at the right word before
+# it writes a digit? Counted over all lists of the test, for the best of the eight heads:
 
 
 # %%
@@ -746,9 +753,10 @@ assert abs(ours - sacrebleu.score) < 0.01
 print(f"ours and sacrebleu: {ours:.1f}")
 
 # %% [markdown]
-# Without the last factor it would pay to say little: "sieben hundert drei" is all right, and says half. So a text that is
-# shorter than the reference is cut down by the **brevity penalty**, $e^{1 - r/c}$ for $c$ words where the reference has
-# $r$.
+# (`found & wanted` keeps the smaller of the two counts: that is the clipping.) The code has one more factor,
+# `brevity`. Without it, it would pay to say little: "sieben hundert drei" is all right, and says half. So a text
+# that is shorter than the reference is marked down by the **brevity penalty**, $e^{1 - r/c}$ for $c$ words where
+# the reference has $r$.
 
 # %%
 short = metrics.bleu(["dreißig , sieben hundert drei"], [reference], tokenize="none")
@@ -776,10 +784,10 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 # ## Captions
 #
 # Now to real sentences. Multi30k (Elliott et al., 2016) holds 29,000 captions of photographs, in English and in German.
-# `experiments/multi30k.py` trains translators on them from scratch, with nothing that you have not seen: the byte pairs
-# of [chapter 7](07_subwords.ipynb), the paper's schedule, label smoothing, batches by length, `fit`; and at the end the mean
-# of the last five sets of weights (the paper averaged checkpoints, too) and a beam search
-# ([chapter 9](09_generating.ipynb)).
+# `experiments/multi30k.py` trains translators on them from scratch, small ones, which Wu et al. (2021) found best
+# on so few sentences. You have seen nearly all that is in it: the byte pairs of [chapter 7](07_subwords.ipynb), the
+# paper's schedule, label smoothing, batches by length, `fit`. New are, at the end, the mean of the last five sets
+# of weights (the paper averaged checkpoints, too) and a beam search ([chapter 9](09_generating.ipynb)).
 #
 # On one CPU core, 4,600 steps with a model of 2 million parameters (4 + 4 blocks, width 128) gave 36.0<!-- multi30k_cpu: en-de/cased/mean .1f --> BLEU
 # from English to German on the 1,000 captions of the 2016 test set (sacrebleu, one seed; its signature is with the

@@ -253,7 +253,7 @@ print("lower perplexity: bytes;  fewer bits for the same text: subwords")
 
 # %% [markdown]
 # Judged by perplexity, the byte model is far better. It is the worse one. It is asked more often, and each question
-# is easier: the second half of a word, given its first half, is no surprise. What can be compared is the price of the
+# is easier: it chooses among 256 bytes at most, the other among 512 tokens. What can be compared is the price of the
 # *whole text*: the sum of all losses, divided by something that does not depend on the tokenizer, such as bytes, or
 # words. A perplexity without its tokenizer is half a number.
 #
@@ -539,9 +539,9 @@ for temperature in (0.3, 0.8, 1.5):
     print(textwrap.indent(textwrap.fill(text, 80), "    "))
 
 # %% [markdown]
-# It has the sound of a manual, and no sense. There are capitals behind full stops and brackets that close; many words
-# are none. Put together from short pieces, words are the first thing a larger model gets right, and a temperature of
-# 1.5 the first thing it forgets.
+# It has the sound of a manual, and no sense. Short words stand where short words may stand; many of the long ones,
+# put together from pieces, do not exist. Real words are the first thing that a larger model gets right. A high
+# temperature takes even the sound away.
 #
 # ## The keys to the cabinet
 #
@@ -840,7 +840,7 @@ one, two = math.log(4 * 16), math.log(4 * 16) + math.log(4 * 20)
 choices = math.log(20) + math.log(3) + math.log(4) + (0 + one + two) / 3
 least = choices / (
     5 + 3 * 1
-)  # five words and full stop, and on average one more "near the door"
+)  # four words and the full stop, and on average one "near the door"
 print(
     f"no honest model has a loss below {least:.2f}, a perplexity below {math.exp(least):.2f}"
 )
@@ -920,8 +920,8 @@ print("rows of 5 tokens: on its own text better by more than 0.3")
 # 2. Perplexity is $e$ to the mean loss, the number of equally likely choices. It counts per token, so compare bits per
 #    byte when tokens differ, and always hold it against a table of pairs.
 # 3. GPT is chapter 5's block under a causal mask; the target is the text shifted by one.
-# 4. Agreement was learned perfectly as far as the training text went, by recurrence and attention alike. Beyond it,
-#    equal training losses hid different rules.
+# 4. As far as the training text went, agreement was learned all but perfectly, by recurrence and attention alike.
+#    Beyond it, equal training losses hid different rules.
 # 5. A loss below the possible is a leak: change one token and see that no earlier score moves.
 #
 # **Homework 3**, question 8, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
