@@ -74,6 +74,14 @@ def quantised(vectors: torch.Tensor) -> torch.Tensor:
     return (vectors / vectors.abs().amax(dim=1, keepdim=True) * 127).round().to(torch.int8)
 
 
+def first_shown(sections: list[Section], questions: list[Question], asked: torch.Tensor, told: torch.Tensor) -> int:
+    """The question with the clearest answer, among those whose nearest section lies in a chapter that answers them (if there are any)."""
+    nearest = search(asked, told, k=1)
+    found = zip(questions, nearest.places[:, 0].tolist(), strict=True)
+    right = torch.tensor([sections[i].number in question.chapters for question, i in found], dtype=torch.float32)
+    return int((nearest.scores[:, 0] + right).argmax())  # a cosine is at most 1: a right one comes before all wrong ones
+
+
 def page_html(sections: list[Section], questions: list[Question], vectors: torch.Tensor) -> str:
     """The search: style, form, data, script. The vectors are those of the questions, then of the sections."""
     asked, told = vectors[: len(questions)].float(), vectors[len(questions) :].float()
@@ -81,7 +89,7 @@ def page_html(sections: list[Section], questions: list[Question], vectors: torch
         "sections": [[f"../{section.page}.html#{section.anchor}", section.chapter, section.title, section.text] for section in sections],
         "questions": [question.question for question in questions],
         "vectors": base64.b64encode(vectors.numpy().tobytes()).decode(),
-        "first": int(search(asked, told, k=1).scores.argmax()),  # the question with the clearest answer is shown first
+        "first": first_shown(sections, questions, asked, told),
     }
     buttons = "".join(f'<li><button type="button">{html.escape(question.question)}</button></li>' for question in questions)
     filled = (HERE / "ask.html").read_text(encoding="utf-8").replace("{questions}", buttons)

@@ -176,7 +176,8 @@ def a_hundred_labels() -> Found:
     )
 
 
-REAL = {"sst2": "accuracy", "cola": "matthews", "rte": "accuracy", "stsb": "spearman", "wnut": "f1", "squad": "f1"}  # results/fine_tuning_*.json
+# Of results/fine_tuning_*.json.
+REAL = {"sst2": "accuracy", "cola": "matthews", "rte": "accuracy", "stsb": "spearman", "wnut": "f1", "squad": "f1"}
 
 
 def best_classifier() -> Found:

@@ -55,6 +55,17 @@ def test_rounding_to_whole_numbers_moves_no_cosine_by_much():
     assert (cosines(exact, exact) - cosines(rounded.float(), rounded.float())).abs().max() < 0.01
 
 
+@pytest.mark.parametrize(
+    ("chapters", "first"), [([[3], [2], [5]], None), ([[1], [1], [5]], 2), ([[3], [1], [1]], 0), ([[1], [1], [1]], None)]
+)
+def test_a_question_that_is_answered_is_shown_first(chapters, first):
+    """Questions 0, 1 and 2 are nearest to chapters 3, 2 and 5; where all or none are right, the highest cosine decides."""
+    asked, told = vectors()[: len(QUESTIONS)], vectors()[len(QUESTIONS) :]
+    best = int(search(asked, told, k=1).scores.argmax())
+    questions = [Question(question, of) for question, of in zip(QUESTIONS, chapters, strict=True)]
+    assert ask.first_shown(SECTIONS, questions, asked, told) == (best if first is None else first)
+
+
 def test_it_begins_with_a_question_and_finds_what_torch_finds(open_page):
     page = open_page()
     assert shown(page) == nearest(QUESTIONS.index(page.locator(".ask-found h2").inner_text()))
