@@ -785,19 +785,19 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 # | | what it does | here | GPU |
 # |---|---|---|---|
 # | fused attention | never writes down the $n \times n$ weights; forward pass at 128 and at 512 tokens | 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> and 3.6<!-- attention_speed: explicit_over_fused/512/median .1f --> | |
-# | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.2<!-- cost: batching/over_as_they_come/by_length/median .1f --> | |
-# | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.3<!-- cost: batching/over_as_they_come/packed_72/median .1f --> | |
-# | `bfloat16`, training | matrix products in 16 bits | 1.2<!-- cost: precision/training_step/median .1f --> | |
-# | `bfloat16`, reading | the same, forward pass alone | 2.4<!-- cost: precision/inference/median .1f --> | |
+# | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> | |
+# | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.2<!-- cost: batching/over_as_they_come/packed_72/median .1f --> | |
+# | `bfloat16`, training | matrix products in 16 bits | 1.4<!-- cost: precision/training_step/median .1f --> | |
+# | `bfloat16`, reading | the same, forward pass alone | 2.9<!-- cost: precision/inference/median .1f --> | |
 # | `torch.compile`, training | joins small operations into larger ones | 0.99<!-- cost: compile/training_step/median .2f --> | |
-# | large batches | 64 sentences of 64 tokens a step, against 1 | 5.0<!-- cost: batch_size/over_1/64/median .1f --> | |
-# | checkpointing | 0.41<!-- cost: checkpointing/memory .2f --> of the memory | 1.31<!-- cost: checkpointing/time/median .2f --> times as long | |
+# | large batches | 64 sentences of 64 tokens a step, against 1 | 4.7<!-- cost: batch_size/over_1/64/median .1f --> | |
+# | checkpointing | 0.40<!-- cost: checkpointing/memory .2f --> of the memory | 1.29<!-- cost: checkpointing/time/median .2f --> times as long | |
 # | two processes | each on a core of its own, against one | 1.7<!-- cost: processes/two_over_one/median .1f --> | |
 #
 # **Padding is the largest waste.** SST-2's training sentences have 13<!-- cost: batching/mean_length .0f --> tokens
 # on average and up to 66<!-- cost: batching/longest .0f -->; two thirds of a random batch are padding. Batches by
 # length and packing save the same here (packing over batches by length:
-# 0.99<!-- cost: batching/over_by_length/packed_72/median .2f -->). What packing adds is that which sentences meet in
+# 0.97<!-- cost: batching/over_by_length/packed_72/median .2f -->). What packing adds is that which sentences meet in
 # a batch is left to chance, and that all rows are equally long. It would gain more with a kernel that skips the
 # blocks where nobody may look; ours computes them and throws them away.
 #
@@ -812,7 +812,7 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 #
 # **Checkpointing** gives back more than half of the memory for one forward pass more. **Two processes** have twice
 # the cores, but after each step they must exchange 22 million gradients. (One process with two threads gets
-# 1.1<!-- cost: processes/two_threads_over_one/median .1f --> times the speed of one with one.)
+# 1.5<!-- cost: processes/two_threads_over_one/median .1f --> times the speed of one with one.)
 #
 # ### Packing
 #
