@@ -78,7 +78,7 @@ def spy(hidden, homework, port):
         "bank": tried(lambda: __import__("lectures_lib.homework.hw1")),
         "compare": tried(lambda: __import__("lectures_lib.homework.compare")),
         "write": [folder for folder in ("", "/usr", "/dev", homework, sys.prefix) if tried(lambda: write(folder + "/x")) == "written"],
-        "tmp": tried(lambda: write("/tmp/x")),
+        "tmp": tried(lambda: write("/tmp/written-here")),
         "filled": [fill("/tmp"), fill("/dev/shm")],
         "local": tried(lambda: connect("127.0.0.1", port)),
         "far": tried(lambda: connect("192.0.2.1", 80)),
