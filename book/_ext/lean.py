@@ -14,6 +14,8 @@ from sphinx.writers.html5 import HTML5Translator
 
 SHEETS = ("_static/styles/*.css", "_static/basic.css", "_static/mystnb.*.css")
 PRIVATE = re.compile("[\ue000-\uf8ff]")  # where an icon font keeps its icons
+AS_WRITTEN = re.compile(r"(<pre\b.*?</pre>|<script\b.*?</script>|<style\b.*?</style>|<textarea\b.*?</textarea>)", re.DOTALL)
+COMMENT, BLANK = re.compile("<!--.*?-->", re.DOTALL), re.compile(r"\n\s*\n")
 ICON = re.compile(r'content:"\\([ef][0-9a-f]{3})"')
 
 
@@ -51,6 +53,14 @@ def trim_styles(site: Path) -> None:
     subprocess.run([*program, *content, "--css", *SHEETS], cwd=site, check=True, stdout=subprocess.DEVNULL)
 
 
+def trim_pages(site: Path) -> None:
+    """Take out what no reader sees: comments, such as a quoted number's marker, and blank lines. Code and scripts stay as they are."""
+    for page in site.glob("**/*.html"):
+        parts = AS_WRITTEN.split(page.read_text(encoding="utf-8"))
+        parts[::2] = [BLANK.sub("\n", COMMENT.sub("", part)) for part in parts[::2]]
+        page.write_text("".join(parts), encoding="utf-8")
+
+
 def trim_icons(site: Path) -> None:
     """Keep in the theme's icon fonts, 300 KB, the thirty icons that the trimmed style sheets still name."""
     styles = "".join(sheet.read_text(encoding="utf-8") for sheet in site.glob("_static/styles/*.css"))
@@ -72,6 +82,7 @@ def trim(app: Sphinx, exception: Exception | None) -> None:
     for unused in ("**/*.map", "scripts/fontawesome.js", "vendor/**/*.ttf"):
         for path in site.glob(f"_static/{unused}"):
             path.unlink()
+    trim_pages(site)
     trim_styles(site)
     trim_icons(site)
 
