@@ -7,8 +7,10 @@ In a notebook:
 
 On the command line:
 
-    python -m lectures_lib.homework grade hw1 submissions/ --out grades/
-    python -m lectures_lib.homework release
+    lectures-homework grade hw1 submissions/ --out grades/
+    lectures-homework release
+
+(or `python -P -m lectures_lib.homework …`: without -P, Python imports what lies in the folder it is started in.)
 
 The parts, from the ground up:
 

@@ -1,4 +1,4 @@
-"""The instructor's commands: `grade` a class, `release` the student notebooks."""
+"""The instructor's commands: `grade` a class, `release` the student notebooks. Installed, they are called `lectures-homework`."""
 
 import os
 from enum import StrEnum
@@ -21,6 +21,7 @@ from lectures_lib.homework.sandbox.template import Limits
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 console = Console(stderr=True)
+NOT_ALL_GRADED = 3  # exit status; 2 is for what was refused
 
 
 class Kind(StrEnum):
@@ -58,6 +59,10 @@ def grade(
     gradescope: Annotated[Path | None, typer.Option(help="Write the only submission's result here, as Gradescope reads it.")] = None,
 ) -> None:
     """Grade submissions in a sandbox. Run again after an interruption, it goes on where it stopped."""
+    if _lies_in(Path.cwd(), submissions):
+        _refuse(
+            ValueError(f"you are in the folder of submissions {submissions.resolve()}: programs read what lies where they start. Leave it.")
+        )
     limits = Limits(cell=cell_seconds, total=total_seconds, memory=int(memory_gb * 2**30))
     try:
         if (executor is Where.dask) != bool(scheduler):
@@ -68,16 +73,20 @@ def grade(
         results = grade_class.grade(
             bank, submissions, out, somewhere, seed, limits, decided, kind.value, tuple(again or ()), progress=_show, tell=_tell
         )
-        if gradescope:
+        if gradescope and not any(result.fault for result in results):
             write_whole(gradescope, for_gradescope.for_one_student(bank, results, decided))
     except (bubblewrap.Refused, KeyError, OSError, ValueError) as error:
         _refuse(error)
     except KeyboardInterrupt:
         console.print(f"Stopped. What was graded is kept in {out}: run the same command to go on.")
         raise typer.Exit(130) from None
-    scores = [decided.score(bank, result) for result in results]
-    mean = sum(score.total for score in scores) / len(scores)
-    console.print(f"{len(results)} graded, {mean:.1f} of {scores[0].out_of:g} points on average; see {out / 'class_report.html'}")
+    scores = [decided.score(bank, result) for result in results if not result.fault]
+    if scores:
+        mean = sum(score.total for score in scores) / len(scores)
+        console.print(f"{len(scores)} graded, {mean:.1f} of {scores[0].out_of:g} points on average; see {out / 'class_report.html'}")
+    if faults := len(results) - len(scores):
+        _tell(f"{faults} NOT graded, through a fault of the grader: no points, no row in import files. The same command tries again.")
+        raise typer.Exit(NOT_ALL_GRADED)
 
 
 @app.command()
@@ -108,6 +117,11 @@ def release(
             console.print(f"wrote {releasing.release(load(name), solutions, out)}")
     except (releasing.Unreleasable, KeyError, OSError) as error:
         _refuse(error)
+
+
+def _lies_in(folder: Path, submissions: Path) -> bool:
+    """Whether a folder is that of the submissions or one in it."""
+    return submissions.is_dir() and folder.resolve().is_relative_to(submissions.resolve())
 
 
 def _show(results, total):

@@ -19,19 +19,24 @@ class WrongAnswer(Exception):
 
 
 def check(name: str | Question, answer: object) -> None:
-    """Try an answer on the question's public inputs: print that it is right, or raise with the mistake's name.
+    """Try an answer on the question's public inputs: print that it is right or not written yet, or raise with the mistake's name.
+
+    A question that is still open raises nothing, so that "Run all" goes on to the next.
 
     Args:
         name: of the question, such as "hw1.causal_mask"; or the question itself.
         answer: your function or class itself, not what it returns.
 
     Raises:
-        WrongAnswer: if it is not right.
+        WrongAnswer: if there is an answer and it is not right.
         KeyError: if there is no such question; the message lists those that there are.
     """
     question = name if isinstance(name, Question) else find(name)
     key = AnswerKey(question, PUBLIC_SEED)
     verdict = key.verdict([run(answer, case) for case in key.cases]) if callable(answer) else _uncallable(question, answer)
+    if verdict.kind == "unfinished":
+        print(told(verdict))
+        return
     if not verdict.right:
         raise WrongAnswer(verdict) from None
     print(f"✓ {question.name}: right ({question.points} point{'s' * (question.points != 1)})")

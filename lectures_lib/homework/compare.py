@@ -10,6 +10,7 @@ from torch import Tensor
 from lectures_lib.homework.inside.values import Foreign
 
 SHOWN = 3  # how many differing entries a message names: enough to see a pattern, not the whole answer
+LISTED = 8  # a list of so many numbers and words is shown whole
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Difference:
     """How a value differs from the expected one.
 
     Attributes:
-        kind: "type", "length", "shape", "dtype", "nan" or "values".
+        kind: "type", "length", "shape", "dtype", "nan", "values" or "gradient".
         message: a sentence or two to the student.
     """
 
@@ -26,13 +27,18 @@ class Difference:
 
 
 def difference(yours: Any, expected: Any, rtol: float = 1e-4, atol: float = 1e-5, where: str = "") -> Difference | None:
-    """What is wrong with `yours`, or None where it is right. A list and a tuple of the same things count as equal.
+    """What is wrong with `yours`, or None where it is right.
+
+    Right values count whatever carries them: a list for a tuple, float64 for float32, int32 for int64, a tensor of no axes for a
+    number. Booleans are no numbers, and a tensor of floating-point numbers is none of whole ones.
 
     Args:
         yours, expected: plain values.
         rtol, atol: as in `torch.testing.assert_close`.
-        where: which part of the answer this is ("element 0 of the tuple"); for values inside lists and dictionaries.
+        where: which part of the answer this is ("[0]['a']"); for values inside lists and dictionaries.
     """
+    if type(yours) is Tensor and yours.dim() == 0 and type(expected) in (bool, int, float):
+        yours = yours.item()
     if isinstance(expected, Tensor):
         return _tensors(yours, expected, rtol, atol, where) if type(yours) is Tensor else _type(yours, expected, where)
     if isinstance(expected, list | tuple):
@@ -91,14 +97,94 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "…"
 
 
+def gradients_differ(yours: Any, expected: Any, values: bool = True, rtol: float = 1e-4, atol: float = 1e-5) -> Difference | None:
+    """What is wrong with the gradients of an answer's result; None where nothing is.
+
+    Args:
+        yours, expected: {name: gradient}; or a text, where the gradients could not be computed.
+        values: whether the numbers count, and not only whether they are all 0.
+        rtol, atol: as in `difference`, but relative to the largest number in a gradient.
+    """
+    if isinstance(yours, str):
+        return Difference("gradient", f"The result is right, but training stops: backpropagation through it fails. {yours}")
+    if not isinstance(yours, dict) or not isinstance(expected, dict) or yours.keys() != expected.keys():
+        return Difference("gradient", "Its gradients could not be read.")
+    unlike = {name: _gradient_unlike(yours[name], expected[name], values, rtol, atol) for name in expected}
+    cut = [name for name, how in unlike.items() if how == "cut"]
+    if cut:
+        text = "no gradient at all" if not any(map(_any, yours.values())) else f"no gradient to {_names(cut)}"
+        return Difference("gradient", f"The result is right, but {text} flows back from it: training would not change what stands before.")
+    other = [name for name, how in unlike.items() if how]
+    if not other:
+        return None
+    return Difference("gradient", f"The result is right, but the gradient that flows back from it to {_names(other)} is not.")
+
+
+def _gradient_unlike(yours: Any, expected: Any, values: bool, rtol: float, atol: float) -> str:
+    """How one gradient differs: "cut" where it is 0 and should not be, "other", or "" where it is right."""
+    if not isinstance(yours, Tensor) or not isinstance(expected, Tensor) or yours.shape != expected.shape:
+        return "other"
+    if _any(yours) != _any(expected):
+        return "other" if _any(yours) else "cut"
+    largest = expected.double().abs().nan_to_num(0, 0, 0).max().item() if expected.numel() else 0.0
+    alike = torch.allclose(yours.double(), expected.double(), rtol=rtol, atol=atol + rtol * largest, equal_nan=True)
+    return "" if alike or not values else "other"
+
+
+def _any(gradient: Any) -> bool:
+    return isinstance(gradient, Tensor) and bool((gradient != 0).any())
+
+
+def _names(names: list[str]) -> str:
+    return f"{', '.join(names[:SHOWN])}{' …' if len(names) > SHOWN else ''}"
+
+
+def draws_differ(yours: dict, expected: dict, n: int) -> Difference | None:
+    """What is wrong with the mean and the spread of results over n draws; None where both may be those of the right answer.
+
+    Args:
+        yours, expected: {"mean": [tensor, …], "spread": [tensor, …]}.
+        n: the number of draws.
+    """
+    found = _draws_shaped(yours, expected)
+    if found:
+        return found
+    for i, spread in enumerate(expected["spread"]):
+        where = "The result" if len(expected["spread"]) == 1 else f"Tensor {i} of the result"
+        theirs, fixed = yours["spread"][i], spread < 1e-6
+        often = f"over {n} calls in training mode"
+        if (theirs[fixed] > 1e-5).any() or (theirs[~fixed] < 1e-6).any():
+            some, other = (spread > 1e-6).double().mean().item(), (theirs > 1e-6).double().mean().item()
+            text = f"{other:.0%} of its values change from call to call; expected {some:.0%}"
+            return Difference("values", f"{where} differs {often}: {text if round(some, 2) != round(other, 2) else 'other values change'}.")
+        if not fixed.all():
+            ratio, ratios = (theirs[~fixed].mean() / spread[~fixed].mean()).item(), theirs[~fixed] / spread[~fixed]
+            if not 0.75 < ratio < 1.33:
+                return Difference("values", f"{where} spreads {ratio:.2g} times as much as it should {often}.")
+            if not ((ratios > 0.55) & (ratios < 1.8)).all():
+                return Difference("values", f"{where} spreads otherwise than it should {often}: some values more, some less.")
+        noise = 7 * torch.maximum(theirs, spread) * (2 / n) ** 0.5 + 1e-4 * expected["mean"][i].abs() + 1e-4
+        if ((yours["mean"][i] - expected["mean"][i]).abs() > noise).any():
+            return Difference("values", f"{where} has another mean than it should {often}.")
+    return None
+
+
+def _draws_shaped(yours: Any, expected: dict) -> Difference | None:
+    """Whether these are means and spreads of the same shapes."""
+    if not isinstance(yours, dict) or yours.keys() != expected.keys():
+        return Difference("type", "The result holds no tensors that could be compared.")
+    found = difference([t * 0 for t in yours["spread"] if isinstance(t, Tensor)], [t * 0 for t in expected["spread"]])
+    return found or difference([t * 0 for t in yours["mean"] if isinstance(t, Tensor)], [t * 0 for t in expected["mean"]])
+
+
 def _subject(where: str) -> str:
-    return where[:1].upper() + where[1:] if where else "The result"
+    return f"`result{where}`" if where else "The result"
 
 
 def _type(yours: Any, expected: Any, where: str) -> Difference:
     hint = ""
     if yours is None:
-        hint = " Is a `return` missing?"
+        hint = " A function without `return` gives None."
     elif isinstance(expected, int | float) and isinstance(yours, Tensor) and yours.numel() == 1:
         hint = " `.item()` takes the number out of such a tensor."
     elif isinstance(expected, Tensor) and isinstance(yours, Foreign) and "ndarray" in yours.kind:
@@ -107,12 +193,12 @@ def _type(yours: Any, expected: Any, where: str) -> Difference:
 
 
 def _sequences(yours: list | tuple, expected: list | tuple, rtol: float, atol: float, where: str) -> Difference | None:
-    name = "tuple" if isinstance(expected, tuple) else "list"
     if len(yours) != len(expected):
-        return Difference("length", f"{_subject(where)} has {len(yours)} elements; expected {len(expected)}.")
+        both = f": {_listed(yours)} instead of {_listed(expected)}" if _few_values(expected) and _few_values(yours) else ""
+        return Difference("length", f"{_subject(where)} has {len(yours)} elements; expected {len(expected)}{both}.")
     for i, (mine, right) in enumerate(zip(yours, expected, strict=True)):
-        found = difference(mine, right, rtol, atol, f"element {i} of " + (where or f"the {name}"))
-        if found and found.kind == "values" and where and _few_values(expected):
+        found = difference(mine, right, rtol, atol, f"{where}[{i}]")
+        if found and found.kind == "values" and _few_values(expected) and _few_values(yours):
             return Difference("values", f"{_subject(where)} is {_listed(yours)}; expected {_listed(expected)}.")
         if found:
             return found
@@ -121,7 +207,7 @@ def _sequences(yours: list | tuple, expected: list | tuple, rtol: float, atol: f
 
 def _few_values(expected: list | tuple) -> bool:
     """Whether it can be shown whole, as an edge of a tree or a span can."""
-    return len(expected) <= SHOWN and all(isinstance(value, bool | int | float | str) for value in expected)
+    return len(expected) <= LISTED and all(isinstance(value, bool | int | float | str) for value in expected)
 
 
 def _listed(values: list | tuple) -> str:
@@ -136,7 +222,7 @@ def _dictionaries(yours: dict, expected: dict, rtol: float, atol: float, where: 
         parts = [f"lacks the key {shown(missing[0])}" if missing else "", f"has the key {shown(extra[0])}, not asked for" if extra else ""]
         return Difference("length", f"{_subject(where)} {' and '.join(filter(None, parts))}.")
     for key, right in expected.items():
-        found = difference(yours[key], right, rtol, atol, f"entry {shown(key)} of " + (where or "the dictionary"))
+        found = difference(yours[key], right, rtol, atol, f"{where}[{shown(key)}]")
         if found:
             return found
     return None
@@ -145,19 +231,27 @@ def _dictionaries(yours: dict, expected: dict, rtol: float, atol: float, where: 
 def _tensors(yours: Tensor, expected: Tensor, rtol: float, atol: float, where: str) -> Difference | None:
     if yours.shape != expected.shape:
         transposed = sorted(yours.shape) == sorted(expected.shape)
-        hint = " The sizes are right, their order is not: is a `transpose` missing, or one too many?" if transposed else ""
+        hint = " Those are the same sizes in another order." if transposed else ""
         text = f"{_subject(where)} has shape {tuple(yours.shape)}; expected {tuple(expected.shape)}.{hint}"
         return Difference("shape", text)
-    if yours.dtype != expected.dtype:
+    if not _same_kind(yours, expected):
         text = f"{_subject(where)} has dtype {_dtype(yours)}; expected {_dtype(expected)}."
         return Difference("dtype", text)
     if expected.is_floating_point() or expected.is_complex():
-        wrong = ~torch.isclose(yours, expected, rtol=rtol, atol=atol, equal_nan=True)
+        wide = torch.promote_types(yours.dtype, expected.dtype)
+        wrong = ~torch.isclose(yours.to(wide), expected.to(wide), rtol=rtol, atol=atol, equal_nan=True)
     else:
         wrong = yours != expected
     if not wrong.any():
         return None
     return _not_finite(yours, expected, where) or Difference("values", _values_differ(yours, expected, wrong, rtol, atol, where))
+
+
+def _same_kind(yours: Tensor, expected: Tensor) -> bool:
+    """Whether both hold truth values, whole numbers or numbers; whole numbers will do for numbers."""
+    if torch.bool in (yours.dtype, expected.dtype):
+        return yours.dtype == expected.dtype
+    return not (yours.is_complex() and not expected.is_complex()) and (expected.is_floating_point() or not yours.is_floating_point())
 
 
 def _not_finite(yours: Tensor, expected: Tensor, where: str) -> Difference | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from lectures_lib.homework.compare import Difference, difference, too_few
+from lectures_lib.homework.compare import Difference, difference, draws_differ, gradients_differ, too_few
 from lectures_lib.homework.inside.calls import Outcome, Raised, call
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
 
@@ -31,7 +31,7 @@ class Verdict:
     Attributes:
         question: its full name.
         right: whether it earns the points.
-        kind: "right", "misconception", "unfinished", "raised", "changed", a kind of `compare.Difference`, or one of `LOST`.
+        kind: "right", "misconception", "unfinished", "raised", "changed", "forbidden", a kind of `compare.Difference`, or one of `LOST`.
         message: what to tell its author; "" where it is right.
         mistake: the misconception's name, where one was recognised.
         on: the input on which it shows, in words.
@@ -56,7 +56,8 @@ class AnswerKey:
     def __init__(self, question: Question, seed: int):
         self.question = question
         with _one_at_a_time:
-            self.cases = question.cases(torch.Generator().manual_seed(seed))
+            cases = question.cases(torch.Generator().manual_seed(seed))
+            self.cases = [replace(case, watch=question.forbidden + question.required) for case in cases]
             self.right = [run(question.reference, case) for case in self.cases]
         self._mistakes: list[tuple[Misconception, list[Outcome]]] | None = None
 
@@ -81,7 +82,8 @@ class AnswerKey:
         if found is None:
             return Verdict(self.question.name, True, "right")
         for misconception, theirs in self.mistakes:
-            if self._alike(outcomes, theirs) and not self._alike(theirs, self.right):
+            by_tool = found.kind == "forbidden"  # the mistake is a function that was called; its values are right
+            if self._alike(outcomes, theirs) and (by_tool or self._evident(theirs, misconception.by_exception)):
                 name, text = misconception.name, misconception.diagnosis
                 return Verdict(self.question.name, False, "misconception", text, name, found.on, found.message)
         if self.question.below and found.kind == "values":
@@ -109,32 +111,79 @@ class AnswerKey:
             return self._wrong("raised", f"It must raise {right.raised.kind} here. {what}", case)
         if outcome.raised:
             return self._wrong("raised", _as_told(outcome.raised), case)
-        found = self._difference(outcome.value, right.value)
+        found = self._difference(outcome.value, right.value, case)
         changed = set(outcome.changed) - set(right.changed)
-        if changed and (found is None or found.kind == "values"):
+        if changed and (found is None or found.kind in ("values", "gradient")):
             names = " and ".join(sorted(changed))
-            text = f"It changes its input ({names}) in place: whoever called it finds other values there than before. Work on a new tensor."
-            return self._wrong("changed", text, case)
+            text = f"It changes its input ({names}) in place: whoever called it finds other values there than before."
+            return self._wrong("changed", f"{text} Work on a new {_what(changed, case)}.", case)
         return self._wrong(found.kind, found.message, case) if found else None
 
     def _alike(self, some: list[Outcome], others: list[Outcome]) -> bool:
         """Whether two answers did the same on every input."""
-        return len(some) == len(others) and all(map(self._same, some, others))
+        return len(some) == len(others) and all(map(self._same, some, others, self.cases))
 
-    def _same(self, one: Outcome, other: Outcome) -> bool:
+    def _evident(self, theirs: list[Outcome], by_exception: bool) -> bool:
+        """Whether a mistake shows in more than the kind of an exception, which other mistakes raise too.
+
+        It does where a value differs from the right one, and where an exception names sizes: "got [5, 3] and [4, 3]".
+        """
+        return any(
+            not self._same(outcome, right, case) and (outcome.raised is None or by_exception or re.search(r"\d", outcome.raised.message))
+            for outcome, right, case in zip(theirs, self.right, self.cases, strict=True)
+        )
+
+    def _same(self, one: Outcome, other: Outcome, case: Case) -> bool:
         if one.raised or other.raised:
             return one.raised is not None and other.raised is not None and _signature(one.raised) == _signature(other.raised)
-        return one.changed == other.changed and self._difference(one.value, other.value) is None
+        return one.changed == other.changed and self._difference(one.value, other.value, case, tools=False) is None
 
-    def _difference(self, yours: Any, expected: Any) -> Difference | None:
-        """What is wrong with a value, by the question's measure."""
+    def _difference(self, yours: Any, expected: Any, case: Case, tools: bool = True) -> Difference | None:
+        """What is wrong with a value, or with the values of a case that asks for more than the result."""
+        question, gradients = self.question, case.looks_at_gradients
+        if case.draws:
+            return draws_differ(yours, expected, case.draws)
+        if not (gradients != "none" or case.again or case.watch):
+            return self._result_differs(yours, expected)
+        if not isinstance(yours, dict) or yours.keys() != expected.keys():
+            return Difference("type", "What came back could not be read.")
+        found = self._result_differs(yours["result"], expected["result"])
+        if found is None and case.again:
+            found = self._later_differs(yours["again"], expected["again"])
+        if found is None and gradients != "none":
+            theirs, right = (_only(found, case.gradients_of) for found in (yours["gradients"], expected["gradients"]))
+            found = gradients_differ(theirs, right, gradients == "values", question.rtol, question.atol)
+        return found or (self._tools_differ(yours["used"], expected["used"]) if case.watch and tools else None)
+
+    def _later_differs(self, yours: Any, expected: list) -> Difference | None:
+        """What is wrong with the results of the same object's later calls."""
+        if not isinstance(yours, list) or len(yours) != len(expected):
+            return Difference("type", "What came back could not be read.")
+        for i, (mine, right) in enumerate(zip(yours, expected, strict=True), start=2):
+            found = self._result_differs(mine, right)
+            if found:
+                return replace(found, message=f"In call {i} of the same object, with another input: {found.message}")
+        return None
+
+    def _tools_differ(self, yours: Any, expected: list[str]) -> Difference | None:
+        """Which functions were called that the question rules out, or not called though it asks for one of them."""
+        question, used = self.question, set(yours) if isinstance(yours, list) else set()
+        ruled_out = [name for name in question.forbidden if name in used and name not in expected]
+        if ruled_out:
+            return Difference("forbidden", f"It calls {' and '.join(ruled_out)}, which this question rules out.")
+        if any(name in expected for name in question.required) and not used.intersection(question.required):
+            return Difference("forbidden", f"It never calls {' or '.join(question.required)}, which this question asks for.")
+        return None
+
+    def _result_differs(self, yours: Any, expected: Any) -> Difference | None:
+        """What is wrong with a result, by the question's measure."""
         question = self.question
         if question.share < 1:
             return too_few(yours, expected, question.share, question.rtol, question.atol)
         return difference(yours, expected, question.rtol, question.atol)
 
     def _wrong(self, kind: str, message: str, case: Case) -> Verdict:
-        return Verdict(self.question.name, False, kind, message, on=case.shows)
+        return Verdict(self.question.name, False, kind, message, on=case.shows + " (in training mode)" * case.train)
 
 
 def answer_keys(homework: Homework, seed: int) -> dict[str, AnswerKey]:
@@ -144,7 +193,14 @@ def answer_keys(homework: Homework, seed: int) -> dict[str, AnswerKey]:
 
 def run(answer: object, case: Case) -> Outcome:
     """What `answer` does on this input, in this process."""
-    return call(answer, case.args, case.kwargs, case.init, case.state)
+    return call(answer, **case.request())
+
+
+def _only(gradients: Any, names: tuple[str, ...]) -> Any:
+    """Those of these names, where there are names."""
+    if not names or not isinstance(gradients, dict):
+        return gradients
+    return {name: gradient for name, gradient in gradients.items() if name in names}
 
 
 def _as_told(raised: Raised) -> str:
@@ -157,6 +213,15 @@ def _as_told(raised: Raised) -> str:
     return f"It raised {raised.kind}{where}: {raised.message}" if raised.message else f"It raised {raised.kind}{where}."
 
 
+def _what(changed: set[str], case: Case) -> str:
+    """What kind of thing the first of the changed arguments is."""
+    name = min(changed)
+    place = name.removeprefix("argument ")
+    sets = (case.args, *case.again)
+    value = case.kwargs.get(name) if place == name else next((args[int(place) - 1] for args in sets if len(args) >= int(place)), None)
+    return {list: "list", tuple: "list", dict: "dictionary"}.get(type(value), "tensor")
+
+
 def _signature(raised: Raised) -> tuple[str, str]:
-    """What two exceptions of the same origin share: the class, and the message without its numbers."""
-    return raised.kind, re.sub(r"\d+", "#", raised.message)
+    """What two exceptions of the same origin share: the class, and the message with its numbers."""
+    return raised.kind, raised.message

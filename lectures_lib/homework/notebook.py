@@ -7,6 +7,7 @@ import nbformat
 
 MAX_BYTES = 20 << 20
 MAX_CELLS = 1000
+MAX_CELL_BYTES = 3 << 20  # of a cell's source as it is sent to the sandbox
 
 
 class Unreadable(Exception):
@@ -34,7 +35,11 @@ def code_cells(data: bytes) -> list[str]:
         raise Unreadable("The notebook has no list of cells.")
     if len(cells) > MAX_CELLS:
         raise Unreadable(f"The notebook has {len(cells):,} cells; up to {MAX_CELLS:,} are run.")
-    return [_source(cell) for cell in cells if cell.get("cell_type") == "code"]
+    sources = [_source(cell) for cell in cells if cell.get("cell_type") == "code"]
+    for number, source in enumerate(sources, start=1):
+        if len(source) * 12 > MAX_CELL_BYTES and len(json.dumps(source)) > MAX_CELL_BYTES:  # a character takes 12 bytes at most
+            raise Unreadable(f"Code cell {number} has {len(source):,} characters, more than can be run. Keep data out of cells.")
+    return sources
 
 
 def _parsed(data: bytes) -> object:

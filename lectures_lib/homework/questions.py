@@ -25,6 +25,16 @@ class Case:
         init: for a question that asks for a class: keyword arguments of its constructor.
         state: for a class: the parameters loaded into it before the call, so that its random initialisation does not matter.
         shows: what this input is, in words a student reads ("a batch of 2 sentences, 5 tokens each").
+        train: whether a class's object is called in training mode.
+        again: positional arguments of further calls of the same object (or function): their results count too.
+        gradients: "values" compares how the result depends on each parameter and each floating tensor among the inputs, "reach" only
+            whether it does, "none" does not look. Left out, it is "values" for a class that is given parameters. A parameter registered
+            as a buffer, without gradient, used through `.data` or below `no_grad` gives the right result and the wrong gradient.
+        gradients_of: the only names whose gradients are compared: a parameter's, a keyword's, or "argument 1" for the first positional
+            one. Left out, all are.
+        draws: call the object so often, each time with other random numbers, and compare mean and standard deviation of every entry:
+            what dropout does in training mode, its rate and its place. Takes the place of the result itself, of gradients and `again`.
+        watch: functions whose calls are noted; filled in from the question (`forbidden`, `required`).
     """
 
     args: tuple = ()
@@ -32,6 +42,35 @@ class Case:
     init: dict[str, Any] | None = None
     state: dict[str, Tensor] | None = None
     shows: str = ""
+    train: bool = False
+    again: tuple[tuple, ...] = ()
+    gradients: str = ""
+    gradients_of: tuple[str, ...] = ()
+    draws: int = 0
+    watch: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if self.gradients not in ("", "values", "reach", "none"):
+            raise ValueError(f'gradients is "values", "reach" or "none", not {self.gradients!r}')
+
+    @property
+    def looks_at_gradients(self) -> str:
+        """ "values", "reach" or "none"."""
+        return self.gradients or ("values" if self.state and not self.draws else "none")
+
+    def request(self) -> dict[str, Any]:
+        """What `inside.calls.call` is asked: the one place where a case becomes a call, in this process or in the sandbox."""
+        return {
+            "args": self.args,
+            "kwargs": self.kwargs,
+            "init": self.init,
+            "state": self.state,
+            "train": self.train,
+            "again": self.again,
+            "gradients": self.looks_at_gradients != "none",
+            "draws": self.draws,
+            "watch": self.watch,
+        }
 
 
 @dataclass(frozen=True)
@@ -42,11 +81,14 @@ class Misconception:
         name: stable, snake_case; the class report counts by it.
         diagnosis: one or two sentences to the student: what the answer does, and what to do instead.
         answer: a wrong answer (function or class, same signature as the reference) that makes exactly this mistake.
+        by_exception: whether an exception tells it, though its message names no sizes: raised with the same words on the same inputs,
+            while the other inputs go well. For mistakes that show in nothing else, and a diagnosis that stays true if others raise it.
     """
 
     name: str
     diagnosis: str
     answer: Callable
+    by_exception: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,6 +109,8 @@ class Question:
         share: how many of the entries of the list or tensor that is returned must be right; below 1 for a question that trains.
         below: what to tell where fewer are right and no mistake is recognised: the usual causes.
         seconds: how long all its calls together may take when a class is graded.
+        forbidden: functions that the question's text rules out, such as "F.layer_norm" (nn.LayerNorm calls it) or "Tensor.unfold".
+        required: functions of which the text demands one.
     """
 
     name: str
@@ -83,6 +127,8 @@ class Question:
     share: float = 1.0
     below: str = ""
     seconds: float = 10.0
+    forbidden: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
 
     @property
     def homework(self) -> str:

@@ -12,6 +12,9 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 OPEN = 'raise NotImplementedError("your answer here")'
 _HEADING = re.compile(r"^## Question (\d+): (.+)$", re.MULTILINE)
 _STATED = re.compile(r"^\*(\d+) points? · difficulty (\d+) of 3 · (\d+) minutes\b", re.MULTILINE)
+_REPOSITORY = re.compile(r"""^REPOSITORY = ["']https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?["']""", re.MULTILINE)
+_RELATIVE = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s]*)\)")
+_PAGE = re.compile(r"\.\./((?:notebooks|book)/\w+)\.(?:ipynb|md)(#[^)]*)?")
 _CHECK = re.compile(r"""^check\(\s*["']([\w.]+)["']\s*,\s*(\w+)\s*\)""", re.MULTILINE)
 
 
@@ -50,7 +53,7 @@ def student_version(homework: Homework, solution: str) -> str:
     notebook = nbformat.reads(solution, as_version=4)
     _agree(homework, notebook.cells)
     student = nbformat.v4.new_notebook(
-        cells=[_student_cell(cell, i) for i, cell in enumerate(notebook.cells)],
+        cells=[_student_cell(cell, i, book(notebook.cells)) for i, cell in enumerate(notebook.cells)],
         metadata={"kernelspec": notebook.metadata.get("kernelspec", {}), "language_info": {"name": "python"}},
     )
     nbformat.validate(student)
@@ -81,12 +84,34 @@ def without_solutions(source: str) -> str:
     return "\n".join(kept)
 
 
-def _student_cell(cell: NotebookNode, i: int) -> NotebookNode:
-    """A cell without answer, outputs, or traces of having been run."""
+def book(cells: list[NotebookNode]) -> str:
+    """The address of the book on GitHub Pages, from the repository that the set-up cell names; "" where none is named."""
+    found = next(filter(None, (_REPOSITORY.search(cell.source) for cell in cells if cell.cell_type == "code")), None)
+    return f"https://{found[1].lower()}.github.io/{found[2]}" if found else ""
+
+
+def with_addresses(source: str, book: str) -> str:
+    """`source` with its links to chapters and pages beside it replaced by those on the site: a student has this one file alone.
+
+    Raises:
+        Unreleasable: if a link leads to something that has no address there, or the site's is not known.
+    """
+
+    def address(link: re.Match) -> str:
+        page = _PAGE.fullmatch(link[1])
+        if not page or not book:
+            raise Unreleasable(f"the link {link[1]!r} would lead nowhere: {'no page of the site' if book else 'no REPOSITORY is named'}")
+        return f"]({book}/{page[1]}.html{page[2] or ''})"
+
+    return _RELATIVE.sub(address, source)
+
+
+def _student_cell(cell: NotebookNode, i: int, book: str) -> NotebookNode:
+    """A cell without answer, outputs, or traces of having been run; links with the site's address."""
     identity, tags = f"cell-{i:02}", cell.metadata.get("tags")
     metadata = {"tags": list(tags)} if tags else {}
     if cell.cell_type == "markdown":
-        return nbformat.v4.new_markdown_cell(cell.source, id=identity, metadata=metadata)
+        return nbformat.v4.new_markdown_cell(with_addresses(cell.source, book), id=identity, metadata=metadata)
     return nbformat.v4.new_code_cell(without_solutions(cell.source), id=identity, metadata=metadata)
 
 

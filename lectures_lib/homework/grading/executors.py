@@ -3,14 +3,15 @@
 import functools
 import hashlib
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
+from queue import SimpleQueue
 from typing import Any, Protocol, runtime_checkable
 
 from lectures_lib.homework.diagnosis import AnswerKey
-from lectures_lib.homework.grading.grade_one import Job, facts, grade_safely
+from lectures_lib.homework.grading.grade_one import Job, better, facts, grade_safely
 from lectures_lib.homework.grading.records import Result
 from lectures_lib.homework.notebook import Unreadable
 from lectures_lib.homework.questions import load
@@ -30,6 +31,23 @@ class Executor(Protocol):
         """The result of each submission, in the order in which they come in."""
 
 
+def settled(first: Iterable[tuple[Submission, Result]], alone: Callable[[Submission], Result]) -> Iterator[Result]:
+    """The results as they come; those in doubt at the end, each after a second run with nothing else beside it.
+
+    Args:
+        first: submissions and their results.
+        alone: grades one submission, and comes back when that is done.
+    """
+    doubtful = []
+    for submission, result in first:
+        if result.doubtful:
+            doubtful.append((submission, result))
+        else:
+            yield result
+    for submission, result in doubtful:
+        yield better(result, alone(submission))
+
+
 class Threads:
     """Threads of this process; each has one sandbox at a time.
 
@@ -43,9 +61,13 @@ class Threads:
     def results(self, submissions: list[Submission], job: Job) -> Iterator[Result]:
         """The result of each submission. When nobody wants more of them (Ctrl-C), what is running is ended at once."""
         pool = ThreadPoolExecutor(self._workers)
+        # A queue, because `as_completed` hands out what is already done in no order: faults "in a row" would mean nothing.
+        done = SimpleQueue()
         try:
-            for future in as_completed([pool.submit(grade_safely, submission, job) for submission in submissions]):
-                yield future.result()
+            for submission in submissions:
+                pool.submit(grade_safely, submission, job).add_done_callback(lambda future, graded=submission: done.put((graded, future)))
+            first = ((graded, future.result()) for graded, future in (done.get() for _ in submissions))
+            yield from settled(first, lambda submission: pool.submit(grade_safely, submission, job).result())
         finally:
             with template.ended():
                 pool.shutdown(cancel_futures=True)
@@ -86,18 +108,22 @@ class Dask:
         asked: dict[Any, Submission] = {}
         done = self._distributed.as_completed(loop=self._client.loop)
 
-        def ask(count: int) -> None:
-            for submission in islice(waiting, count):
-                future = self._client.submit(_graded_there, order, _packed(submission), pure=False)
-                asked[future] = submission
-                done.add(future)
+        def ask(submission: Submission) -> Any:
+            future = self._client.submit(_graded_there, order, _packed(submission), pure=False)
+            asked[future] = submission
+            return future
 
-        try:
-            ask(AHEAD * threads)
+        def first() -> Iterator[tuple[Submission, Result]]:
+            for submission in islice(waiting, AHEAD * threads):
+                done.add(ask(submission))
             for future in done:
                 submission = asked.pop(future)
-                ask(1)
-                yield self._received(future, submission, job)
+                for more in islice(waiting, 1):
+                    done.add(ask(more))
+                yield submission, self._received(future, submission, job)
+
+        try:
+            yield from settled(first(), lambda submission: self._received(ask(submission), submission, job))
         finally:
             self._client.cancel(list(asked))
             self._client.close()
@@ -112,7 +138,7 @@ class Dask:
             problem = (
                 f"The workers failed on this file ({type(error).__name__}: {error}). Run the same command again, or look at their logs."
             )
-            return replace(facts(submission), verdicts=job.unanswered(), problem=problem[:500])
+            return replace(facts(submission), verdicts=job.unanswered(), problem=problem[:500], fault=True)
 
 
 @functools.cache
@@ -164,6 +190,7 @@ def _job(order: tuple) -> Job:
 def _made(name: str, seed: int, questions: tuple[str, ...], limits: Limits, fingerprint: str) -> Job:
     if fingerprint != bank_fingerprint():
         raise bubblewrap.Refused(f"the worker's lectures_lib at {bubblewrap.PACKAGE} is not the grader's: install the same version on both")
+    doors.require_own_imports()
     doors.require()
     homework = load(name)
     return Job(homework, seed, tuple(AnswerKey(homework[question], seed) for question in questions), limits)

@@ -27,6 +27,7 @@ from lectures_lib.homework.sandbox.template import Limits
 from lectures_lib.homework.submissions.collect import Submission, collect
 
 DRAWS = 20  # seeds that are looked at before a question bank is given up
+FAULTS = 5  # of the grader's own, one after the other, before the run stops
 
 
 def grade(
@@ -59,8 +60,11 @@ def grade(
         progress: wraps the results as they come in, to show that they do; it is also told how many there will be.
         tell: is given what an instructor should know: what was found, what could not be written.
 
+    A result with `fault` is no grade: the grader failed on that file, and tries again in the next run.
+
     Raises:
-        bubblewrap.Refused: if student code cannot be shut in here. Nothing has been run then.
+        bubblewrap.Refused: if student code cannot be shut in here: nothing has been run then. Or if the grader failed on several
+            submissions in a row: what was graded before is safe.
         FileNotFoundError, ValueError: if there is nothing to grade, or `out` holds another run.
         OSError: if there is no room for the results. What was written before is safe.
     """
@@ -77,7 +81,9 @@ def grade(
         seed = _begin(homework, out, seed)
         job = Job(homework, seed, tuple(AnswerKey(question, seed) for question in questions), limits)
         _rehearse(job)
-        known, unknown = _sorted_out(submissions, job, records, again)
+        known, unknown, outdated = _sorted_out(submissions, job, records, again)
+        if outdated:
+            tell(f"{outdated} results were worked out with another version of the questions, or under other limits: {AGAIN[bool(again)]}.")
         began, used = time.monotonic(), template.cpu_seconds()
         results = list(progress(_all(known, unknown, job, records, executor or Threads(), again), len(submissions)))
         spent = {"graded": len(unknown), "seconds": time.monotonic() - began, "sandbox_cpu_seconds": template.cpu_seconds() - used}
@@ -91,19 +97,26 @@ def grade(
     return results
 
 
+AGAIN = {False: "they are worked out anew", True: "only what is asked for is worked out anew"}
+
+
 def _sorted_out(
     submissions: list[Submission], job: Job, records: Records, again: tuple[str, ...]
-) -> tuple[list[Result], dict[str, tuple[Submission, Result | None]]]:
-    """The results that still hold, and what is to be graded: {student: (submission, its result up to now if only some questions are)}."""
-    known, unknown = [], {}
+) -> tuple[list[Result], dict[str, tuple[Submission, Result | None]], int]:
+    """The results that still hold; what is to be graded: {student: (submission, its result up to now if only some questions are)}; and
+    how many results are of another bank, or of other limits. Where only some questions are put again, the others' verdicts stay."""
+    known, unknown, outdated = [], {}, 0
     for submission in submissions:
         kept = records.get(submission.student)
         holds = kept is not None and kept.fingerprint == job.fingerprint(submission)
+        if holds and kept.bank != job.bank:
+            outdated += 1
+            holds = bool(again)
         if holds and not again:
             known.append(_brought_up_to_date(kept, submission))
         else:
             unknown[submission.student] = submission, kept if holds else None
-    return known, unknown
+    return known, unknown, outdated
 
 
 def _all(
@@ -118,17 +131,25 @@ def _all(
         part = [submission for submission, kept in unknown.values() if (kept is not None) == some]
         if not part:
             continue
+        faults = 0
         for result in executor.results(part, asked):
+            faults = faults + 1 if result.fault else 0
+            if faults >= FAULTS:
+                raise bubblewrap.Refused(
+                    f"The grader failed on {faults} submissions in a row, so the run stops. The last: {result.problem} "
+                    "What was graded before is safe; the same command goes on there."
+                )
             if kept := unknown[result.student][1]:
                 result = _merged(kept, result)
-            if result.fingerprint:
+            if not result.fault:
+                result = replace(result, bank=job.bank)
                 records.put(result)
             yield result
 
 
 def _merged(kept: Result, new: Result) -> Result:
     """A result of which some questions were put again."""
-    if not new.fingerprint:
+    if new.fault:
         return new
     verdicts = {verdict.question: verdict for verdict in new.verdicts}
     return replace(new, verdicts=tuple(verdicts.get(verdict.question, verdict) for verdict in kept.verdicts))
@@ -148,16 +169,35 @@ def _begin(homework: Homework, out: Path, seed: int | None) -> int:
     """
     path = out / "grading.json"
     if path.exists():
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if record["homework"] != homework.name or seed not in (None, record["seed"]):
-            raise ValueError(f"{out} holds grades of {record['homework']} with seed {record['seed']}; choose another folder")
-        return record["seed"]
+        name, seed_there = _recorded(path)
+        if name != homework.name or seed not in (None, seed_there):
+            raise ValueError(f"{out} holds grades of {name} with seed {seed_there}; choose another folder")
+        return seed_there
     seed = drawn(homework) if seed is None else seed
     versions = {"lectures_lib": lectures_lib.__version__, "torch": torch.__version__, "python": platform.python_version()}
     begun = datetime.now(UTC).isoformat(timespec="seconds")
     record = {"homework": homework.name, "seed": seed, "begun": begun, "command": shlex.join(sys.argv), "versions": versions}
     write_whole(path, json.dumps(record, indent=1) + "\n")
     return seed
+
+
+def _recorded(path: Path) -> tuple[str, int]:
+    """Homework and seed of the run that this file records.
+
+    Raises:
+        ValueError: if it is damaged.
+    """
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        name, seed = record["homework"], record["seed"]
+        if not isinstance(name, str) or type(seed) is not int:
+            raise TypeError("no homework and seed")
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path} is damaged ({type(error).__name__}: {error}): it holds the run's seed, without which nothing can go on. "
+            "Restore it, or choose another folder."
+        ) from None
+    return name, seed
 
 
 def _note(out: Path, spent: dict[str, float | int]) -> None:

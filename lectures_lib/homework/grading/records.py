@@ -45,6 +45,10 @@ class Result:
         ids: what a learning platform calls this submission: {"canvas": "4711"}, {"moodle": "Participant 12"}.
         handed_in: when, in ISO 8601 with a time zone; "" where nobody knows.
         earlier: files of the same student that do not count, because a later one does.
+        notes: what the student and the instructor should know of the notebook as a whole: "This is Homework 3."
+        bank: of the questions, the way they are judged, and the limits; a result with another one is out of date, too.
+        fault: the grader failed, and `problem` says how: this is no grade, counts nowhere, and is tried again in the next run.
+        doubtful: something was cut that a neighbour or a busy machine might have caused: to be run once more before it is believed.
     """
 
     student: str
@@ -59,6 +63,10 @@ class Result:
     ids: dict[str, str] = field(default_factory=dict)
     handed_in: str = ""
     earlier: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    bank: str = ""
+    fault: bool = False
+    doubtful: bool = field(default=False, compare=False)
 
 
 class Records:
@@ -131,8 +139,8 @@ class Records:
 def _read(text: str) -> Result:
     kept = json.loads(text)
     kept["verdicts"] = tuple(Verdict(**verdict) for verdict in kept["verdicts"])
-    for listed in ("files", "uses", "earlier"):
-        kept[listed] = tuple(kept[listed])
+    for listed in ("files", "uses", "earlier", "notes"):
+        kept[listed] = tuple(kept.get(listed, ()))
     kept["cells"] = tuple((number, why) for number, why in kept["cells"])
     return Result(**kept)
 

@@ -5,12 +5,14 @@ import linecache
 import random
 import sysconfig
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 import lectures_lib
 
@@ -70,51 +72,200 @@ def call(
     kwargs: dict[str, Any] | None = None,
     init: dict[str, Any] | None = None,
     state: dict[str, Tensor] | None = None,
+    train: bool = False,
+    again: tuple[tuple, ...] = (),
+    gradients: bool = False,
+    draws: int = 0,
+    watch: tuple[str, ...] = (),
 ) -> Outcome:
     """Call `answer` on copies of the inputs, from the same random state every time.
 
     With `init` the answer is a class: it is built with these arguments, given the parameters `state`, and then called, in
-    evaluation mode and without gradients.
+    evaluation mode unless `train`. What the other arguments ask for is said at `questions.Case`; where one of them is given, the
+    outcome's value is a dictionary with the result and what else was looked at (see `looked_at`).
     """
-    given = copy.deepcopy((args, kwargs or {}))
+    given = copy.deepcopy([(args, kwargs or {}), *((more, {}) for more in again)])
+    before = copy.deepcopy(given)
     python_random = random.getstate()
     try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
+        with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(gradients or init is None):
+            _seed(0)
             random.seed(0)
-            if init is None:
-                value = answer(*given[0], **given[1])
+            function = answer if init is None else _build(answer, copy.deepcopy(init), state, train)
+            _seed(0)  # what a class draws to begin with changes nothing that it draws when it is called
+            if gradients or again or draws or watch:
+                value = looked_at(function, given, tuple(state or ()) if gradients else None, draws, watch)
             else:
-                with torch.no_grad():
-                    value = _build(answer, copy.deepcopy(init), state)(*given[0], **given[1])
-        return Outcome(value=plain(value), changed=_changed(given, (args, kwargs or {})))
+                value = plain(function(*given[0][0], **given[0][1]))
+        changed = (name for now, then in zip(given, before, strict=True) for name in _changed(now, then))
+        return Outcome(value=value, changed=tuple(dict.fromkeys(changed)))
     except (Exception, SystemExit) as error:
         return Outcome(raised=describe(error))
     finally:
         random.setstate(python_random)
 
 
-def _build(answer: Any, init: dict[str, Any], state: dict[str, Tensor] | None) -> nn.Module:
+def looked_at(
+    function: Callable, given: list[tuple[tuple, dict]], parameters: tuple[str, ...] | None, draws: int, watch: tuple[str, ...]
+) -> dict:
+    """The result of a call and what else was asked for, as plain values.
+
+    Args:
+        function: the answer, or the object that was built from it.
+        given: positional and keyword arguments of each call, one after the other.
+        parameters: names of those whose gradients are asked for, with those of the floating inputs; None: no gradients are.
+        draws, watch: as in `questions.Case`.
+
+    Returns:
+        "result", and where it was asked for "again" (a list of the later calls' results), "gradients" ({name: gradient of a weighted
+        sum of the first result}, or why there is none), "mean" and "spread" (of each tensor in the result, over the draws), "used".
+    """
+    found: dict[str, Any] = {}
+    with _Watch(watch) as seen:
+        if draws:
+            return _spread(function, given[0], draws)
+        leaves: dict[str, Tensor] = {}
+        first = given[0]
+        if parameters is not None:
+            given[0] = first = (_to_differentiate(first[0], "argument ", leaves, 1), _to_differentiate(first[1], "", leaves))
+        result = function(*first[0], **first[1])
+        found["result"] = plain(result)
+        if parameters is not None:
+            theirs = dict(function.named_parameters(remove_duplicate=False)) if parameters else {}
+            leaves = {**{name: theirs[name] for name in parameters}, **leaves}
+            found["gradients"] = _gradients(result, leaves)
+        if len(given) > 1:
+            found["again"] = [plain(function(*more[0], **more[1])) for more in given[1:]]
+    if watch:
+        found["used"] = [name for name in watch if name in seen]
+    return found
+
+
+class _Watch(TorchFunctionMode):
+    """Notes which of the functions of these names are called, by whatever alias."""
+
+    def __init__(self, names: tuple[str, ...]):
+        super().__init__()
+        self._names = {_function(name): name for name in names}
+        self._seen: set[str] = set()
+
+    def __enter__(self) -> set[str]:
+        if self._names:
+            super().__enter__()
+        return self._seen
+
+    def __exit__(self, *error: Any) -> None:
+        if self._names:
+            super().__exit__(*error)
+
+    def __torch_function__(self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        if function in self._names:
+            self._seen.add(self._names[function])
+        return function(*args, **(kwargs or {}))
+
+
+def _function(name: str) -> Callable:
+    """The function of that name: "F.layer_norm", "torch.conv2d", "Tensor.unfold"."""
+    room, _, rest = name.partition(".")
+    return getattr({"F": nn.functional, "torch": torch, "Tensor": Tensor}[room], rest)
+
+
+def _to_differentiate(value: Any, name: str, leaves: dict[str, Tensor], start: int = 0) -> Any:
+    """`value` with its floating tensors replaced by copies through which gradients flow back to `leaves`."""
+    if isinstance(value, Tensor) and value.is_floating_point():
+        leaves[name] = value.detach().requires_grad_()
+        return leaves[name].clone()  # no leaf: an answer may work in place, and is then told so
+    if isinstance(value, list | tuple):
+        top = name == "argument "
+        items = (_to_differentiate(item, f"{name}{i}" if top else f"{name}[{i}]", leaves) for i, item in enumerate(value, start=start))
+        return type(value)(items)
+    if isinstance(value, dict):
+        return {k: _to_differentiate(v, f"{name}[{k!r}]" if name else str(k), leaves) for k, v in value.items()}
+    return value
+
+
+def _gradients(result: Any, leaves: dict[str, Tensor]) -> dict[str, Tensor] | str:
+    """The gradient of a fixed weighted sum of all numbers in the result, by name; 0 where none arrives. A text where it cannot be had."""
+    total = sum((t * torch.arange(1, t.numel() + 1).cos().view(t.shape)).sum() for t in _tensors(result) if t.requires_grad)
+    trained = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
+    found: dict[str, Tensor | None] = {}
+    if trained and isinstance(total, Tensor):
+        try:
+            found = dict(zip(trained, torch.autograd.grad(total, list(trained.values()), allow_unused=True), strict=True))
+        except RuntimeError as error:
+            return f"{type(error).__name__}: {error}"[:500]
+    return {name: plain(torch.zeros_like(leaf) if found.get(name) is None else found[name]) for name, leaf in leaves.items()}
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    """The floating tensors in a result, in order."""
+    if isinstance(value, Tensor):
+        return [value] if value.is_floating_point() else []
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [tensor for item in value for tensor in _tensors(item)] if isinstance(value, list | tuple) else []
+
+
+def _seed(number: int) -> None:
+    """torch.manual_seed, which without a GPU writes down the call stack three times, for later: a hundred times slower, and never freed."""
+    torch.default_generator.manual_seed(number)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(number)
+
+
+def _spread(function: Callable, given: tuple[tuple, dict], draws: int) -> dict[str, list]:
+    """Mean and standard deviation of each tensor in the result over so many calls, each with random numbers of its own."""
+    results = []
+    for seed in range(draws):
+        _seed(seed)
+        args, kwargs = copy.deepcopy(given)
+        results.append([tensor.detach() for tensor in _tensors(function(*args, **kwargs))])
+    stacked = [torch.stack(tensors).double() for tensors in zip(*results, strict=True)]
+    return {"mean": [plain(t.mean(dim=0)) for t in stacked], "spread": [plain(t.std(dim=0)) for t in stacked]}
+
+
+def _build(answer: Any, init: dict[str, Any], state: dict[str, Tensor] | None, train: bool) -> Any:
     """An instance of the student's class that holds the given parameters."""
     if not isinstance(answer, type):
         raise NotAClass(f"a class is asked for, and this is a {type(answer).__name__}")
     model = answer(**init)
     if state is not None:
-        theirs = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-        asked = {name: tuple(tensor.shape) for name, tensor in state.items()}
-        if theirs != asked:
-            raise WrongParameters(_parameters_differ(theirs, asked))
-        model.load_state_dict(state)
-    return model.eval() if isinstance(model, nn.Module) else model
+        _load(model, state)
+    return model.train(train) if isinstance(model, nn.Module) else model
 
 
-def _parameters_differ(theirs: dict[str, tuple], asked: dict[str, tuple]) -> str:
+def _load(model: Any, state: dict[str, Tensor]) -> None:
+    """Copy the given parameters into those of the same names. Buffers, and further names of a parameter, are the student's own affair.
+
+    Raises:
+        WrongParameters: if a parameter is missing, not asked for, of another shape, or stands under two of the names asked for.
+    """
+    if not isinstance(model, nn.Module):
+        raise WrongParameters("the class is not an nn.Module")
+    theirs = dict(model.named_parameters(remove_duplicate=False))
+    asked = {id(theirs[name]) for name in state if name in theirs}
+    own = {name: tuple(tensor.shape) for name, tensor in theirs.items() if name in state or id(tensor) not in asked}
+    shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
+    if own != shapes:
+        buffers = dict(model.named_buffers(remove_duplicate=False))
+        raise WrongParameters(_parameters_differ(own, shapes, {name for name in shapes if name in buffers}))
+    if len(asked) < len(state):
+        names = [name for name in state if sum(theirs[name] is theirs[other] for other in state) > 1]
+        raise WrongParameters(f"one and the same parameter stands under several names: {', '.join(names)}")
+    with torch.no_grad():
+        for name, tensor in state.items():
+            theirs[name].copy_(tensor)
+
+
+def _parameters_differ(theirs: dict[str, tuple], asked: dict[str, tuple], buffers: set[str]) -> str:
     """Which parameters are missing, not asked for, or of another shape."""
-    missing = [f"{name} {asked[name]}" for name in asked if name not in theirs]
+    missing = [f"{name} {asked[name]}" for name in asked if name not in theirs and name not in buffers]
+    fixed = [name for name in asked if name not in theirs and name in buffers]
     extra = [f"{name} {theirs[name]}" for name in theirs if name not in asked]
     other = [f"{name} is {theirs[name]} instead of {asked[name]}" for name in asked if name in theirs and theirs[name] != asked[name]]
     parts = [
         f"missing: {', '.join(missing)}" if missing else "",
+        f"a buffer, which training does not change, and no nn.Parameter: {', '.join(fixed)}" if fixed else "",
         f"not asked for: {', '.join(extra)}" if extra else "",
         f"of another shape: {', '.join(other)}" if other else "",
     ]

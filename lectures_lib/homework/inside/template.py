@@ -29,14 +29,15 @@ PRELOADED = (
     "asyncio",
 )
 MAX_MESSAGE = 1 << 16
+MAX_DESCRIPTORS = 100
 
 
 def main(control_fd: int) -> None:
     """Serve the grader's messages until it hangs up.
 
-    A message is JSON with two descriptors, one to read requests from and one to write replies to:
-    {"fork": whether to fork at all, "memory", "processes", "file_size", "tmp": limits, "kept": what is to be
-    seen of /tmp, "filter": the system calls refused, in hex}.
+    A message is JSON with descriptors: one to read requests from, one to write replies to, and a socket for each question in "checks".
+    {"fork": whether to fork at all, "memory", "processes", "file_size", "tmp": limits, "core": the only one to run on, "kept": what is
+    to be seen of /tmp, "checks": questions whose `check` leaves a copy of the process, "filter": the system calls refused, in hex}.
     The answer comes from the process that will run the submission: {"error": ""}, or why it could not be shut in. Any other message
     stops the fork; the answer {"stopped": true, "cpu_seconds": …} says that nothing of it is left, and what all forks and the template
     itself have cost by now.
@@ -49,10 +50,10 @@ def main(control_fd: int) -> None:
     gc.freeze()  # what is here now is shared: collecting it in a fork would copy its pages
     keeper, lifeline = 0, -1
     while True:
-        message, descriptors, *_ = socket.recv_fds(control, MAX_MESSAGE, 2)
+        message, descriptors, *_ = socket.recv_fds(control, MAX_MESSAGE, MAX_DESCRIPTORS)
         if not message:
             break
-        if len(descriptors) == 2:
+        if len(descriptors) >= 2:
             order = json.loads(message)
             if not order["fork"]:
                 _become(control, order, descriptors, bytes.fromhex(order["filter"]))
@@ -122,11 +123,22 @@ def _keep(control: socket.socket, order: dict, descriptors: list[int], watched: 
 def _become(control: socket.socket, order: dict, descriptors: list[int], program: bytes) -> None:
     """Give up what student code must not have, and run it."""
     driver.limit(order["memory"], order["processes"], order["file_size"])
+    _keep_to(order["core"])
     walls.drop_capabilities()
     walls.refuse_calls(program)
     _say(control, "")
     control.close()
-    driver.main(*descriptors)
+    requests, replies, *sockets = descriptors
+    driver.main(requests, replies, dict(zip(order["checks"], sockets, strict=True)))
+
+
+def _keep_to(core: int) -> None:
+    """Run on one core, and all that is started from here: however much it starts, it takes nobody else's.
+
+    Student code cannot take this back: the filter of `refuse_calls` refuses sched_setaffinity.
+    """
+    with contextlib.suppress(OSError):  # the machine has taken that core away in the meantime
+        os.sched_setaffinity(0, {core})
 
 
 def _say(control: socket.socket, error: str) -> None:

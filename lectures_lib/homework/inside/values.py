@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor, nn
 
@@ -10,6 +11,7 @@ MAX_ITEMS = 100_000  # entries of lists and dictionaries, together
 MAX_DEPTH = 30
 MAX_TEXT = 1_000_000  # characters of a string
 MAX_TENSOR_BYTES = 32 << 20
+_NUMPY = {kind for kind in numpy.sctypeDict.values() if issubclass(kind, numpy.bool_ | numpy.integer | numpy.floating)}
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,9 @@ class Foreign:
 def plain(value: Any) -> Any:
     """A copy of `value` made of plain tensors, numbers, strings, None, lists, tuples and dictionaries.
 
-    Of a named tuple or a Counter the items are kept, read with the plain type's own methods. A tensor or number of another type
-    (a tensor that claims to equal everything) becomes `Foreign`, and so does what is too large. A GPU's tensors are brought to
-    the CPU, gradients are dropped.
+    NumPy's own numbers become Python's. Of a named tuple or a Counter the items are kept, read with the plain type's own methods. A
+    tensor or number of another type (a tensor that claims to equal everything) becomes `Foreign`, and so does what is too large. A
+    GPU's tensors are brought to the CPU, gradients are dropped.
     """
     return _plain(value, depth=0, budget=[MAX_ITEMS])
 
@@ -34,6 +36,8 @@ def _plain(value: Any, depth: int, budget: list[int]) -> Any:
     budget[0] -= 1
     if value is None or kind in (bool, float, int):
         return value
+    if kind in _NUMPY:
+        return bool(value) if kind is numpy.bool_ else int(value) if issubclass(kind, numpy.integer) else float(value)
     if kind is str:
         return value if len(value) <= MAX_TEXT else Foreign(f"a string of {len(value):,} characters")
     if kind in (Tensor, nn.Parameter):
@@ -50,6 +54,7 @@ def _plain(value: Any, depth: int, budget: list[int]) -> Any:
 
 def _key(key: Any) -> Any:
     """A dictionary's key: kept where it is a string or a number."""
+    key = _plain(key, MAX_DEPTH, [1]) if type(key) in _NUMPY else key
     return key if type(key) in (str, int, float, bool) or key is None else f"<{type(key).__name__}>"
 
 

@@ -14,6 +14,7 @@ NEW_SPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x40000000 | 0x
 _READ_ONLY, _NO_SETUID, _NO_DEVICES, _NO_PROGRAMS, _REMOUNT = 1, 2, 4, 8, 32  # MS_…
 _BIND, _MOVE, _RECURSIVE, _PRIVATE = 4096, 8192, 16384, 1 << 18
 _DIE_WITH_PARENT, _DUMPABLE, _SECCOMP, _BOUNDING_DROP, _NO_NEW_PRIVILEGES, _AMBIENT = 1, 4, 22, 24, 38, 47  # PR_…
+FILES = 8192  # that a folder in memory may hold: the kernel takes some 1.3 KB of its own for each, which is in nobody's memory
 _SEEN_IN_PROC = ("cpuinfo", "meminfo", "stat")
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -43,7 +44,7 @@ def enter_own_spaces() -> None:
 
 
 def own_folders(size: int, kept: list[str]) -> None:
-    """An empty /tmp and /dev/shm of at most `size` bytes each, and a /proc with nobody else in it.
+    """An empty /tmp and /dev/shm of at most `size` bytes and `FILES` files each, and a /proc with nobody else in it.
 
     Args:
         size: bytes.
@@ -52,7 +53,7 @@ def own_folders(size: int, kept: list[str]) -> None:
     _mount("none", "/", None, _RECURSIVE | _PRIVATE)
     opened = [(path, os.open(path, os.O_PATH)) for path in kept]
     for folder in ("/tmp", "/dev/shm"):
-        _mount("tmpfs", folder, "tmpfs", _NO_SETUID | _NO_DEVICES, f"size={size},mode=755")
+        _mount("tmpfs", folder, "tmpfs", _NO_SETUID | _NO_DEVICES, f"size={size},nr_inodes={FILES},mode=755")
     for path, descriptor in opened:
         _empty(path, folder=stat.S_ISDIR(os.fstat(descriptor).st_mode))
         _mount(f"/proc/self/fd/{descriptor}", path, None, _BIND | _RECURSIVE)
@@ -68,7 +69,7 @@ def _own_proc() -> None:
     for path, name in seen:
         _empty(f"/tmp/proc/{name}", folder=name == "self")
         _mount(path, f"/tmp/proc/{name}", None, _BIND)
-    _mount("tmpfs", "/proc", "tmpfs", _NO_SETUID | _NO_DEVICES | _NO_PROGRAMS, "size=64k,mode=755")
+    _mount("tmpfs", "/proc", "tmpfs", _NO_SETUID | _NO_DEVICES | _NO_PROGRAMS, "size=64k,nr_inodes=64,mode=755")
     for _, name in seen:
         _empty(f"/proc/{name}", folder=name == "self")
         _mount(f"/tmp/proc/{name}", f"/proc/{name}", None, _MOVE)

@@ -71,7 +71,7 @@ def _tree(value: Any, tensors: dict[str, Tensor]) -> Any:
         if value.dtype not in _DTYPES:
             return ["foreign", f"a tensor of {value.dtype}"]
         key = str(len(tensors))
-        tensors[key] = value
+        tensors[key] = value.clone(memory_format=torch.contiguous_format)  # two inputs may be views of one
         return ["tensor", key]
     if isinstance(value, Foreign):
         return ["foreign", value.kind]

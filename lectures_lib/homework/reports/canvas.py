@@ -8,7 +8,7 @@ from lectures_lib.homework.grading.rules import Rules
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.reports.spreadsheet import harmless, number
 from lectures_lib.homework.reports.spreadsheet import table as spreadsheet
-from lectures_lib.homework.reports.told import title
+from lectures_lib.homework.reports.told import graded, title
 
 # The columns before the assignments, in the order in which Canvas exports and expects them (lib/gradebook_importer.rb there).
 STUDENT = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
@@ -26,7 +26,7 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
     """
     rules = rules or Rules()
     rows, without, possible = [], 0, 0.0
-    for result in results:
+    for result in graded(results):
         number_there = result.ids.get("canvas", "")
         if not re.fullmatch(r"[0-9]{1,19}", number_there):
             without += 1

@@ -66,6 +66,7 @@ class Class:
         stopped: why cells did not come to their end, alike reasons together.
         uses: ready-made things, and who mentions them.
         unread: files that could not be read, by reason.
+        ungraded: files that the grader failed on, by reason.
         seconds: what grading took, added up over all submissions; `typical` is the median.
         slowest: students and seconds.
     """
@@ -85,6 +86,7 @@ class Class:
     stopped: list[Shared]
     uses: list[Shared]
     unread: list[Shared]
+    ungraded: list[Shared]
     seconds: float
     typical: float
     slowest: list[tuple[str, float]]
@@ -124,7 +126,8 @@ def summary(homework: Homework, results: Iterable[Result], rules: Rules | None =
         others=_alike(homework, read, "wrong", lambda verdict: (verdict.question, re.sub(r"-?\d+(\.\d+)?", "#", verdict.message))),
         stopped=_together((*_origin(cell, why), _who(result)) for result in read for cell, why in result.cells),
         uses=_together((name, "", _who(result)) for result in read for name in result.uses),
-        unread=_together((result.problem, "", _who(result)) for result in results if result.problem),
+        unread=_together((result.problem, "", _who(result)) for result in results if result.problem and not result.fault),
+        ungraded=_together((result.problem, "", _who(result)) for result in results if result.fault),
         seconds=float(sum(seconds)),
         typical=float(statistics.median(seconds)) if seconds else 0.0,
         slowest=sorted(((_who(result), float(result.seconds)) for result in results), key=lambda pair: -pair[1])[:5],

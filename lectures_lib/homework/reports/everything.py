@@ -45,6 +45,8 @@ def write_all(homework: Homework, results: Iterable[Result], out: Path, rules: R
         warnings.append(f"the rules name {', '.join(unused[:20])}{' and more' if len(unused) > 20 else ''}, who handed in nothing")
     if remarked := sum(bool((rules or Rules()).score(homework, result).remark) for result in results):
         warnings.append(f"{remarked} of {len(results)} need a decision about lateness; see the remarks in grades.csv")
-    if unread := sum(bool(result.problem) for result in results):
+    if failed := sum(result.fault for result in results):
+        warnings.append(f"{failed} of {len(results)} were NOT graded, through a fault of the grader: no points, no row in import files")
+    if unread := sum(bool(result.problem) and not result.fault for result in results):
         warnings.append(f"{unread} of {len(results)} files could not be read and count 0 points; class_report.html says which and why")
     return warnings

@@ -92,7 +92,7 @@ def _card(question: Question, verdict: Verdict, score: Score) -> Card:
         points=points,
         possible=score.possible.get(question.name, 0.0),
         mistake=told.mistake(verdict),
-        message=verdict.message if verdict.kind != "unfinished" else "",
+        message=verdict.message.removeprefix("Not answered yet.").strip() if verdict.kind == "unfinished" else verdict.message,
         counts=question.name in score.possible,
         given=not verdict.right and points > 0,
         details=details,

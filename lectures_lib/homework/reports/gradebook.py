@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grading.records import Result
 from lectures_lib.homework.grading.rules import Rules
 from lectures_lib.homework.questions import Homework
@@ -17,7 +18,8 @@ def points(homework: Homework, result: Result) -> dict[str, int]:
 def table(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> str:
     """The text of grades.csv: student, total, one column a question, and remarks.
 
-    Name, time and deduction stand between the questions and the remarks where anybody has one. A withdrawn question's cells are empty.
+    Name, time and deduction stand between the questions and the remarks where anybody has one. A withdrawn question's cells are empty, and
+    so are all points of a submission that the grader failed on.
     """
     results = list(results)
     scores = [(rules or Rules()).score(homework, result) for result in results]
@@ -25,22 +27,31 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
     more = {
         "name": [harmless(result.name) for result in results],
         "handed_in": [harmless(result.handed_in) for result in results],
-        "deducted": [number(score.deducted) if score.deducted else "" for score in scores],
+        "deducted": [number(score.deducted) if score.deducted and not result.fault else "" for result, score in rows],
     }
     more = {title: cells for title, cells in more.items() if any(cells)}
     lines = [["student", "total", *(question.name for question in homework.questions), *more, "remarks"]]
     for i, (result, score) in enumerate(rows):
-        each = [number(score.points[question.name]) if question.name in score.points else "" for question in homework.questions]
+        graded = {} if result.fault else score.points
+        each = [number(graded[question.name]) if question.name in graded else "" for question in homework.questions]
         seen = [cells[i] for cells in more.values()]
-        lines.append([harmless(result.student), number(score.total), *each, *seen, harmless(remarks(result, score.remark))])
+        total = "" if result.fault else number(score.total)
+        lines.append([harmless(result.student), total, *each, *seen, harmless(remarks(result, score.remark))])
     return spreadsheet(lines)
 
 
 def remarks(result: Result, more: str = "") -> str:
     """What an instructor should know at a glance: why a file was not read, else the mistakes by name; and `more`."""
+    if result.fault:
+        return f"NOT GRADED. {result.problem}"
     if result.problem:
         return f"{result.problem} {more}" if more else result.problem
-    wrong = [f"{verdict.question.split('.')[1]}: {verdict.mistake or verdict.kind}" for verdict in result.verdicts if not verdict.right]
+    elsewhere = [f"{_short(verdict)}: see its page" for verdict in result.verdicts if verdict.right and verdict.message]
+    wrong = [f"{_short(verdict)}: {verdict.mistake or verdict.kind}" for verdict in result.verdicts if not verdict.right]
     stopped = [f"cell {number} stopped" for number, _ in result.cells]
     uses = [f"mentions {name}" for name in result.uses]
-    return "; ".join(wrong + stopped + uses + [more] * bool(more))
+    return "; ".join([*result.notes, *wrong, *elsewhere, *stopped, *uses, *[more] * bool(more)])
+
+
+def _short(verdict: Verdict) -> str:
+    return verdict.question.split(".")[1]

@@ -72,6 +72,7 @@ def results(homework: Homework, result: Result, rules: Rules | None = None) -> s
         return _text(score.total, f"The file could not be graded. {told.plain(result.problem)}", tests)
     tests = [_asked(homework, verdict, score) for verdict in result.verdicts]
     said = [f"Code cell {cell} stopped, the rest went on. {told.plain(why)}" for cell, why in result.cells]
+    said = [*map(told.plain, result.notes), *said]
     said = [f"Late: {score.deducted:g} points less."] * bool(score.deducted) + [score.note] * bool(score.note) + said
     return _text(score.total, "\n".join(said), tests)
 

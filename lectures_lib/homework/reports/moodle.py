@@ -9,7 +9,7 @@ from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.reports.page import marked
 from lectures_lib.homework.reports.spreadsheet import harmless, number
 from lectures_lib.homework.reports.spreadsheet import table as spreadsheet
-from lectures_lib.homework.reports.told import lines, plain
+from lectures_lib.homework.reports.told import graded, lines, plain
 
 # By these names Moodle, in English, finds its columns (mod/assign/feedback/offline/importgradeslib.php there); it refuses a
 # worksheet that lacks the first, the third or the fifth.
@@ -20,7 +20,7 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
     """The text of moodle_import.csv, "" where nobody has an identifier of Moodle's, and warnings."""
     rules = rules or Rules()
     rows, without = [], 0
-    for result in results:
+    for result in graded(results):
         found = re.fullmatch(r"(?:Participant )?([0-9]{1,19})", result.ids.get("moodle", ""))
         if not found:
             without += 1
@@ -40,7 +40,7 @@ def _comments(homework: Homework, result: Result, score: Score) -> str:
     if result.problem:
         parts = [f"<p>{_text(result.problem)}</p>"]
     else:
-        parts = []
+        parts = [f"<p>{_text(note)}</p>" for note in result.notes]
         for verdict in result.verdicts:
             question = homework[verdict.question]
             counts = question.name in score.possible

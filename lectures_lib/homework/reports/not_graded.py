@@ -14,7 +14,7 @@ INSTRUCTOR = (
     "Student code runs in a sandbox or not at all, and the grader stopped before it ran any. It said:\n\n{reason}\n\n"
     "The sandbox (bubblewrap) needs user namespaces, which many containers forbid; a setting of the grader cannot change that. "
     "Grade on a Linux machine of your own instead: in Gradescope, export the submissions, then run\n\n"
-    "    python -m lectures_lib.homework grade HOMEWORK EXPORT.zip --out DIR"
+    "    lectures-homework grade HOMEWORK EXPORT.zip --out DIR"
 )
 
 

@@ -1,12 +1,16 @@
 """What the reports have in common: a verdict in plain words, the section to reread, a time as people write it."""
 
+import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata
+from importlib.resources import files
 
 from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.grading.records import Result
 from lectures_lib.homework.questions import Homework, Question
 
 UNANSWERED = ("unfinished", "missing", "unread")
@@ -39,9 +43,21 @@ def section(question: Question) -> Section | None:
         return None
     notebook, _, anchor = question.chapter.partition("#")
     chapter, _, name = notebook.partition("_")
-    words = f"chapter {chapter.lstrip('0')}, {(anchor or name).replace('-', ' ').replace('_', ' ')}"
+    words = f"chapter {chapter.lstrip('0')}, {_titles().get((notebook, anchor)) or (anchor or name).replace('-', ' ').replace('_', ' ')}"
     book = _book()
     return Section(words, f"{book}/notebooks/{notebook}.html" + (f"#{anchor}" if anchor else "") if book else "")
+
+
+@cache
+def _titles() -> dict[tuple[str, str], str]:
+    """{(notebook, anchor): "Why divide by √d_k?"} for every section of the book."""
+    rows = map(json.loads, (files("lectures_lib") / "data" / "sections.jsonl").read_text(encoding="utf-8").splitlines())
+    return {(row["page"].removeprefix("notebooks/"), row["anchor"]): row["title"] for row in rows}
+
+
+def graded(results: Iterable[Result]) -> list[Result]:
+    """Those that are grades: not the ones that the grader failed on."""
+    return [result for result in results if not result.fault]
 
 
 def state(verdict: Verdict) -> str:
@@ -60,7 +76,7 @@ def mistake(verdict: Verdict) -> str:
 def lines(question: Question, verdict: Verdict) -> list[str]:
     """A verdict in plain lines, for platforms that show text."""
     if verdict.right:
-        return []
+        return [plain(verdict.message)] if verdict.message else []
     told = [plain(verdict.message)] if verdict.message else ["Not answered."]
     told += [f"On: {plain(verdict.on)}."] if verdict.on else []
     told += [plain(verdict.differs)] if verdict.differs else []

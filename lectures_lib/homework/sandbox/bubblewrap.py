@@ -1,8 +1,11 @@
 """The command that shuts a process in, with bubblewrap: what it sees, and as whom it runs."""
 
+import contextlib
 import json
 import os
+import select
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -32,18 +35,25 @@ class Refused(Exception):
     """Nothing is graded here, because student code could not be shut in. The message says what to do."""
 
 
-def command(program: list[str], filter_fd: int) -> list[str]:
+def command(program: list[str], filter_fd: int, alone: bool = False) -> list[str]:
     """The command line that runs `program` in the sandbox; it reads its filter of system calls from `filter_fd`.
 
     It sees, read-only: this interpreter, its packages, the system's libraries, and `lectures_lib` with `homework/inside` in
     place of `homework`. It may write to a small /tmp and /dev/shm in memory. It has no network, no capabilities, and sees no
     other process; when the grader ends, so does it.
+
+    Args:
+        program: the interpreter's arguments.
+        filter_fd: where the filter can be read.
+        alone: whether it is the first process of its space. Else that is bubblewrap's own, for a program that runs no student code:
+            student code could write into its memory, and run there without the second filter.
     """
     seen = _visible()
     line = [
         *(_as_nobody(seen) if os.geteuid() == 0 else []),  # the kernel does not limit the number of root's processes
         *(executable(), "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
         *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv", "--seccomp", str(filter_fd)),
+        *(["--as-pid-1"] if alone else []),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(TMP_BYTES), "--tmpfs", "/dev/shm"),
     ]
@@ -65,10 +75,19 @@ def executable() -> str:
     Raises:
         Refused: if it is not on this machine.
     """
-    path = shutil.which("bwrap")
+    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]  # not where one stands
+    path = shutil.which("bwrap", path=os.pathsep.join(folders))
     if path is None:
         raise Refused(f"Grading runs student code in a sandbox made with bubblewrap (bwrap), which is not on this machine. {INSTALL}")
     return path
+
+
+def end(pidfd: int, seconds: float) -> None:
+    """End a process, and wait for its end, but not longer than this. The descriptor that stands for it (pidfd_open(2)) is closed."""
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+    select.select([pidfd], [], [], seconds)
+    os.close(pidfd)
 
 
 def _visible() -> list[Path]:

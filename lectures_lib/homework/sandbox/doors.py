@@ -48,6 +48,17 @@ def require(hidden: Iterable[Path] = ()) -> bool:
     return template.warm()
 
 
+def require_own_imports() -> None:
+    """Make sure that this process, a worker of a cluster, imports nothing from the folder it was started in.
+
+    Raises:
+        Refused: if it would.
+    """
+    here = Path.cwd()
+    if here != PACKAGE.parent.resolve() and any(Path(entry).resolve() == here for entry in sys.path):
+        raise Refused(f"the worker imports what lies in {here}, where it was started: start it with PYTHONSAFEPATH=1 in its environment")
+
+
 def _try_doors(paths: list[str]) -> list[str]:
     """Which doors are open, tried from inside."""
     try:

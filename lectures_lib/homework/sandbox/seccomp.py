@@ -1,8 +1,11 @@
 """System calls that student code has no use for and could hide memory with, attack the kernel or leave its walls: the filters.
 
-Memory that belongs to no process (memfd, System V) escapes every limit on processes: refused to everything in the sandbox, by the filter
-that bubblewrap loads. New spaces, mounts and looking into other processes are refused to student code, by a second filter on top of the
-first; the template process needs some of them to put up the walls. A filter is a small program for the kernel (classic BPF, seccomp(2)).
+Refused to everything in the sandbox, by the filter that bubblewrap loads: memory that belongs to no process (memfd, System V) and
+escapes every limit on processes; what Docker's default profile refuses to a container without privileges; io_uring, and the moving of
+pages through pipes; sockets other than local and internet ones. New spaces, mounts, looking into other processes and the choice of a
+processor are refused to student code, by a second filter on top of the first; the template process needs some of them to put up the
+walls. A filter is a small program for the kernel (classic BPF, seccomp(2)). It lists what is refused, up to the newest call that is
+known here; every newer one does not exist.
 """
 
 import contextlib
@@ -11,51 +14,20 @@ import platform
 import struct
 from collections.abc import Iterator
 
-# What is refused, and its number on each kind of machine.
-REFUSED = {
-    "memfd_create": {"x86_64": 319, "aarch64": 279},
-    "memfd_secret": {"x86_64": 447, "aarch64": 447},
-    "shmget": {"x86_64": 29, "aarch64": 194},
-    "msgget": {"x86_64": 68, "aarch64": 186},
-    "semget": {"x86_64": 64, "aarch64": 190},
-    "add_key": {"x86_64": 248, "aarch64": 217},
-    "request_key": {"x86_64": 249, "aarch64": 218},
-    "keyctl": {"x86_64": 250, "aarch64": 219},
-    "bpf": {"x86_64": 321, "aarch64": 280},
-    "perf_event_open": {"x86_64": 298, "aarch64": 241},
-    "userfaultfd": {"x86_64": 323, "aarch64": 282},
-    "io_uring_setup": {"x86_64": 425, "aarch64": 425},
-}
-# What student code may not do besides.
-REFUSED_TO_STUDENTS = {
-    "unshare": {"x86_64": 272, "aarch64": 97},
-    "setns": {"x86_64": 308, "aarch64": 268},
-    "mount": {"x86_64": 165, "aarch64": 40},
-    "umount2": {"x86_64": 166, "aarch64": 39},
-    "pivot_root": {"x86_64": 155, "aarch64": 41},
-    "chroot": {"x86_64": 161, "aarch64": 51},
-    "open_tree": {"x86_64": 428, "aarch64": 428},
-    "move_mount": {"x86_64": 429, "aarch64": 429},
-    "fsopen": {"x86_64": 430, "aarch64": 430},
-    "fsmount": {"x86_64": 432, "aarch64": 432},
-    "fspick": {"x86_64": 433, "aarch64": 433},
-    "mount_setattr": {"x86_64": 442, "aarch64": 442},
-    "name_to_handle_at": {"x86_64": 303, "aarch64": 264},
-    "open_by_handle_at": {"x86_64": 304, "aarch64": 265},
-    "ptrace": {"x86_64": 101, "aarch64": 117},
-    "process_vm_readv": {"x86_64": 310, "aarch64": 270},
-    "process_vm_writev": {"x86_64": 311, "aarch64": 271},
-    "process_madvise": {"x86_64": 440, "aarch64": 440},
-    "pidfd_open": {"x86_64": 434, "aarch64": 434},
-    "pidfd_getfd": {"x86_64": 438, "aarch64": 438},
-    "kcmp": {"x86_64": 312, "aarch64": 272},
-}
+from lectures_lib.homework.inside.refused import FAMILIES, NEWER, REFUSED, REFUSED_TO_STUDENTS, SOCKETS
+
+SETSOCKOPT = {"x86_64": 54, "aarch64": 208}
+BUFFER_SIZES = {"SO_SNDBUF": 7, "SO_RCVBUF": 8}  # of the level SOL_SOCKET: what waits in a socket is the kernel's memory
+_SOL_SOCKET = 1
+PRCTL = {"x86_64": 157, "aarch64": 167}
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG: what ends a process that is the first in bubblewrap's space, which it must not undo
 CLONE = {"x86_64": 56, "aarch64": 220}
 CLONE3 = 435  # its flags are behind a pointer, where a filter cannot look: it does not exist, and libraries use clone instead
 NEW_SPACES = 0x7E020000  # the flags of clone that make a space of any kind
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_…
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16  # where in struct seccomp_data (all these machines keep low bytes first)
+_NUMBER, _MACHINE = 0, 4  # where in struct seccomp_data
+_FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT = 16, 24, 32  # their low halves: all these machines keep low bytes first
 _ALLOW, _NOT_PERMITTED, _NO_SUCH_CALL, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
 _OTHER_WAY_OF_CALLING = 0x40000000  # x32: the same calls under other numbers
 
@@ -66,7 +38,14 @@ def program(machine: str) -> bytes:
     Raises:
         KeyError: for a kind of machine whose calls are not listed.
     """
-    return _assembled([*_for_this_machine(machine), *_refusals(REFUSED, machine), (_RETURN, 0, 0, _ALLOW)])
+    steps = [
+        *_for_this_machine(machine),
+        *_refusals(REFUSED, machine),
+        *_buffers_as_they_are(machine),
+        *_only_these_sockets(machine),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+    return _assembled(steps)
 
 
 def students_program(machine: str) -> bytes:
@@ -80,6 +59,10 @@ def students_program(machine: str) -> bytes:
         *_refusals(REFUSED_TO_STUDENTS, machine),
         (_IF_EQUAL, 0, 1, CLONE3),
         (_RETURN, 0, 0, _NO_SUCH_CALL),
+        (_IF_EQUAL, 0, 3, PRCTL[machine]),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (_IF_EQUAL, 4, 0, _DIE_WITH_PARENT),
+        (_RETURN, 0, 0, _ALLOW),
         (_IF_EQUAL, 0, 3, CLONE[machine]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
         (_IF_ANY_BIT, 0, 1, NEW_SPACES),
@@ -98,12 +81,41 @@ def _for_this_machine(machine: str) -> list[tuple[int, int, int, int]]:
         (_LOAD, 0, 0, _NUMBER),
         (_IF_AT_LEAST, 0, 1, _OTHER_WAY_OF_CALLING),
         (_RETURN, 0, 0, _NOT_PERMITTED),
+        (_IF_AT_LEAST, 0, 1, NEWER),
+        (_RETURN, 0, 0, _NO_SUCH_CALL),
+    ]
+
+
+def _only_these_sockets(machine: str) -> list[tuple[int, int, int, int]]:
+    """Refuse sockets of other families than these. A family is an int: the kernel, too, looks at the low half of the argument only."""
+    families = list(FAMILIES.values())
+    return [
+        (_IF_EQUAL, 1, 0, SOCKETS["socket"][machine]),
+        (_IF_EQUAL, 0, len(families) + 2, SOCKETS["socketpair"][machine]),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        *((_IF_EQUAL, len(families) - i, 0, family) for i, family in enumerate(families)),
+        (_RETURN, 0, 0, _NOT_PERMITTED),
+    ]
+
+
+def _buffers_as_they_are(machine: str) -> list[tuple[int, int, int, int]]:
+    """Refuse to make a socket's buffers larger."""
+    sending, receiving = BUFFER_SIZES.values()
+    return [
+        (_IF_EQUAL, 0, 7, SETSOCKOPT[machine]),
+        (_LOAD, 0, 0, _SECOND_ARGUMENT),
+        (_IF_EQUAL, 0, 4, _SOL_SOCKET),
+        (_LOAD, 0, 0, _THIRD_ARGUMENT),
+        (_IF_EQUAL, 1, 0, sending),
+        (_IF_EQUAL, 0, 1, receiving),
+        (_RETURN, 0, 0, _NOT_PERMITTED),
+        (_LOAD, 0, 0, _NUMBER),
     ]
 
 
 def _refusals(calls: dict[str, dict[str, int]], machine: str) -> list[tuple[int, int, int, int]]:
     """Go on only if the call is none of these."""
-    numbers = [call[machine] for call in calls.values()]
+    numbers = [call[machine] for call in calls.values() if machine in call]
     tests = [(_IF_EQUAL, len(numbers) - i, 0, number) for i, number in enumerate(numbers)]  # a jump to the refusal below
     return [*tests, (_IF_EQUAL, 1, 1, 0), (_RETURN, 0, 0, _NOT_PERMITTED)]  # neither way: over the refusal
 

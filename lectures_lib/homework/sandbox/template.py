@@ -1,23 +1,28 @@
 """The warm process in bubblewrap's sandbox, as the grader sees it: it starts once a worker and forks for every submission."""
 
 import contextlib
+import functools
+import itertools
 import json
 import os
 import platform
+import random
 import socket
 import struct
 import subprocess
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from lectures_lib.homework.sandbox import bubblewrap, seccomp
 
 START = 60.0  # seconds that Python and torch may take to start, on a busy machine
 GOODBYE = 2.0  # seconds for a template to end by itself
 PATIENCE = 10.0  # seconds for a fork to be there, or to be gone
+NO_CHECKS: Mapping[str, int] = MappingProxyType({})
 _CREDENTIALS = struct.Struct("=iii")  # struct ucred: process, user, group
 _of_thread = threading.local()
 _warm = True
@@ -28,7 +33,7 @@ _ending = threading.Event()
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may use.
+    """What a submission may use. Seconds are those in which it runs or waits of its own accord (see `process.Watch`).
 
     Attributes:
         cell: seconds for each code cell.
@@ -63,14 +68,16 @@ class Template:
         self.warm = warm
         self.cpu_seconds = 0.0
         self._used = False
+        self._core = _core()
         self._control, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process runs)
+        self._alone = -1  # where it does not fork: the process that runs the submission
         program = ["-c", f"from lectures_lib.homework.template import main; main({far_end.fileno()})"]
         try:
             with seccomp.opened() as filter_fd:
                 self._process = subprocess.Popen(
-                    bubblewrap.command(program, filter_fd),
+                    bubblewrap.command(program, filter_fd, alone=not warm),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=self._complaints,
@@ -85,8 +92,13 @@ class Template:
             far_end.close()
         _all.add(self)
 
-    def fork(self, limits: Limits, requests_fd: int, replies_fd: int) -> int:
+    def fork(self, limits: Limits, requests_fd: int, replies_fd: int, checks: Mapping[str, int] = NO_CHECKS) -> int:
         """Have it fork a process that reads frames from one descriptor and writes to the other: its number here.
+
+        Args:
+            limits: what that process may use.
+            requests_fd, replies_fd: the descriptors.
+            checks: for each question the socket over which a copy answers that waits where its `check` was called.
 
         Raises:
             bubblewrap.Refused: if the process could not be shut in.
@@ -96,10 +108,12 @@ class Template:
         order |= {
             "tmp": bubblewrap.TMP_BYTES,
             "kept": bubblewrap.seen_in_tmp(),
+            "core": self._core,
+            "checks": list(checks),
             "filter": seccomp.students_program(platform.machine()).hex(),
         }
         try:
-            socket.send_fds(self._control, [json.dumps(order).encode()], [requests_fd, replies_fd])
+            socket.send_fds(self._control, [json.dumps(order).encode()], [requests_fd, replies_fd, *checks.values()])
             self._control.settimeout(PATIENCE + (START if first else 0))
             text, ancillary, *_ = self._control.recvmsg(1 << 16, socket.CMSG_SPACE(_CREDENTIALS.size))
             error = json.loads(text)["error"] if text else "it ended"
@@ -109,7 +123,10 @@ class Template:
             complaint = f"{self._complaint()} ({error})".strip()
             self.close()
             raise bubblewrap.Refused(complaint)
-        return _CREDENTIALS.unpack(ancillary[0][2])[0]
+        pid = _CREDENTIALS.unpack(ancillary[0][2])[0]
+        if not self.warm:
+            self._alone = os.pidfd_open(pid)
+        return pid
 
     def stop(self) -> None:
         """End the fork and all that it has started. When this returns, nothing of it is left."""
@@ -148,12 +165,21 @@ class Template:
             _all.discard(self)
             _spent.append(self.cpu_seconds)
         self._control.close()
+        ended = self._end_alone()
         try:  # it hangs up by itself, unless it runs a submission's code
-            self._process.wait(GOODBYE if self.warm else 0)
+            self._process.wait(GOODBYE if self.warm or ended else 0)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         self._complaints.close()
+
+    def _end_alone(self) -> bool:
+        """End the process of the submission where it has no keeper, and with it, the first of its space, all that it has started."""
+        pidfd, self._alone = self._alone, -1
+        if pidfd < 0:
+            return False
+        bubblewrap.end(pidfd, PATIENCE)
+        return True
 
     def __del__(self):
         try:
@@ -168,8 +194,8 @@ class Template:
         return ""
 
 
-def forked(limits: Limits, requests_fd: int, replies_fd: int) -> tuple[Template, int]:
-    """A new process for a submission, from this thread's template: the template, and the process's number.
+def forked(limits: Limits, requests_fd: int, replies_fd: int, checks: Mapping[str, int] = NO_CHECKS) -> tuple[Template, int]:
+    """A new process for a submission, from this thread's template: the template, and the process's number. See `Template.fork`.
 
     A template that has died is replaced. It ends with the thread that started it.
 
@@ -181,10 +207,10 @@ def forked(limits: Limits, requests_fd: int, replies_fd: int) -> tuple[Template,
         raise Ending("the run has been stopped")
     try:
         found = _of_this_thread()
-        return found, found.fork(limits, requests_fd, replies_fd)
+        return found, found.fork(limits, requests_fd, replies_fd, checks)
     except bubblewrap.Refused:  # something outside may have killed it
         found = _of_this_thread()
-        return found, found.fork(limits, requests_fd, replies_fd)
+        return found, found.fork(limits, requests_fd, replies_fd, checks)
 
 
 @contextlib.contextmanager
@@ -221,6 +247,21 @@ def use(warm: bool) -> None:
 def warm() -> bool:
     """Whether templates fork."""
     return _warm
+
+
+@functools.cache
+def _cores() -> Iterator[int]:
+    """The cores this process may use, again and again; two graders on one machine begin at different ones."""
+    cores = sorted(os.sched_getaffinity(0))
+    random.SystemRandom().shuffle(cores)
+    return itertools.cycle(cores)
+
+
+def _core() -> int:
+    """The core that this thread's submissions run on."""
+    if not hasattr(_of_thread, "core"):
+        _of_thread.core = next(_cores())
+    return _of_thread.core
 
 
 def _of_this_thread() -> Template:
