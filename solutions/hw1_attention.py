@@ -22,10 +22,10 @@
 # inputs; if something is wrong it tells you which mistake it recognises, or which values differ. You may check as often as you like. For
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
-# **The rules.** Keep the names and the arguments of the functions. Everything in `torch` is allowed except ready-made attention:
-# `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and this course's own `lectures_lib.attention` and `lectures_lib.positions`
-# are out of bounds; with them there is nothing left to learn here. No question needs an earlier answer, and calling one is unwise: a
-# mistake there would cost you twice.
+# **The rules.** Keep the names and the arguments of the functions, and leave what your function is given as it is: an input that is changed
+# in place makes an answer wrong. Everything in `torch` is allowed except ready-made attention: `F.scaled_dot_product_attention`,
+# `nn.MultiheadAttention` and this course's own `lectures_lib.attention` and `lectures_lib.positions` are out of bounds; with them there is
+# nothing left to learn here. No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it

@@ -22,10 +22,11 @@
 # inputs; if something is wrong it tells you which mistake it recognises, or which values differ. You may check as often as you like. For
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
-# **The rules.** Keep the names and the arguments. Everything in `torch` is allowed except what a question asks you to build: no
-# `F.layer_norm` in question 3 (`nn.LayerNorm` is welcome in 4 and 5), no `nn.Transformer` and none of its layers, and of this course's
-# library nothing but what the cell below imports: `lectures_lib.layers`, `.scoring`, `.seq2seq` and `.transformer` are out of bounds. No
-# question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice.
+# **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
+# an answer wrong. Everything in `torch` is allowed except what a question asks you to build: no `F.layer_norm` in question 3
+# (`nn.LayerNorm` is welcome in 4 and 5), no `nn.Transformer` and none of its layers, and of this course's library nothing but what the cell
+# below imports: `lectures_lib.layers`, `.scoring`, `.seq2seq` and `.transformer` are out of bounds. No question needs an earlier answer,
+# and calling one is unwise: a mistake there would cost you twice.
 #
 # **Three questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists.

@@ -6,7 +6,7 @@
 # [7](../notebooks/07_subwords.ipynb), [8](../notebooks/08_training.ipynb), [9](../notebooks/09_generating.ipynb) and
 # [10](../notebooks/10_language_model.ipynb), but never quite ask what those pages show.
 #
-# **20 points, about two and a half hours.**
+# **20 points, about three hours.**
 #
 # | | question | points | difficulty | minutes |
 # |---|---|---|---|---|
@@ -15,18 +15,19 @@
 # | 3 | Warming up | 1 | 1 | 10 |
 # | 4 | A loss that forgives a little | 3 | 2 | 20 |
 # | 5 | The likeliest words that reach p | 2 | 2 | 15 |
-# | 6 | Beam search | 3 | 3 | 25 |
-# | 7 | Attention with a memory | 3 | 3 | 25 |
-# | 8 | A model that has read about animals | 3 | 2 | 20 |
+# | 6 | Beam search | 4 | 3 | 40 |
+# | 7 | Attention with a memory | 3 | 3 | 40 |
+# | 8 | A model that has read about animals | 2 | 2 | 20 |
 #
 # **How it works.** Below each question stands a cell for your answer and a cell that checks it. The check calls your function on a few
 # inputs; if something is wrong it tells you which mistake it recognises, or which values differ. You may check as often as you like. For
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
-# **The rules.** Keep the names and the arguments of the functions. Everything in Python and `torch` is allowed except what does a question's
-# whole work: PyTorch's argument `label_smoothing`, the packages `tokenizers` and `transformers`, and this course's own
-# `lectures_lib.tokenization`, `lectures_lib.training` and `lectures_lib.decoding`. No question needs an earlier answer, and calling one is
-# unwise: a mistake there would cost you twice.
+# **The rules.** Keep the names and the arguments of the functions, and leave what your function is given as it is: an input that is changed
+# in place makes an answer wrong. Everything in Python and `torch` is allowed except what does a question's whole work: PyTorch's argument
+# `label_smoothing`, the packages `tokenizers` and `transformers`, and this course's own `lectures_lib.tokenization`,
+# `lectures_lib.training` and `lectures_lib.decoding`. No question needs an earlier answer, and calling one is unwise: a mistake there would
+# cost you twice.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -276,7 +277,7 @@ check("hw3.nucleus", nucleus)
 # %% [markdown]
 # ## Question 6: Beam search
 #
-# *3 points · difficulty 3 of 3 · 25 minutes · [chapter 9, beam search](../notebooks/09_generating.ipynb#beam-search)*
+# *4 points · difficulty 3 of 3 · 40 minutes · [chapter 9, beam search](../notebooks/09_generating.ipynb#beam-search)*
 #
 # Greedy decoding takes the likeliest word each time and cannot take it back. Beam search keeps several beginnings alive. To see the
 # search and nothing else, the model here is only a table: `log_probs[i, j]` is the logarithm of the probability that token `j` follows token `i`,
@@ -344,7 +345,7 @@ check("hw3.beam_search", beam_search)
 # %% [markdown]
 # ## Question 7: Attention with a memory
 #
-# *3 points · difficulty 3 of 3 · 25 minutes ·
+# *3 points · difficulty 3 of 3 · 40 minutes ·
 # [chapter 9, a cache](../notebooks/09_generating.ipynb#a-cache-the-same-words-less-work)*
 #
 # A model that writes sends one new token at a time through its layers. The keys and values of all earlier tokens were computed when *they*
@@ -421,7 +422,7 @@ check("hw3.CachedAttention", CachedAttention)
 # %% [markdown]
 # ## Question 8: A model that has read about animals
 #
-# *3 points · difficulty 2 of 3 · 20 minutes · [chapter 10, training](../notebooks/10_language_model.ipynb#training)*
+# *2 points · difficulty 2 of 3 · 20 minutes · [chapter 10, training](../notebooks/10_language_model.ipynb#training)*
 #
 # Now train one. The texts come from a very small children's book. Each is a sentence about an animal, and perhaps others near it, and ends with a
 # sound and a sign:

@@ -23,7 +23,8 @@
 #
 # **The rules.** Keep the names and the arguments. Everything in `torch` is allowed, `nn.LayerNorm` and `F.cross_entropy` included; of this
 # course's library use nothing but what the cell below imports, and no other library that has a BERT in it. No question needs an earlier
-# answer, and calling one is unwise: a mistake there would cost you twice.
+# answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it is: tensors and lists are not
+# to be changed in place.
 #
 # **Two questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists.
@@ -245,7 +246,8 @@ check("hw5.count_bert", count_bert)
 # | `walk` | 0.14 | 0.95 | `out` | `walk` | True |
 # | `[SEP]` | 0.01 | 0.50 | `day` | `[SEP]` | False |
 #
-# - `tokens`, `others`: lists of strings; a piece that begins with `##` continues the word before it; `[CLS]`, `[SEP]` and `[PAD]` are special
+# - `tokens`, `others`: lists of strings; a piece that begins with `##` continues the word before it; `[CLS]`, `[SEP]` and `[PAD]` are special,
+#   and nothing else is, whatever it begins with
 # - `chance`, `fate`: lists of numbers from 0 to below 1; all four lists have the same length
 # - returns a pair of lists of that length: what the model reads, strings; and what is chosen, `True` or `False`
 #
@@ -306,7 +308,7 @@ check("hw5.mask_words", mask_words)
 #   of token vectors among them.
 # - `forward(hidden, token_vectors, at=None)`: `hidden`: `(batch, n, d_model)`; `token_vectors`: `(vocab_size, d_model)`; `at`: `None` or
 #   boolean `(batch, n)`
-# - returns scores, not probabilities: `(batch, n, vocab_size)`, or with `at`, where $k$ positions are `True`, `(k, vocab_size)`
+# - returns scores, not probabilities: `(batch, n, vocab_size)`, or with `at`, where $k$ positions are `True`, `(k, vocab_size)`; $k$ may be 0
 #
 # <details><summary>Hint</summary>
 #
@@ -366,11 +368,11 @@ check("hw5.WordHead", WordHead)
 #
 # The loss is (0.69 + 1.39 + 0.69) / 3 = 0.92.
 #
-# - `logits`: scores, `(batch, n, vocab_size)`; `positions`, `words`: integers `(batch, k)`; `weights`: `(batch, k)`, in every row at
+# - `logits`: scores, `(batch, n, vocab_size)`, some of them perhaps 200 apart; `positions`, `words`: integers `(batch, k)`; `weights`: `(batch, k)`, in every row at
 #   least one 1
 # - returns a tensor without dimensions (what `.mean()` gives)
 #
-# Token 0 is a token like any other: it may have been chosen.
+# Token 0 is a token like any other, and position 0 a place like any other: both may have been chosen, and both together.
 #
 # <details><summary>Hint</summary>
 #

@@ -25,10 +25,11 @@
 #
 # **The rules.** Keep the names and the arguments. Everything in `torch` is allowed, and Python's own library; of this course's library use
 # nothing but what the cell below imports, and no other library that has a BERT or a measure of names in it. No question needs an earlier
-# answer, and calling one is unwise: a mistake there would cost you twice.
+# answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it is: tensors and lists are not
+# to be changed in place.
 #
 # **Two questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
-# you set up in `__init__`, the parameters must be exactly those that the question lists. Your class is asked in evaluation mode, `model.eval()`.
+# you set up in `__init__`, the parameters must be exactly those that the question lists. Your class is tried in evaluation mode, `model.eval()`, and in training mode.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -124,7 +125,8 @@ check("hw6.fit_pair", fit_pair)
 # | tokens, `max_len = 4` | `[CLS]` | `greta` | `lind` | `[SEP]` | | |
 # | targets | −100 | 1 | 2 | −100 | | |
 #
-# - `words`: a list with the pieces of each word: `[["greta"], ["lind", "##qvist"], ["bakes"]]`; no word is without pieces
+# - `words`: a list with the pieces of each word: `[["greta"], ["lind", "##qvist"], ["bakes"]]`; no word is without pieces, and not every
+#   further piece has a mark (`["o", "'", "neil"]` is one word)
 # - `labels`: a whole number for each word, 0 or above
 # - `max_len`: a whole number, at least 3
 # - returns a pair `(tokens, targets)`, two lists of the same length
@@ -334,7 +336,7 @@ check("hw6.entity_f1", entity_f1)
 #
 # - `vectors`, `near_vectors`: two tables `(vocab_size, d)` with the $v$ and the $v'$ of all words
 # - `words`, `near`: whole numbers `(batch,)`: the words, and what stood near them; `noise`: `(batch, k)`: what was drawn for them
-# - returns a tensor without dimensions (what `.mean()` gives)
+# - returns a tensor without dimensions (what `.mean()` gives), finite also where a product is −150 or 150
 #
 # <details><summary>Hint</summary>
 #

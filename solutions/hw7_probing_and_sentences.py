@@ -24,7 +24,8 @@
 #
 # **The rules.** Keep the names and the arguments. Everything in `torch` is allowed, `F.cross_entropy` and `F.normalize` included; of this
 # course's library use nothing but what the cell below imports, and no library with ready-made probes, spanning trees or sentence vectors.
-# No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it is.
+# No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it
+# is: tensors and lists are not to be changed in place.
 #
 # **No question needs a model.** Hidden states, attention weights and impacts are given to you as tensors, as a model would hand them over.
 #
@@ -71,7 +72,8 @@ from lectures_lib.homework import check
 # By hand: three hidden states with the vectors (4, 0), (0, 4) and (8, 8), shares 1/4, 1/2 and 1/4, and γ = 3. The mix is 3 · (3, 4) = (9,
 # 12), and the centre of gravity 0 · 1/4 + 1 · 1/2 + 2 · 1/4 = 1.
 #
-# - `states`: `(n_states, words, d_model)`; `w`: `(n_states,)`; `gamma`: a number
+# - `states`: `(n_states, words, d_model)`, of any number of states; `w`: `(n_states,)`, of which some may be around 100;
+#   `gamma`: a number
 # - returns a pair: the mix, `(words, d_model)`, and the centre of gravity, a tensor without dimensions (what `.sum()` gives)
 #
 # <details><summary>Hint</summary>
@@ -104,7 +106,7 @@ check("hw7.mix_layers", mix_layers)
 # vectors know nothing of such labels: what a probe gets right, it has learned by heart. The probe's accuracy on the real task minus that on
 # the control task is its **selectivity**.
 #
-# Make the labels. A type is a word in small letters: `The` and `the` are one. Go through the words in order. For each type that you meet
+# Make the labels. A type is a word in small letters: `The`, `THE` and `the` are one. Go through the words in order. For each type that you meet
 # for the first time, the next number of `draws` decides: of $n$ labels, `int(u * n)` is the number of the one it gets. Drawn is from *all*
 # `labels`, the real ones of all words, so that what is frequent in the real task is frequent here.
 #
@@ -156,7 +158,7 @@ check("hw7.control_labels", control_labels)
 # hidden states below is made for that. So there is a second set of words with labels, on which nobody trains. The layer is chosen on them.
 #
 # Before training, bring each of a layer's numbers to mean 0 and standard deviation 1. In BERT's vectors, and in these, some numbers are
-# many times as large as others and mean nothing. Mean and deviation are those of the *training* words, and with the same two every other
+# many times as large as others and mean nothing, and those that tell the label hardly vary. Mean and deviation are those of the *training* words, and with the same two every other
 # word is treated.
 #
 # - `states`: `(n_states, words, d_model)`, `labels`: integers `(words,)` from 0 to $C - 1$: the words to train on; each label occurs
@@ -221,8 +223,9 @@ check("hw7.probe_layers", probe_layers)
 # | piece 2 | 0.3 | 0.3 | 0.4 | | | | |
 #
 # - `weights`: `(heads, n, n)`; rows attend, columns are attended to, and each row sums to 1
-# - `places`: a list with a list of integers for each word: the places of its pieces. Not every piece belongs to a word: `[CLS]` and `[SEP]`
-#   may be left out, and what goes to them is then missing from the rows. Leave it missing.
+# - `places`: a list with a list of integers for each word: the places of its pieces, which need not stand side by side (*gave* … *up* may be
+#   taken for one word). Not every piece belongs to a word: `[CLS]` and `[SEP]` may be left out, and what goes to them is then missing from
+#   the rows. Leave it missing.
 # - returns `(heads, words, words)`; entry `[h, i, j]` is how much word `i` attends to word `j`
 #
 # <details><summary>Hint</summary>
@@ -269,7 +272,7 @@ check("hw7.word_attention", word_attention)
 # left out, and 5 (2–3) is taken: `[(0, 1), (1, 2), (2, 3)]`. In the treebank, *the* and *old* depend on *dog*, and *dog* on *barks*: the
 # heads are `[3, 3, 4, 0]`, the links 0–2, 1–2 and 2–3. Two of three are found: UUAS 0.667.
 #
-# - `impact`: `(n, n)`, $n \ge 2$, not symmetric, zero on the diagonal; no two links have the same score
+# - `impact`: `(n, n)`, $n \ge 2$, no number below 0, not symmetric, zero on the diagonal; no two links have the same score
 # - `heads`: a list of $n$ integers, one of them 0
 # - returns a pair: the links, a sorted list of pairs `(i, j)` of integers with `i < j`, words counted from 0; and the UUAS, a number
 #
@@ -316,12 +319,12 @@ check("hw7.best_tree", best_tree)
 #
 # Short sentences are padded at the end. BERT computes vectors there, too, and they are not zeros. They must not change the result: sentence
 # `b` has `lengths[b]` tokens. `[CLS]` and `[SEP]` are tokens like the others. If `normalise` is true, each sentence's vector is
-# divided by its length, $\sqrt{\sum_k x_k^2}$, at the end.
+# divided by its norm, $\sqrt{\sum_k x_k^2}$, at the end.
 #
 # By hand: the tokens (−1, 2) and (−5, 6), and behind them padding with the vector (9, 9). The mean is (−3, 4), the maximum (−1, 6), `"cls"`
 # is (−1, 2); the mean, normalised, is (−0.6, 0.8).
 #
-# - `hidden`: `(batch, n, d_model)`; `lengths`: integers `(batch,)`, from 1 to `n`
+# - `hidden`: `(batch, n, d_model)`, numbers of any size; `lengths`: integers `(batch,)`, from 1 to `n`
 # - `pooling`: `"mean"`, `"max"` or `"cls"`; `normalise`: a boolean
 # - returns `(batch, d_model)`
 #
@@ -428,7 +431,8 @@ check("hw7.PairClassifier", PairClassifier)
 #
 # The loss is (0.127 + 0.313 + 0.551) / 3 = 0.331.
 #
-# - `u`, `v`: `(n, d_model)`, of any lengths; `text`: integers `(n,)`; `scale`: a number
+# - `u`, `v`: `(n, d_model)`, of any lengths; `text`: integers `(n,)`; `scale`: a number, up to 100 (exp(100) is more than a
+#   float32 holds)
 # - returns a tensor without dimensions (what `.mean()` gives)
 #
 # <details><summary>Hint</summary>

@@ -12,12 +12,27 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 def _attention_cases(g: Generator) -> list[Case]:
     cases = []
     for leading in (1, 2):
-        n_query, n_key, d_k, d_v = sizes(g, 4, 3, 11)
+        n_query, n_key, d_k, d_v = _sizes(g)
         batch = sizes(g, leading, 2, 4)
         Q, K, V = normal(g, *batch, n_query, d_k), normal(g, *batch, n_key, d_k), normal(g, *batch, n_key, d_v)
         where = f"a batch of {batch[0]}" + (f" with {batch[1]} heads each" if leading == 2 else "")
         cases.append(Case((Q, K, V), shows=f"{where}: {n_query} queries, {n_key} keys, d_k = {d_k}, d_v = {d_v}"))
+    n_query, n_key, d_k, d_v = _sizes(g)
+    for one in ("a single query", "a single key", "a single number in each value"):
+        shape = {"a single query": (1, n_key, d_v), "a single key": (n_query, 1, d_v), "a single number in each value": (n_query, n_key, 1)}
+        n, m, width = shape[one]
+        Q, K, V = normal(g, 1, n, d_k), normal(g, 1, m, d_k), normal(g, 1, m, width)
+        cases.append(Case((Q, K, V), shows=f"a batch of 1: {n} queries, {m} keys, d_k = {d_k}, d_v = {width}: {one}"))
     return cases
+
+
+def _sizes(g: Generator) -> list[int]:
+    """n_query, n_key, d_k, d_v, for which everything that scores are wrongly divided by differs: 4 / 2 is √4."""
+    while True:
+        n_query, n_key, d_k, d_v = sizes(g, 4, 3, 11)
+        divisors = [d_k**0.5, 1, d_k, d_k**-0.5, n_key**0.5, d_v**0.5, d_k / 2, d_k * 2, int(d_k**0.5)]
+        if len({round(divisor, 6) for divisor in divisors}) == len(divisors):
+            return [n_query, n_key, d_k, d_v]
 
 
 def scaled_dot_product_attention(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
@@ -28,7 +43,8 @@ def scaled_dot_product_attention(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
 
 def _attention(Q: Tensor, K: Tensor, V: Tensor, divisor: str = "root_d_k", dim: int = -1, after: bool = False) -> Tensor:
     n_key, d_k, d_v = K.shape[-2], K.shape[-1], V.shape[-1]
-    divide_by = {"root_d_k": d_k**0.5, "one": 1, "d_k": d_k, "inverse": d_k**-0.5, "root_n_key": n_key**0.5, "root_d_v": d_v**0.5}[divisor]
+    divisors = {"root_d_k": d_k**0.5, "one": 1, "d_k": d_k, "inverse": d_k**-0.5, "root_n_key": n_key**0.5, "root_d_v": d_v**0.5}
+    divide_by = (divisors | {"half_d_k": d_k / 2, "twice_d_k": d_k * 2, "cut_root": int(d_k**0.5)})[divisor]
     scores = Q @ K.transpose(-2, -1)
     weights = scores.softmax(dim) / divide_by if after else (scores / divide_by).softmax(dim)
     return weights @ V
@@ -45,6 +61,11 @@ def _attention_keys_reversed(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
 def _attention_without_softmax(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
     return Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1]) @ V
 
+
+_HALF = (
+    "Your scores are divided by d_k / 2 or by 2 · d_k. In Python d_k ** 1/2 is (d_k ** 1) / 2, and scores / d_k ** 1/2 divides by d_k and "
+    "then by 2: powers come before divisions. Write d_k ** 0.5, or math.sqrt(d_k)."
+)
 
 ATTENTION = Question(
     name="hw1.scaled_dot_product_attention",
@@ -67,6 +88,14 @@ ATTENTION = Question(
             "Your scores are divided by d_k, not by its square root, which makes the weights too even. A sum of d_k products has variance "
             "d_k, so its standard deviation is √d_k: divide by that, once.",
             partial(_attention, divisor="d_k"),
+        ),
+        Misconception("half_for_the_root", _HALF, partial(_attention, divisor="half_d_k")),
+        Misconception("half_for_the_root", _HALF, partial(_attention, divisor="twice_d_k")),
+        Misconception(
+            "root_cut_to_a_whole_number",
+            "You divide by the root of d_k without what stands behind its point: int(…), `//` and math.isqrt cut it off. Divide by "
+            "math.sqrt(d_k) as it is.",
+            partial(_attention, divisor="cut_root"),
         ),
         Misconception(
             "multiplied_by_root_d_k",

@@ -16,6 +16,9 @@ def _causal_cases(g: Generator) -> list[Case]:
         Case((n,), shows=f"{n} tokens, nothing before them"),
         Case((later, n_past), shows=f"{later} new tokens after {n_past} earlier ones"),
         Case((1, n_past), shows=f"one new token after {n_past} earlier ones"),
+        Case((n_past + 1, 1), shows=f"{n_past + 1} new tokens after one earlier one"),
+        Case((n, n + 2), shows=f"{n} new tokens after {n + 2} earlier ones"),
+        Case((1,), shows="one token, nothing before it"),
     ]
 
 
@@ -26,6 +29,14 @@ def causal_mask(n: int, n_past: int = 0) -> Tensor:
 
 def _causal(n: int, n_past: int = 0, diagonal: int = 0) -> Tensor:
     return torch.ones(n, n_past + n, dtype=torch.bool).tril(diagonal=n_past + diagonal)
+
+
+def _causal_past_of_one(n: int, n_past: int = 0) -> Tensor:
+    return torch.ones(n, n_past + n, dtype=torch.bool).tril(diagonal=min(n_past, 1))
+
+
+def _causal_strict_behind_a_past(n: int, n_past: int = 0) -> Tensor:
+    return _causal(n, n_past, diagonal=-1 if n_past else 0)
 
 
 def _causal_inverted(n: int, n_past: int = 0) -> Tensor:
@@ -75,6 +86,18 @@ CAUSAL = Question(
             "In your mask a token may not see itself; the first token of a text would see nothing at all. Position i may attend to "
             "positions up to and including i: move your diagonal by one.",
             partial(_causal, diagonal=-1),
+        ),
+        Misconception(
+            "cannot_see_itself_behind_a_past",
+            "Right without a past; behind one, your new tokens do not see themselves. The i-th new token stands at position n_past + i "
+            "and sees all positions up to and including that one.",
+            _causal_strict_behind_a_past,
+        ),
+        Misconception(
+            "diagonal_moved_by_one",
+            "As soon as there is a past, your diagonal moves by one, however long the past is. Each earlier token is one more key to see: "
+            "move it by n_past.",
+            _causal_past_of_one,
         ),
         Misconception(
             "sees_the_next_token",

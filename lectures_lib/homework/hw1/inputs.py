@@ -1,5 +1,7 @@
 """Random inputs on which mistakes show: no shape is square by accident, no permutation leaves anything in place."""
 
+import math
+
 import torch
 from torch import Generator, Tensor
 
@@ -16,8 +18,14 @@ def normal(g: Generator, *shape: int) -> Tensor:
 
 def mixed_mask(g: Generator, *shape: int) -> Tensor:
     """A random mask in which every row and every column both shows and hides something."""
+    *batch, rows, columns = shape
+    masks = [_mixed(g, rows, columns) for _ in range(math.prod(batch))]
+    return torch.stack(masks).view(shape)
+
+
+def _mixed(g: Generator, rows: int, columns: int) -> Tensor:
     while True:
-        mask = torch.rand(*shape, generator=g) < 0.5
+        mask = torch.rand(rows, columns, generator=g) < 0.5
         if all(part.any(dim).all() for part in (mask, ~mask) for dim in (-1, -2)):
             return mask
 

@@ -12,12 +12,23 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _heads_cases(g: Generator) -> list[Case]:
     cases = []
-    for kind in ("no mask", "one mask (n, n) for all", "a mask (batch, 1, 1, n) that hides padding"):
+    kinds = (
+        "no mask",
+        "one mask (n, n) for all",
+        "a mask (batch, 1, 1, n) that hides padding",
+        "a mask for each head",
+        "a single word",
+    )
+    for kind in kinds:
         while True:
             batch, n, n_heads, d_head = sizes(g, 4, 2, 7)
             d_model = int(torch.randint(5, 12, (), generator=g))
-            if n > 2 and d_model not in (batch, n, n_heads, d_head, n_heads * d_head):
+            divisors = [d_head**0.5, d_head / 2, d_head * 2, d_model**0.5, (n_heads * d_head) ** 0.5, (d_model / n_heads) ** 0.5, 1.0]
+            unlike = len({round(divisor, 6) for divisor in divisors}) == len(divisors)
+            if unlike and n > 2 and d_model not in (batch, n, n_heads, d_head, n_heads * d_head):
                 break
+        if kind == "a single word":
+            batch, n, n_heads = 1, 1, 1
         inner = n_heads * d_head
         # Spread out so that the scores, and with them the mistakes, are far from even.
         state = {f"W_{name}.weight": 1.5 * normal(g, inner, d_model) / d_model**0.5 for name in "QKV"}
@@ -25,15 +36,25 @@ def _heads_cases(g: Generator) -> list[Case]:
         mask = None
         if kind.startswith("one"):
             mask = mixed_mask(g, n, n)
-        elif kind.startswith("a mask"):
+        elif "padding" in kind:
             mask = padding_mask(torch.randint(1, n, (batch,), generator=g), n)
+        elif kind == "a mask for each head":
+            mask = mixed_mask(g, batch, n_heads, n, n)
         x = normal(g, batch, n, d_model)
+        # Called once more with other sizes: nothing may be kept from the first call.
+        again = ((normal(g, batch + 1, n + 1, d_model),),) if kind == "no mask" else ()
+        # And once without the mask of the first call.
+        again = ((normal(g, batch, n, d_model),),) if kind.startswith("one") else again
+        then = ", then a longer one" if kind == "no mask" else ", then another one without a mask" if again else ""
         cases.append(
             Case(
-                (x,) if mask is None else (x, mask),
+                again=again,
+                args=(x,) if mask is None else (x, mask),
                 init={"d_model": d_model, "n_heads": n_heads, "d_head": d_head},
                 state=state,
-                shows=f"x of shape {tuple(x.shape)}, {n_heads} heads of {d_head} numbers, {kind}",
+                train="padding" in kind,  # nothing drops out
+                shows=f"x of shape {tuple(x.shape)}{then}, {n_heads} heads of {d_head} numbers, {kind}"
+                + (", in training mode" if "padding" in kind else ""),
             )
         )
     return cases
@@ -100,6 +121,21 @@ class _ScaledByAllHeads(MultiHeadAttention):
         return math.sqrt(self.n_heads * self.d_head)
 
 
+class _ScaledByDModelPerHead(MultiHeadAttention):
+    def divisor(self):
+        return math.sqrt(self.d_model / self.n_heads)
+
+
+class _HalfForTheRoot(MultiHeadAttention):
+    def divisor(self):
+        return self.d_head / 2
+
+
+class _TwiceForTheRoot(MultiHeadAttention):
+    def divisor(self):
+        return self.d_head * 2
+
+
 class _WithoutWO(MultiHeadAttention):
     def mix(self, x):
         return x
@@ -114,6 +150,12 @@ class _MergedWithoutTranspose(MultiHeadAttention):
 class _SplitWithoutTranspose(MultiHeadAttention):
     def split(self, x):
         return x.reshape(x.shape[0], self.n_heads, -1, self.d_head)
+
+
+class _ValuesSplitWithoutTranspose(MultiHeadAttention):
+    def project(self, x):
+        Q, K, V = super().project(x)
+        return Q, K, V.reshape(V.shape[0], self.n_heads, -1, self.d_head).transpose(1, 2).flatten(start_dim=2)
 
 
 class _NeverTransposed(_SplitWithoutTranspose, _MergedWithoutTranspose):
@@ -157,6 +199,26 @@ class _MaskIgnored(MultiHeadAttention):
 class _MaskInverted(MultiHeadAttention):
     def hide(self, scores, mask):
         return scores if mask is None else scores.masked_fill(mask, -math.inf)
+
+
+class _MaskedAfterSoftmax(MultiHeadAttention):
+    def forward(self, x, mask=None):
+        Q, K, V = (self.split(projected) for projected in self.project(x))
+        weights = self.normalise(Q @ K.transpose(-2, -1) / self.divisor())
+        return self.mix(self.merge((weights if mask is None else weights * mask) @ V))
+
+
+class _FirstHeadsMask(MultiHeadAttention):
+    def hide(self, scores, mask):
+        return super().hide(scores, mask[:, :1] if mask is not None and mask.dim() == 4 else mask)
+
+
+class _MaskKept(MultiHeadAttention):
+    kept: Tensor | None = None
+
+    def hide(self, scores, mask):
+        self.kept = self.kept if mask is None else mask
+        return super().hide(scores, self.kept)
 
 
 class _MaskMultiplied(MultiHeadAttention):
@@ -204,6 +266,11 @@ _OVER_QUERIES = (
     "dimension: dim=-1."
 )
 
+_HALF = (
+    "Your scores are divided by d_head / 2 or by 2 · d_head. In Python d_head ** 1/2 is (d_head ** 1) / 2, and scores / d_head ** 1/2 "
+    "divides by d_head and then by 2: powers come before divisions. Write d_head ** 0.5, or math.sqrt(d_head)."
+)
+
 HEADS = Question(
     name="hw1.MultiHeadAttention",
     title="Multi-head attention",
@@ -227,10 +294,18 @@ HEADS = Question(
             _ScaledByAllHeads,
         ),
         Misconception(
+            "scaled_by_d_model_per_head",
+            "You divide the scores by √(d_model / n_heads). That is the width of a head where the heads share out d_model numbers; here it "
+            "is given, and may be another: divide by √d_head.",
+            _ScaledByDModelPerHead,
+        ),
+        Misconception(
             "unscaled",
             "Your scores are not divided by √d_head, so each head's softmax is too sharp. Divide them before the softmax.",
             _Unscaled,
         ),
+        Misconception("half_for_the_root", _HALF, _HalfForTheRoot),
+        Misconception("half_for_the_root", _HALF, _TwiceForTheRoot),
         Misconception(
             "w_o_forgotten",
             "You return the concatenated heads without W_O. The heads have worked separately; W_O mixes them and brings n_heads · d_head "
@@ -248,6 +323,12 @@ HEADS = Question(
             "You view the projections as (batch, n_heads, n, d_head) at once, which mixes the positions. View them as (batch, n, n_heads, "
             "d_head), then transpose(1, 2).",
             _SplitWithoutTranspose,
+        ),
+        Misconception(
+            "values_split_without_transpose",
+            "Your queries and keys are cut rightly, but the values are viewed as (batch, n_heads, n, d_head) at once, which mixes the "
+            "positions. Cut all three alike: view as (batch, n, n_heads, d_head), then transpose(1, 2).",
+            _ValuesSplitWithoutTranspose,
         ),
         Misconception(
             "never_transposed",
@@ -284,8 +365,27 @@ HEADS = Question(
             _MaskInverted,
         ),
         Misconception(
-            "scores_multiplied_by_mask",
-            "You multiply the scores by the mask, which leaves a hidden key the score 0, and e⁰ = 1 still counts. Give it -∞.",
+            "masked_after_softmax",
+            "With a mask your weights do not sum to 1: the softmax shared the attention among all keys, and the share of the hidden ones "
+            "was then thrown away. Hide the scores (with -∞) before the softmax.",
+            _MaskedAfterSoftmax,
+        ),
+        Misconception(
+            "first_head_s_mask_for_all",
+            "You use the first head's mask for all heads. A mask may have a dimension for the heads, (batch, n_heads, n, n), and then each "
+            "head has its own.",
+            _FirstHeadsMask,
+        ),
+        Misconception(
+            "mask_kept",
+            "Your layer keeps the mask of an earlier call and uses it where none is given. The mask belongs to the sentences of one call: "
+            "use the argument, and store nothing in forward.",
+            _MaskKept,
+        ),
+        Misconception(
+            "hidden_scores_are_zero",
+            "A hidden key has the score 0 in your softmax, or a number next to it (1e-9 is not -1e9; a product with the mask is 0), and "
+            "e⁰ = 1 still counts. Give it -∞.",
             _MaskMultiplied,
         ),
         Misconception(

@@ -18,6 +18,10 @@ def _order_cases(g: Generator) -> list[Case]:
         positions = {"no positions": None, "sinusoidal positions": published_positions(n, d), "learned positions": normal(g, n, d)}[kind]
         args = (X, permutation) if positions is None else (X, permutation, positions)
         cases.append(Case(args, shows=f"{n} words of {d} numbers, shuffled to {permutation.tolist()}, {kind}"))
+    X, permutation = normal(g, n, 1), restless_permutation(g, n)
+    cases.append(
+        Case((X, permutation, normal(g, n, 1)), shows=f"{n} words of a single number, shuffled to {permutation.tolist()}, with positions")
+    )
     return cases
 
 
@@ -61,6 +65,10 @@ def _order_by_seat(X: Tensor, permutation: Tensor, positions: Tensor | None = No
     return order_effect(X, permutation, positions)[permutation]
 
 
+def _order_other_way(X: Tensor, permutation: Tensor, positions: Tensor | None = None) -> Tensor:
+    return order_effect(X, permutation.argsort(), positions)
+
+
 ORDER = Question(
     name="hw1.order_effect",
     title="What order changes",
@@ -90,6 +98,12 @@ ORDER = Question(
             partial(_order, undo="twice"),
         ),
         Misconception(
+            "permutation_read_the_other_way",
+            "You read the permutation the other way round, as the seat to which word i moves. permutation[i] is the *word* that moves to "
+            "seat i: the shuffled sentence is X[permutation], and permutation.argsort() brings it back.",
+            _order_other_way,
+        ),
+        Misconception(
             "rows_by_seat",
             "Your differences are right, but row i belongs to the word in seat i of the shuffled sentence. Wanted is word i of the "
             "original: undo the shuffle with [permutation.argsort()] on the shuffled outputs.",
@@ -116,9 +130,9 @@ ORDER = Question(
             partial(_order, where="shuffled only"),
         ),
         Misconception(
-            "positions_added_after_attention",
-            "You add positions to the output of attention, where they can no longer influence who attends to whom. Add them to the words, "
-            "before attend.",
+            "positions_do_not_reach_attention",
+            "What comes out is the difference of the positions themselves: they have no influence on who attends to whom. Add them to the "
+            "words, then call attend on the sum.",
             partial(_order, where="outputs"),
         ),
     ),

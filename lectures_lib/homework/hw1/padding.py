@@ -11,12 +11,16 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _padding_cases(g: Generator) -> list[Case]:
     cases = []
-    for side in ("right", "left"):
+    for side, full in (("right", True), ("left", True), ("right", False), ("left", False)):
         batch, n = sizes(g, 2, 3, 8)
-        lengths = torch.randint(1, n, (batch,), generator=g)
-        lengths[int(torch.randint(batch, (), generator=g))] = n  # the longest sequence has no padding
-        args = (lengths, n) if side == "right" else (lengths, n, side)
+        n = max(n, batch + 2 - full)
+        # All different, and either one sequence fills its row or none does: n is not always the greatest length.
+        lengths = (torch.randperm(n - 1, generator=g) + 1)[:batch] if full else (torch.randperm(n - 2, generator=g) + 1)[:batch]
+        lengths[int(torch.randint(batch, (), generator=g))] = n if full else n - 1
+        args = (lengths, n) if side == "right" and full else (lengths, n, side)
         cases.append(Case(args, shows=f"lengths {lengths.tolist()}, padded to {n} on the {side}"))
+    cases.append(Case((torch.tensor([2]), 5, "left"), shows="lengths [2], padded to 5 on the left"))
+    cases.append(Case((torch.tensor([1, 1]), 1, "left"), shows="lengths [1, 1], padded to 1 on the left: no padding"))
     return cases
 
 
@@ -51,6 +55,30 @@ def _padding_first_n_minus_length(lengths: Tensor, n: int, side: str = "right") 
     return padding_mask(lengths, n) if side == "right" else ~padding_mask(lengths, n, side)
 
 
+def _padding_from_length_on(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths, n) if side == "right" else ~padding_mask(lengths, n)
+
+
+def _padding_sides_exchanged(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths, n, "left" if side == "right" else "right")
+
+
+def _padding_batch_flipped(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths if side == "right" else lengths.flip(0), n)
+
+
+def _padding_flipped_both_ways(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths if side == "right" else lengths.flip(0), n, side)
+
+
+def _padding_counted_from_the_longest(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths if side == "right" else n - lengths.max() + lengths, n, side)
+
+
+def _padding_to_the_longest(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths, int(lengths.max()), side)
+
+
 def _padding_queries(lengths: Tensor, n: int, side: str = "right") -> Tensor:
     return padding_mask(lengths, n, side).transpose(-2, -1)
 
@@ -72,6 +100,11 @@ def _padding_additive(lengths: Tensor, n: int, side: str = "right") -> Tensor:
     mask = padding_mask(lengths, n, side)
     return torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
 
+
+_BATCH = (
+    "For padding on the left, your mask turns the batch over: row b shows the words of another sequence. It is the keys that must be "
+    "turned over, the last dimension alone: flip(-1)."
+)
 
 PADDING = Question(
     name="hw1.padding_mask",
@@ -114,6 +147,30 @@ PADDING = Question(
             "left_inverted",
             "With padding on the left, your mask shows the padding and hides the words: the first n - length keys are the padding.",
             _padding_first_n_minus_length,
+        ),
+        Misconception(
+            "left_from_length_on",
+            "With padding on the left, your mask shows the keys from number lengths[b] on. Those are the last n - lengths[b]; the words "
+            "are the last lengths[b] keys, so they begin at n - lengths[b].",
+            _padding_from_length_on,
+        ),
+        Misconception(
+            "sides_exchanged",
+            "Your two sides have changed places: side says where the *padding* is. With side = 'right' the words stand on the left.",
+            _padding_sides_exchanged,
+        ),
+        Misconception("batch_turned_over", _BATCH, _padding_batch_flipped),
+        Misconception("batch_turned_over", _BATCH, _padding_flipped_both_ways),
+        Misconception(
+            "padding_counted_from_the_longest",
+            "With padding on the left, you count the padding from the longest sequence of the batch, which need not fill its row. There "
+            "are n places: n - lengths[b] of them are padding.",
+            _padding_counted_from_the_longest,
+        ),
+        Misconception(
+            "padded_to_the_longest",
+            "Your mask has as many keys as the longest of these sequences has words; n is the padded length, and it may be larger. Use n.",
+            _padding_to_the_longest,
         ),
         Misconception(
             "hides_queries",

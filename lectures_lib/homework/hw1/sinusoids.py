@@ -17,6 +17,9 @@ def _positions_cases(g: Generator) -> list[Case]:
         Case((n, even), shows=f"{n} positions from 0, d_model = {even}"),
         Case((later, odd + 1), shows=f"{later} positions from 0, an odd d_model = {odd + 1}"),
         Case((later, even, start), shows=f"{later} positions from {start}, d_model = {even}"),
+        Case((n, odd + 1, n - 2), shows=f"{n} positions from {n - 2}, an odd d_model = {odd + 1}"),
+        Case((1, 2, start), shows=f"a single position, {start}, d_model = 2"),
+        Case((n, 1), shows=f"{n} positions from 0, d_model = 1"),
     ]
 
 
@@ -58,6 +61,27 @@ def _positions_up_to_n(n: int, d_model: int, start: int = 0) -> Tensor:
     return sinusoidal_positions(n, d_model, start)[: max(n - start, 0)]
 
 
+def _positions_range_up_to_n(n: int, d_model: int, start: int = 0) -> Tensor:
+    torch.arange(start, n)  # an error where start is larger
+    return _positions_up_to_n(n, d_model, start)
+
+
+def _positions_last_cosine(n: int, d_model: int, start: int = 0) -> Tensor:
+    table = sinusoidal_positions(n, d_model, start)
+    if d_model % 2:
+        table[:, -1] = _last_angles(n, d_model, start).cos()
+    return table
+
+
+def _last_angles(n: int, d_model: int, start: int) -> Tensor:
+    """Those of the last column of an odd width."""
+    return torch.arange(start, start + n) / 10000 ** ((d_model - 1) / d_model)
+
+
+def _positions_even_width(n: int, d_model: int, start: int = 0) -> Tensor:
+    return sinusoidal_positions(n, d_model + d_model % 2, start)[:, :d_model]
+
+
 def _positions_sines_only(n: int, d_model: int, start: int = 0) -> Tensor:
     angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / 10_000 ** (
         torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
@@ -88,6 +112,8 @@ _ODD_WIDTH = (
     "Right for an even d_model, but an odd one has a sine more than it has cosines: 0, 2, 4 are sines and 1, 3 cosines when d_model = 5. "
     "Keep only the first d_model // 2 cosines."
 )
+
+_UP_TO_N = "You take the positions from start up to n; n is how *many* rows are wanted: torch.arange(start, start + n)."
 
 POSITIONS = Question(
     name="hw1.sinusoidal_positions",
@@ -155,16 +181,25 @@ POSITIONS = Question(
             "Right from position 0, but `start` changes nothing in your answer. The rows are the positions start … start + n - 1.",
             _positions_start_ignored,
         ),
+        Misconception("stops_at_n", _UP_TO_N, _positions_up_to_n),
+        Misconception("stops_at_n", _UP_TO_N, _positions_range_up_to_n),
         Misconception(
-            "stops_at_n",
-            "You take the positions from start up to n; n is how *many* rows are wanted: torch.arange(start, start + n).",
-            _positions_up_to_n,
+            "odd_width_made_even",
+            "Right for an even d_model. An odd one you make even by adding 1, and that changes the exponent: it is 2i / d_model with the "
+            "d_model that was given. Cut the last cosine off without changing what you divide by.",
+            _positions_even_width,
         ),
         Misconception(
             "multiplied_by_power",
             "You multiply the position by 10000^(2i / d_model); divide by it. Later pairs turn ever more slowly, like the hour hand after "
             "the minute hand.",
             _positions_multiplied,
+        ),
+        Misconception(
+            "odd_width_ends_in_a_cosine",
+            "With an odd d_model your last column is a cosine. Its number, d_model - 1, is even, and even columns are sines: it is the "
+            "last pair's cosine that finds no place.",
+            _positions_last_cosine,
         ),
         Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_raises),
         Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_uncut),

@@ -12,10 +12,13 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 def _split_cases(g: Generator) -> list[Case]:
     cases = []
     for leading in (1, 2):
-        n_heads, d_head, n = sizes(g, 3, 2, 6)
-        batch = sizes(g, leading, 2, 4)
+        n_heads, d_head, n, *batch = sizes(g, 3 + leading, 2, 6 + leading)
         x = torch.arange(math.prod(batch) * n * n_heads * d_head, dtype=torch.float32).view(*batch, n, n_heads * d_head)
         cases.append(Case((x, n_heads), shows=f"x of shape {tuple(x.shape)}, counting 0, 1, 2, …, cut into {n_heads} heads"))
+    width = n_heads * d_head
+    for heads, shape in ((1, (2, n, width)), (width, (2, n, width)), (n_heads, (1, 1, width))):
+        x = torch.arange(math.prod(shape), dtype=torch.float32).view(shape)
+        cases.append(Case((x, heads), shows=f"x of shape {shape}, counting 0, 1, 2, …, cut into {heads} heads of {width // heads}"))
     return cases
 
 
@@ -50,6 +53,14 @@ def _split_by_width(x: Tensor, n_heads: int) -> Tensor:
 
 def _split_keys_transposed(x: Tensor, n_heads: int) -> Tensor:
     return split_heads(x, n_heads).transpose(-2, -1)
+
+
+def _split_stacked_at_1(x: Tensor, n_heads: int) -> Tensor:
+    return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
+
+
+def _split_stacked_at_0(x: Tensor, n_heads: int) -> Tensor:
+    return torch.stack(x.chunk(n_heads, dim=-1))
 
 
 SPLIT = Question(
@@ -90,6 +101,17 @@ SPLIT = Question(
             "Right for three dimensions, wrong for four: you transpose dimensions 1 and 2, which are no longer positions and heads when "
             "there is one more in front. Count from the end: transpose(-3, -2).",
             _split_from_the_front,
+        ),
+        Misconception(
+            "heads_at_dimension_1",
+            "Right for three dimensions, wrong for four: your heads are dimension 1, which comes before the second dimension of the batch. "
+            "They belong right before the positions: count from the end, dim=-3.",
+            _split_stacked_at_1,
+        ),
+        Misconception(
+            "heads_first",
+            "Your heads are the very first dimension, before the batch. They belong right before the positions: (…, n_heads, n, d_head).",
+            _split_stacked_at_0,
         ),
         Misconception(
             "heads_and_width_confused",

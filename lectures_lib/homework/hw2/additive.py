@@ -11,23 +11,32 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def some_lengths(g: Generator, batch: int, n: int) -> Tensor:
-    """Lengths from 1 to n: one sentence fills the width, the others do not."""
-    lengths = torch.randint(1, n, (batch,), generator=g)
-    lengths[int(torch.randint(batch, (), generator=g))] = n
-    return lengths
+    """Lengths from 1 to n: one sentence fills the width, the others do not, and no two neighbours are alike."""
+    while True:
+        lengths = torch.randint(1, n, (batch,), generator=g)
+        lengths[int(torch.randint(batch, (), generator=g))] = n
+        if (lengths[1:] != lengths[:-1]).all():
+            return lengths
+
+
+def sizes_of_one(batch: int, n: int, kind: str) -> tuple[int, int]:
+    """Batch and width, one of them 1 for the kinds of that name: where a bare `squeeze` takes an axis too many."""
+    return (1, n) if kind == "one sentence" else (batch, 1) if kind == "one word each" else (batch, n)
 
 
 def _additive_cases(g: Generator) -> list[Case]:
     cases = []
-    for padded in (False, True):
+    for kind in ("no padding", "some of them padded", "one sentence", "one word each"):
         batch, n, d_query, d_state, d_hidden = sizes(g, 5, 3, 9)
-        lengths = some_lengths(g, batch, n) if padded else torch.full((batch,), n)
+        batch, n = sizes_of_one(batch, n, kind)
+        if kind == "one sentence":  # square matrices, which fit either way round
+            d_state = d_hidden = d_query
+        lengths = some_lengths(g, batch, n) if kind == "some of them padded" else torch.full((batch,), n)
         weights = normal(g, d_hidden, d_query) / d_query**0.5, normal(g, d_hidden, d_state) / d_state**0.5
         cases.append(
             Case(
                 (normal(g, batch, d_query), 1.5 * normal(g, batch, n, d_state), *weights, 2 * normal(g, d_hidden) / d_hidden**0.5, lengths),
-                shows=f"{batch} sentences of width {n}, {'some of them padded' if padded else 'no padding'}; d_query = {d_query}, "
-                f"d_state = {d_state}, d_hidden = {d_hidden}",
+                shows=f"{batch} sentences of width {n}, {kind}; d_query = {d_query}, d_state = {d_state}, d_hidden = {d_hidden}",
             )
         )
     return cases
@@ -65,6 +74,13 @@ def _additive(query, states, W_q, W_k, v, lengths, score="additive", hide="befor
     return (weights[:, None] @ states)[:, 0], weights
 
 
+def _additive_square_untransposed(query, states, W_q, W_k, v, lengths, which="both"):
+    """A matrix is transposed only where it would not fit otherwise."""
+    W_q = W_q.T if which != "W_k" and len(W_q) == W_q.shape[1] else W_q
+    W_k = W_k.T if which != "W_q" and len(W_k) == W_k.shape[1] else W_k
+    return additive_attention(query, states, W_q, W_k, v, lengths)
+
+
 def _additive_keys_averaged(query, states, W_q, W_k, v, lengths):
     _, weights = additive_attention(query, states, W_q, W_k, v, lengths)
     return (weights[:, None] @ (states @ W_k.T))[:, 0], weights
@@ -85,6 +101,11 @@ _NO_QUERY = (
 _INVERTED = (
     "You look at the padding and at nothing else: the mask works the wrong way round. The first lengths[b] positions of sentence b are "
     "words; all *others* get the score -∞."
+)
+
+_SQUARE = (
+    "Right but for square matrices, which you do not transpose: they fit either way round, but W_q q, with the vector upright, is "
+    "query @ W_q.T for vectors that lie in rows, whatever the shape."
 )
 
 ADDITIVE = Question(
@@ -168,6 +189,9 @@ ADDITIVE = Question(
             partial(_additive, longer=-1),
         ),
         Misconception("mask_inverted", _INVERTED, partial(_additive, inverted=True)),
+        Misconception("square_matrices_untransposed", _SQUARE, _additive_square_untransposed),
+        Misconception("square_matrices_untransposed", _SQUARE, partial(_additive_square_untransposed, which="W_q")),
+        Misconception("square_matrices_untransposed", _SQUARE, partial(_additive_square_untransposed, which="W_k")),
         Misconception(
             "softmax_over_batch",
             "Your softmax runs over the batch: the sentences compete for each position. The words of *one* sentence share its attention: "

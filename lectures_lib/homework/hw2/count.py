@@ -95,6 +95,12 @@ def _count_norm_of_two_numbers(vocab_size, d_model, n_heads, d_ff, n_layers, tie
     return count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied) - norms * 2 * d_model + norms * 2
 
 
+def _count_norms(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, squared=False):
+    """Each norm with d_model² numbers, or all norms of one layer for all."""
+    others = count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied) - n_layers * 5 * 2 * d_model
+    return others + (n_layers * 5 * d_model**2 if squared else 5 * 2 * d_model)
+
+
 _CROSS = (
     "Your decoder block has one attention. It has two, self-attention and cross-attention, each with four projections of its own, and "
     "three norms."
@@ -165,6 +171,16 @@ COUNT = Question(
             "norm_of_two_numbers",
             "You count two numbers for a LayerNorm. Gain and shift are *vectors*, a number for each feature: 2 · d_model.",
             _count_norm_of_two_numbers,
+        ),
+        Misconception(
+            "norm_squared",
+            "You count d_model² numbers for a LayerNorm, as if it were a matrix. Its gain and shift are vectors: 2 · d_model.",
+            partial(_count_norms, squared=True),
+        ),
+        Misconception(
+            "norms_of_one_layer",
+            "You count the five norms once. Each of the n_layers layers has its own: two in the encoder block, three in the decoder block.",
+            _count_norms,
         ),
         Misconception("cross_attention_forgotten", _CROSS, partial(_count, cross=False)),
         Misconception("cross_attention_forgotten", _CROSS, partial(_count, cross=False, decoder_norms=2)),

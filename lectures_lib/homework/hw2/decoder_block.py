@@ -6,27 +6,38 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.attention import MultiHeadAttention
 from lectures_lib.homework.hw1.inputs import normal
-from lectures_lib.homework.hw2.additive import some_lengths
-from lectures_lib.homework.hw2.encoder_block import padding, some_sizes, some_state
+from lectures_lib.homework.hw2.encoder_block import different_heads, padding, some_sizes, some_state
 from lectures_lib.homework.questions import Case, Misconception, Question
+
+_AS_LONG = "padding in the source, which is as wide as the target"  # a mask of the one fits the other
 
 
 def _decoder_cases(g: Generator) -> list[Case]:
     cases = []
-    for padded in (False, True):
-        (batch, n_target, n_source), init = some_sizes(g, 2)
+    heads = different_heads(g)
+    for i, kind in enumerate(("no mask", "a mask that hides padding in the source", "one word on either side", _AS_LONG)):
+        padded = "padding" in kind
+        (batch, n_target, n_source), init = some_sizes(g, 2, heads[i % 3])
+        if kind == "one word on either side":
+            batch, n_target, n_source = 1, 1, 1
+        elif kind == _AS_LONG:
+            batch, n_target = 1, n_source
+        elif padded:
+            batch = 3
         x, memory = 2 * normal(g, batch, n_target, init["d_model"]), 2 * normal(g, batch, n_source, init["d_model"])
         # One source is a single word, so that a causal mask on the source does not hide what padding would.
-        lengths = some_lengths(g, batch, n_source)
-        lengths[lengths.argmin()] = 1
+        lengths = torch.tensor([1, n_source - 1, n_source])[torch.randperm(3, generator=g)]
+        lengths = torch.tensor([n_source - 2]) if kind == _AS_LONG else lengths
         args = (x, memory, padding(lengths, n_source)) if padded else (x, memory)
         cases.append(
             Case(
                 args,
                 init=init,
+                train=kind == "no mask",  # nothing drops out
+                # The same object for a longer target: no mask may be kept from the first call.
+                again=((normal(g, batch, n_target + 2, init["d_model"]), memory),) if kind == "no mask" else (),
                 state=some_state(g, init["d_model"], init["d_ff"], ("self_attention", "cross_attention")),
-                shows=f"x of shape {tuple(x.shape)}, memory of shape {tuple(memory.shape)}, {init['n_heads']} heads, "
-                f"{'a mask that hides padding in the source' if padded else 'no mask'}",
+                shows=f"x of shape {tuple(x.shape)}, memory of shape {tuple(memory.shape)}, {init['n_heads']} heads, {kind}",
             )
         )
     return cases
@@ -115,6 +126,16 @@ class _CausalOnTheSource(DecoderBlock):
     def read(self, x, memory, source_mask):
         causal = self.causal(x.shape[1], memory.shape[1])
         return self.cross_attention(x, memory, causal if source_mask is None else causal & source_mask)
+
+
+class _SourceMaskWhereItFits(_SourceMaskWithTheCausal):
+    def write(self, x, source_mask):
+        return super().write(x, source_mask if source_mask is not None and source_mask.shape[-1] == x.shape[1] else None)
+
+
+class _CausalOnTheSourceUnlessMasked(DecoderBlock):
+    def read(self, x, memory, source_mask):
+        return self.cross_attention(x, memory, self.causal(x.shape[1], memory.shape[1]) if source_mask is None else source_mask)
 
 
 class _CausalOnTheSourceOnly(_CausalOnTheSource):
@@ -281,6 +302,7 @@ DECODER = Question(
         Misconception("causal_mask_inverted", _DIRECTION, _LooksForwardOnly),
         Misconception("source_mask_on_the_target", _SOURCE_MASK, _SourceMaskOnTheTarget),
         Misconception("source_mask_on_the_target", _SOURCE_MASK, _SourceMaskWithTheCausal),
+        Misconception("source_mask_on_the_target", _SOURCE_MASK, _SourceMaskWhereItFits),
         Misconception(
             "source_mask_ignored",
             "Right without padding, but cross-attention looks at padded source positions: hand it source_mask. Without it a translation "
@@ -294,6 +316,7 @@ DECODER = Question(
         ),
         Misconception("causal_mask_on_the_source", _ON_SOURCE, _CausalOnTheSource),
         Misconception("causal_mask_on_the_source", _ON_SOURCE, _CausalOnTheSourceOnly),
+        Misconception("causal_mask_on_the_source", _ON_SOURCE, _CausalOnTheSourceUnlessMasked),
         Misconception("queries_from_the_source", _QUERIES, _QueriesFromTheSource),
         Misconception("queries_from_the_source", _QUERIES, _QueriesFromTheSourceUnmasked),
         Misconception("memory_forgotten", _FORGOTTEN, _MemoryForgotten),

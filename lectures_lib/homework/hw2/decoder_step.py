@@ -6,14 +6,15 @@ import torch
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
-from lectures_lib.homework.hw2.additive import some_lengths
+from lectures_lib.homework.hw2.additive import sizes_of_one, some_lengths
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _step_cases(g: Generator) -> list[Case]:
     cases = []
-    for padded in (False, True):
+    for kind in ("no padding", "some of them padded", "one sentence", "one word each"):
         batch, n, d_embedding, d_hidden = sizes(g, 4, 3, 8)
+        batch, n = sizes_of_one(batch, n, kind)
         vocab_size = int(torch.randint(10, 15, (), generator=g))
         state = {
             "embedding.weight": normal(g, vocab_size, d_embedding),
@@ -26,14 +27,17 @@ def _step_cases(g: Generator) -> list[Case]:
             "output.weight": normal(g, vocab_size, d_hidden),
             "output.bias": normal(g, vocab_size),
         }
-        lengths = some_lengths(g, batch, n) if padded else torch.full((batch,), n)
-        words = torch.randint(vocab_size, (batch,), generator=g)
+        lengths = some_lengths(g, batch, n) if kind == "some of them padded" else torch.full((batch,), n)
+        words = torch.randperm(vocab_size, generator=g)[:batch]
+        longer = (words, torch.tanh(normal(g, batch, d_hidden)), 2 * normal(g, batch, n + 1, d_hidden), lengths)
         cases.append(
             Case(
-                (words, torch.tanh(normal(g, batch, d_hidden)), 2 * normal(g, batch, n, d_hidden), lengths),
+                (words, torch.tanh(normal(g, batch, d_hidden)), normal(g, batch, n, d_hidden), lengths),
                 init={"vocab_size": vocab_size, "d_embedding": d_embedding, "d_hidden": d_hidden},
                 state=state,
-                shows=f"{batch} sentences, sources of width {n}, {'some of them padded' if padded else 'no padding'}; "
+                again=(longer,) if kind == "no padding" else (),
+                train=kind == "some of them padded",  # nothing drops out
+                shows=f"{batch} sentences, sources of width {n}, {kind}{', in training mode' if kind == 'some of them padded' else ''}; "
                 f"d_embedding = {d_embedding}, d_hidden = {d_hidden}, {vocab_size} words",
             )
         )
@@ -121,6 +125,11 @@ class _PaddingScoresZero(DecoderStep):
 class _MaskInverted(DecoderStep):
     def weights(self, scores, words):
         return scores.masked_fill(words, -math.inf).softmax(dim=-1)
+
+
+class _FirstLengthForAll(DecoderStep):
+    def look(self, query, states, lengths):
+        return super().look(query, states, lengths[:1])
 
 
 class _SoftmaxOverBatch(DecoderStep):
@@ -240,6 +249,12 @@ STEP = Question(
             _MaskInverted,
         ),
         Misconception(
+            "first_length_for_all",
+            "You hide the padding of all sentences by the length of the first. Each has its own: sentence b has words at positions below "
+            "lengths[b].",
+            _FirstLengthForAll,
+        ),
+        Misconception(
             "softmax_over_batch",
             "Your softmax runs over the batch: sentences compete with each other. The positions of one source share its attention: dim=-1.",
             _SoftmaxOverBatch,
@@ -270,7 +285,12 @@ STEP = Question(
             _ContextNeverUsed,
         ),
         Misconception("probabilities_returned", _PROBABILITIES, _Probabilities),
-        Misconception("probabilities_returned", _PROBABILITIES, _LogProbabilities),
+        Misconception(
+            "log_probabilities_returned",
+            "You return log-probabilities, not scores. Return what the output layer gives: the logarithm of a softmax is the business of "
+            "whoever uses the scores, and the loss (F.cross_entropy) takes it itself.",
+            _LogProbabilities,
+        ),
         Misconception(
             "old_state_returned",
             "The scores are right, but you hand back the old state: at the next step the decoder would not know that this word was read. "

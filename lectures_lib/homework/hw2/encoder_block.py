@@ -5,18 +5,23 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from lectures_lib.attention import MultiHeadAttention
-from lectures_lib.homework.hw1.inputs import normal, sizes
+from lectures_lib.homework.hw1.inputs import mixed_mask, normal, sizes
 from lectures_lib.homework.hw2.additive import some_lengths
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
-def some_sizes(g: Generator, lengths: int) -> tuple[list[int], dict[str, int]]:
-    """A batch and `lengths` lengths, and a block's sizes; all different, so that no shape fits by accident."""
-    n_heads, d_head = sizes(g, 2, 2, 4)
+def different_heads(g: Generator) -> list[int]:
+    """Three numbers of heads, so that none is always the same."""
+    return sizes(g, 3, 2, 4)
+
+
+def some_sizes(g: Generator, lengths: int, n_heads: int) -> tuple[list[int], dict[str, int]]:
+    """A batch and `lengths` lengths, and the sizes of a block of so many heads; all different, so that no shape fits by accident."""
+    d_head = {2: 3, 3: 4, 4: 2}[n_heads]
     d_model = n_heads * d_head
     batch, *others = int(torch.randint(2, 4, (), generator=g)), *sizes(g, lengths, 4, 9)
     if d_model in others:
-        return some_sizes(g, lengths)
+        return some_sizes(g, lengths, n_heads)
     return [batch, *others], {"d_model": d_model, "n_heads": n_heads, "d_ff": d_model + int(torch.randint(3, 8, (), generator=g))}
 
 
@@ -41,17 +46,24 @@ def padding(lengths: Tensor, n: int) -> Tensor:
 
 def _encoder_cases(g: Generator) -> list[Case]:
     cases = []
-    for pre_norm, padded in ((False, False), (False, True), (True, True)):
-        (batch, n), init = some_sizes(g, 1)
+    kinds = ((False, "no mask"), (False, "a mask that hides padding"), (True, "a mask that hides padding"), (True, "one word"))
+    heads = different_heads(g)
+    for i, (pre_norm, kind) in enumerate((*kinds, (False, "a mask for each head"))):
+        padded = "padding" in kind
+        (batch, n), init = some_sizes(g, 1, heads[i % 3])
+        batch, n = (1, 1) if kind == "one word" else (batch, n)
         x = 2 * normal(g, batch, n, init["d_model"]) + 1
         args = (x, padding(some_lengths(g, batch, n), n)) if padded else (x,)
+        args = (x, mixed_mask(g, batch, init["n_heads"], n, n)) if kind == "a mask for each head" else args
         cases.append(
             Case(
                 args,
                 init=init | {"pre_norm": True} if pre_norm else init,
                 state=some_state(g, init["d_model"], init["d_ff"], ("self_attention",)),
+                train=kind == "no mask",  # nothing drops out
+                again=((normal(g, batch, n + 1, init["d_model"]),),) if kind == "no mask" else (),
                 shows=f"{'pre' if pre_norm else 'post'}-norm, x of shape {tuple(x.shape)}, {init['n_heads']} heads, d_ff = {init['d_ff']}, "
-                f"{'a mask that hides padding' if padded else 'no mask'}",
+                f"{kind}",
             )
         )
     return cases
@@ -108,6 +120,16 @@ class _NormOfTheSublayer(EncoderBlock):
 class _RoadNormalised(EncoderBlock):
     def around(self, x, sublayer, norm):
         return norm(x) + sublayer(norm(x)) if self.pre_norm else norm(x + sublayer(x))
+
+
+class _SecondRoadNormalised(EncoderBlock):
+    def around(self, x, sublayer, norm):
+        return _RoadNormalised.around(self, x, sublayer, norm) if norm is self.norm_2 else super().around(x, sublayer, norm)
+
+
+class _FirstRoadNormalised(EncoderBlock):
+    def around(self, x, sublayer, norm):
+        return _RoadNormalised.around(self, x, sublayer, norm) if norm is self.norm_1 else super().around(x, sublayer, norm)
 
 
 class _NormOnBothSides(EncoderBlock):
@@ -186,6 +208,11 @@ class _MaskIgnored(EncoderBlock):
         return self.self_attention(x)
 
 
+class _MaskForgottenInPreNorm(EncoderBlock):
+    def attend(self, x, mask):
+        return self.self_attention(x, mask=None if self.pre_norm else mask)
+
+
 class _MaskInverted(EncoderBlock):
     def attend(self, x, mask):
         return self.self_attention(x, mask=None if mask is None else ~mask)
@@ -208,6 +235,11 @@ _RELU = (
 )
 _RELU_PLACE = (
     "Your ReLU comes after W_2. It belongs between the two matrices; at the end, it would only ever let the layer add positive numbers."
+)
+
+_ROAD = (
+    "In pre-norm you add to the *normalised* x: norm(x) + f(norm(x)), as x = norm(x) before both uses does. Only the side road is "
+    "normalised, the road is left alone: x + f(norm(x))."
 )
 
 ENCODER = Question(
@@ -244,11 +276,14 @@ ENCODER = Question(
             "norm(x + f(x)).",
             _NormOfTheSublayer,
         ),
+        Misconception("road_normalised", _ROAD, _RoadNormalised),
+        Misconception("road_normalised", _ROAD, _SecondRoadNormalised),
+        Misconception("road_normalised", _ROAD, _FirstRoadNormalised),
         Misconception(
-            "road_normalised",
-            "In pre-norm you add to the *normalised* x: norm(x) + f(norm(x)), as x = norm(x) before both uses does. Only the side road is "
-            "normalised, the road is left alone: x + f(norm(x)).",
-            _RoadNormalised,
+            "mask_forgotten_in_pre_norm",
+            "Right with post-norm, but with pre_norm=True your attention gets no mask. Both orders hand it on: "
+            "self.self_attention(self.norm_1(x), mask=mask).",
+            _MaskForgottenInPreNorm,
         ),
         Misconception(
             "norm_on_both_sides",

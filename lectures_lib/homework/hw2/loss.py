@@ -13,8 +13,9 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _loss_cases(g: Generator) -> list[Case]:
     cases = []
-    for padded, pad in ((False, 0), (True, 0), (True, 3)):
+    for padded, pad, one in ((False, 0, False), (True, 0, False), (True, 3, False), (False, 2, True)):
         batch, n, vocab_size = sizes(g, 3, 4, 9)
+        batch, n = (1, 1) if one else (batch, n)
         lengths = some_lengths(g, batch, n) if padded else torch.full((batch,), n)
         words = torch.randint(vocab_size - 1, (batch, n), generator=g)
         words[words >= pad] += 1  # every token but the padding
@@ -23,7 +24,9 @@ def _loss_cases(g: Generator) -> list[Case]:
         logits = 2 * normal(g, batch, n, vocab_size) + 3 * F.one_hot(target, vocab_size) * torch.linspace(2, 0, n)[:, None]
         logits[0] *= 2
         kind = f"padding is token {pad}" if padded else "no padding"
-        cases.append(Case((logits, target, pad), shows=f"{batch} sentences of width {n}, {vocab_size} tokens in the vocabulary, {kind}"))
+        shows = f"{batch} sentences of width {n}, {vocab_size} tokens in the vocabulary, {kind}"
+        # A loss of nothing at all, as wrong answers give for a single word, is 0 / 0, and so is its gradient, if it has one.
+        cases.append(Case((logits, target, pad), shows=shows, gradients="none" if one else "values"))
     return cases
 
 
@@ -57,6 +60,10 @@ def _loss_padding_counted(logits, target, pad):
 
 def _loss_padding_is_zero(logits, target, pad):
     return _loss(logits, target, 0)
+
+
+def _loss_padding_never_predicted(logits, target, pad):
+    return sequence_loss(logits.masked_fill(torch.arange(logits.shape[-1]) == pad, -1e9), target, pad)
 
 
 def _loss_shifted_again(logits, target, pad):
@@ -147,6 +154,12 @@ LOSS = Question(
             "You take token 0 for the padding, whatever `pad` says. Where padding is another token, real words are left out and padding is "
             "counted.",
             _loss_padding_is_zero,
+        ),
+        Misconception(
+            "padding_left_out_of_the_softmax",
+            "You take the padding token out of the softmax. The model may well predict it, wrongly, and pays for that: left out are the "
+            "*positions* whose target is pad; the softmax runs over the whole vocabulary.",
+            _loss_padding_never_predicted,
         ),
         Misconception(
             "shifted_again",

@@ -11,10 +11,10 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _far_from_zero(g: Generator, *shape: int) -> Tensor:
     """Numbers around 500. No word's lie so close together that their float32 roundings, some hundred-thousandths, would show."""
-    while True:
-        x = normal(g, *shape)
-        if x.std(dim=-1, correction=0).min() > 0.3:
-            return 500 + x
+    x = normal(g, *shape)
+    deviations = x - x.mean(dim=-1, keepdim=True)
+    deviations /= deviations.std(dim=-1, correction=0, keepdim=True)
+    return 500 + normal(g, *shape[:-1], 1) + deviations * (0.6 + torch.rand(*shape[:-1], 1, generator=g))
 
 
 def _norm_cases(g: Generator) -> list[Case]:
@@ -32,6 +32,8 @@ def _norm_cases(g: Generator) -> list[Case]:
             (_far_from_zero(g, batch, heads, n, d_model), gamma, beta),
             shows=f"x of shape {(batch, heads, n, d_model)}, numbers around 500",
         ),
+        Case((normal(g, 2, 1, d_model), gamma, beta), shows=f"x of shape {(2, 1, d_model)}"),
+        Case((normal(g, 2, 1), gamma[:1], beta[:1]), shows="x of shape (2, 1): vectors of a single number"),
     ]
 
 
@@ -83,6 +85,7 @@ NORM = Question(
     chapter="05_encoder#normalisation",
     cases=_norm_cases,
     reference=layer_norm,
+    forbidden=("F.layer_norm", "torch.layer_norm", "torch.native_layer_norm"),
     misconceptions=(
         Misconception("unbiased_variance", _UNBIASED, partial(_norm, correction=1)),
         Misconception("unbiased_variance", _UNBIASED, partial(_norm, correction=1, epsilon="outside")),

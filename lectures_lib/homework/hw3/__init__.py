@@ -20,6 +20,8 @@ HOMEWORK = Homework(
         "label_smoothing",
         "tokenizers",
         "transformers",
+        "sentencepiece",
+        "tiktoken",
         "lectures_lib.tokenization",
         "lectures_lib.training",
         "lectures_lib.decoding",

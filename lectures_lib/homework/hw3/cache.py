@@ -15,21 +15,31 @@ Past = tuple[Tensor, Tensor]  # keys and values, (batch, n_heads, n_past, d_head
 
 def _cache_cases(g: Generator) -> list[Case]:
     cases = []
-    for kind in ("start", "one", "some"):
-        batch, n_heads, d_head, n, n_past = sizes(g, 5, 2, 7)
-        n = 1 if kind == "one" else n
-        d_model, max_len = n_heads * d_head, 16
+    for kind in ("start", "one", "some", "a single one"):
+        while True:
+            batch, n_heads, d_head, n, n_past = sizes(g, 5, 2, 7)
+            if not cases or n_heads != cases[0].init["n_heads"]:
+                break
+        n = 1 if "one" in kind else n
+        batch, n_past = (1, 1) if kind == "a single one" else (batch, n_past)
+        d_model, max_len = n_heads * d_head, 26 + len(cases)  # also for one who keeps all texts
         state = {f"W_{name}.weight": 1.5 * normal(g, d_model, d_model) / d_model**0.5 for name in "QKV"}
         state["W_O.weight"] = normal(g, d_model, d_model) / d_model**0.5
         state["positions.weight"] = normal(g, max_len, d_model)
         past = None if kind == "start" else (normal(g, batch, n_heads, n_past, d_head), normal(g, batch, n_heads, n_past, d_head))
+        # Another text afterwards, and then the first call once more: a layer that keeps the past to itself mixes the texts up.
+        other = (normal(g, batch, n_heads, n_past, d_head), normal(g, batch, n_heads, n_past, d_head))
+        again = ((normal(g, batch, n + 1, d_model), other), (normal(g, batch, 2, d_model),)) if kind == "start" else ()
         before = "nothing before them" if past is None else f"behind {n_past} earlier ones"
         cases.append(
             Case(
                 (normal(g, batch, n, d_model),) if past is None and whole(g, 0, 1) else (normal(g, batch, n, d_model), past),
                 init={"d_model": d_model, "n_heads": n_heads, "max_len": max_len},
                 state=state,
-                shows=f"{batch} texts, {n} new token{'s' * (n > 1)} each, {before}; {n_heads} heads of {d_head}",
+                again=again,
+                gradients="none",  # a layer for writing, which may well run below no_grad
+                shows=f"{batch} texts, {n} new token{'s' * (n > 1)} each, {before}; {n_heads} heads of {d_head}"
+                + "; then two other texts" * bool(again),
             )
         )
     return cases
@@ -101,6 +111,27 @@ class _At:
 class _PastForgottenAltogether(CachedAttention):
     def forward(self, x, past=None):
         return super().forward(x)
+
+
+class _KeptInside(CachedAttention):
+    """Ignores the past that it is given, and goes on from what its own calls have left."""
+
+    kept: Past | None = None
+
+    def forward(self, x, past=None):
+        output, self.kept = super().forward(x, self.kept)
+        return output, self.kept
+
+
+class _KeptWhereNoneIsGiven(CachedAttention):
+    """Takes the past that it is given, and where there is none what its own last call has left."""
+
+    kept: Past | None = None
+
+    def forward(self, x, past=None):
+        kept = self.kept if self.kept is not None and len(self.kept[0]) == len(x) else None
+        output, self.kept = super().forward(x, kept if past is None else past)
+        return output, self.kept
 
 
 class _PositionsRestart(CachedAttention):
@@ -217,6 +248,30 @@ class _HeadsByView(CachedAttention):
         return x.reshape(x.shape[0], self.n_heads, x.shape[1], -1)
 
 
+class _ValuesWithoutPositions(CachedAttention):
+    def forward(self, x, past=None):
+        n_past = 0 if past is None else past[0].shape[2]
+        with_positions = x + self.positions.weight[n_past:][: x.shape[1]]
+        Q, K, V = self._heads(self.W_Q(with_positions)), self._heads(self.W_K(with_positions)), self._heads(self.W_V(x))
+        if past is not None:
+            K, V = self._join(past, (K, V))
+        scores = (Q @ K.transpose(-2, -1) / self._divisor()).masked_fill(self._hidden(x.shape[1], n_past), -torch.inf)
+        return self.W_O((scores.softmax(dim=-1) @ V).transpose(1, 2).flatten(2)), (K, V)
+
+
+class _Interleaved(CachedAttention):
+    """Head 0 takes every n_heads-th number; its output goes back to the same places."""
+
+    def forward(self, x, past=None):
+        n, n_past = x.shape[1], 0 if past is None else past[0].shape[2]
+        x = x + self.positions.weight[n_past:][:n]
+        Q, K, V = (W(x).unflatten(-1, (-1, self.n_heads)).movedim(-1, 1) for W in (self.W_Q, self.W_K, self.W_V))
+        if past is not None:
+            K, V = self._join(past, (K, V))
+        scores = (Q @ K.transpose(-2, -1) / self._divisor()).masked_fill(self._hidden(n, n_past), -torch.inf)
+        return self.W_O((scores.softmax(dim=-1) @ V).movedim(1, -1).flatten(2)), (K, V)
+
+
 class _KeysWithoutPositions(CachedAttention):
     """Positions reach the queries only."""
 
@@ -231,12 +286,24 @@ class _KeysWithoutPositions(CachedAttention):
 
 
 _FORGOTTEN = (
-    "You look at the new tokens only: what was read before is forgotten. Put the old keys and values in front of the new ones, "
-    "torch.cat([old, new], dim=2), and let the new queries attend to all of them."
+    "The new tokens attend to each other only: the past that is given has no influence. Put the old keys and values in front of the new "
+    "ones, torch.cat([old, new], dim=2), and let the new queries attend to all of them."
 )
 _OFF = "Your positions are off by one. After n_past tokens, at positions 0 … n_past - 1, the first new one stands at position n_past."
 _MISTAKES = (
     Misconception("past_forgotten", _FORGOTTEN, _PastForgotten),
+    Misconception(
+        "past_kept_inside",
+        "Your layer goes on from what it kept of its own earlier calls, and the past that it is given has no influence. The past of each "
+        "text comes with the call, as an argument: the same layer reads several texts.",
+        _KeptInside,
+    ),
+    Misconception(
+        "past_kept_where_none_is_given",
+        "Where no past is given, your layer takes the one of its own last call. No past means that a text begins: the same layer reads "
+        "several texts, and must keep nothing of them to itself.",
+        _KeptWhereNoneIsGiven,
+    ),
     Misconception("past_forgotten", _FORGOTTEN, _PastForgottenAltogether),
     Misconception(
         "positions_restart",
@@ -255,6 +322,17 @@ _MISTAKES = (
         "positions_for_queries_only",
         "Only your queries know their positions. Add them to x first; queries, keys and values are all made from the sum.",
         _KeysWithoutPositions,
+    ),
+    Misconception(
+        "values_without_positions",
+        "Your values do not know their positions. Add them to x first; queries, keys and values are all made from the sum.",
+        _ValuesWithoutPositions,
+    ),
+    Misconception(
+        "interleaved",
+        "Your heads are interleaved: head 0 takes every n_heads-th number of a projection. It owns the first d_head of them: view as "
+        "(batch, n, n_heads, d_head), in this order.",
+        _Interleaved,
     ),
     Misconception(
         "no_mask",
@@ -349,7 +427,7 @@ CACHE = Question(
     name="hw3.CachedAttention",
     title="Attention with a memory",
     points=3,
-    minutes=25,
+    minutes=40,
     difficulty=3,
     chapter="09_generating#a-cache-the-same-words-less-work",
     cases=_cache_cases,

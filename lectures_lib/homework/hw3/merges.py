@@ -29,6 +29,7 @@ def _merges_cases(g: Generator) -> list[Case]:
         few_letters = {"".join(pick(g, "aaaabbb", whole(g, 4, 6))): whole(g, 1, 3) for _ in range(3)}
         return [
             Case((words, n), shows=f"{n} merges, learned from {words}"),
+            Case((words, n - 4), shows=f"{n - 4} merges, learned from {words}"),
             Case((few_letters, 20), shows=f"20 merges asked of {few_letters}, which has not as many"),
         ]
 
@@ -199,9 +200,16 @@ _MISTAKES = (
         "You stop when no pair occurs twice. That is sensible for a real text, but the question asks you to go on until no pair is left.",
         partial(_learn, at_least=2),
     ),
-    Misconception("no_pair_left", _RUNS_OUT, partial(_learn, guarded=False)),
-    Misconception("no_pair_left", _RUNS_OUT, partial(_learn, guarded=False, choose=lambda c: sorted(c, key=lambda p: (-c[p], p))[0])),
-    Misconception("no_pair_left", _RUNS_OUT, partial(_learn, guarded=False, choose=lambda c: (max(c.values()), _first(c))[1])),
+    Misconception("no_pair_left", _RUNS_OUT, partial(_learn, guarded=False), by_exception=True),
+    Misconception(
+        "no_pair_left",
+        _RUNS_OUT,
+        partial(_learn, guarded=False, choose=lambda c: sorted(c, key=lambda p: (-c[p], p))[0]),
+        by_exception=True,
+    ),
+    Misconception(
+        "no_pair_left", _RUNS_OUT, partial(_learn, guarded=False, choose=lambda c: (max(c.values()), _first(c))[1]), by_exception=True
+    ),
     Misconception(
         "symbols_not_merges",
         'You return the new symbols, such as "in". A merge is a pair, and from "ing" nobody can tell whether "i" and "ng" were '

@@ -14,9 +14,12 @@ def _nucleus_cases(g: Generator) -> list[Case]:
     def draw(g: Generator) -> list[Case]:
         batch, vocab = sizes(g, 1, 3, 5) + sizes(g, 1, 6, 10)
         p, other_p = (share / 100 for share in pick(g, range(55, 95, 5), 2))
+        low = whole(g, 20, 45) / 100
+        other = 1.5 * normal(g, 1, vocab)
         flat, steep = 1.5 * normal(g, batch, vocab), normal(g, batch, vocab)
         steep[torch.arange(batch), torch.randint(vocab, (batch,), generator=g)] += whole(g, 6, 8)
         return [
+            Case((other, low), shows=f"one row of {vocab} logits, p = {low}"),
             Case((flat, p), shows=f"{batch} rows of {vocab} logits, p = {p}"),
             Case((steep, other_p), shows=f"{batch} rows of {vocab} logits, in each a single one with more than p = {other_p}"),
         ]
@@ -126,6 +129,17 @@ def _first_row_for_all(logits: Tensor, p: float) -> Tensor:
     return _over(logits, logits >= logits.topk(k, dim=-1).values[:, -1:])
 
 
+def _most_for_all(logits: Tensor, p: float) -> Tensor:
+    """As many words in every row as the row that needs most."""
+    k = int(_kept(logits, p).sum(dim=-1).max())
+    return _over(logits, logits >= logits.topk(k, dim=-1).values[:, -1:])
+
+
+def _divided_by_all_rows(logits: Tensor, p: float) -> Tensor:
+    kept = _not_renormalised(logits, p)
+    return kept / kept.sum()
+
+
 _DROPPED = (
     "You drop the word with which the sum crosses p, so that what you keep stays *below* p; where a single word has more than p, "
     "nothing is left. The nucleus reaches p: keep a word if the sum of the likelier ones *before* it is below p."
@@ -210,6 +224,16 @@ _MISTAKES = (
         "first_row_for_all",
         "You keep as many words in every row as the first row needs. Each row of the batch has its own nucleus.",
         _first_row_for_all,
+    ),
+    Misconception(
+        "most_for_all",
+        "You keep as many words in every row as the row that needs most. Each row of the batch has its own nucleus.",
+        _most_for_all,
+    ),
+    Misconception(
+        "divided_by_the_sum_of_all_rows",
+        "You divide by the sum over the whole batch. Each row is a distribution of its own and sums to 1: sum(dim=-1, keepdim=True).",
+        _divided_by_all_rows,
     ),
 )
 

@@ -26,6 +26,9 @@ def _pieces_cases(g: Generator) -> list[Case]:
         trap = [beginning, beginning + stem[:cut], f"##{stem}", f"##{ending}", f"##{stem[cut:-1]}", ending]
         by_letter = [word[0], *(f"##{letter}" for letter in letters), f"##{stem}", f"##{ending}"]
         strange = pick(g, "qxzj", 1)[0]
+        capital = [beginning.capitalize(), beginning, f"##{stem}", f"##{ending}"]
+        continued = [f"##{beginning}", stem, f"##{stem}", f"##{ending}"]
+        unmarked = [beginning, stem, f"##{ending}"]  # nothing with ## fits behind the beginning, and the bare stem would
         place = whole(g, len(beginning) + 1, len(word) - 1)
         with_strange = word[:place] + strange + word[place:]
         return [
@@ -33,6 +36,11 @@ def _pieces_cases(g: Generator) -> list[Case]:
             Case((word, _shuffled(g, [*spelled, word])), shows=f"the word {word!r}, itself in the vocabulary"),
             Case((word, _shuffled(g, trap)), shows=f"the word {word!r}, with the vocabulary {sorted(set(trap))}"),
             Case((word, _shuffled(g, by_letter)), shows=f"the word {word!r}, which begins with a piece of one letter"),
+            Case(
+                (word.capitalize(), _shuffled(g, capital)), shows=f"the word {word.capitalize()!r}, with the vocabulary {sorted(capital)}"
+            ),
+            Case((word, _shuffled(g, continued)), shows=f"the word {word!r}, with the vocabulary {sorted(continued)}"),
+            Case((word, _shuffled(g, unmarked)), shows=f"the word {word!r}, with the vocabulary {sorted(unmarked)}"),
             Case((word, [word]), shows=f"the word {word!r}, the only one in the vocabulary"),
             Case((with_strange, _shuffled(g, spelled)), shows=f"the word {with_strange!r}, whose {strange!r} is in no piece"),
         ]
@@ -123,6 +131,37 @@ def _fewest(word: str, vocabulary: list[str]) -> list[str]:
     return ["[UNK]"] if best[0] is None else best[0]
 
 
+def _marked_or_not(word: str, vocabulary: list[str], written: str = "as found") -> list[str]:
+    """Takes a piece without ## inside a word too."""
+    pieces: list[str] = []
+    start = 0
+    while start < len(word):
+        for end in range(len(word), start, -1):
+            marked, plain = "##" + word[start:end], word[start:end]
+            if (start and marked in vocabulary) or plain in vocabulary:
+                as_found = marked if start and marked in vocabulary else plain
+                pieces.append(marked if start and written == "marked" else as_found)
+                start = end
+                break
+        else:
+            return ["[UNK]"]
+    return pieces
+
+
+def _plain_where_nothing_else_fits(word: str, vocabulary: list[str]) -> list[str]:
+    """Takes a piece without ## inside a word, but only where none with ## fits, however short."""
+    pieces: list[str] = []
+    start = 0
+    while start < len(word):
+        ends = range(len(word), start, -1)
+        fits = [mark + word[start:end] for mark in (("##", "") if start else ("",)) for end in ends if mark + word[start:end] in vocabulary]
+        if not fits:
+            return ["[UNK]"]
+        pieces.append(fits[0])
+        start += len(fits[0].removeprefix("##"))
+    return pieces
+
+
 def _from_the_right(word: str, vocabulary: list[str]) -> list[str]:
     pieces: list[str] = []
     end = len(word)
@@ -142,6 +181,36 @@ def _looked_up_plain(word: str, vocabulary: list[str]) -> list[str]:
     return pieces[:1] + [f"##{piece}" for piece in pieces[1:]]
 
 
+def _lower_case(word: str, vocabulary: list[str]) -> list[str]:
+    return word_pieces(word.lower(), vocabulary)
+
+
+def _continuation_first(word: str, vocabulary: list[str], written: str = "plain") -> list[str]:
+    """A piece with ## may begin the word too."""
+    begins = {piece[2:] for piece in vocabulary if piece.startswith("##")}
+    pieces = word_pieces(word, [*vocabulary, *(piece for piece in begins if word.startswith(piece))])
+    return [f"##{pieces[0]}", *pieces[1:]] if written == "as found" and pieces[0] not in [*vocabulary, "[UNK]"] else pieces
+
+
+def _one_letter_never_tried(word: str, vocabulary: list[str]) -> list[str]:
+    """The loop over a piece's end stops one too early, but at the beginning of the word."""
+    return word_pieces(word, [piece for piece in vocabulary if len(piece) != 3 or not piece.startswith("##")])
+
+
+def _first_in_the_vocabulary(word: str, vocabulary: list[str]) -> list[str]:
+    pieces: list[str] = []
+    start = 0
+    while start < len(word):
+        prefix = "##" if start else ""
+        fits = (p for p in vocabulary if len(p) > len(prefix) and p.startswith(prefix) and word.startswith(p[len(prefix) :], start))
+        piece = next(fits, None)
+        if piece is None:
+            return ["[UNK]"]
+        pieces.append(piece)
+        start += len(piece) - len(prefix)
+    return pieces
+
+
 def _not_in_a_list(word: str, vocabulary: list[str]) -> list[str] | str:
     pieces = word_pieces(word, vocabulary)
     return "[UNK]" if pieces == ["[UNK]"] else pieces
@@ -159,6 +228,13 @@ _MARKS = (
     'You look for the rest of a word without ##. In the vocabulary "able" (which begins a word) and "##able" (which continues one) '
     'are two different pieces: from the second piece on, look for "##" + letters.'
 )
+_EITHER = (
+    "Inside a word you also take a piece that has no ##. In the vocabulary a piece without the mark begins a word and fits nowhere else: "
+    'from the second piece on, only "##" + letters counts.'
+)
+_CONTINUES = (
+    "You let a piece with ## begin a word. The mark says that a piece continues one: the first piece stands in the vocabulary without it."
+)
 _OTHER_WAY = (
     "Where the longest piece leads to a dead end you find another way to cut the word. That is clever, but not WordPiece: it never goes "
     'back. The longest piece is taken, and if nothing fits the rest, the word is ["[UNK]"].'
@@ -172,6 +248,9 @@ _MISTAKES = (
     ),
     Misconception("looked_up_without_marks", _MARKS, partial(_read, mark_rest=False)),
     Misconception("looked_up_without_marks", _MARKS, _looked_up_plain),
+    Misconception("either_spelling_fits", _EITHER, _marked_or_not),
+    Misconception("either_spelling_fits", _EITHER, _plain_where_nothing_else_fits),
+    Misconception("either_spelling_fits", _EITHER, partial(_marked_or_not, written="marked")),
     Misconception(
         "marks_not_written",
         "You find the right pieces and then drop their ##. The mark is part of the piece's name: without it nobody could tell where the "
@@ -182,6 +261,24 @@ _MISTAKES = (
         "first_piece_marked",
         "You look for the first piece with ## too. The mark says that a piece *continues* a word; the first one does not.",
         partial(_read, mark_first=True),
+    ),
+    Misconception("continuation_begins_the_word", _CONTINUES, _continuation_first),
+    Misconception("continuation_begins_the_word", _CONTINUES, partial(_continuation_first, written="as found")),
+    Misconception(
+        "lower_case",
+        "You put the word into lower case first. Some of BERT's tokenizers do so before they look for pieces; here the word is read as it "
+        "is, capitals included.",
+        _lower_case,
+    ),
+    Misconception(
+        "one_letter_never_tried",
+        "Inside a word you never try a piece of a single letter, ## and one more: your loop over the piece's end stops one too early.",
+        _one_letter_never_tried,
+    ),
+    Misconception(
+        "first_in_the_vocabulary",
+        "You take the first piece of the vocabulary that fits. Its order says nothing: of all that fit, the longest is taken.",
+        _first_in_the_vocabulary,
     ),
     Misconception("pieces_kept", _UNKNOWN, partial(_read, unknown="rest")),
     Misconception("pieces_kept", _UNKNOWN, partial(_read, unknown="what there is")),

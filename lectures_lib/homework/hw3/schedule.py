@@ -9,8 +9,9 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _schedule_cases(g: Generator) -> list[Case]:
-    d_model = pick(g, (128, 256, 384, 768, 1024), 1)[0]
-    warmup = 100 * whole(g, 5, 60)
+    widths = pick(g, (128, 256, 384, 768, 1024), 2)
+    warmups = [100 * whole(g, 5, 30), 100 * whole(g, 31, 60)]
+    d_model, warmup = widths[0], warmups[0]
     moments = {
         "the very first step": 0,
         "early in the warm-up": whole(g, 5, 50),
@@ -18,7 +19,14 @@ def _schedule_cases(g: Generator) -> list[Case]:
         "shortly after it": warmup + whole(g, 100, 300),
         "long after it": warmup * whole(g, 4, 20) + whole(g, 0, 99),
     }
+    others = [(whole(g, 400, 480), widths[1], warmups[1]), (warmups[1] + whole(g, 100, 300), widths[1], warmups[1])]
+    short = whole(g, 5, 20)
+    # Right after the peak of a short warm-up, at it, and so long after it that only the falling term counts, whatever scales the other.
+    others += [(short, d_model, short), (short - 1, widths[1], short), (40 * short, d_model, short)]
+    others += [(warmup - 1, widths[1], warmup), (warmup * 3, widths[1], warmup), (warmups[1] * 2 + 1, d_model, warmups[1])]
     return [
+        *(Case(args, shows=f"{args[0]} steps before, d_model = {args[1]}, warmup = {args[2]}") for args in others),
+    ] + [
         Case((steps_before, d_model, warmup), shows=f"{what}: {steps_before} steps before, d_model = {d_model}, warmup = {warmup}")
         for what, steps_before in moments.items()
     ]
@@ -57,6 +65,23 @@ def _no_warmup(steps_before: int, d_model: int, warmup: int) -> float:
     return d_model**-0.5 * (steps_before + 1) ** -0.5
 
 
+def _one_step_too_long(steps_before: int, d_model: int, warmup: int) -> float:
+    """The branch asks how many steps were made before, not which one this is."""
+    step = steps_before + 1
+    return d_model**-0.5 * (step * warmup**-1.5 if steps_before <= warmup else step**-0.5)
+
+
+def _one_term(steps_before: int, d_model: int, warmup: int, of: str = "falling") -> float:
+    step = steps_before + 1
+    falling, rising = step**-0.5, step * warmup**-1.5
+    return min(falling * d_model**-0.5, rising) if of == "falling" else min(falling, rising * d_model**-0.5)
+
+
+def _restarted_from_the_peak(steps_before: int, d_model: int, warmup: int) -> float:
+    step = steps_before + 1
+    return d_model**-0.5 * (step * warmup**-1.5 if step <= warmup else warmup**-0.5 * (step - warmup) ** -0.5)
+
+
 def _restarted(steps_before: int, d_model: int, warmup: int) -> float:
     """The decay counts its steps from the end of the warm-up."""
     step = steps_before + 1
@@ -66,6 +91,12 @@ def _restarted(steps_before: int, d_model: int, warmup: int) -> float:
 _COUNTED_FROM_0 = (
     "You put `steps_before` itself into the formula, as its step. The formula counts steps from 1: before the first step, no step has "
     "been made, and step is 0 + 1. (With 0, 0^-0.5 is a division by zero, and a first step with rate 0 changes nothing.)"
+)
+
+_ONE_TERM = "d_model^-0.5 scales only one of your two terms, a matter of brackets. It stands before the minimum and scales both of them."
+_RESTARTED = (
+    "You count the steps of the decay from the end of the warm-up. Both terms use the same step, counted from the very first one, and they "
+    "meet at step = warmup without a jump."
 )
 
 SCHEDULE = Question(
@@ -135,12 +166,16 @@ SCHEDULE = Question(
             "Your rate falls with 1/step after the warm-up, and thus too fast: four times the steps, half the rate. The exponent is -0.5.",
             _linear_down,
         ),
+        Misconception("decay_counted_from_the_warmup", _RESTARTED, _restarted),
+        Misconception("decay_counted_from_the_warmup", _RESTARTED, _restarted_from_the_peak),
         Misconception(
-            "decay_counted_from_the_warmup",
-            "You count the steps of the decay from the end of the warm-up, so the rate jumps up there. Both terms use the same step, "
-            "and they meet at step = warmup without a jump.",
-            _restarted,
+            "warmed_up_one_step_too_long",
+            "Your warm-up is one step too long: you ask whether steps_before is at most warmup, but the step is steps_before + 1. Compare "
+            "the step itself; or take the smaller of both terms, which needs no branch.",
+            _one_step_too_long,
         ),
+        Misconception("d_model_for_one_term_only", _ONE_TERM, _one_term),
+        Misconception("d_model_for_one_term_only", _ONE_TERM, partial(_one_term, of="rising")),
     ),
     atol=1e-12,
 )

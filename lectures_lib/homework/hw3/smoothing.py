@@ -11,18 +11,29 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _smoothing_cases(g: Generator) -> list[Case]:
-    cases = []
-    for pad_is_zero in (True, False):
+    cases = [_far_apart(g)]
+    for i, pad_is_zero in enumerate((True, False)):
         batch, n, vocab = *sizes(g, 2, 3, 6), whole(g, 7, 11)
         pad = 0 if pad_is_zero else whole(g, 2, vocab - 1)
-        epsilon = whole(g, 10, 30) / 100
+        epsilon = whole(g, 10 + 12 * i, 18 + 12 * i) / 100
         targets = torch.randint(vocab - 1, (batch, n), generator=g)
         targets += targets >= pad  # none of them is padding yet
         for row, length in enumerate(sizes(g, batch, 1, n + 2)):
             targets[row, length:] = pad
         shows = f"{batch} sentences padded to {n} tokens, {vocab} words, epsilon = {epsilon}, the padding is {pad}"
-        cases.append(Case((2 * normal(g, batch, n, vocab), targets, epsilon, pad), shows=shows))
+        # The right word is likely on the whole, so that the loss grows with epsilon.
+        logits = 2 * normal(g, batch, n, vocab) + 3 * torch.nn.functional.one_hot(targets, vocab)
+        cases.append(Case((logits, targets, epsilon, pad), shows=shows, gradients="values"))
     return cases
+
+
+def _far_apart(g: Generator) -> Case:
+    """In float32 e^-200 is 0, and its logarithm -∞; that of the softmax is -200."""
+    vocab = whole(g, 4, 6)
+    targets = torch.randperm(vocab, generator=g)[None, :3]
+    logits = 200.0 * torch.nn.functional.one_hot((targets + 1) % vocab, vocab) + normal(g, 1, 3, vocab)
+    pad = int(targets[0, -1])
+    return Case((logits, targets, 0.1, pad), shows=f"one sentence of 3 tokens, {vocab} words, scores of 0 and 200, the padding is {pad}")
 
 
 def smoothed_cross_entropy(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
@@ -82,6 +93,16 @@ def _right_word_keeps_all(logits: Tensor, targets: Tensor, epsilon: float, pad: 
 
 def _epsilon_on_each(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
     return _mean(_losses(logits, targets, epsilon, share=epsilon), targets != pad)
+
+
+def _log_of_softmax(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+    log_probs, real = logits.softmax(dim=-1).log(), targets != pad
+    right = -log_probs.gather(-1, targets[..., None])[..., 0]
+    return _mean((1 - epsilon) * right - epsilon * log_probs.mean(dim=-1), real)
+
+
+def _above_pad_only(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+    return _mean(_losses(logits, targets, epsilon), targets > pad)
 
 
 def _swapped(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
@@ -158,6 +179,18 @@ SMOOTHING = Question(
             "zeros_taken_for_padding",
             "You take 0 for padding. Here it is the word whose number is `pad`, and 0 may be a real one.",
             partial(_loss, over="zeros are pads"),
+        ),
+        Misconception(
+            "words_below_pad_left_out",
+            "You keep the targets that are greater than pad, and leave out the words with smaller numbers. Padding is the one word whose "
+            "number is pad: keep the places where targets != pad.",
+            _above_pad_only,
+        ),
+        Misconception(
+            "log_of_softmax",
+            "You take the softmax and then its logarithm. A word that is very unlikely gets the probability 0, rounded, and the logarithm "
+            "of 0 is -∞. log_softmax takes both at once and rounds nothing away.",
+            _log_of_softmax,
         ),
         Misconception(
             "sum",

@@ -85,7 +85,7 @@ def _row_behind(texts: Tensor, prompts: Tensor, vocab_size: int) -> Tensor:
 TRAINING = Question(
     name="hw3.train_and_predict",
     title="A model that has read about animals",
-    points=3,
+    points=2,
     minutes=20,
     difficulty=2,
     chapter="10_language_model#training",

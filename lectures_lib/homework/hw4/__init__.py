@@ -14,6 +14,17 @@ from lectures_lib.homework.questions import Homework
 HOMEWORK = Homework(
     name="hw4",
     title="The Vision Transformer",
-    ready_made=("F.unfold", "functional.unfold", "nn.Unfold", "lectures_lib.vit", "lectures_lib.rollout"),
+    ready_made=(
+        "F.unfold",
+        "functional.unfold",
+        "nn.Unfold",
+        "torchvision",
+        "timm",
+        "transformers",
+        "lectures_lib.vit",
+        "lectures_lib.rollout",
+        "lectures_lib.layers",
+        "lectures_lib.positions",
+    ),
     questions=(PATCHES, CONVOLUTION, EMBEDDING, POSITIONS, COUNT, ROLLOUT),
 )

@@ -4,16 +4,19 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
+from lectures_lib.homework.hw3.inputs import pick
+from lectures_lib.homework.hw4.inputs import squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _convolution_cases(g: Generator) -> list[Case]:
     cases = []
-    for grey in (True, False):
-        p, rows, columns, channels = sizes(g, 4, 2, 5)
-        channels = 1 if grey else channels
+    for p, kind in zip(pick(g, (2, 3, 4, 5), 3), ("grey", "coloured", "alone"), strict=True):  # no fixed size of patches is right
+        rows, columns, channels = [size for size in sizes(g, 4, 2, 5) if size != p]
         batch, extra = sizes(g, 2, 2, 4)
-        d_model = rows * columns + extra
+        channels = channels if kind == "coloured" else 1
+        batch, rows, columns = (1, 1, 1) if kind == "alone" else (batch, rows, columns)
+        d_model = 1 if kind == "alone" else rows * columns + extra
         images, weight, bias = normal(g, batch, channels, rows * p, columns * p), normal(g, d_model, channels * p * p), normal(g, d_model)
         shows = f"images of shape {tuple(images.shape)}, patch_size = {p}, d_model = {d_model}"
         cases.append(Case((images, weight, bias, p), shows=shows))
@@ -44,6 +47,10 @@ def _padded(images, weight, bias, patch_size):
 
 def _no_bias(images, weight, bias, patch_size):
     return _embed(images, weight, None, patch_size)
+
+
+def _bias_twice(images, weight, bias, patch_size):
+    return _embed(images, weight, 2 * bias, patch_size)
 
 
 def _channels_last(images, weight, bias, patch_size):
@@ -81,6 +88,10 @@ def _not_flattened(images, weight, bias, patch_size):
     return _embed(images, weight, bias, patch_size, finish=lambda x: x)
 
 
+def _no_convolution(images, weight, bias, patch_size):
+    return F.linear(F.unfold(images, patch_size, stride=patch_size).mT, weight, bias)
+
+
 def _grid_kept(images, weight, bias, patch_size):
     return _embed(images, weight, bias, patch_size, finish=lambda x: x.permute(0, 2, 3, 1))
 
@@ -94,6 +105,7 @@ CONVOLUTION = Question(
     chapter="11_vision_transformer#a-patch-becomes-a-vector",
     cases=_convolution_cases,
     reference=embed_by_convolution,
+    required=("F.conv2d", "torch.conv2d"),
     misconceptions=(
         Misconception(
             "stride_1",
@@ -112,6 +124,11 @@ CONVOLUTION = Question(
             "The products are right, the bias is missing: a linear layer adds it to each vector, and so does a convolution if you hand it "
             "on.",
             _no_bias,
+        ),
+        Misconception(
+            "bias_twice",
+            "You add the bias twice: the convolution adds what it gets as bias, and nothing is to be added afterwards.",
+            _bias_twice,
         ),
         Misconception(
             "kernel_channels_last",
@@ -165,6 +182,13 @@ CONVOLUTION = Question(
             "grid_not_flattened",
             "The vectors are right, but they still stand in rows and columns. A Transformer reads a sequence: flatten the two into one.",
             _grid_kept,
+        ),
+        squeezing(embed_by_convolution),
+        Misconception(
+            "no_convolution",
+            "The vectors are right, but no convolution has made them. The point of this question is that one call of F.conv2d does: make "
+            "its kernel of the matrix.",
+            _no_convolution,
         ),
     ),
 )

@@ -76,20 +76,33 @@ def _count(
     shared=False,
     head=True,
     head_bias=True,
+    bias_of_w_2=None,
+    biases_per_head=False,
+    channels_have_positions=False,
+    positions_without_class=True,
+    final_norm_in_each_block=False,
 ):
     n_patches = (image_size // patch_size) ** (2 if squared else 1)
     pixels = {None: n_channels * patch_size**2, "grey": patch_size**2, "one side": n_channels * patch_size}[pixels]
-    attention = projections * (d_model**2 + d_model * (biases and attention_biases)) * (n_heads if per_head else 1)
-    feed_forward = 2 * d_model * d_ff + (d_ff + d_model) * biases
+    norms_in_a_block, final_norm = (3, False) if final_norm_in_each_block else (norms_in_a_block, final_norm)
+    n_patches *= n_channels if channels_have_positions else 1
+    bias = d_model * {False: 1, "d_model": n_heads, "cut": 1 / n_heads}[biases_per_head] * (biases and attention_biases)
+    attention = projections * (d_model**2 + bias) * (n_heads if per_head else 1)
+    feed_forward = 2 * d_model * d_ff + (d_ff + {None: d_model, "d_ff": d_ff}[bias_of_w_2]) * biases
     norm = norm_vectors * d_model
     block = attention + feed_forward + norms_in_a_block * norm
-    vectors = (with_class if class_token else without_class) + n_patches * positions
+    vectors = (with_class if class_token else without_class) + n_patches * (positions and (class_token or positions_without_class))
     embedding = (pixels + (biases and projection_bias)) * d_model * projection + vectors * d_model
     ends = norm * final_norm + (d_model + (biases and head_bias)) * n_classes * head
     return embedding + (1 if shared else n_layers) * block + ends
 
 
 _POSITIONS = "You count no positions for the patches. ViT's are learned, one vector for each place, and not the sinusoids of 2017."
+
+_BIASES = (
+    "The biases of your attention depend on the number of heads. All heads together make projections of d_model numbers each, with one "
+    "bias of d_model numbers, however many heads there are."
+)
 
 COUNT = Question(
     name="hw4.vit_parameters",
@@ -143,6 +156,30 @@ COUNT = Question(
             "You take image_size / patch_size for the number of patches. That is how many stand side by side; the whole image has the "
             "square of it.",
             partial(_count, squared=False),
+        ),
+        Misconception(
+            "no_positions_without_class_token",
+            "Right with a class token. With class_token=False the *patches* keep their positions, one for each; only the token and its "
+            "own position go. (In Python, a + b if c else d means (a + b) if c else d.)",
+            partial(_count, positions_without_class=False),
+        ),
+        Misconception(
+            "positions_for_each_channel",
+            "You count a patch once for each channel. All channels of a place make one patch, with one position.",
+            partial(_count, channels_have_positions=True),
+        ),
+        Misconception(
+            "bias_of_the_wrong_width",
+            "The layer that comes back from d_ff to d_model has a bias of d_model numbers, one for each number that it returns; you count "
+            "d_ff.",
+            partial(_count, bias_of_w_2="d_ff"),
+        ),
+        Misconception("biases_of_attention_by_heads", _BIASES, partial(_count, biases_per_head="d_model")),
+        Misconception("biases_of_attention_by_heads", _BIASES, partial(_count, biases_per_head="cut")),
+        Misconception(
+            "final_norm_in_each_block",
+            "You count three norms in each block. There are two; the third stands once, after the last block.",
+            partial(_count, final_norm_in_each_block=True),
         ),
         Misconception("positions_not_counted", _POSITIONS, partial(_count, positions=False)),
         Misconception("positions_not_counted", _POSITIONS, partial(_count, positions=False, with_class=1)),

@@ -4,25 +4,35 @@ import torch
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
+from lectures_lib.homework.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _embedding_cases(g: Generator) -> list[Case]:
     cases = []
-    for batch in (1, int(torch.randint(2, 4, (), generator=g))):
-        n_patches, n_pixels, d_model = sizes(g, 3, 4, 9)
+    several = int(torch.randint(2, 4, (), generator=g))
+    for batch, single in ((1, False), (several, False), (several, True)):
+        while True:
+            n_patches, n_pixels, d_model = sizes(g, 3, 4, 9)
+            if all(d_model != case.init["d_model"] and n_pixels != case.init["n_pixels"] for case in cases[:1]):
+                break
+        n_patches = 1 if single else n_patches
         state = {
             "projection.weight": normal(g, d_model, n_pixels),
             "projection.bias": normal(g, d_model),
             "class_token": normal(g, d_model),
             "positions": normal(g, 1 + n_patches, d_model),
         }
+        twice = batch > 1 and not single
         cases.append(
             Case(
                 (normal(g, batch, n_patches, n_pixels),),
+                train=twice,
+                again=((normal(g, batch + 1, n_patches, n_pixels),),) if twice else (),
                 init={"n_patches": n_patches, "n_pixels": n_pixels, "d_model": d_model},
                 state=state,
-                shows=f"{batch} image{'s' if batch > 1 else ''} of {n_patches} patches of {n_pixels} numbers, d_model = {d_model}",
+                shows=f"{batch} image{'s' * (batch > 1)} of {n_patches} patch{'es' * (not single)} of {n_pixels} numbers, {d_model = }"
+                + (TRAINING + TWICE if twice else ""),
             )
         )
     return cases
@@ -74,6 +84,18 @@ class _PositionsFirst(PatchEmbedding):
 class _ClassPositionLast(PatchEmbedding):
     def forward(self, patches):
         return self.with_class(self.projection(patches)) + self.positions.roll(1, dims=0)
+
+
+class _ClassPositionTwice(PatchEmbedding):
+    def forward(self, patches):
+        x = super().forward(patches)
+        return torch.cat([x[:, :1] + self.positions[:1], x[:, 1:]], dim=1)
+
+
+class _ClassTokenForTheFirstImage(PatchEmbedding):
+    def with_class(self, x):
+        first = (torch.arange(len(x)) == 0)[:, None, None]
+        return torch.cat([self.class_token * first, x], dim=1)
 
 
 class _NotExpanded(PatchEmbedding):
@@ -184,6 +206,17 @@ EMBEDDING = Question(
             _ClassPositionLast,
         ),
         Misconception(
+            "class_position_twice",
+            "The class token gets its position twice: you add it before you prepend the token, and then again with all the others.",
+            _ClassPositionTwice,
+        ),
+        Misconception(
+            "class_token_for_the_first_image",
+            "Only the first image of the batch gets the class token; the others get zeros in its place. Every image needs a copy: "
+            "self.class_token.expand(len(x), 1, -1).",
+            _ClassTokenForTheFirstImage,
+        ),
+        Misconception(
             "not_expanded",
             "Right for one image; with several, `torch.cat` finds one class token for the whole batch. Every image needs a copy: "
             "self.class_token.expand(len(x), 1, -1). It remains one parameter.",
@@ -232,5 +265,8 @@ EMBEDDING = Question(
             "and (1 + n_patches, d_model).",
             _ThreeDimensions,
         ),
+        squeezing(PatchEmbedding),
+        dropping(PatchEmbedding),
+        remembering(PatchEmbedding),
     ),
 )

@@ -7,21 +7,23 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from lectures_lib.homework.hw1.inputs import sizes
+from lectures_lib.homework.hw3.inputs import pick
+from lectures_lib.homework.hw4.inputs import squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _patch_cases(g: Generator) -> list[Case]:
-    p = 2
-    while p in (2, 4):  # 2² is 2 · 2, and 4² is 2⁴
-        p, rows, columns, channels = sizes(g, 4, 2, 5)
+    p, other = pick(g, (3, 5), 2)  # 2² is 2 · 2, and 4² is 2⁴; two sizes, so that no fixed one is right
+    rows, columns, channels = [size for size in sizes(g, 4, 2, 5) if size != p]
     batch, side = sizes(g, 2, 2, 4)
     cases = []
-    for shape, kind in (
-        ((batch, 1, side * p, side * p), "grey and square"),
-        ((batch, channels, rows * p, columns * p), f"{channels} channels, {rows} × {columns} patches"),
+    for patch_size, shape, kind in (
+        (other, (batch, 1, side * other, side * other), "grey and square"),
+        (p, (batch, channels, rows * p, columns * p), f"{channels} channels, {rows} × {columns} patches"),
+        (p, (1, 1, p, p), "a single grey image that is one patch"),
     ):
         images = torch.arange(math.prod(shape), dtype=torch.float32).view(shape)
-        cases.append(Case((images, p), shows=f"images of shape {shape}, counting 0, 1, 2, … ({kind}), patch_size = {p}"))
+        cases.append(Case((images, patch_size), shows=f"images of shape {shape}, counting 0, 1, 2, … ({kind}), {patch_size = }"))
     return cases
 
 
@@ -46,6 +48,12 @@ def _patches_channels_not_moved(images, patch_size):
     return blocks.reshape(len(images), -1, images.shape[1] * patch_size**2)
 
 
+def _patches_images_mixed(images, patch_size):
+    """The patches' rows and columns stand before the batch when everything is put in line."""
+    batch, channels = images.shape[:2]
+    return _rearranged(images, patch_size, (2, 4, 0, 1, 3, 5)).reshape(batch, -1, channels * patch_size**2)
+
+
 def _patches_columns_first(images, patch_size):
     return _rearranged(images, patch_size, (0, 4, 2, 1, 3, 5)).flatten(3).flatten(1, 2)
 
@@ -63,7 +71,8 @@ def _patches_interleaved(images, patch_size):
 
 
 def _patches_per_channel(images, patch_size):
-    return _rearranged(images, patch_size, (0, 1, 2, 4, 3, 5)).flatten(4).flatten(1, 3)
+    found = F.unfold(images.flatten(0, 1)[:, None], patch_size, stride=patch_size).mT
+    return found.reshape(len(images), -1, patch_size**2)
 
 
 def _patches_overlapping(images, patch_size):
@@ -71,7 +80,11 @@ def _patches_overlapping(images, patch_size):
 
 
 def _patches_unfold_untransposed(images, patch_size):
-    return patches(images, patch_size).mT
+    return F.unfold(images, patch_size, stride=patch_size)
+
+
+def _patches_unfold(images, patch_size):
+    return F.unfold(images, patch_size, stride=patch_size).mT
 
 
 def _patches_not_flattened(images, patch_size):
@@ -98,6 +111,7 @@ PATCHES = Question(
     chapter="11_vision_transformer#sixteen-pixels-four-words",
     cases=_patch_cases,
     reference=patches,
+    forbidden=("F.unfold",),
     misconceptions=(
         Misconception(
             "reshaped_only",
@@ -110,6 +124,12 @@ PATCHES = Question(
             "Right for grey images. With several channels your last reshape runs over (channels, rows, columns, p, p) as it lies in "
             "memory, so that a vector holds several patches of one channel. Move the channels behind rows and columns before you flatten.",
             _patches_channels_not_moved,
+        ),
+        Misconception(
+            "images_mixed",
+            "Right for a single image. In a batch, each of your sequences holds patches of several images: rows and columns stand before "
+            "the batch when you flatten. The batch stays the first dimension: permute(0, 2, 4, 1, 3, 5).",
+            _patches_images_mixed,
         ),
         Misconception(
             "patches_by_column",
@@ -167,6 +187,13 @@ PATCHES = Question(
             "square_assumed",
             "Right for square images only: you use as many columns as there are rows. Take the number of columns from the width.",
             _patches_square,
+        ),
+        squeezing(patches),
+        Misconception(
+            "unfold_called",
+            "The patches are right, and F.unfold has cut them. That is what this question asks you to build: use reshape and permute, or "
+            "the tensor's own .unfold.",
+            _patches_unfold,
         ),
     ),
 )

@@ -8,18 +8,22 @@ from lectures_lib.homework.hw1.inputs import normal, sizes
 from lectures_lib.homework.hw3.inputs import pick
 from lectures_lib.homework.questions import Case, Misconception, Question
 
-_SAME_NUMBER = ((4, 2, 8), (4, 8, 2), (6, 4, 9), (6, 9, 4))  # as many patches as before, but in another shape
+# As many patches as before, but in another shape: wider, and higher.
+_WIDER, _HIGHER = ((4, 2, 8), (6, 4, 9)), ((4, 8, 2), (6, 9, 4))
 
 
 def _position_cases(g: Generator) -> list[Case]:
     side, d_model, more, other = sizes(g, 4, 2, 6)
-    grids = [(side, side + more, side + more), (side, side + more, side + other), *pick(g, _SAME_NUMBER, 1)]
+    grids = [(side, side + more, side + more), (side, side + more, side + other), *pick(g, _WIDER, 1), *pick(g, _HIGHER, 1)]
+    grids += [(side, side, side + more), (side, side + more, side)]  # one direction stays as it is
+    grids += [(5, *pick(g, (2, 3, 4), 2)), (side, 1, other)]  # smaller in both; a single row
+    d_models = [d_model] * (len(grids) - 1) + [1]
     return [
         Case(
             (normal(g, 1 + side**2, d_model), rows, columns),
             shows=f"positions for {side} × {side} patches, d_model = {d_model}, wanted for {rows} × {columns}",
         )
-        for side, rows, columns in grids
+        for (side, rows, columns), d_model in zip(grids, d_models, strict=True)
     ]
 
 
@@ -93,6 +97,23 @@ def _viewed_back(positions, rows, columns):
 def _viewed_there_and_back(positions, rows, columns):
     side = round((len(positions) - 1) ** 0.5)
     return _resize(positions, rows, columns, lambda v: v.reshape(1, -1, side, side), lambda image: image.reshape(rows * columns, -1))
+
+
+def _columns_first_there(positions, rows, columns):
+    return _resize(positions, rows, columns, lambda vectors: _to_image(vectors).mT)
+
+
+def _goes_on_straight(positions, rows, columns):
+    """Beyond the outer middles the line through the last two goes on."""
+
+    def stretched(x, new):
+        at = (torch.arange(new) + 0.5) * len(x) / new - 0.5
+        low = at.floor().long().clamp(0, len(x) - 2)
+        return torch.lerp(x[low], x[low + 1], (at - low)[:, None, None])
+
+    side = round((len(positions) - 1) ** 0.5)
+    grid = stretched(stretched(positions[1:].reshape(side, side, -1), rows).transpose(0, 1), columns).transpose(0, 1)
+    return torch.cat([positions[:1], grid.flatten(0, 1)])
 
 
 def _align_corners(positions, rows, columns):
@@ -179,6 +200,18 @@ POSITIONS = Question(
             "patches_by_column",
             "The grid is scaled rightly, but you read it out down the columns. Patches are numbered row by row.",
             _by_column,
+        ),
+        Misconception(
+            "picture_transposed",
+            "You write the old positions into the picture column by column, so it is the transpose of what it should be. Patches are "
+            "numbered row by row: after reshape(1, side, side, d_model) comes permute(0, 3, 1, 2).",
+            _columns_first_there,
+        ),
+        Misconception(
+            "goes_on_in_a_straight_line",
+            "Between the middles of the old patches you are right. Beyond the first and the last, at the edges of the image, you go on in "
+            "a straight line; there the outer number itself is held.",
+            _goes_on_straight,
         ),
         Misconception("viewed_instead_of_permuted", _VIEWED, _viewed_there),
         Misconception("viewed_instead_of_permuted", _VIEWED, _viewed_back),

@@ -4,16 +4,24 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
+from lectures_lib.homework.hw3.inputs import pick
+from lectures_lib.homework.hw4.inputs import squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _rollout_cases(g: Generator) -> list[Case]:
     cases = []
-    for n_layers in sizes(g, 2, 2, 4):
-        batch, n_heads, rows, columns = sizes(g, 4, 2, 5)
+    heads = pick(g, (2, 3, 4, 5), 2)
+    for n_layers, n_heads in zip([*sizes(g, 2, 2, 4), 1], [*heads, 1], strict=True):
+        while True:
+            batch, rows, columns = [size for size in sizes(g, 4, 2, 5) if size != n_heads][:3]
+            if n_heads == 1 or (rows != n_layers and all(case.args[1] != rows and case.args[2] != columns for case in cases)):
+                break
+        batch, rows = (1, 1) if n_heads == 1 else (batch, rows)
         n = 1 + rows * columns
         weights = [(2 * normal(g, batch, n_heads, n, n)).softmax(dim=-1) for _ in range(n_layers)]
         shows = f"{n_layers} layers of {n_heads} heads, {batch} images of {rows} × {columns} patches"
+        shows = "one layer of one head, one image of a single row of patches" if n_heads == 1 else shows
         cases.append(Case((weights, rows, columns), shows=shows))
     return cases
 
@@ -61,6 +69,18 @@ def _not_halved(weights, rows, columns):
 
 def _residual_once(weights, rows, columns):
     return _rollout(weights, rows, columns, residual=lambda a: a, read=lambda product: _class_row(_half(product)))
+
+
+def _first_without_residual(weights, rows, columns):
+    """The product begins with the first layer's attention as it is."""
+    return _rollout(
+        weights, rows, columns, through=lambda layers: _first_to_last([2 * layers[0] - torch.eye(layers[0].shape[-1]), *layers[1:]])
+    )
+
+
+def _residual_as_a_head(weights, rows, columns):
+    layers = [torch.cat([layer, torch.eye(layer.shape[-1]).expand_as(layer[:, :1])], dim=1) for layer in weights]
+    return _rollout(layers, rows, columns, residual=lambda a: a)
 
 
 def _last_to_first(weights, rows, columns):
@@ -190,6 +210,18 @@ ROLLOUT = Question(
             _residual_once,
         ),
         Misconception(
+            "first_layer_without_residual",
+            "Your product begins with the first layer's attention as it is. That layer has a residual like all others: begin with (A + I) "
+            "/ 2.",
+            _first_without_residual,
+        ),
+        Misconception(
+            "residual_as_one_more_head",
+            "You count the residual as one more head. It carries as much as all heads together: take the mean of the heads first, then "
+            "(A + I) / 2.",
+            _residual_as_a_head,
+        ),
+        Misconception(
             "wrong_order",
             "Your product runs the wrong way. The last layer's matrix stands on the *left*: it says how to mix what the layers before it, "
             "on its right, have made. In the loop: product = layer @ product.",
@@ -264,5 +296,6 @@ ROLLOUT = Question(
             "The shares are right, in one line. Lay them out as a picture: reshape(batch, rows, columns).",
             _not_a_grid,
         ),
+        squeezing(rollout),
     ),
 )

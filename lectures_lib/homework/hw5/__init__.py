@@ -15,6 +15,16 @@ from lectures_lib.homework.questions import Homework
 HOMEWORK = Homework(
     name="hw5",
     title="BERT and its pre-training",
-    ready_made=("transformers", "lectures_lib.bert", "lectures_lib.pretraining", "lectures_lib.positions", "lectures_lib.tokenization"),
+    ready_made=(
+        "transformers",
+        "sentence_transformers",
+        "lectures_lib.bert",
+        "lectures_lib.pretraining",
+        "lectures_lib.pretrained",
+        "lectures_lib.positions",
+        "lectures_lib.layers",
+        "lectures_lib.heads",
+        "lectures_lib.tokenization",
+    ),
     questions=(PAIR, EMBEDDINGS, COUNT, MASKING, HEAD, LOSS, NEIGHBOURS),
 )

@@ -48,6 +48,8 @@ def _count(
     position_rows=1,
     segment_rows=1,
     embedding_norm=1,
+    norms_once=False,
+    pooler_each=False,
     pooler=True,
     word_layer=True,
     word_norm=True,
@@ -60,9 +62,10 @@ def _count(
     norm = norm_vectors * d_model
     layer = d_model * d_model + d_model * biases
     feed_forward = ff_matrices * d_model * d_ff + (d_ff + d_model) * (biases and ff_biases)
-    block = projections * layer + feed_forward + block_norms * norm
+    block = projections * layer + feed_forward + block_norms * norm * (not norms_once) + layer * pooler_each
     rows = token_rows * vocab_size + position_rows * max_len + segment_rows * n_segments
-    body = rows * d_model + embedding_norm * norm + (1 if shared else n_layers) * block + pooler * layer
+    body = rows * d_model + embedding_norm * norm + (1 if shared else n_layers) * block + (pooler and not pooler_each) * layer
+    body += block_norms * norm * norms_once
     word_head = word_layer * layer + word_norm * norm + vocab_size * (word_bias and biases) + untied * vocab_size * d_model
     sentence_head = sentence_classes * (d_model + biases)
     return body + ((word_head + sentence_head) if (heads or heads_always) and not heads_never else 0)
@@ -82,6 +85,10 @@ def _always_512(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=
 
 def _always_two_segments(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
     return _count(vocab_size, d_model, n_layers, d_ff, max_len, 2, heads)
+
+
+def _a_score_for_each_segment(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+    return _count(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads, sentence_classes=n_segments)
 
 
 _NORMS = (
@@ -211,6 +218,22 @@ COUNT = Question(
             "sentence_head_forgotten",
             "The head for pairs is missing: a layer from d_model to 2 scores, with its bias.",
             partial(_count, sentence_classes=0),
+        ),
+        Misconception(
+            "a_score_for_each_segment",
+            "Your head for pairs makes n_segments scores. It makes two, one for each class, whatever the number of segments: "
+            "2 · (d_model + 1) numbers.",
+            _a_score_for_each_segment,
+        ),
+        Misconception(
+            "block_norms_counted_once",
+            "You count the two norms of a block once for the whole model. Each of the n_layers blocks has its own two.",
+            partial(_count, norms_once=True),
+        ),
+        Misconception(
+            "pooler_in_each_layer",
+            "You count a pooler for each layer. There is one, above the last block.",
+            partial(_count, pooler_each=True),
         ),
         Misconception(
             "one_score_for_pairs",

@@ -5,14 +5,16 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
 from lectures_lib.homework.hw3.inputs import whole
+from lectures_lib.homework.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _embeddings_cases(g: Generator) -> list[Case]:
     cases = []
-    for kind in ("pairs", "single sentences", "three sentences, and tables of small numbers"):
+    for kind in ("pairs", "single sentences", "three sentences, and tables of small numbers", "one pair, padded"):
         (batch, n), d_model = sizes(g, 2, 3, 7), whole(g, 8, 11)
-        init = {"vocab_size": whole(g, 12, 16), "d_model": d_model, "max_len": max(batch, n) + whole(g, 2, 5)}
+        batch = 1 if kind.startswith("one") else batch
+        init = {"vocab_size": whole(g, 12, 16), "d_model": d_model, "max_len": max(batch, n) + whole(g, 4, 7)}
         n_segments, scale = (3, 0.05) if kind.startswith("three") else (2, 1.0)
         state = {
             "tokens.weight": scale * normal(g, init["vocab_size"], d_model),
@@ -22,15 +24,23 @@ def _embeddings_cases(g: Generator) -> list[Case]:
             "norm.bias": normal(g, d_model),
         }
         tokens = torch.randint(init["vocab_size"], (batch, n), generator=g)
-        ends = 1 + torch.stack([torch.randperm(n - 1, generator=g)[: n_segments - 1] for _ in range(batch)])
+        tokens[0, whole(g, 0, n - 1)] = 0  # a token like any other
+        ends = torch.randperm(n - 1, generator=g)[: n_segments - 1]
+        ends = 1 + (ends + torch.arange(batch)[:, None]) % (n - 1)  # no row ends where the one before does
         segments = (torch.arange(n)[:, None] >= ends[:, None]).sum(dim=-1)  # 0 … 0, 1 … 1, and so on; each at least once
+        if kind.startswith("one"):  # padding is in segment 0 again
+            tokens = torch.cat([tokens, torch.zeros(1, 3, dtype=torch.long)], dim=1)
+            segments = torch.cat([segments, torch.zeros(1, 3, dtype=torch.long)], dim=1)
         cases.append(
             Case(
                 (tokens,) if kind == "single sentences" else (tokens, segments),
+                train=kind == "single sentences",
+                again=((torch.randint(init["vocab_size"], (batch + 1, n - 1), generator=g),),) if kind == "single sentences" else (),
                 init=init if n_segments == 2 else init | {"n_segments": n_segments},
                 state=state,
                 shows=f"{kind}: tokens of shape {tuple(tokens.shape)}, d_model = {d_model}, {init['vocab_size']} tokens, "
-                f"{init['max_len']} positions, {'no segments given' if kind == 'single sentences' else f'{n_segments} segments'}",
+                f"{init['max_len']} positions, "
+                + (f"no segments given{TRAINING}{TWICE}" if kind == "single sentences" else f"{n_segments} segments"),
             )
         )
     return cases
@@ -179,6 +189,20 @@ class _WithoutSegmentsTheSecond(Embeddings):
         return self.segments(torch.ones_like(tokens) if segments is None else segments)
 
 
+class _Token0Zeroed(Embeddings):
+    """Token 0 is taken for padding: nothing is left of it."""
+
+    def forward(self, tokens, segments=None):
+        return super().forward(tokens, segments) * (tokens != 0)[..., None]
+
+
+class _NoVectorForToken0(Embeddings):
+    def forward(self, tokens, segments=None):
+        where = self.places(tokens, segments)
+        vectors = self.tokens(tokens) * (tokens != 0)[..., None]
+        return self.together(vectors, self.positions(where), self.kinds(tokens, segments))
+
+
 class _SegmentsIgnored(Embeddings):
     def kinds(self, tokens, segments):
         return self.segments(torch.zeros_like(tokens))
@@ -291,5 +315,17 @@ EMBEDDINGS = Question(
             "You give every token the vector of segment 0, also where other segments are given.",
             _SegmentsIgnored,
         ),
+        *(
+            Misconception(
+                "token_0_zeroed",
+                "You write zeros for token 0, or leave its vector out. Here 0 is a token like any other, and padding gets a vector, too: "
+                "that nobody looks at it is the attention's business.",
+                answer,
+            )
+            for answer in (_Token0Zeroed, _NoVectorForToken0)
+        ),
+        squeezing(Embeddings),
+        dropping(Embeddings),
+        remembering(Embeddings),
     ),
 )

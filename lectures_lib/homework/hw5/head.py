@@ -6,18 +6,24 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
 from lectures_lib.homework.hw3.inputs import whole
+from lectures_lib.homework.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def some_positions(g: Generator, batch: int, n: int) -> Tensor:
-    """(batch, n), True at one to three positions of each row, not as many in each."""
-    return torch.stack([torch.randperm(n, generator=g) < 1 + b % 3 for b in range(batch)])
+    """(batch, n), True at no, one or two positions of each row, and another order row by row than column by column."""
+    while True:
+        at = torch.stack([torch.randperm(n, generator=g) < b % 3 for b in range(batch)])
+        if (at.nonzero() != at.T.nonzero().flip(1)).any():
+            return at
 
 
 def _head_cases(g: Generator) -> list[Case]:
     cases = []
-    for kind in ("all positions", "some positions", "all positions, small weights"):
+    one = ("all positions of one sentence, small weights", "one position of one sentence")
+    for kind in ("all positions", "some positions", *one, "no position"):
         (batch, n), d_model, vocab_size = sizes(g, 2, 3, 7), whole(g, 8, 11), whole(g, 12, 15)
+        batch = 1 if "one sentence" in kind else batch
         scale = 0.05 if kind.endswith("small weights") else 1.5
         state = {
             "dense.weight": scale * normal(g, d_model, d_model) / d_model**0.5,
@@ -29,12 +35,19 @@ def _head_cases(g: Generator) -> list[Case]:
         args = (normal(g, batch, n, d_model), normal(g, vocab_size, d_model))
         if kind == "some positions":
             args = (*args, some_positions(g, batch, n))
+        elif kind == "no position":
+            args = (*args, torch.zeros(batch, n, dtype=torch.bool))
+        elif kind.startswith("one position"):
+            args = (*args, torch.randperm(n, generator=g)[None] == 0)
+        twice = kind == "all positions"
         cases.append(
             Case(
                 args,
+                train=twice,
+                again=((normal(g, batch + 1, n - 1, d_model), args[1]),) if twice else (),
                 init={"d_model": d_model, "vocab_size": vocab_size},
                 state=state,
-                shows=f"{kind}: hidden of shape {(batch, n, d_model)}, {vocab_size} tokens",
+                shows=f"{kind}: hidden of shape {(batch, n, d_model)}, {vocab_size} tokens{TRAINING + TWICE if twice else ''}",
             )
         )
     return cases
@@ -172,6 +185,24 @@ class _AtByColumns(WordHead):
         return hidden if at is None else hidden.transpose(0, 1)[at.T]
 
 
+class _NoneTakenForAll(WordHead):
+    """`at` without any True, taken for None."""
+
+    def asked(self, hidden, at):
+        return hidden if at is None or not at.any() else hidden[at]
+
+
+class _FirstOfEachRow(WordHead):
+    def asked(self, hidden, at):
+        return hidden if at is None else hidden[torch.arange(len(hidden)), at.int().argmax(dim=1)]
+
+
+class _NoBiasAt(WordHead):
+    def forward(self, hidden, token_vectors, at=None):
+        scores = super().forward(hidden, token_vectors, at)
+        return scores if at is None else scores - self.bias
+
+
 class _ElsewhereZero(WordHead):
     def forward(self, hidden, token_vectors, at=None):
         scores = super().forward(hidden, token_vectors)
@@ -304,6 +335,23 @@ HEAD = Question(
         Misconception("zeros_elsewhere", _ELSEWHERE, _VectorsElsewhereZero),
         Misconception("at_inverted", "You take the positions where `at` is False. It is True where scores are asked for.", _AtInverted),
         Misconception(
+            "no_position_taken_for_all",
+            "Right where `at` is True somewhere. Where it is True nowhere, no scores are asked for, (0, vocab_size), and you return those "
+            "of all positions: only `at is None` means all. hidden[at] needs no exception.",
+            _NoneTakenForAll,
+        ),
+        Misconception(
+            "first_position_of_each_row",
+            "With `at` you take one position of each sentence, the first that is True (argmax, perhaps). A sentence may have none or "
+            "several: hidden[at] takes all that are True.",
+            _FirstOfEachRow,
+        ),
+        Misconception(
+            "bias_forgotten_with_at",
+            "Right without `at`. With it the bias is missing: the same scores are asked for, only at fewer positions.",
+            _NoBiasAt,
+        ),
+        Misconception(
             "column_by_column",
             "The scores are right and in another order: they are asked for row by row, first all positions of the first sentence, then the "
             "second's. hidden[at] gives that order.",
@@ -314,5 +362,8 @@ HEAD = Question(
             "You return the token with the highest score. The scores of *all* tokens are asked for: training needs them.",
             _BestToken,
         ),
+        squeezing(WordHead),
+        dropping(WordHead),
+        remembering(WordHead),
     ),
 )

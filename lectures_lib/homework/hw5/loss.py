@@ -16,17 +16,34 @@ def _loss_cases(g: Generator) -> list[Case]:
     for full in (True, False):
         batch, k, n = sorted(sizes(g, 3, 3, 9))
         vocab_size = whole(g, 11, 15)
-        counts = [k if full else k - 1 - b % 2 for b in range(batch)]
+        counts = [k if full else k - 1 - (b + 1) % 2 for b in range(batch)]
         counts[0] = k
+        if not full:
+            counts[-1] = 1  # then the second place of that row is empty
         rows = [(torch.randperm(n - 1, generator=g)[:count] + 1).sort().values.tolist() for count in counts]
+        rows[-1] = rows[-1] if full else [n - 1]
+        rows[0][0] = rows[1][0] = 0  # place 0 is a place like any other
         positions = torch.tensor([row + [0] * (k - len(row)) for row in rows])
         weights = torch.tensor([[1.0] * count + [0.0] * (k - count) for count in counts])
         words = torch.randint(1, vocab_size, (batch, k), generator=g)
-        words[whole(g, 0, batch - 1), 0] = 0  # token 0 is a word like any other
+        words[0, 0] = words[2, 0] = 0  # token 0 is a word like any other: at place 0, and elsewhere
         words = words * weights.long()
         shows = f"{batch} rows of {n} tokens, {k} places for chosen ones, {int((weights == 0).sum())} of the {batch * k} places empty"
-        cases.append(Case((2 * normal(g, batch, n, vocab_size), positions, words, weights), shows=shows))
-    return cases
+        logits = 2 * normal(g, batch, n, vocab_size)
+        logits[-1, positions[-1, 0], (words[-1, 0] + 1) % vocab_size] += 12  # a loss far from the mean: left out, it is missed
+        logits[2:, 0, 0] -= 8  # and so are those of empty places: counted, they show
+        # Of the weights' gradients nothing is asked: who turns them into booleans is right.
+        cases.append(Case((logits, positions, words, weights), shows=shows, gradients="values", gradients_of=("argument 1",)))
+    n, vocab_size = whole(g, 3, 9), whole(g, 11, 15)
+    place, word = torch.tensor([[whole(g, 1, n - 1)]]), torch.tensor([[whole(g, 1, vocab_size - 1)]])
+    shows = f"a single row of {n} tokens, and a single place, for a chosen one"
+    cases.append(Case((2 * normal(g, 1, n, vocab_size), place, word, torch.ones(1, 1)), shows=shows))
+    # The model is sure of another word, so much that no float32 holds the probability of the right one.
+    sure, places = 2 * normal(g, 2, n, vocab_size), torch.cat([place, place])
+    words = torch.cat([word, word])
+    sure[0, place.item(), (word.item() + 1) % vocab_size] += 200
+    shows = f"two rows of {n} tokens, a place in each for a chosen one; one score is 200 above the others"
+    return [*cases, Case((sure, places, words, torch.ones(2, 1)), shows=shows)]
 
 
 def masked_word_loss(logits: Tensor, positions: Tensor, words: Tensor, weights: Tensor) -> Tensor:
@@ -57,6 +74,11 @@ def _loss(logits, positions, words, weights, over="chosen"):
     return _mean(_losses(_at(logits, positions), words), weights, over)
 
 
+def _log_of_softmax(logits, positions, words, weights):
+    p = _at(logits, positions).softmax(dim=-1).gather(-1, words[..., None])[..., 0]
+    return -p[weights.bool()].log().mean()
+
+
 def _weights_do_nothing(logits, positions, words, weights):
     return _losses(_at(logits, positions), words).mean()
 
@@ -67,6 +89,18 @@ def _divided_by_the_tokens(logits, positions, words, weights):
 
 def _zero_ignored(logits, positions, words, weights):
     return _mean(_losses(_at(logits, positions), words), (words != 0).float())
+
+
+def _position_0_ignored(logits, positions, words, weights):
+    return _mean(_losses(_at(logits, positions), words), (positions != 0).float())
+
+
+def _double_zero_ignored(logits, positions, words, weights):
+    return _mean(_losses(_at(logits, positions), words), ((positions != 0) | (words != 0)).float())
+
+
+def _any_zero_ignored(logits, positions, words, weights):
+    return _mean(_losses(_at(logits, positions), words), ((positions != 0) & (words != 0)).float())
 
 
 def _scores_weighted(logits, positions, words, weights):
@@ -120,6 +154,10 @@ def _each(logits, positions, words, weights):
     return _losses(_at(logits, positions), words) * weights
 
 
+_ZEROS = (
+    "You find the empty places by the zeros in `positions` and `words`. A chosen word may have either 0, or both: token 0 at position 0. "
+    "Which places are empty is told by the weights alone."
+)
 _WEIGHTED = (
     "You multiply the *scores* by the weights. Scores of 0 do not take a place out of the loss: their softmax is the same for all tokens, "
     "and each empty place costs log(vocab_size). Multiply the losses."
@@ -176,6 +214,14 @@ LOSS = Question(
             "have been chosen. Which places are empty is told by the weights alone.",
             _zero_ignored,
         ),
+        Misconception(
+            "position_0_ignored",
+            "You leave out every place whose position is 0. Empty places hold a 0, but position 0 is also a place of the text, and its "
+            "word may have been chosen. Which places are empty is told by the weights alone.",
+            _position_0_ignored,
+        ),
+        Misconception("zeros_taken_for_empty", _ZEROS, _double_zero_ignored),
+        Misconception("zeros_taken_for_empty", _ZEROS, _any_zero_ignored),
         Misconception("scores_weighted", _WEIGHTED, _scores_weighted),
         Misconception("scores_weighted", _WEIGHTED, _scores_weighted_divided),
         Misconception(
@@ -221,6 +267,12 @@ LOSS = Question(
             "log_of_the_mean",
             "You take the mean of the probabilities and then its logarithm. Each word has its own -log p; average those.",
             _log_of_mean,
+        ),
+        Misconception(
+            "log_of_a_softmax",
+            "Right for moderate scores. Here one is 200 above that of the right word, whose probability is then too small for a float32: "
+            "it becomes 0, and its logarithm infinite. F.cross_entropy and log_softmax take both steps at once.",
+            _log_of_softmax,
         ),
         Misconception("sign_flipped", "Your loss has the wrong sign: a model that minimised it would learn to be wrong.", _sign),
         Misconception(

@@ -22,6 +22,10 @@ _WORDS = [
     ["bird", "##s"],
     ["pen", "##gui", "##ns"],
     ["today"],
+    ["#"],  # words that look like pieces, and are none
+    ["C##"],
+    ["["],  # and words that look special
+    ["[1]"],
 ]
 _SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
 
@@ -34,21 +38,25 @@ def _draw(g: Generator) -> list[Case]:
         chance, fate = torch.rand(2, len(tokens), generator=g, dtype=torch.float64).tolist()
         _make_telling(g, tokens, chance, fate)
         others = [f"other{i}" for i in range(len(tokens))]
-        n_words = sum(not token.startswith(("##", "[")) for token in tokens)
+        n_words = sum(not token.startswith("##") and token not in _SPECIAL for token in tokens)
         shows = f"{len(tokens)} tokens, {n_words} words, {padding or 'no'} padding"
         cases.append(Case((tokens, chance, fate, others), shows=shows))
     return cases
 
 
 def _make_telling(g: Generator, tokens: list[str], chance: list[float], fate: list[float]) -> None:
-    """Special tokens would be chosen if they could be; and three words lie exactly on a bound."""
+    """Special tokens would be chosen if they could be; three words lie exactly on a bound, two have a 0, which is a low number too."""
     for i, token in enumerate(tokens):
         if token in _SPECIAL:
             chance[i] *= 0.15
-    at_015, at_08, at_09 = pick(g, [i for i, token in enumerate(tokens) if not token.startswith(("##", "["))], 3)
+    at_015, at_08, at_09, at_0, at_fate_0 = pick(
+        g, [i for i, token in enumerate(tokens) if not token.startswith("##") and token not in _SPECIAL], 5
+    )
     chance[at_015] = 0.15
     chance[at_08], fate[at_08] = 0.15 * chance[at_08], 0.8
     chance[at_09], fate[at_09] = 0.15 * chance[at_09], 0.9
+    chance[at_0] = 0.0
+    chance[at_fate_0], fate[at_fate_0] = 0.15 * chance[at_fate_0], 0.0
 
 
 Read = tuple[list[str], list[bool]]
@@ -59,11 +67,15 @@ def mask_words(tokens: list[str], chance: list[float], fate: list[float], others
     return _masked(tokens, chance, fate, others)
 
 
-def _starts(tokens: list[str]) -> list[int]:
+def _goes_on(token: str) -> bool:
+    return token.startswith("##")
+
+
+def _starts(tokens: list[str], goes_on: Callable = _goes_on) -> list[int]:
     """For each token, where its word begins."""
     starts: list[int] = []
     for i, token in enumerate(tokens):
-        starts.append(starts[-1] if token.startswith("##") else i)
+        starts.append(starts[-1] if goes_on(token) else i)
     return starts
 
 
@@ -80,6 +92,10 @@ def _of_all(choose: Callable) -> Callable:
         return [choose(numbers[j] for j, other in enumerate(starts) if other == start) for start in starts]
 
     return of_word
+
+
+def _of_piece_before(numbers: list[float], starts: list[int]) -> list[float]:
+    return [numbers[i if i == start else i - 1] for i, start in enumerate(starts)]
 
 
 def _of_last(numbers: list[float], starts: list[int]) -> list[float]:
@@ -101,8 +117,9 @@ def _masked(
     mask: Callable = lambda fate: fate < 0.8,
     replace: Callable = lambda fate: 0.8 <= fate < 0.9,
     replaced_last: bool = False,
+    goes_on: Callable = _goes_on,
 ):
-    starts = _starts(tokens)
+    starts = _starts(tokens, goes_on)
     read, picked = [], []
     for token, c, f, other in zip(tokens, word_chance(chance, starts), word_fate(fate, starts), others, strict=True):
         choose = may(token) and chosen(c)
@@ -132,6 +149,13 @@ def _words_asked(tokens, chance, fate, others):
 def _numbers(tokens, chance, fate, others):
     read, chosen = mask_words(tokens, chance, fate, others)
     return read, [i for i, asked in enumerate(chosen) if asked]
+
+
+def _once_decided(tokens, chance, fate, others):
+    """A word that comes again shares the decision that was made when it came first."""
+    first = {token: i for i, token in reversed(list(enumerate(tokens)))}
+    again = [c if token.startswith("##") else chance[first[token]] for token, c in zip(tokens, chance, strict=True)]
+    return mask_words(tokens, again, fate, others)
 
 
 def _swapped(tokens, chance, fate, others):
@@ -187,6 +211,18 @@ _MISTAKES = (
         partial(_masked, word_chance=_of_last),
     ),
     Misconception(
+        "piece_before_decides",
+        "For a piece with ## you ask the chance of the piece *before* it. That is the word's first piece only where the word has two; with "
+        "three, the first piece's chance decides for the third as well.",
+        partial(_masked, word_chance=_of_piece_before),
+    ),
+    Misconception(
+        "decided_once_for_a_word",
+        "A word that stands in the text twice is chosen both times or never in your answer. Each of its places has a chance of its own: "
+        "keep no decisions by word, and look nothing up by list.index.",
+        _once_decided,
+    ),
+    Misconception(
         "one_fate_for_the_word",
         "You choose the right words, and then all pieces of a word share the fate of the first. Chosen are whole words; but each piece has "
         "a fate of its own.",
@@ -201,6 +237,12 @@ _MISTAKES = (
     *(
         Misconception("special_tokens_chosen", _SPECIALS, partial(_masked, may=lambda token, spared=spared: token not in spared))
         for spared in (("[SEP]", "[PAD]"), ("[CLS]", "[PAD]"))
+    ),
+    Misconception(
+        "brackets_taken_for_special",
+        "You take every token that begins with a bracket for a special one. [CLS], [SEP] and [PAD] are special; a bracket in the text is a "
+        "word like others.",
+        partial(_masked, may=lambda token: not token.startswith("[")),
     ),
     Misconception(
         "padding_chosen",
@@ -313,6 +355,14 @@ _CHANGED = Misconception(
     _in_place,
 )
 
+# Words that only look like pieces; a chance or a fate of 0 that is taken for none.
+_SLIPS = [
+    partial(_masked, goes_on=lambda token: token.startswith("#")),
+    partial(_masked, goes_on=lambda token: "##" in token),
+    partial(_masked, chosen=lambda chance: 0 < chance < 0.15),
+    partial(_masked, mask=lambda fate: 0 < fate < 0.8),
+]
+
 MASKING = Question(
     name="hw5.mask_words",
     title="Holes in the text",
@@ -320,7 +370,7 @@ MASKING = Question(
     minutes=25,
     difficulty=2,
     chapter="13_pretraining#making-holes-with-a-pencil",
-    cases=lambda g: telling(g, _draw, mask_words, [mistake.answer for mistake in _MISTAKES]),
+    cases=lambda g: telling(g, _draw, mask_words, [mistake.answer for mistake in _MISTAKES], _SLIPS),
     reference=mask_words,
     misconceptions=(*_MISTAKES, _CHANGED),
 )

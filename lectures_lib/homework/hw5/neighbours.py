@@ -6,15 +6,20 @@ from itertools import pairwise
 import torch
 from torch import Generator
 
-from lectures_lib.homework.hw3.inputs import telling, whole
+from lectures_lib.homework.hw3.inputs import pick, telling, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _draw(g: Generator) -> list[Case]:
     cases = []
-    for n_documents in (3, 4):
+    for n_documents in (3, 4, 2):
         documents = [[f"{letter}{i}" for i in range(whole(g, 2, 6))] for letter in "ABCDE"[:n_documents]]
-        documents[whole(g, 0, n_documents - 1)] = ["Z0"]  # a document without a pair
+        if n_documents > 2:
+            documents[whole(g, 0, n_documents - 1)] = ["Z0"]  # a document without a pair
+        if n_documents == 4:  # one text that is there twice, and one in which a sentence comes again
+            twin, other, again = pick(g, [document for document in documents if len(document) > 1], 3)
+            other[:] = twin
+            again[:] = [f"{again[0][0]}{i}" for i in (0, 1, 0, 2)]
         n_sentences = sum(map(len, documents))
         draws = torch.rand(n_sentences + 2, 3, generator=g, dtype=torch.float64).tolist()
         draws[whole(g, 0, n_sentences - n_documents - 1)][0] = 0.5  # just not below 0.5
@@ -50,26 +55,30 @@ def _pairs(
     drawn_first=False,
     cut_last=False,
     rest=lambda documents, number: documents[number + 1 :],
+    among=None,
+    successor=lambda document, i: document[i + 1],
+    place=lambda u, m: int(u * m),
 ):
     pairs, used = [], 0
     for number, document in enumerate(documents):
         others = documents if own else documents[:number] + rest(documents, number)
+        others = among(documents, number) if among else others
         i, of_this = 0, 0
         while i < len(document) - (0 if last_too else 2 if cut_last else 1):
             draw = draws[of_this if restart else used]
             coin, u, v = draw[0], draw[u_at], draw[v_at]
             used, of_this = used + 1, of_this + 1
             if is_next(coin) and i + 1 < len(document):
-                pairs.append((document[i], document[i + 1], labels[0]))
+                pairs.append((document[i], successor(document, i), labels[0]))
                 used -= sparing
                 i += step
                 continue
             if from_all:
                 sentences = [sentence for other in others for sentence in other]
-                second = sentences[int(u * len(sentences))]
+                second = sentences[place(u, len(sentences))]
             else:
-                other = documents[(number + 1) % len(documents)] if neighbour else others[int(u * len(others))]
-                second = other[0 if first_only else int(v * len(other))]
+                other = documents[(number + 1) % len(documents)] if neighbour else others[place(u, len(others))]
+                second = other[0 if first_only else place(v, len(other))]
             pairs.append((second, document[i], labels[1]) if drawn_first else (document[i], second, labels[1]))
             i += max(step, after_random)
     return pairs
@@ -83,6 +92,18 @@ def _over_the_borders(documents, draws):
         others = documents[:number] + documents[number + 1 :]
         other = others[int(u * len(others))]
         pairs.append((first, second, 0) if coin < 0.5 else (first, other[int(v * len(other))], 1))
+    return pairs
+
+
+def _a_draw_for_each_sentence(documents, draws):
+    """The last sentence of a document, which begins no pair, uses up a draw as well."""
+    pairs, used = [], 0
+    for number, document in enumerate(documents):
+        others = documents[:number] + documents[number + 1 :]
+        for (first, second), (coin, u, v) in zip(pairwise(document), draws[used:], strict=False):
+            other = others[int(u * len(others))]
+            pairs.append((first, second, 0) if coin < 0.5 else (first, other[int(v * len(other))], 1))
+        used += len(document)
     return pairs
 
 
@@ -112,6 +133,28 @@ _MISTAKES = (
         "You draw from all documents, the sentence's own among them. A 'random' second sentence can then be the next one, or one from the "
         "same story, and it is labelled as foreign. Take the document out before you draw.",
         partial(_pairs, own=True),
+    ),
+    Misconception(
+        "twins_left_out",
+        "You leave out every document that *equals* this one. Two documents may have the same text and are two all the same: all but this "
+        "one are lined up, and which that is, its number says: documents[:i] + documents[i + 1 :].",
+        partial(_pairs, among=lambda documents, number: [other for other in documents if other != documents[number]]),
+    ),
+    Misconception(
+        "successor_looked_up",
+        "You look the sentence up in its document (list.index), to find the next one. A sentence may come twice, and then you find its "
+        "first place. Count the places, or go through the pairs of neighbours.",
+        partial(_pairs, successor=lambda document, i: document[document.index(document[i]) + 1]),
+    ),
+    Misconception(
+        "rounded",
+        "You round u · m to the nearest whole number. int() cuts off: of m things, the numbers 0 to m - 1 are then equally likely.",
+        partial(_pairs, place=lambda u, m: min(round(u * m), m - 1)),
+    ),
+    Misconception(
+        "last_never_drawn",
+        "You take int(u * (m - 1)), and the last of m things is never drawn: int(u * m) is at most m - 1 already, since u is below 1.",
+        partial(_pairs, place=lambda u, m: int(u * (m - 1))),
     ),
     Misconception(
         "labels_swapped",
@@ -164,6 +207,11 @@ _MISTAKES = (
         partial(_pairs, restart=True),
     ),
     Misconception(
+        "a_draw_for_each_sentence",
+        "You use up a draw for each sentence, the last of a document included. It begins no pair: draws are used up by pairs.",
+        _a_draw_for_each_sentence,
+    ),
+    Misconception(
         "draw_kept_for_the_next_pair",
         "You go on to the next draw only when a sentence was drawn. Every pair uses up one draw, also where only its coin was needed.",
         partial(_pairs, sparing=True),
@@ -202,8 +250,22 @@ _MISTAKES = (
     ),
 )
 
-# The documents that are left to draw from: one too few, or all of them once more.
+
+def _only_long_documents(documents, draws):
+    return next_sentence_pairs([document for document in documents if len(document) > 1], draws)
+
+
+def _no_pair_twice(documents, draws):
+    return list(dict.fromkeys(next_sentence_pairs(documents, draws)))
+
+
+def _rest_of_the_first_twin(documents, number):
+    return documents[: documents.index(documents[number])] + documents[number + 1 :]
+
+
+# The documents that are left to draw from: one too few, or all of them once more; pairs left out because of what is in them.
 _SLIPS = [partial(_pairs, rest=rest) for rest in (lambda documents, number: documents[number + 2 :], lambda documents, number: documents)]
+_SLIPS += [partial(_pairs, among=_rest_of_the_first_twin), _only_long_documents, _no_pair_twice]
 
 NEIGHBOURS = Question(
     name="hw5.next_sentence_pairs",

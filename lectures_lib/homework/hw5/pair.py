@@ -16,6 +16,7 @@ def _pair_cases(g: Generator) -> list[Case]:
         return [_WORDS[i] for i in torch.randperm(len(_WORDS), generator=g)[:n]]
 
     first, second, short, long = whole(g, 2, 4), whole(g, 2, 5), whole(g, 1, 2), whole(g, 6, 8)
+    a, b = sentence(first), sentence(second)
     return [
         Case(([[sentence(first), sentence(second)]], "[CLS]", "[SEP]", "[PAD]"), shows=f"one pair, of {first} and {second} tokens"),
         Case(
@@ -25,6 +26,10 @@ def _pair_cases(g: Generator) -> list[Case]:
         Case(
             ([[sentence(long), sentence(short)], [sentence(short), None], [sentence(second), sentence(1)]], "<s>", "</s>", "_"),
             shows=f"pairs of {long} and {short}, {second} and 1 tokens, a single sentence of {short}; the padding is '_'",
+        ),
+        Case(
+            ([[a, [*b, a[-1], a[0], b[0]]], [sentence(14), None], [b[:1], a[:1]]], "[CLS]", "[SEP]", "[PAD]"),
+            shows=f"a pair of {first} and {second + 3} tokens that has words twice, a single sentence of 14, a pair of single words",
         ),
     ]
 

@@ -19,6 +19,9 @@ HOMEWORK = Homework(
     ready_made=(
         "transformers",
         "seqeval",
+        "sentence_transformers",
+        "sklearn",
+        "gensim",
         "lectures_lib.alignment",
         "lectures_lib.features",
         "lectures_lib.fine_tuning",

@@ -1,8 +1,8 @@
 """Question 4: from two rows of scores to the words of an answer, or to none."""
 
+import math
 from functools import partial
 
-import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.hw1.inputs import normal
@@ -17,10 +17,18 @@ def _draw(g: Generator) -> list[Case]:
     cases = []
     for i in range(N_CASES):
         first, length, padding = whole(g, 4, 7), whole(g, 5, 9), whole(g, 2, 5)
+        longest, threshold = whole(g, 2, 4), whole(g, 4, 12) / 8
+        longest, length = {8: 1, 0: 2, 20: 4}.get(i, longest), 1 if i == 9 else length
+        first, threshold = {0: 4, 11: 6}.get(i, first), {3: 0.5, 6: 1.5}.get(i, threshold)
         last = first + length - 1
         # Scores in steps of 1/64 and thresholds in steps of 1/8: their sums are exact.
         start, end = ((128 * normal(g, last + 2 + padding)).round() / 64 for _ in range(2))
-        longest, threshold = whole(g, 2, 4), whole(g, 4, 12) / 8
+        start, end = (start - 16, end - 16) if i % 8 == 5 else (start, end)  # all below 0, and one of them is the best
+        # Some scores stand out: the best answer begins with the text's first token, or ends with its last, or is as long as it may be;
+        # a token just before the text, or behind it, would be better still.
+        for n, scores, place in ((11, start, first), (12, end, last), (20, start, first), (15, start, first - 1), (19, end, last + 1)):
+            scores[place] += 16 * (i == n)
+        end[first + 3] += 16 * (i == 20)
         # The score of [CLS] lies behind that of the best answer, or ahead of it, by less than the threshold, by just that, or by more.
         ahead = (-0.5, 0.5, 1.5, -1.5, -1.5, -8.0, -1.0, -1.5)[i % 8] * threshold
         nothing = _pairs(start, end, first, last, longest)[0][0] + ahead
@@ -34,7 +42,7 @@ def _draw(g: Generator) -> list[Case]:
 
 def _best_twice(start, end, first, last, longest, threshold) -> bool:
     found = _pairs(start, end, first, last, longest)
-    return found[0][0] == found[1][0]
+    return len(found) > 1 and found[0][0] == found[1][0]
 
 
 def best_answer(start: Tensor, end: Tensor, first: int, last: int, longest: int, threshold: float) -> Span:
@@ -58,14 +66,19 @@ def _nothing_by_sum(start, end):
 
 
 def _answer(start, end, first, last, longest, threshold, nothing=_nothing_by_sum, sign=1, pairs=_pairs, inverted=False):
-    best, i, j = pairs(start, end, first, last, longest)[0]
+    best, i, j = (pairs(start, end, first, last, longest) or [(-math.inf, 0, 0)])[0]
     beaten = best > nothing(start, end) + sign * threshold
     return (i, j) if beaten != inverted else (0, 0)
 
 
 def _begins_before_the_last(start, end, first, last, longest, threshold):
-    """A slip: the last token may end an answer, but not be one."""
+    """The last token may end an answer, but not be one."""
     return _answer(start, end, first, last, longest, threshold, pairs=lambda *of: [pair for pair in _pairs(*of) if pair[1] < last])
+
+
+def _never_below_0(start, end, first, last, longest, threshold):
+    """The best score so far is 0 before the search begins."""
+    return _answer(start, end, first, last, longest, threshold, pairs=lambda *of: [pair for pair in _pairs(*of) if pair[0] > 0])
 
 
 def _equal_is_enough(start, end, first, last, longest, threshold):
@@ -161,10 +174,6 @@ def _counted_in_the_text(start, end, first, last, longest, threshold):
     return (i - first, j - first) if j else (0, 0)
 
 
-def _as_tensors(start, end, first, last, longest, threshold):
-    return tuple(torch.tensor(i) for i in best_answer(start, end, first, last, longest, threshold))
-
-
 _INDEPENDENT = (
     "You take the best start and the best end, each by itself. The two need not fit: the end may come before the start, or far behind it. "
     "What is looked for is the best *pair* among the legal ones."
@@ -196,6 +205,18 @@ _MISTAKES = (
         "The text's last token is in none of your answers. `last` is the place of that token and belongs to the text; range(first, last) "
         "ends before it.",
         _without_the_last,
+    ),
+    Misconception(
+        "last_token_begins_nothing",
+        "No answer of yours begins at the text's last token, which may be an answer by itself. `last` belongs to the text: the beginnings "
+        "go through range(first, last + 1).",
+        _begins_before_the_last,
+    ),
+    Misconception(
+        "search_begins_at_0",
+        "You find no answer whose score is below 0: the best score so far is 0, perhaps, when your search begins. Scores may all be "
+        "negative; begin with -∞.",
+        _never_below_0,
     ),
     Misconception(
         "one_too_long",
@@ -275,11 +296,6 @@ _MISTAKES = (
         "Your places are counted from the beginning of the text. They are asked for as places in the whole row: add `first`.",
         _counted_in_the_text,
     ),
-    Misconception(
-        "tensors_returned",
-        "Right, but your places are tensors. Two whole numbers are asked for: .item() or int() takes them out.",
-        _as_tensors,
-    ),
 )
 
 BEST_ANSWER = Question(
@@ -289,7 +305,7 @@ BEST_ANSWER = Question(
     minutes=25,
     difficulty=3,
     chapter="14_fine_tuning#a-span-where-is-the-answer",
-    cases=lambda g: telling(g, _draw, best_answer, [mistake.answer for mistake in _MISTAKES], [_begins_before_the_last]),
+    cases=lambda g: telling(g, _draw, best_answer, [mistake.answer for mistake in _MISTAKES]),
     reference=best_answer,
     misconceptions=_MISTAKES,
 )

@@ -6,13 +6,15 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
 from lectures_lib.homework.hw3.inputs import whole
+from lectures_lib.homework.hw4.inputs import TWICE, remembering, squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _head_cases(g: Generator) -> list[Case]:
     cases = []
-    for _ in range(3):
+    for kind in ("asked", "asked", "one beginning", "training", "training, weights in a diagonal", "training without dropout"):
         (batch, choices, n), d_model = sizes(g, 3, 2, 7), whole(g, 8, 11)
+        batch, choices, n = (1, choices, 1) if kind == "one beginning" else (batch, choices, n)
         state = {
             "pooler.weight": 1.5 * normal(g, d_model, d_model) / d_model**0.5,
             "pooler.bias": normal(g, d_model),
@@ -21,7 +23,19 @@ def _head_cases(g: Generator) -> list[Case]:
         }
         shows = f"{batch} beginnings with {choices} endings each, {n} tokens, d_model = {d_model}"
         hidden = normal(g, batch, choices, n, d_model)
-        cases.append(Case((hidden,), init={"d_model": d_model, "dropout": 0.3}, state=state, shows=shows))
+        if kind == "training":  # every tanh near 1, and all pull one way: what is dropped before it, or instead, shows in mean and spread
+            state |= {"pooler.bias": 4 + 0.5 * normal(g, d_model), "head.weight": 0.5 + normal(g, 1, d_model).abs()}
+        if kind.endswith("diagonal"):  # each number by itself: dropped before the pooler, it is dropped behind it, and twice makes fewer
+            hidden = 1 + hidden.abs()
+            state |= {"pooler.weight": 4 * torch.eye(d_model), "pooler.bias": torch.zeros(d_model)}
+            state["head.weight"] = 0.5 + normal(g, 1, d_model).abs()
+        init = {"d_model": d_model, "dropout": 0.0 if kind.endswith("without dropout") else 0.3}
+        train, twice = kind.startswith("training"), kind == "asked" and not cases
+        again = ((normal(g, batch + 1, choices - 1, n + 1, d_model),),) if twice else ()
+        shows += TWICE if twice else ""
+        shows += f", in training mode with dropout = {init['dropout']}" if train else ""
+        draws = 0 if kind.endswith("without dropout") or not train else 300 if kind.endswith("diagonal") else 200
+        cases.append(Case((hidden,), init=init, state=state, shows=shows, train=train, draws=draws, again=again))
     return cases
 
 
@@ -127,6 +141,57 @@ class _AlwaysDroppedBeforeThePooler(ChoiceHead):
         return super().pooled(F.dropout(x, self.dropout.p))
 
 
+class _NeverDropped(ChoiceHead):
+    def drop(self, x):
+        return x
+
+
+class _OtherRate(ChoiceHead):
+    def __init__(self, d_model, dropout):
+        super().__init__(d_model, 0.1)
+
+
+class _Kept(ChoiceHead):
+    """`dropout` is taken for the share that is kept."""
+
+    def __init__(self, d_model, dropout):
+        super().__init__(d_model, 1 - dropout)
+
+
+class _DroppedInFront(ChoiceHead):
+    def summary(self, hidden):
+        return self.dropout(hidden[:, :, 0])
+
+    def drop(self, x):
+        return x
+
+
+class _DroppedBeforeTanh(ChoiceHead):
+    def pooled(self, x):
+        return torch.tanh(self.dropout(self.pooler(x)))
+
+    def drop(self, x):
+        return x
+
+
+class _DroppedScores(ChoiceHead):
+    def scores(self, x):
+        return self.dropout(super().scores(x))
+
+    def drop(self, x):
+        return x
+
+
+class _DroppedInFrontToo(ChoiceHead):
+    def summary(self, hidden):
+        return self.dropout(hidden[:, :, 0])
+
+
+class _DroppedBeforeTanhToo(ChoiceHead):
+    def pooled(self, x):
+        return torch.tanh(self.dropout(self.pooler(x)))
+
+
 class _TanhOfScores(ChoiceHead):
     def scores(self, x):
         return torch.tanh(super().scores(x))
@@ -187,6 +252,8 @@ _DROPOUT = (
     "Your dropout is never switched off. F.dropout(x, p) always drops, unless it is told training=self.training; an nn.Dropout made in "
     "__init__ knows by itself whether the model trains or is asked."
 )
+_RATE = "Your dropout has another rate than the argument `dropout`, which is the probability that a number is dropped."
+_ELSEWHERE = "In training mode you drop at another place. Dropout stands once, between tanh and `head`."
 _ACTIVATION = "Behind the pooler's layer stands another function than tanh. The published weights were trained with tanh, and fit no other."
 _PROBABILITIES = (
     "You return probabilities. Scores are asked for: F.cross_entropy takes the softmax over the endings itself, and would take it twice."
@@ -234,6 +301,22 @@ CHOICE_HEAD = Question(
         Misconception("dropout_never_off", _DROPOUT, _AlwaysDroppedAtTheFront),
         Misconception("dropout_never_off", _DROPOUT, _AlwaysDroppedBeforeThePooler),
         Misconception(
+            "dropout_forgotten",
+            "Right when nothing is dropped. In training mode your dropout is missing: it stands between tanh and `head`.",
+            _NeverDropped,
+        ),
+        Misconception("dropout_of_another_rate", _RATE, _OtherRate),
+        Misconception("dropout_of_another_rate", _RATE, _Kept),
+        *(Misconception("dropout_elsewhere", _ELSEWHERE, answer) for answer in (_DroppedInFront, _DroppedBeforeTanh, _DroppedScores)),
+        *(
+            Misconception(
+                "dropped_twice",
+                "In training mode you drop at a second place as well. Dropout stands once, between tanh and `head`.",
+                answer,
+            )
+            for answer in (_DroppedInFrontToo, _DroppedBeforeTanhToo)
+        ),
+        Misconception(
             "tanh_of_the_scores",
             "You apply tanh to the scores, which keeps them between -1 and 1: the model could never be sure. It belongs behind the pooler.",
             _TanhOfScores,
@@ -270,5 +353,7 @@ CHOICE_HEAD = Question(
             _Scrambled,
         ),
         Misconception("bias_forgotten", "The bias of `head` is missing from your scores.", _NoBias),
+        squeezing(ChoiceHead),
+        remembering(ChoiceHead),
     ),
 )

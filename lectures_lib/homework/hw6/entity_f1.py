@@ -26,6 +26,11 @@ def _draw(g: Generator) -> list[Case]:
                 said = said + [f"B-{taken_for}"] + [f"I-{taken_for}"] * length + behind
             right.append(truth)
             predicted.append([_misread(g, label) for label in said])
+        if n_sentences > 4:  # a name ends with its sentence, and the next is predicted to go on with it
+            kind = _KINDS[whole(g, 0, 2)]
+            right += [["O", f"B-{kind}"], [f"B-{kind}", "O"]]
+            predicted += [["O", f"B-{kind}"], [f"I-{kind}", "O"]]
+            n_sentences += 2
         words = sum(map(len, right))
         shows = (
             f"{n_sentences} sentence{'s' * (n_sentences > 1)}, {words} words, {len(_all(right))} names, {len(_all(predicted))} predicted"
@@ -142,6 +147,20 @@ def _sentences_thrown_together(predicted, right):
     return float(_f1(len(p & r), len(p), len(r)))
 
 
+def _flattened(predicted, right):
+    """The labels of all sentences in one row."""
+    return entity_f1([[label for row in predicted for label in row]], [[label for row in right for label in row]])
+
+
+def _last_names_lost(predicted, right):
+    """A name is stored when the next label ends it: the one that ends with its sentence never is."""
+
+    def decode(labels):
+        return [name for name in names(labels) if name[2] < len(labels) - 1]
+
+    return _measured(predicted, right, decode)
+
+
 def _overlaps(predicted, right):
     p, r = _all(predicted), _all(right)
     hits = sum(any(a[:2] == b[:2] and a[2] <= b[3] and b[2] <= a[3] for b in r) for a in p)
@@ -188,6 +207,18 @@ _MISTAKES = (
         "Behind B-person an I-place goes on with the person's name in your count. An I belongs to the name before it only if the kind is "
         "the same; otherwise it begins a name.",
         partial(_measured, decode=partial(_names, begins=_kind_is_the_first_s, same_kind=False)),
+    ),
+    Misconception(
+        "sentences_in_one_row",
+        "You put the labels of all sentences into one row. A name that ends with its sentence then goes on in the next, if that begins "
+        "with an I. No name crosses two sentences: begin anew in each.",
+        _flattened,
+    ),
+    Misconception(
+        "last_name_lost",
+        "You lose a name that ends with its sentence: it is stored when the next label ends it, and there is no next one. Store what is "
+        "still open behind the loop, or put an O behind the labels.",
+        _last_names_lost,
     ),
     Misconception(
         "kind_ignored",
@@ -243,8 +274,8 @@ _MISTAKES = (
         )
         for measure in (lambda hits, p, r: _share(hits, p + r - hits), lambda hits, p, r: hits / (p + r - hits))
     ),
-    Misconception("divides_by_zero", _NOTHING, partial(_measured, measure=lambda hits, p, r: 2 * hits / (p + r))),
-    Misconception("divides_by_zero", _NOTHING, partial(_measured, measure=_harmonic_mean)),
+    Misconception("divides_by_zero", _NOTHING, partial(_measured, measure=lambda hits, p, r: 2 * hits / (p + r)), by_exception=True),
+    Misconception("divides_by_zero", _NOTHING, partial(_measured, measure=_harmonic_mean), by_exception=True),
     Misconception(
         "one_where_there_is_nothing",
         "Where there is no name and none is predicted you return 1. One may see it so, but here F1 is 0 without a hit: nothing was found.",

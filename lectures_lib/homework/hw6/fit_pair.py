@@ -14,10 +14,12 @@ Rows = tuple[list[str], list[int]]
 
 def _pair_cases(g: Generator) -> list[Case]:
     def case(n: int, m: int, room: int, what: str) -> Case:
-        second = pick(g, _WORDS, m) if m else None
+        first, second = pick(g, _WORDS, n), pick(g, _WORDS, m) if m else None
+        for sentence in filter(None, (first, second)):
+            sentence[-1] = sentence[0]  # a word that stands in it twice: who removes a word by its name removes the wrong one
         max_len = room + (3 if m else 2)
         lengths = f"{n} and {m} tokens" if m else f"a single sentence of {n} tokens"
-        return Case((pick(g, _WORDS, n), second, max_len), shows=f"{lengths}, max_len = {max_len}: {what}")
+        return Case((first, second, max_len), shows=f"{lengths}, max_len = {max_len}: {what}")
 
     short, long = whole(g, 3, 5), whole(g, 11, 15)
     middle = whole(g, 7, 9)
@@ -31,6 +33,8 @@ def _pair_cases(g: Generator) -> list[Case]:
         case(middle, long, 2 * (middle - 2), "both are too long"),
         case(long, 0, long - 3, "too long"),
         case(middle, 0, middle, "it just fits"),
+        case(short, 0, long, "it fits"),
+        case(long, long, 2, "room for one token of each"),
     ]
 
 
@@ -46,6 +50,12 @@ def _from_the_longer(a: list[str], b: list[str], room: int, tie: str = "second",
         of_first = len(a) > len(b) or (len(a) == len(b) and tie == "first")
         (a if of_first else b).pop(0 if front else -1)
     return a, b
+
+
+def _front_of_one(a: list[str], b: list[str], room: int, of_first: bool = False) -> tuple[list[str], list[str]]:
+    """The right numbers of tokens; one sentence loses its first ones."""
+    first, second = _from_the_longer(a, b, room)
+    return (a[len(a) - len(first) :], second) if of_first and b else (first, b[len(b) - len(second) :])
 
 
 def _from_the_second(a, b, room):
@@ -112,11 +122,23 @@ def _padded(first, second, max_len):
     return tokens + ["[PAD]"] * gap, segments + [0] * gap
 
 
-def _in_place(first, second, max_len):
+def _in_place(first, second, max_len, of_first=True, of_second=True):
+    a, b = (first if of_first else list(first)), (second if of_second and second is not None else list(second or []))
     room = max_len - (2 if second is None else 3)
-    while len(first) + len(second or []) > room:
-        (first if len(first) > len(second or []) else second).pop()
-    return fit_pair(first, second, max_len)
+    while len(a) + len(b) > room:
+        (a if len(a) > len(b) else b).pop()
+    return fit_pair(a, None if second is None else b, max_len)
+
+
+def _removed_by_name(first, second, max_len):
+    def cut(a, b, room):
+        a, b = list(a), list(b)
+        while len(a) + len(b) > room:
+            longer = a if len(a) > len(b) else b
+            longer.remove(longer[-1])
+        return a, b
+
+    return _fitted(first, second, max_len, cut)
 
 
 _LONGER = (
@@ -132,6 +154,8 @@ _COUNT = (
     "Your rows are longer or shorter than they should be. [CLS] and each [SEP] take a place, too: for two sentences max_len - 3 tokens are "
     "left, for a single one max_len - 2."
 )
+
+_CHANGED = "You take the tokens out of the lists that you were given: whoever called you has lost them. Work on copies: list(first)."
 
 FIT_PAIR = Question(
     name="hw6.fit_pair",
@@ -171,6 +195,16 @@ FIT_PAIR = Question(
             partial(_fitted, cut=partial(_from_the_longer, front=True)),
         ),
         Misconception(
+            "beginning_of_one_cut_off",
+            "One of the two sentences loses its first tokens in your rows, the other its last. Both are shortened at the end.",
+            partial(_fitted, cut=_front_of_one),
+        ),
+        Misconception(
+            "beginning_of_one_cut_off",
+            "One of the two sentences loses its first tokens in your rows, the other its last. Both are shortened at the end.",
+            partial(_fitted, cut=partial(_front_of_one, of_first=True)),
+        ),
+        Misconception(
             "tie_from_the_first",
             "Right, but for ties: where both sentences are equally long, the *second* loses a token.",
             partial(_fitted, cut=partial(_from_the_longer, tie="first")),
@@ -202,9 +236,13 @@ FIT_PAIR = Question(
             _padded,
         ),
         Misconception(
-            "changed_in_place",
-            "You take the tokens out of the lists that you were given: whoever called you has lost them. Work on copies: list(first).",
-            _in_place,
+            "removed_by_its_name",
+            "You take the last token out with `remove`, which looks for the *first* token of that name. Where a word stands in the "
+            "sentence twice, the wrong one goes: pop() takes the last.",
+            _removed_by_name,
         ),
+        Misconception("changed_in_place", _CHANGED, _in_place),
+        Misconception("changed_in_place", _CHANGED, partial(_in_place, of_first=False)),
+        Misconception("changed_in_place", _CHANGED, partial(_in_place, of_second=False)),
     ),
 )

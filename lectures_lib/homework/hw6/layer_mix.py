@@ -5,17 +5,23 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
+from lectures_lib.homework.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _mix_cases(g: Generator) -> list[Case]:
     cases = []
-    for trained in (True, True, False):
+    for trained, single in ((True, False), (True, False), (False, False), (True, True)):
         n_states, batch, n, d_model = sizes(g, 4, 3, 9)
+        batch, n = (1, 1) if single else (batch, n)
         state = {"w": normal(g, n_states), "gamma": 1.5 + torch.rand((), generator=g)} if trained else None
         layer = "trained" if trained else "new"
         shows = f"a {layer} layer; {n_states} hidden states of {batch} sentences with {n} tokens, d_model = {d_model}"
-        cases.append(Case((normal(g, n_states, batch, n, d_model),), init={"n_states": n_states}, state=state, shows=shows))
+        twice = trained and not single and not cases
+        again = ((normal(g, n_states, batch + 1, n - 1, d_model),),) if twice else ()
+        shows += TRAINING + TWICE if twice else ""
+        args = (normal(g, n_states, batch, n, d_model),)
+        cases.append(Case(args, init={"n_states": n_states}, state=state, shows=shows, train=twice, again=again))
     return cases
 
 
@@ -180,7 +186,8 @@ LAYER_MIX = Question(
         ),
         Misconception(
             "plain_mean",
-            "You take the mean of all states and leave `w` aside. It is what is learned.",
+            "You take the mean of all states and leave `w` aside, or look at it once, in __init__, where it is 0. It is what is learned: "
+            "take its softmax in each call.",
             _Mean,
         ),
         Misconception(
@@ -229,5 +236,8 @@ LAYER_MIX = Question(
             "You normalise the states first. ELMo's authors tried that, too; here the states are mixed as they are.",
             _Normalised,
         ),
+        squeezing(LayerMix),
+        dropping(LayerMix),
+        remembering(LayerMix),
     ),
 )

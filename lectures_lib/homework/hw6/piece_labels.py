@@ -20,6 +20,9 @@ def _draw(g: Generator) -> list[Case]:
         words = [word for pair in zip(pick(g, _SHORT, n), pick(g, _LONG * 2, n), strict=True) for word in pair][:n]
         labels = [whole(g, 1, 6) for _ in words]
         labels[0] = 0 if n > 1 else labels[0]
+        if kind == "all fits":  # a word of two labels; pieces without a mark; a word outside all names between others
+            words[2], words[4] = ["o", "'", "neil"], list(words[1])
+            labels[1], labels[4], labels[3] = 1, 2, 0
         n_pieces = sum(map(len, words))
         if kind == "a word is cut":  # behind the first or the second of its pieces
             i = max(j for j, word in enumerate(words) if len(word) > 2 or j == 1)
@@ -99,6 +102,29 @@ def _one_for_each_word(words, labels, max_len):
     return tokens, [-100, *(labels + [-100] * inner)[:inner], -100]
 
 
+def _by_marks(words, labels, max_len):
+    """Every piece without ## is taken for a first one, and gets its word's label."""
+
+    def of_word(label, word):
+        return [-100 if piece.startswith("##") else label for piece in word]
+
+    return _labelled(words, labels, max_len, of_word)
+
+
+def _one_label_a_word(words, labels, max_len):
+    """A word that comes again has the label that it had the first time."""
+    return piece_labels(words, [labels[words.index(word)] for word in words], max_len)
+
+
+def _last_label_of_a_word(words, labels, max_len):
+    of = {tuple(word): label for word, label in zip(words, labels, strict=True)}
+    return piece_labels(words, [of[tuple(word)] for word in words], max_len)
+
+
+def _zero_is_none(words, labels, max_len):
+    return piece_labels(words, [label or -100 for label in labels], max_len)
+
+
 def _left_out(words, labels, max_len):
     """Pieces behind a word's first are not read."""
     kept = [word[:1] for word in words]
@@ -110,7 +136,26 @@ _UNLABELLED = (
     "every [CLS] and at every second half of a word. -100 is what F.cross_entropy leaves out."
 )
 
+_LOOKED_UP = (
+    "You look a word's label up by the word. The same word may be a name here and none there ('may', 'rose'): go through words and labels "
+    "side by side, with zip."
+)
+
 _MISTAKES = (
+    Misconception(
+        "first_pieces_told_by_marks",
+        "You take every piece without ## for a word's first. Tokenisers also cut at apostrophes and dots, without a mark: o ' neil is one "
+        "word of three pieces here. Which pieces make a word is told by `words`.",
+        _by_marks,
+    ),
+    Misconception("label_looked_up_by_the_word", _LOOKED_UP, _one_label_a_word),
+    Misconception("label_looked_up_by_the_word", _LOOKED_UP, _last_label_of_a_word),
+    Misconception(
+        "label_0_taken_for_none",
+        "Words with the label 0 get -100 from you. 0 is a label like the others, the one of words outside all names; in Python it counts "
+        "as false, so compare with None, or not at all.",
+        _zero_is_none,
+    ),
     Misconception(
         "every_piece_labelled",
         "You repeat a word's label at all its pieces. Then long words would count more than short ones, in training and when they are "

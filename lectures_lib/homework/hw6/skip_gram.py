@@ -13,13 +13,28 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _cases(g: Generator) -> list[Case]:
     cases = []
-    for _ in range(2):
+    for single, far in ((False, False), (False, False), (True, False), (False, True)):
         batch, k, d = sizes(g, 3, 3, 8)
+        batch, k = (1, 1) if single else (batch, k)
         vocab_size = whole(g, 12, 16)
         words, near = (torch.randint(vocab_size, (batch,), generator=g) for _ in range(2))
         noise = torch.randint(vocab_size, (batch, k), generator=g)
-        shows = f"{batch} words, each with one neighbour and {k} random words; {vocab_size} vectors of length {d} in each table"
-        cases.append(Case((normal(g, vocab_size, d), normal(g, vocab_size, d), words, near, noise), shows=shows))
+        if not single and not far:  # the tables' first and last rows are used
+            words[0] = near[1] = 0
+            words[1] = near[0] = vocab_size - 1
+        if not single:  # chance may draw the neighbour, the word, and a word twice
+            noise[0, 0], noise[1, 0], noise[2, 0], near[2] = near[0], words[1], noise[2, 1], words[2]
+        shows = f"{batch} word{'s' * (batch > 1)}, each with one neighbour and {k} random word{'s' * (k > 1)}"
+        shows += f"; {vocab_size} vectors of length {d} in each table"
+        tables = normal(g, 2, vocab_size, d)
+        if far:  # a neighbour that the model takes for impossible, and a random word that it is sure of
+            noise[1, 0] = near[1] = (near[0] + 1) % vocab_size
+            noise[1, 0] = words[1] = (words[0] + 1) % vocab_size
+            tables[0, words[0]] = tables[0, words[1]] = 1.0
+            tables[1, near[0]], tables[1, noise[1, 0]] = -150 / d, 150 / d
+            shows += "; products of -150 and 150"
+        args = (*tables, words, near, noise)
+        cases.append(Case(args, shows=shows, gradients="values"))
     return cases
 
 
@@ -110,6 +125,18 @@ def _cosines(vectors, near_vectors, words, near, noise):
     return _loss(F.normalize(vectors, dim=-1), F.normalize(near_vectors, dim=-1), words, near, noise)
 
 
+def _hits_left_out(vectors, near_vectors, words, near, noise):
+    """A drawn word that is the neighbour, or the word itself, is no random one."""
+    yes, no = _scores(vectors, near_vectors, words, near, noise)
+    kept = (noise != near[:, None]) & (noise != words[:, None])
+    return -(F.logsigmoid(yes) + (F.logsigmoid(-no) * kept).sum(dim=1)).mean()
+
+
+def _neighbour_left_out(vectors, near_vectors, words, near, noise):
+    yes, no = _scores(vectors, near_vectors, words, near, noise)
+    return -(F.logsigmoid(yes) + (F.logsigmoid(-no) * (noise != near[:, None])).sum(dim=1)).mean()
+
+
 def _likelihood(vectors, near_vectors, words, near, noise):
     return -_loss(vectors, near_vectors, words, near, noise)
 
@@ -125,6 +152,11 @@ _MEAN = (
 _TABLES = (
     "There are two tables. The word itself is looked up in `vectors`; its neighbour and the random words, which are somebody's "
     "neighbours, in `near_vectors`."
+)
+
+_DRAWN = (
+    "You leave out random words that happen to be the neighbour, or the word itself. It is sensible, and some programs do it; in the "
+    "formula here all k count as they were drawn."
 )
 
 SKIP_GRAM = Question(
@@ -166,6 +198,12 @@ SKIP_GRAM = Question(
             partial(_loss, log=torch.sigmoid),
         ),
         Misconception(
+            "log_of_a_sigmoid",
+            "Right for moderate products. Here one is far from 0, its sigmoid is too small for a float32 and becomes 0, and the logarithm "
+            "infinite. F.logsigmoid takes both steps at once.",
+            partial(_loss, log=lambda x: x.sigmoid().log()),
+        ),
+        Misconception(
             "sum_inside_of_the_sigmoid",
             "You add up the scores of the random words before the sigmoid. Each is a question of its own: first log σ of each, then the "
             "sum.",
@@ -188,6 +226,8 @@ SKIP_GRAM = Question(
             "Your loss does not look at the random words. Without them all vectors could become alike, and every answer would be yes.",
             _no_noise,
         ),
+        Misconception("drawn_words_left_out", _DRAWN, _hits_left_out),
+        Misconception("drawn_words_left_out", _DRAWN, _neighbour_left_out),
         Misconception("neighbour_forgotten", "Your loss does not look at the neighbour that really stood there.", _only_noise),
         Misconception(
             "all_with_all",

@@ -98,7 +98,8 @@ TRAINING = Question(
     seconds=60.0,
     below="More cannot be seen from outside. The usual causes: gradients that are never set back to zero (zero_grad); an optimizer that "
     "never steps, or has other parameters than the model; the axes of `states` mixed by a reshape, so that a row holds numbers of several "
-    "pieces; too few steps; a learning rate that is much too high or too low. Print the loss: a tagger that works gets below 0.2.",
+    "pieces; `asked` flattened in another order than `states`; labels left out, and not their pieces; too few steps; "
+    "a learning rate that is much too high or too low. Print the loss: a tagger that works gets below 0.2.",
     misconceptions=(
         Misconception(
             "last_state_only",

@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.hw1.inputs import normal
 from lectures_lib.homework.hw3.inputs import whole
+from lectures_lib.homework.hw4.inputs import squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 Places = list[list[int]]
@@ -14,16 +15,24 @@ Places = list[list[int]]
 
 def _attention_cases(g: Generator) -> list[Case]:
     cases = []
-    for special in (False, True):
-        words, heads = whole(g, 5, 7), whole(g, 2, 3)
+    for special, apart in ((False, False), (True, False), (False, True)):
+        words, heads = whole(g, 5, 7), whole(g, 2, 4)
         counts = [1, 2, 3] + [whole(g, 1, 2) for _ in range(words - 3)]
         counts = [counts[i] for i in torch.randperm(words, generator=g)]
-        n = 2 + sum(counts)
-        places, start = [], 1
-        for count in counts:
+        heads = heads if special or apart else 1
+        n = 3 + sum(counts)
+        places, start, words_in_front = [], 1, whole(g, 2, words - 2)
+        for word, count in enumerate(counts):
+            start += word == words_in_front  # a [SEP] between two sentences, which is no word
             places.append(list(range(start, start + count)))
             start += count
-        shows = f"{heads} heads, {words} words in {n} pieces; [CLS] and [SEP] {'count as words' if special else 'are left out'}"
+        if apart:  # each of two words stands with a piece among those of the other
+            one, other = counts.index(2), counts.index(3)
+            last = places[one][-1], places[other][-1]
+            places[one], places[other] = sorted([*places[one][:-1], last[1]]), sorted([*places[other][:-1], last[0]])
+        shows = f"{heads} head{'s' * (heads > 1)}, {words} words in {n} pieces, two sentences with a [SEP] between them that is no word"
+        shows += "; pieces of two words do not stand side by side" if apart else ""
+        shows += f"; [CLS] and the last [SEP] {'count as words' if special else 'are left out'}"
         if special:
             places = [[0], *places, [n - 1]]
         cases.append(Case(((1.5 * normal(g, heads, n, n)).softmax(dim=-1), places), shows=shows))
@@ -49,6 +58,16 @@ def _between(weights: Tensor, places: Places, attending: str = "mean", attended:
     return _pick(places, n, attending) @ weights @ _pick(places, n, attended).T
 
 
+def _spans(weights: Tensor, places: Places) -> Tensor:
+    """Everything from a word's first piece to its last."""
+    return word_attention(weights, [list(range(pieces[0], pieces[-1] + 1)) for pieces in places])
+
+
+def _both_ends(weights: Tensor, places: Places) -> Tensor:
+    columns = weights @ _pick(places, weights.shape[-1], "sum").T
+    return torch.stack([(columns[:, pieces[0]] + columns[:, pieces[-1]]) / 2 for pieces in places], dim=1)
+
+
 def _largest(weights: Tensor, places: Places) -> Tensor:
     columns = torch.stack([weights[..., pieces].amax(dim=-1) for pieces in places], dim=-1)
     return _pick(places, weights.shape[-1], "mean") @ columns
@@ -70,6 +89,15 @@ def _softmax_again(weights: Tensor, places: Places) -> Tensor:
 
 def _heads_averaged(weights: Tensor, places: Places) -> Tensor:
     return word_attention(weights, places).mean(dim=0)
+
+
+def _counted_on(weights: Tensor, places: Places) -> Tensor:
+    """Where words lie is counted from the first one on, as if no piece stood between them."""
+    start, counted = places[0][0], []
+    for pieces in places:
+        counted.append(list(range(start, start + len(pieces))))
+        start += len(pieces)
+    return word_attention(weights, counted)
 
 
 def _pieces_for_words(weights: Tensor, places: Places) -> Tensor:
@@ -126,6 +154,18 @@ ATTENTION = Question(
             partial(_between, attending="first"),
         ),
         Misconception(
+            "first_and_last_piece_attend",
+            "Your columns are right, summed over the pieces of each word. But of the pieces that attend you take a word's first and last; "
+            "the words of three pieces have one between them. Average over all.",
+            _both_ends,
+        ),
+        Misconception(
+            "everything_between",
+            "You take all pieces from a word's first to its last, as in a slice. A word's pieces need not stand side by side: between "
+            "them may stand pieces of another word. Take the places in the list, weights[:, :, pieces].",
+            _spans,
+        ),
+        Misconception(
             "first_piece_attended_to",
             "Your rows are right, averaged over the pieces of each word. But of the pieces attended to you take the first; sum over them "
             "all.",
@@ -154,6 +194,13 @@ ATTENTION = Question(
             "You average over the heads. Each head looks for something else: keep them apart, in dimension 0.",
             _heads_averaged,
         ),
+        Misconception(
+            "places_counted",
+            "You use how many pieces each word has, and count their places yourself. Pieces that belong to no word may stand between two "
+            "words, such as the [SEP] between two sentences: take the places from `places`.",
+            _counted_on,
+        ),
+        squeezing(word_attention),
         Misconception(
             "pieces_taken_for_words",
             "You return the weights of the first few *pieces*, as many as there are words. Which pieces make a word is told by `places`.",

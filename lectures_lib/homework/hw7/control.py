@@ -14,19 +14,22 @@ _LABELS = ["DET", "NOUN", "VERB", "ADJ", "ADV"]
 
 def _draw(g: Generator) -> list[Case]:
     cases = []
-    for _ in range(2):
+    for more in (True, False):
         types = pick(g, _WORDS, whole(g, 4, 6))
         words = [types[i] for i in torch.randint(len(types), (whole(g, 9, 13),), generator=g)]
-        words = [word.capitalize() if i == 0 or torch.rand((), generator=g) < 0.3 else word for i, word in enumerate(words)]
+        written = [str, str, str, str.capitalize, str.upper]  # the, The, THE
+        words = [written[whole(g, 0, 4) if i else 3](word) for i, word in enumerate(words)]
         some = pick(g, _LABELS, 3)
         labels = [some[min(i, 2)] for i in torch.randint(5, (len(words),), generator=g)]  # the third label is the most frequent
-        n_draws = len(words)
-        while n_draws == len(words):
-            n_draws = whole(g, len(types), len(words) + 3)
-        draws = torch.rand(n_draws, generator=g, dtype=torch.float64).tolist()
-        shows = f"{len(words)} words of {len(set(map(str.lower, words)))} types"
+        n_draws = whole(g, len(words) + 1, len(words) + 3) if more else whole(g, len(types), len(words) - 1)
+        draws = ((0.9 if more else 1) * torch.rand(n_draws, generator=g, dtype=torch.float64)).tolist()  # rounded, 0.9 · n is below n
+        shows = f"{len(words)} words of {len(set(map(str.lower, words)))} types, {n_draws} draws"
         cases.append(Case((words, labels, draws), shows=shows))
-    return cases
+    # The first has draws enough for the wrong number of them to show in the labels.
+    first = cases[0].args
+    slips = ({"next_draw": False}, {"key": str}, {"key": _first_letter}, {"as_whole": round})
+    shown = all(_labels(*first, **slip) != control_labels(*first) for slip in slips)
+    return cases if shown else _draw(g)
 
 
 def control_labels(words: list[str], labels: list[str], draws: list[float]) -> list[str]:
@@ -34,18 +37,36 @@ def control_labels(words: list[str], labels: list[str], draws: list[float]) -> l
     return _labels(words, labels, draws)
 
 
-def _labels(words, labels, draws, key=str.lower, next_draw=True, remember=True, urn=lambda labels: labels, as_whole=int):
+def _first_letter(word):
+    return word[:1].lower() + word[1:]
+
+
+def _labels(words, labels, draws, key=str.lower, next_draw=True, remember=True, urn=lambda labels: labels, as_whole=int, count=len):
     urn = urn(labels)
     given, found = {}, []
     for place, word in enumerate(words):
         if key(word) not in given or not remember:
-            given[key(word)] = urn[as_whole(draws[len(given) if next_draw else place] * len(urn))]
+            given[key(word)] = urn[as_whole(draws[len(given) if next_draw else place] * count(urn))]
         found.append(given[key(word)])
     return found
 
 
 def _a_draw_each(words, labels, draws):
     return [labels[int(u * len(labels))] for _, u in zip(words, draws, strict=False)]
+
+
+def _with_its_place(words, labels, draws):
+    """Word by word beside the draws, as far as there are both."""
+    given = {}
+    return [given.setdefault(word.lower(), labels[int(u * len(labels))]) for word, u in zip(words, draws, strict=False)]
+
+
+def _one_of_each_type(words, labels, draws):
+    """Drawn from the labels that the types have where they first stand."""
+    first = {}
+    for word, label in zip(words, labels, strict=True):
+        first.setdefault(word.lower(), label)
+    return _labels(words, labels, draws, urn=lambda labels: list(first.values()))
 
 
 def _only_the_known(words, labels, draws):
@@ -105,6 +126,10 @@ _CLASSES = (
     "You draw from the *different* labels, where each has the same chance. Draw from the list of all labels: what is frequent in the "
     "real task is then frequent in the control task, and the two are equally hard to guess."
 )
+_SKIPPED = (
+    "For a new type you take the draw at the word's *place* in the text. Draws are used up in order, one for each new type: the number "
+    "of types met so far says which is next."
+)
 _MISTAKES = (
     Misconception(
         "a_draw_for_each_word",
@@ -118,10 +143,22 @@ _MISTAKES = (
         partial(_labels, key=str),
     ),
     Misconception(
-        "draws_skipped",
-        "For a new type you take the draw at the word's *place* in the text. Draws are used up in order, one for each new type: the number "
-        "of types met so far says which is next.",
-        partial(_labels, next_draw=False),
+        "first_letter_only",
+        "You make only the first letter of a word small. 'THE' is the type 'the', too: word.lower() makes all letters small.",
+        partial(_labels, key=_first_letter),
+    ),
+    Misconception("draws_skipped", _SKIPPED, partial(_labels, next_draw=False)),
+    Misconception("draws_skipped", _SKIPPED, _with_its_place),
+    Misconception(
+        "last_never_drawn",
+        "You take int(u * (n - 1)), and the last of n labels is never drawn: int(u * n) is at most n - 1 already, since u is below 1.",
+        partial(_labels, count=lambda urn: len(urn) - 1),
+    ),
+    Misconception(
+        "drawn_from_one_label_a_type",
+        "You draw from one label for each type, the one it has where it first stands. Draw from the labels of *all* words: a label that "
+        "many words have is then drawn more often.",
+        _one_of_each_type,
     ),
     Misconception(
         "drawn_from_the_classes",

@@ -6,18 +6,23 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
+from lectures_lib.homework.hw3.inputs import whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _mix_cases(g: Generator) -> list[Case]:
     cases = []
-    for _ in range(2):
+    for kind in ("", "", "single", "deep"):  # "deep": more states than BERT base has, and weights whose exponentials no float32 holds
         n_states, words, d_model = sizes(g, 3, 3, 8)
+        words = 1 if kind == "single" else words
+        n_states = whole(g, 14, 17) if kind == "deep" else n_states
         w = normal(g, n_states)
         while abs(w.sum()) < 0.5 or (w < 0).all() or (w >= 0).all():  # some below 0, and a sum that can be divided by
             w = normal(g, n_states)
+        w = w + 100 if kind == "deep" else w
         gamma = round(1.3 + 1.5 * torch.rand((), generator=g).item(), 2)
-        shows = f"{words} words with vectors of {d_model} numbers in {n_states} hidden states, gamma = {gamma}"
+        shows = f"{words} word{'s' * (words > 1)} with vectors of {d_model} numbers in {n_states} hidden states, gamma = {gamma}"
+        shows += ", weights around 100" if kind == "deep" else ""
         cases.append(Case((normal(g, n_states, words, d_model), w, gamma), shows=shows))
     return cases
 
@@ -45,6 +50,11 @@ def _one_hot(w: Tensor, gamma: float) -> Tensor:
 def _gamma_added(states, w, gamma):
     mixed, centre = _mix(states, w, gamma, scale=1.0)
     return mixed + gamma, centre
+
+
+def _squeezed(states, w, gamma):
+    mixed, centre = _mix(states, w, gamma)
+    return mixed.squeeze(), centre
 
 
 def _mean_of_the_mix(states, w, gamma):
@@ -88,6 +98,18 @@ MIX = Question(
             partial(_mix, shares=lambda w, gamma: w.exp()),
         ),
         Misconception(
+            "exponentials_too_large",
+            "Right for small weights. Here they are around 100, exp(w) is more than a float32 can hold, and ∞ divided by ∞ is no number. "
+            "w.softmax(dim=0) subtracts the largest weight first, which changes no share.",
+            partial(_mix, shares=lambda w, gamma: w.exp() / w.exp().sum()),
+        ),
+        Misconception(
+            "thirteen_states",
+            "Your mix is right, and the centre of gravity for up to 13 hidden states, as many as BERT base has. Here there are more: "
+            "count them, len(w).",
+            partial(_mix, centre=lambda layers, s, w, gamma: (layers * s)[:13].sum()),
+        ),
+        Misconception(
             "sigmoid_instead_of_softmax",
             "You weight each hidden state with a sigmoid of its own. The states share one vector among them: softmax(w), which sums to 1.",
             partial(_mix, shares=lambda w, gamma: w.sigmoid()),
@@ -113,6 +135,11 @@ MIX = Question(
             "Your mix lacks gamma. Shares that sum to 1 can make the vector no longer than the longest of the states; gamma sets its "
             "length.",
             partial(_mix, scale=1.0),
+        ),
+        Misconception(
+            "axis_of_size_1_lost",
+            "Right, but for a single word: a bare squeeze() takes away its axis, too. Name the axis that is meant: squeeze(0).",
+            _squeezed,
         ),
         Misconception("gamma_added", "You add gamma to the mix. It is multiplied.", _gamma_added),
         Misconception(

@@ -1,21 +1,37 @@
 """Question 7: what the classification objective looks at, for all pairs at once."""
 
+from dataclasses import replace
+
 import torch
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
+from lectures_lib.homework.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
+
+
+def _more(g: Generator, n: int, m: int, d_model: int) -> tuple:
+    """What the same object is called with later: other vectors in as many sentences, then other numbers of them."""
+    return tuple((normal(g, a, d_model), normal(g, b, d_model)) for a, b in ((n, m), (m + 1, n + 1)))
 
 
 def _pairs_cases(g: Generator) -> list[Case]:
     cases = []
-    for _ in range(2):
+    for single in ("", "", "first", "second"):
         n, m, d_model, n_classes = sizes(g, 4, 2, 8)
+        n, m = (1 if single == "first" else n), (1 if single == "second" else m)
         state = {"W_t.weight": normal(g, n_classes, 3 * d_model), "W_t.bias": normal(g, n_classes)}
-        shows = f"{n} first and {m} second sentences, vectors of {d_model} numbers, {n_classes} classes"
+        shows = f"{n} first and {m} second sentence{'s' * (m > 1)}, vectors of {d_model} numbers, {n_classes} classes"
+        twice = not single and not cases
+        shows += TRAINING + TWICE + ", and on a third" if twice else ""
         cases.append(
             Case(
-                (normal(g, n, d_model), normal(g, m, d_model)), init={"d_model": d_model, "n_classes": n_classes}, state=state, shows=shows
+                (normal(g, n, d_model), normal(g, m, d_model)),
+                init={"d_model": d_model, "n_classes": n_classes},
+                state=state,
+                shows=shows,
+                train=twice,
+                again=_more(g, n, m, d_model) if twice else (),
             )
         )
     return cases
@@ -134,10 +150,65 @@ class _TwoVectors(PairClassifier):
         self.W_t = nn.Linear(2 * d_model, n_classes)
 
 
+class _FourVectors(PairClassifier):
+    def __init__(self, d_model, n_classes):
+        super().__init__(d_model, n_classes)
+        self.W_t = nn.Linear(4 * d_model, n_classes)
+
+
 class _NoBias(PairClassifier):
     def __init__(self, d_model, n_classes):
         super().__init__(d_model, n_classes)
         self.W_t = nn.Linear(3 * d_model, n_classes, bias=False)
+
+
+class _BiasThreeTimes(PairClassifier):
+    def outcome(self, scores):
+        return scores + 2 * self.W_t.bias
+
+
+class _FirstChangesFastest(PairClassifier):
+    """All pairs, column by column, put into rows by a view."""
+
+    def forward(self, u, v):
+        return super().forward(u, v).transpose(0, 1).reshape(len(u), len(v), -1)
+
+
+class _BothRepeated(PairClassifier):
+    """Both lists again and again, side by side."""
+
+    def forward(self, u, v):
+        first, second = u.repeat(len(v), 1), v.repeat(len(u), 1)
+        return self.W_t(torch.cat(self.parts(first, second), dim=-1)).view(len(u), len(v), -1)
+
+
+class _DroppedFeatures(PairClassifier):
+    rate = 0.1
+
+    def forward(self, u, v):
+        first, second = u[:, None].expand(-1, len(v), -1), v.expand(len(u), -1, -1)
+        features = torch.cat(self.parts(first, second), dim=-1)
+        return self.W_t(nn.functional.dropout(features, self.rate, self.training))
+
+
+class _MoreDroppedFeatures(_DroppedFeatures):
+    rate = 0.5
+
+
+class _SecondsKept(PairClassifier):
+    """The second sentences of the first call, as long as there come as many."""
+
+    def forward(self, u, v):
+        if not hasattr(self, "seconds") or self.seconds.shape != v.shape:
+            self.seconds = v
+        return super().forward(u, self.seconds)
+
+
+class _FirstsKept(PairClassifier):
+    def forward(self, u, v):
+        if not hasattr(self, "firsts") or self.firsts.shape != u.shape:
+            self.firsts = u
+        return super().forward(self.firsts, v)
 
 
 class _PairedByPlace(PairClassifier):
@@ -169,6 +240,10 @@ _SIGNED = (
 _ORDER = (
     "The parts are right, their order is not. W_t's columns belong to u, v and |u - v|, in this order: with another one, its numbers meet "
     "the wrong features."
+)
+_PARTS = (
+    "Your W_t does not have 3 · d_model columns. It reads three vectors: u, v and |u - v|. With u and v alone (2 · d_model) it "
+    "could not see how far they are apart; the product u · v, as a fourth part, is not asked for."
 )
 _PLACE = (
     "You pair the first sentence with the first, the second with the second. Asked for is *every* u with *every* v. Give u the shape "
@@ -247,13 +322,33 @@ PAIRS = Question(
             "Your pairs stand in one row, n · m of them. Keep the table: (n, m, n_classes).",
             _OneRow,
         ),
-        Misconception(
-            "other_parts",
-            "Your W_t does not have 3 · d_model columns. It reads three vectors: u, v and |u - v|. With u and v alone (2 · d_model) it "
-            "could not see how far they are apart; the product u · v, as a fourth part, is not asked for.",
-            _TwoVectors,
-        ),
+        Misconception("other_parts", _PARTS, _TwoVectors),
+        Misconception("other_parts", _PARTS, _FourVectors),
         Misconception("bias_forgotten", "Your W_t has no bias. The paper's has none, either; the question's has.", _NoBias),
+        squeezing(PairClassifier),
+        dropping(PairClassifier),
+        replace(dropping(PairClassifier), answer=_DroppedFeatures),
+        replace(dropping(PairClassifier), answer=_MoreDroppedFeatures),
+        remembering(PairClassifier),
+        replace(remembering(PairClassifier), answer=_SecondsKept),
+        replace(remembering(PairClassifier), answer=_FirstsKept),
+        Misconception(
+            "bias_three_times",
+            "Your bias is added three times, with each part once. The layer has one bias: add it to the sum of the three parts.",
+            _BiasThreeTimes,
+        ),
+        Misconception(
+            "first_changes_fastest",
+            "Your pairs are all there and stand in other places: in your list the *first* sentence changes fastest (u.repeat, perhaps), "
+            "and a view to (n, m) fills row by row, where the second does. Entry [i, j] is for u[i] with v[j].",
+            _FirstChangesFastest,
+        ),
+        Misconception(
+            "both_repeated",
+            "You repeat both lists as a whole and put them side by side: row k pairs u[k % n] with v[k % m]. In a table (n, m), row k is "
+            "for u[k // m] with v[k % m]: repeat each u m times before the next (repeat_interleave), or expand both.",
+            _BothRepeated,
+        ),
         Misconception("paired_by_place", _PLACE, _PairedByPlace),
         Misconception("paired_by_place", _PLACE, _PairedByPlaceOrNot),
         Misconception("paired_by_place", _PLACE, _CatThenDifference),

@@ -1,27 +1,46 @@
 """Question 6: one vector for a sentence, and no padding in it."""
 
+from dataclasses import replace
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.hw1.inputs import normal, sizes
+from lectures_lib.homework.hw4.inputs import squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _pooling_cases(g: Generator) -> list[Case]:
     cases = []
-    for pooling, normalise in (("mean", False), ("max", False), ("cls", False), ("mean", True)):
+    asked = [
+        ("mean", False),
+        ("max", False),
+        ("cls", False),
+        ("mean", True),
+        ("max", True),
+        ("cls", True),
+        ("mean", None),
+        ("max", "alone"),
+        ("cls", "alone"),
+        ("max", "far"),
+    ]
+    for pooling, normalise in asked:  # None: neither is given; "alone": a single sentence; "far": numbers far below 0
         batch, n, d_model = sizes(g, 3, 5, 9)
+        batch = 1 if normalise == "alone" else batch
         lengths = torch.randint(3, n, (batch,), generator=g)
-        longest, shortest = torch.randperm(batch, generator=g)[:2]
-        lengths[longest], lengths[shortest] = n, 3  # the shortest has two places of padding or more: one is not all
+        longest, shortest = torch.randperm(batch, generator=g)[[0, -1]]
+        lengths[shortest], lengths[longest] = 3, n  # the shortest has two places of padding or more: one is not all
         hidden = normal(g, batch, n, d_model)
-        hidden[:, :, :2] -= 3  # two features that are below 0 nearly everywhere, and so are their maxima
+        hidden[:, :, :2] = -hidden[:, :, :2].abs() - 1  # two features that are below 0 everywhere, and so are their maxima
+        hidden[:, :, 0] *= 1e6 if normalise == "far" else 1
         padding = torch.arange(n) >= lengths[:, None]
         hidden[padding] += 2  # padding holds numbers, too
-        shows = f"{batch} sentences of up to {n} tokens, vectors of {d_model} numbers, {pooling} pooling, normalise = {normalise}"
-        cases.append(Case((hidden, lengths), {"pooling": pooling, "normalise": normalise}, shows=shows))
+        given = {} if normalise is None else {"pooling": pooling, "normalise": normalise is True}
+        shows = f"{batch} sentence{'s' * (batch > 1)} of up to {n} tokens, vectors of {d_model} numbers, "
+        shows += ", ".join(f"{name} = {value!r}" for name, value in given.items()) or "neither pooling nor normalise is given"
+        shows += "; one of the numbers is millions below 0" if normalise == "far" else ""
+        cases.append(Case((hidden, lengths), given, shows=shows))
     return cases
 
 
@@ -80,6 +99,16 @@ def _longest_token(hidden, lengths):
 
 def _units_first(hidden, lengths, pooling="mean", normalise=False):
     return sentence_vectors(_unit(hidden) if normalise else hidden, lengths, pooling)
+
+
+def _filled(low: float):
+    """The maximum with padding set to this number."""
+    return lambda hidden, lengths: hidden.masked_fill(~_real(hidden, lengths), low).amax(dim=1)
+
+
+def _divided_by_tokens(hidden, lengths, pooling="mean", normalise=False, power=0.5):
+    vectors = sentence_vectors(hidden, lengths, pooling)
+    return vectors / lengths[:, None] ** power if normalise else vectors
 
 
 def _softmaxed(vectors):
@@ -145,6 +174,15 @@ POOLING = Question(
             "You set padding to 0 before the maximum. Where all tokens are below 0, that 0 is the largest. Set it to -∞, which never is.",
             partial(_pool, largest=lambda hidden, lengths: (hidden * _real(hidden, lengths)).amax(dim=1)),
         ),
+        *(
+            Misconception(
+                "not_the_lowest_number",
+                "For the maximum you set padding to a number that is low, but not the lowest: here all tokens of a sentence have numbers "
+                "below it, and padding wins. Set it to -∞, float('-inf'), which never is the largest.",
+                partial(_pool, largest=_filled(low)),
+            )
+            for low in (-1.0, -10.0, -100.0, -1e3, -1e4)
+        ),
         Misconception(
             "one_token_for_the_maximum",
             "For 'max' you take one token, the one with the longest vector. The maximum is taken for each of the d_model numbers by "
@@ -168,23 +206,63 @@ POOLING = Question(
         ),
         Misconception(
             "not_normalised",
-            "Right, but with normalise=True the vector is to be divided by its length, the root of the sum of its squares.",
+            "Right, but with normalise=True the vector is to be divided by its norm, the root of the sum of its squares.",
             partial(_pool, unit=lambda vectors: vectors),
         ),
         Misconception(
+            "only_means_normalised",
+            "Right for 'mean'. With normalise=True the vector is divided by its norm whatever the pooling: behind all three branches, "
+            "not in one of them.",
+            lambda hidden, lengths, pooling="mean", normalise=False: sentence_vectors(
+                hidden, lengths, pooling, normalise and pooling == "mean"
+            ),
+        ),
+        Misconception(
+            "cls_not_normalised",
+            "Right for 'mean' and 'max'. With normalise=True the vector is divided by its norm whatever the pooling: for 'cls' too, which "
+            "returns too early, perhaps.",
+            lambda hidden, lengths, pooling="mean", normalise=False: sentence_vectors(
+                hidden, lengths, pooling, normalise and pooling != "cls"
+            ),
+        ),
+        *(
+            Misconception(
+                "divided_by_the_tokens",
+                "With normalise=True you divide by the number of tokens, or its root. The norm of a vector is made of its own numbers: the "
+                "root of the sum of their squares.",
+                partial(_divided_by_tokens, power=power),
+            )
+            for power in (0.5, 1.0)
+        ),
+        Misconception(
+            "other_defaults",
+            "Right where both arguments are given. Where they are not, pooling is 'mean' and normalise is False: leave the first line of "
+            "the function as it was.",
+            lambda hidden, lengths, pooling="cls", normalise=False: sentence_vectors(hidden, lengths, pooling, normalise),
+        ),
+        Misconception(
+            "other_defaults",
+            "Right where both arguments are given. Where they are not, pooling is 'mean' and normalise is False: leave the first line of "
+            "the function as it was.",
+            lambda hidden, lengths, pooling="mean", normalise=True: sentence_vectors(hidden, lengths, pooling, normalise),
+        ),
+        squeezing(sentence_vectors),
+        replace(squeezing(sentence_vectors), answer=partial(_pool, cls=lambda hidden, lengths: _cls(hidden, lengths).squeeze())),
+        replace(squeezing(sentence_vectors), answer=partial(_pool, largest=lambda hidden, lengths: _max(hidden, lengths).squeeze())),
+        Misconception(
             "always_normalised",
-            "You always divide by the length of the vector; that is asked for with normalise=True only.",
+            "You always divide by the norm of the vector; that is asked for with normalise=True only.",
             lambda hidden, lengths, pooling="mean", normalise=False: sentence_vectors(hidden, lengths, pooling, True),
         ),
         Misconception(
             "normalised_before_pooling",
-            "With normalise=True you bring the tokens' vectors to length 1 and then pool: the result is shorter than 1 again. Pool first, "
-            "and divide the sentence's vector by its length.",
+            "With normalise=True you bring the tokens' vectors to norm 1 and then pool: the result's norm is below 1 again. Pool first, "
+            "and divide the sentence's vector by its norm.",
             _units_first,
         ),
         Misconception(
             "normalised_along_the_batch",
-            "With normalise=True you divide each *column* by its length, so that the sentences of a batch change one another. Along the "
+            "With normalise=True you divide each *column* by its norm, so that the sentences of a batch change one another. Along the "
             "last dimension: dim=-1.",
             partial(_pool, unit=lambda vectors: vectors / vectors.norm(dim=0)),
         ),
@@ -196,12 +274,12 @@ POOLING = Question(
         ),
         Misconception(
             "divided_by_the_sum",
-            "With normalise=True you divide by the sum of the numbers. The length of a vector is the root of the sum of its squares.",
+            "With normalise=True you divide by the sum of the numbers. The norm of a vector is the root of the sum of its squares.",
             partial(_pool, unit=lambda vectors: vectors / vectors.sum(dim=-1, keepdim=True)),
         ),
         Misconception(
             "softmax_for_length",
-            "With normalise=True you take a softmax: it makes shares that sum to 1. A vector of length 1 is divided by the root of the sum "
+            "With normalise=True you take a softmax: it makes shares that sum to 1. The vector is divided by its norm, the root of the sum "
             "of its squares.",
             partial(_pool, unit=_softmaxed),
         ),

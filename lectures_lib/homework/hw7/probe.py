@@ -14,37 +14,51 @@ from lectures_lib.homework.hw3.inputs import whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 N_TRAIN, N_DEV = 400, 60  # as many words are asked for as there are to choose the layer by
-N_CASES = 3
-_AGREE = {"embeddings": 0.78, "last": 0.78, "good": 0.93, "noise": 0.0}  # the share of words whose vectors tell their label
+# The share of words whose vectors tell their label; those of a misleading layer do so for training words alone, and deny the others'.
+_AGREE = {"embeddings": 0.78, "last": 0.78, "good": 0.93, "noise": 0.0, "misleading": 0.78}
 
 
 def _probe_cases(g: Generator) -> list[Case]:
     # Several, because a layer that is chosen wrongly may be the best one by luck.
-    return [_probe_case(g) for _ in range(N_CASES)]
+    return [_probe_case(g, best) for best in ("", "", "embeddings")]
 
 
-def _probe_case(g: Generator) -> Case:
-    n_classes, n_states, d_model = whole(g, 3, 4), whole(g, 4, 6), whole(g, 12, 16)
-    middle = ["good", "learned by heart", "noise", "noise"][: n_states - 2]
+def _probe_case(g: Generator, best: str) -> Case:
+    """`best`: "embeddings" where these, and no layer, tell the most."""
+    n_classes, n_states, d_model = whole(g, 3, 4), whole(g, 5, 6), whole(g, 12, 16)
+    middle = ["good", "learned by heart", "misleading", "noise"][: n_states - 2]
     kinds = ["embeddings", *(middle[i] for i in torch.randperm(len(middle), generator=g)), "last"]
-    frequency = torch.tensor([0.4] + [0.6 / (n_classes - 1)] * (n_classes - 1))[torch.randperm(n_classes, generator=g)]
-    labels = torch.multinomial(frequency, N_TRAIN + 2 * N_DEV, replacement=True, generator=g)
+    if best == "embeddings":
+        place = kinds.index("good")
+        kinds[0], kinds[place] = kinds[place], kinds[0]
+    # Another label is frequent among the words asked: their own mean is not that of the training words.
+    often = torch.randperm(n_classes, generator=g)[:2]
+    frequency = [torch.full((n_classes,), (1 - most) / (n_classes - 1)) for most in (0.4, 0.8)]
+    frequency[0][often[0]], frequency[1][often[1]] = 0.4, 0.8
+    labels = [torch.multinomial(f, n, replacement=True, generator=g) for f, n in zip(frequency, (N_TRAIN + N_DEV, N_DEV), strict=True)]
+    labels = torch.cat(labels)
     train = torch.arange(len(labels)) < N_TRAIN
-    scale, shift = 0.5 + torch.rand(n_states, 1, d_model, generator=g), 3 * normal(g, n_states, 1, d_model)
+    # What tells the label is written in numbers that hardly vary, and one of no meaning does: BERT has such numbers, too. Who does not
+    # standardise each number by itself learns which label is the most frequent, and nothing else.
+    scale, shift = 0.001 + 0.002 * torch.rand(n_states, 1, d_model, generator=g), normal(g, n_states, 1, d_model)
     large = whole(g, 0, d_model - 1)
-    scale[:, :, large] *= 20  # BERT has such numbers, too: large, and of no meaning
+    scale[:, :, large] = 0.5
     states = []
-    for kind in kinds:
-        if kind == "learned by heart":
+    for layer in kinds:
+        if layer == "learned by heart":
             told = labels.where(train, torch.randint(n_classes, labels.shape, generator=g))
         else:
             others = (labels + 1 + torch.randint(n_classes - 1, labels.shape, generator=g)) % n_classes
             # The same share in each part, so that no wrong layer is good enough by luck.
             place = torch.cat([torch.randperm(n, generator=g) / n for n in (N_TRAIN, N_DEV, N_DEV)])
-            told = labels.where(place < _AGREE[kind], others)
+            told = labels.where((place < _AGREE[layer]) & (train | (layer != "misleading")), others)
         centres = 3 * normal(g, n_classes, d_model)
         centres[:, large] = 0
-        states.append((0 if kind == "noise" else centres[told]) + normal(g, len(labels), d_model))
+        found = (0 if layer == "noise" else centres[told]) + normal(g, len(labels), d_model)
+        if layer == "good":  # what it gets wrong lies far out: who goes by the loss takes another
+            dev = ~train & (torch.arange(len(labels)) < N_TRAIN + N_DEV)
+            found[dev & (told != labels)] *= 10
+        states.append(found)
     found = torch.stack(states) * scale + shift
     parts, kept = found.split([N_TRAIN, N_DEV, N_DEV], dim=1), labels.split([N_TRAIN, N_DEV, N_DEV])
     shows = f"{n_states} hidden states of {d_model} numbers, {n_classes} labels; "
@@ -72,6 +86,12 @@ def _nearest(states: Tensor, labels: Tensor, asked: Tensor) -> Tensor:
     return torch.cdist(asked, centres).argmin(dim=-1)
 
 
+def _each_by_itself(states, labels, dev_states, dev_labels, asked):
+    """Training words, words to choose by and words asked: each with a mean and a deviation of its own."""
+    states, dev_states, asked = ((x - x.mean(dim=1, keepdim=True)) / x.std(dim=1, keepdim=True) for x in (states, dev_states, asked))
+    return probe_layers(states, labels, dev_states, dev_labels, asked)
+
+
 def _most_frequent(states, labels, dev_states, dev_labels, asked):
     return labels.mode().values.expand(asked.shape[1]).clone()
 
@@ -89,8 +109,9 @@ PROBE = Question(
     seconds=30.0,
     below="More cannot be seen from outside. The usual causes: too few steps, or a learning rate that is much too high or too low; "
     "gradients that are never set back to zero (zero_grad); numbers that were not brought to mean 0 and deviation 1, or, for the words "
-    "asked, with another mean and deviation than those of the *training* words. Print each layer's two accuracies: one layer gets above "
-    "0.85 on the words to choose by.",
+    "asked, with another mean and deviation than those of the *training* words; the answer of "
+    "another probe than the best layer's (keep the answer, not only the layer's number); a layer chosen by its loss, not by how many "
+    "labels are right. Print each layer's two accuracies: one layer gets above 0.85 on the words to choose by.",
     misconceptions=(
         Misconception(
             "chosen_by_the_training_words",
@@ -100,15 +121,23 @@ PROBE = Question(
         ),
         Misconception(
             "last_layer_taken",
-            "You probe the last layer. It is made for what the model was trained to do, and a layer below may tell better what is asked "
-            "for. Train a probe on each, and choose by dev_states and dev_labels.",
+            "Your labels are those that the last layer gives. It is made for what the model was trained to do, and a layer below may tell "
+            "better what is asked for. Train a probe on each, and choose by how many of dev_labels it gets right (and not by a loss, "
+            "which a few words far out can spoil).",
             partial(_by, choose=lambda on_train, on_dev: -1),
         ),
         Misconception(
             "embeddings_taken",
-            "You probe hidden state 0, the embeddings, which know the word and nothing of its sentence. Train a probe on each hidden "
-            "state, and choose by dev_states and dev_labels.",
+            "Your labels are those that hidden state 0 gives, the embeddings, which know the word and nothing of its sentence. Train a "
+            "probe on each hidden state, and choose by how many of dev_labels it gets right (and not by a loss, which a few words far out "
+            "can spoil).",
             partial(_by, choose=lambda on_train, on_dev: 0),
+        ),
+        Misconception(
+            "embeddings_left_out",
+            "Right where a layer is best. But you begin with layer 1: hidden state 0, the embeddings, may be the one that tells most, and "
+            "here it is. Probe it like the others.",
+            partial(_by, choose=lambda on_train, on_dev: 1 + int(on_dev[1:].argmax())),
         ),
         Misconception(
             "other_words_predicted",
@@ -117,9 +146,22 @@ PROBE = Question(
         ),
         Misconception(
             "one_label_for_all",
-            "All your words get the same label, the most frequent one. The probe has learned nothing from the vectors: does the optimizer "
-            "have its parameters, and does it step?",
+            "All your words, or nearly all, get the same label, the most frequent one. The probe has learned nothing from the vectors. "
+            "Have you brought *each* number of a layer to mean 0 and deviation 1, over the training words? What tells the label hardly "
+            "varies here beside numbers that mean nothing; one mean for the whole layer, or a norm for each word, does not help. If you "
+            "have: does the optimizer have the probe's parameters, and does it step?",
             _most_frequent,
+        ),
+        Misconception(
+            "words_asked_standardised_by_themselves",
+            "You bring the words asked to *their own* mean and deviation. Other labels may be frequent among them, and then the same "
+            "vector becomes another one. Use the mean and deviation of the training words for all.",
+            _each_by_itself,
+        ),
+        Misconception(
+            "worst_layer_taken",
+            "You take the layer whose probe is right least often on the words to choose by. Is a comparison turned round?",
+            partial(_by, choose=lambda on_train, on_dev: int(on_dev.argmin())),
         ),
     ),
 )

@@ -1,5 +1,6 @@
 """Question 8: the other pairs of the batch are the wrong answers, unless they are right ones, too."""
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -13,17 +14,20 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _draw(g: Generator) -> list[Case]:
     cases = []
-    for twice in (False, True):
+    for twice, sharp in ((False, False), (True, False), (True, True)):
         batch, d_model = sizes(g, 2, 6, 10)
         text, v = torch.randperm(batch, generator=g), normal(g, batch, d_model) * (0.5 + torch.rand(batch, 1, generator=g))
         if twice:
             one, two, three, four = torch.randperm(batch, generator=g)[:4].tolist()
             text[one], text[three] = text[two], text[four]
             v[one], v[three] = v[two], v[four]
-        u = normal(g, batch, d_model) + 0.7 * v
-        scale = [float(whole(g, 3, 6))] if twice else []
-        shows = f"{batch} pairs of vectors of {d_model} numbers, {'two texts occur' if twice else 'no text occurs'} twice, "
-        cases.append(Case((u, v, text, *scale), shows=shows + (f"scale = {scale[0]:g}" if scale else "scale not given")))
+            often = next(i for i in range(batch) if i not in (one, two, three, four))
+            text[often], v[often] = text[two], v[two]
+        u = (0.05 if sharp else 1) * normal(g, batch, d_model) + (1 if sharp else 0.7) * v  # sharp: cosines near 1, and a large scale
+        scale = [100.0] if sharp else [float(whole(g, 3, 6))] if twice else []
+        shows = f"{batch} pairs of vectors of {d_model} numbers, {'texts occur two and three times' if twice else 'no text occurs twice'}, "
+        shows += f"scale = {scale[0]:g}" if scale else "scale not given"
+        cases.append(Case((u, v, text, *scale), shows=shows, gradients="values"))
     return cases
 
 
@@ -66,6 +70,26 @@ def _copies_count_zero(u, v, text, scale=20.0):
     return _own((_cosines(u, v) * scale).masked_fill(_copies(text), 0.0))
 
 
+def _copies_lowest(u, v, text, scale=20.0):
+    return _own((_cosines(u, v) * scale).masked_fill(_copies(text), -scale))
+
+
+def _out_everywhere(later: bool) -> Callable:
+    """A text that comes again is left out of all rows: where it stands again, or wherever it stands."""
+
+    def hidden(text):
+        same = text[:, None] == text
+        again = (same.tril(-1) if later else _copies(text)).any(dim=1)
+        return (same | again) & ~torch.eye(len(text), dtype=torch.bool)
+
+    return hidden
+
+
+def _by_hand(scores: Tensor) -> Tensor:
+    shares = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+    return -shares.diagonal().log().mean()
+
+
 def _copies_are_right(u, v, text, scale=20.0):
     """Every copy of the right text is right, and its probability is added."""
     p = (_cosines(u, v) * scale).softmax(dim=-1)
@@ -92,6 +116,11 @@ def _negatives_only(scores: Tensor) -> Tensor:
     return (others.logsumexp(dim=-1) - scores.diagonal()).mean()
 
 
+def _negatives_by_hand(scores: Tensor) -> Tensor:
+    others = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool), -torch.inf)
+    return -(scores.diagonal().exp() / others.exp().sum(dim=-1)).log().mean()
+
+
 def _pulled_only(u, v, text, scale=20.0):
     return (1 - F.cosine_similarity(u, v)).mean()
 
@@ -104,7 +133,12 @@ _DROPPED = (
     "Right where no text occurs twice. Where one does, you drop whole pairs from the loss. Every u keeps its row; only the copy of its "
     "own text is left out of that row."
 )
+_ONE_WAY = (
+    "Right where no text occurs twice. Where two places have one text, you leave out the copy in only one of the two rows: only those "
+    "further on, or only those before. In row i, every j ≠ i with the same text is left out, on both sides."
+)
 _ONE_SIDE = "You bring only u, or only v, to length 1. A cosine is the dot product of two vectors of length 1."
+_BELOW = "In the denominator of your softmax stand the wrong answers only. The right one stands there, too: the shares of all sum to 1."
 _ALL_MASKED = (
     "Your loss is infinite or no number: with the copies you have also taken out the right answer itself. Where text[i] == text[j], only "
     "j ≠ i is left out."
@@ -119,6 +153,24 @@ _MISTAKES = (
     ),
     Misconception("copies_not_left_out_properly", _COPIES, _copies_count_zero),
     Misconception("copies_not_left_out_properly", _COPIES, _copies_are_right),
+    Misconception("copies_not_left_out_properly", _COPIES, _copies_lowest),
+    Misconception("copies_left_out_on_one_side", _ONE_WAY, partial(_loss, hidden=lambda text: _copies(text).triu())),
+    Misconception("copies_left_out_on_one_side", _ONE_WAY, partial(_loss, hidden=lambda text: _copies(text).tril())),
+    *(
+        Misconception(
+            "left_out_of_all_rows",
+            "Right where no text occurs twice. Where one does, you leave its copies out of every row. In the rows of *other* texts a copy "
+            "is a wrong answer like all others, and stays: only in row i, every j ≠ i with text[j] == text[i] is left out.",
+            partial(_loss, hidden=_out_everywhere(later)),
+        )
+        for later in (True, False)
+    ),
+    Misconception(
+        "exponentials_too_large",
+        "Right for small scores. Here the scale is 100, exp(100 · cosine) is more than a float32 can hold, and ∞ divided by ∞ is no "
+        "number. F.cross_entropy and log_softmax subtract the largest score first.",
+        partial(_loss, loss=_by_hand),
+    ),
     Misconception("pairs_thrown_away", _DROPPED, _rows_with_copies_left_out),
     Misconception("pairs_thrown_away", _DROPPED, _first_of_each_text),
     Misconception(
@@ -126,11 +178,8 @@ _MISTAKES = (
         _ALL_MASKED,
         partial(_loss, hidden=lambda text: text[:, None] == text),
     ),
-    Misconception(
-        "only_wrong_answers_below",
-        "In the denominator of your softmax stand the wrong answers only. The right one stands there, too: the shares of all sum to 1.",
-        partial(_loss, loss=_negatives_only),
-    ),
+    Misconception("only_wrong_answers_below", _BELOW, partial(_loss, loss=_negatives_only)),
+    Misconception("only_wrong_answers_below", _BELOW, partial(_loss, loss=_negatives_by_hand)),
     Misconception(
         "text_taken_for_the_place",
         "You take `text` for the right answers' places. text[i] is the name of a text; the right answer to u[i] is v[i], at place i.",

@@ -14,9 +14,12 @@ Edges = list[tuple[int, int]]
 
 def _draw(g: Generator) -> list[Case]:
     cases = []
-    for _ in range(3):
-        n = whole(g, 6, 9)
+    for size in (None, None, None, 2):
+        n = size or whole(g, 6, 9)
         order = torch.randperm(n, generator=g).tolist()
+        if size is None and not cases:  # the root is not the last word, and the best tree links the two; the treebank does not
+            order.remove(n - 1)
+            order.append(n - 1)
         heads = [0] * n
         for place in range(1, n):
             heads[order[place]] = order[whole(g, 0, place - 1)] + 1
@@ -24,6 +27,9 @@ def _draw(g: Generator) -> list[Case]:
         for word, head in enumerate(heads):
             if head:
                 impact[word, head - 1] += 0.7 * torch.rand((), generator=g)
+        if size is None and not cases:
+            impact[n - 1, order[0]] += 2
+            heads[n - 1] = order[1] + 1
         impact.fill_diagonal_(0)
         cases.append(Case((impact, heads), shows=f"the impacts of {n} words; word {heads.index(0)}, counted from 0, is the root"))
     return cases
@@ -42,6 +48,18 @@ def _kruskal(scores: Tensor, circles: bool = False, turn: int = -1) -> Edges:
         if len(edges) < n - 1 and (circles or part[i] != part[j]):
             edges.append((i, j))
             part = [part[i] if number == part[j] else number for number in part]
+    return sorted(edges)
+
+
+def _one_word_renumbered(scores: Tensor, second: bool = True) -> Edges:
+    """Two parts are joined, and only one word is told."""
+    n = len(scores)
+    part = list(range(n))
+    edges: Edges = []
+    for i, j in sorted(combinations(range(n), 2), key=lambda edge: -scores[edge].item()):
+        if len(edges) < n - 1 and part[i] != part[j]:
+            edges.append((i, j))
+            part[j if second else i] = part[i if second else j]
     return sorted(edges)
 
 
@@ -120,6 +138,17 @@ def _root_counted(edges, heads):
     return len(set(edges) & _gold(heads)) / len(heads)
 
 
+def _root_wraps(edges, heads):
+    """The root's head is 0, and place 0 - 1 is the last word's."""
+    gold = {(min(i, (head - 1) % len(heads)), max(i, (head - 1) % len(heads))) for i, head in enumerate(heads)}
+    return len(set(edges) & gold) / (len(heads) - 1)
+
+
+def _root_wraps_all(edges, heads):
+    gold = {(min(i, (head - 1) % len(heads)), max(i, (head - 1) % len(heads))) for i, head in enumerate(heads)}
+    return len(set(edges) & gold) / len(gold)
+
+
 def _heads_from_0(edges, heads):
     gold = {(min(i, head), max(i, head)) for i, head in enumerate(heads) if head}
     return len(set(edges) & gold) / len(edges)
@@ -141,9 +170,13 @@ _ONE_DIRECTION = (
     "differ; the score of a link is their sum."
 )
 _GREEDY = (
-    "You link each word to one that suits it best, word by word. That need not be the best tree, nor a tree at all: two words may "
-    "choose each other, and the sentence falls apart. Take links in the order of their scores and leave out those whose ends are connected "
-    "already."
+    "Your links are those of each word to one that suits it best. (They also come out if you leave out a link because both its ends were "
+    "*seen* in others before, connected or not.) That need not be a tree: two words may choose each other, and the sentence falls apart. "
+    "Take links in the order of their scores and leave out those whose ends are connected already, directly or through other words."
+)
+_RENUMBERED = (
+    "When you join two parts, only one of the link's ends gets the other part's number. All words of its part belong to the new one: "
+    "give them all the number, or a later link closes a circle."
 )
 _COMPARED = (
     "Your tree is right. But a link of yours, (i, j) with i < j, is compared with pairs of word and governor, and a governor may stand on "
@@ -171,6 +204,8 @@ _MISTAKES = (
         "costs: turn the order around.",
         partial(_answer, tree=partial(_kruskal, turn=1)),
     ),
+    Misconception("one_word_renumbered", _RENUMBERED, partial(_answer, tree=_one_word_renumbered)),
+    Misconception("one_word_renumbered", _RENUMBERED, partial(_answer, tree=partial(_one_word_renumbered, second=False))),
     Misconception("best_for_each_word", _GREEDY, partial(_answer, tree=_best_partners)),
     Misconception("best_for_each_word", _GREEDY, partial(_answer, both=lambda impact: impact, tree=_best_partners)),
     Misconception("best_for_each_word", _GREEDY, partial(_answer, tree=_best_before)),
@@ -220,6 +255,18 @@ _MISTAKES = (
         "Your tree is right. But you divide by the number of words: n words have n - 1 links, and the root, whose head is 0, has none to "
         "be found.",
         partial(_answer, share=_root_counted),
+    ),
+    Misconception(
+        "root_linked_to_the_last_word",
+        "Your tree is right. But the root's head is 0, and 0 - 1 is -1, which in Python is the *last* place: you give the treebank a link "
+        "between the root and the last word. The root has none; leave it out.",
+        partial(_answer, share=_root_wraps),
+    ),
+    Misconception(
+        "root_linked_to_the_last_word",
+        "Your tree is right. But the root's head is 0, and 0 - 1 is -1, which in Python is the *last* place: you give the treebank a link "
+        "between the root and the last word. The root has none; leave it out.",
+        partial(_answer, share=_root_wraps_all),
     ),
     Misconception(
         "heads_not_shifted",
