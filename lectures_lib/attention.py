@@ -12,6 +12,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from lectures_lib.checks import check_share, check_whole_numbers
+
 
 class Attended(NamedTuple):
     """What attention gives when its weights are asked for too."""
@@ -37,16 +39,19 @@ def scaled_dot_product_attention(
 ) -> Float[Tensor, "*batch n_query d_v"] | Attended:
     """softmax(Q Kᵀ / √d_k) V: each query's average of the values, weighted by how well its key fits.
 
-    Asked for the weights, it computes them explicitly, as the formula says; otherwise the fused kernel of torch gives the
-    same output without ever storing the n_query × n_key weights.
+    Asked for the weights, it computes them explicitly, as the formula says; otherwise torch's own function gives the same output.
+    Where torch has a fused kernel for the device and the arguments, that function never stores the n_query × n_key weights; where
+    it has none (on a CPU with dropout, or with d_v ≠ d_k), it computes and stores them as well.
 
     Args:
         Q: queries.  K: keys.  V: values, one for each key.
-        mask: `True` = may attend, broadcastable to `(*batch, n_query, n_key)`; None: every query attends to every key.
+        mask: `True` = may attend, `(n_query, n_key)` or with all of the scores' dimensions, broadcastable to
+            `(*batch, n_query, n_key)`; None: every query attends to every key.
         dropout: share of the weights set to zero (the rest scaled up); pass 0.0 outside training.
         return_weights: also return the weights, as `Attended(output, weights)`.
 
     Raises:
+        TypeError: for what is no tensor.
         ValueError: where d_k or n_key disagree, or the mask is not boolean or does not broadcast. The message states the shapes.
     """
     _check_shapes(Q, K, V, mask)
@@ -96,8 +101,12 @@ def padding_mask(lengths: Int[Tensor, " batch"], n: int) -> Bool[Tensor, "batch 
     Its two dimensions of size 1 stand for heads and queries: every head and every query of a sequence sees the same keys.
 
     Raises:
-        ValueError: for a length below 0 or above n.
+        TypeError: for lengths that are no tensor.
+        ValueError: for lengths that are no whole numbers in a row, or one below 0 or above n.
     """
+    check_whole_numbers("lengths", lengths)
+    if lengths.dim() != 1:
+        raise ValueError(f"one length for each sequence is needed, in a row; got lengths of shape {tuple(lengths.shape)}")
     if lengths.numel() and not (0 <= int(lengths.min()) and int(lengths.max()) <= n):
         raise ValueError(f"lengths must lie between 0 and n = {n}, got {lengths.tolist()}")
     positions = torch.arange(n, device=lengths.device)
@@ -119,7 +128,7 @@ class MultiHeadAttention(nn.Module):
         dropout: share of the attention weights dropped in training.
 
     Raises:
-        ValueError: if d_k is not given and n_heads does not divide d_model, or a size is below 1.
+        ValueError: if d_k is not given and n_heads does not divide d_model, a size is below 1, or dropout is no share.
     """
 
     def __init__(
@@ -139,6 +148,7 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"every size must be at least 1, got {sizes}")
         if d_k is None and d_model % n_heads:
             raise ValueError(f"d_model = {d_model} cannot be divided into n_heads = {n_heads} equal heads; give d_k")
+        check_share("dropout", dropout)
         self.n_heads = n_heads
         self.d_k = d_model // n_heads if d_k is None else d_k
         self.d_v = self.d_k if d_v is None else d_v
@@ -162,9 +172,11 @@ class MultiHeadAttention(nn.Module):
             query: the vectors that ask.
             context: the vectors that are looked at (cross-attention: the encoder's output), or the keys and values already made
                 of them; None: `query` itself.
-            mask: `True` = may attend, broadcastable to `(batch, n_heads, n_query, n_key)`.
+            mask: `True` = may attend, `(n_query, n_key)` or broadcastable to `(batch, n_heads, n_query, n_key)`, with four
+                dimensions. One for each sequence of a batch is `(batch, 1, n_query, n_key)`.
             return_weights: also return every head's weights, `(batch, n_heads, n_query, n_key)`.
         """
+        self._check_widths(query, context)
         context = query if context is None else context
         Q = split_heads(self.W_Q(query), self.n_heads)
         K, V = context if isinstance(context, KeysValues) else self.keys_values(context)
@@ -173,6 +185,19 @@ class MultiHeadAttention(nn.Module):
             heads, weights = scaled_dot_product_attention(Q, K, V, mask, dropout, return_weights=True)
             return Attended(self.W_O(merge_heads(heads)), weights)
         return self.W_O(merge_heads(scaled_dot_product_attention(Q, K, V, mask, dropout)))
+
+    def _check_widths(self, query: Tensor, context: Tensor | KeysValues | None) -> None:
+        given = {"query": (query, self.W_Q), "context": (context if isinstance(context, Tensor) else query, self.W_K)}
+        for name, (x, W) in given.items():
+            if isinstance(context, KeysValues) and name == "context":
+                continue
+            if not isinstance(x, Tensor):
+                raise TypeError(f"{name} must be a tensor (batch, n, {W.in_features}), got a {type(x).__name__}")
+            if x.dim() != 3 or x.shape[-1] != W.in_features:
+                hint = f"; for a single sequence write {name}[None]" if x.dim() == 2 else ""
+                raise ValueError(f"{name} must be (batch, n, {W.in_features}), got a tensor of shape {tuple(x.shape)}{hint}")
+        if isinstance(context, Tensor) and len(context) != len(query):
+            raise ValueError(f"one context for each query is needed: a batch of {len(query)} queries, and of {len(context)} contexts")
 
     def keys_values(self, context: Float[Tensor, "batch n_key d_context"]) -> KeysValues:
         """Every head's keys and values of a context."""
@@ -185,9 +210,8 @@ def split_heads(x: Float[Tensor, "batch n width"], n_heads: int) -> Float[Tensor
     Raises:
         ValueError: if n_heads does not divide the width.
     """
+    _check_cut(x, n_heads)
     batch, n, width = x.shape
-    if n_heads < 1 or width % n_heads:
-        raise ValueError(f"a width of {width} cannot be cut into n_heads = {n_heads} equal pieces")
     # view cuts each vector; only transpose may move a position past a head. view alone would mix the positions (chapter 3).
     return x.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
 
@@ -197,7 +221,18 @@ def merge_heads(x: Float[Tensor, "batch n_heads n d_head"]) -> Float[Tensor, "ba
     return x.transpose(1, 2).flatten(start_dim=2)
 
 
+def _check_cut(x: Tensor, n_heads: int) -> None:
+    if x.dim() != 3:
+        hint = "; for a single sequence write x[None]" if x.dim() == 2 else ""
+        raise ValueError(f"vectors must be (batch, n, width), got a tensor of shape {tuple(x.shape)}{hint}")
+    if n_heads < 1 or x.shape[-1] % n_heads:
+        raise ValueError(f"a width of {x.shape[-1]} cannot be cut into n_heads = {n_heads} equal pieces")
+
+
 def _check_shapes(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None) -> None:
+    for name, given in (("Q", Q), ("K", K), ("V", V), ("the mask", mask)):
+        if not isinstance(given, Tensor) and (given is not None or name != "the mask"):
+            raise TypeError(f"{name} must be a tensor, got a {type(given).__name__}: write torch.tensor(…)")
     if Q.shape[-1] != K.shape[-1]:
         raise ValueError(f"queries and keys must have the same width: Q is {tuple(Q.shape)}, K is {tuple(K.shape)}")
     if K.shape[-2] != V.shape[-2]:
@@ -208,5 +243,11 @@ def _check_shapes(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None) -> None:
         raise ValueError(f"a mask is boolean, True = may attend; this one is {mask.dtype}")
     scores = (*torch.broadcast_shapes(Q.shape[:-2], K.shape[:-2]), Q.shape[-2], K.shape[-2])
     fits = mask.dim() <= len(scores) and all(m in (1, s) for m, s in zip(mask.shape[::-1], scores[::-1], strict=False))
+    if fits and 2 < mask.dim() < len(scores):
+        one = f"mask[:, None], of shape {(len(mask), 1, *mask.shape[1:])}" if mask.dim() == 3 else "all dimensions"
+        raise ValueError(
+            f"a mask of shape {tuple(mask.shape)} for scores {scores} could be meant for each sequence of the batch or for each head: "
+            f"for each sequence write {one}; for each head mask[None]"
+        )
     if not fits:
         raise ValueError(f"a mask of shape {tuple(mask.shape)} does not broadcast to the scores' {scores}")

@@ -3,6 +3,7 @@
 Hugging Face's names of the weights, and how they become ours, stand at the end of the module.
 """
 
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 
 from lectures_lib import pretrained
 from lectures_lib.attention import padding_mask
+from lectures_lib.checks import check_config, check_whole_numbers
 from lectures_lib.layers import ACTIVATIONS, Encoder, Intermediates, TokenEmbedding, check_lengths, initialise, note
 from lectures_lib.positions import LearnedPositions
 
@@ -25,12 +27,17 @@ class BertConfig:
         vocab_size: word pieces in the vocabulary.
         d_model: width of the vectors (the paper's H).  n_layers: its L.  n_heads: its A.  d_ff: width of the feed-forward's hidden
             layer, 4 H.
-        dropout: share of each sublayer's output, of the embeddings and of the attention weights dropped in training.
+        dropout: share of each sublayer's output and of the embeddings dropped in training.
+        attention_dropout: the same for attention weights; None: as `dropout`.
         max_len: how many positions have a vector.
         n_segments: how many sentences an input may have: segment ids 0 … n_segments - 1.
         activation: a name in `layers.ACTIVATIONS`.
         eps: what LayerNorm adds to the variance.
         init_std: standard deviation of fresh weights; the authors' code has 0.02.
+
+    Raises:
+        TypeError: for a size that is no whole number.
+        ValueError: for a size below 1, a dropout that is no share, heads that do not divide d_model, or an unknown activation.
     """
 
     vocab_size: int = 30_522
@@ -44,6 +51,10 @@ class BertConfig:
     activation: str = "gelu"
     eps: float = 1e-12
     init_std: float = 0.02
+    attention_dropout: float | None = None
+
+    def __post_init__(self):
+        check_config(self, ACTIVATIONS)
 
     BASE: ClassVar["BertConfig"]
     LARGE: ClassVar["BertConfig"]
@@ -109,7 +120,7 @@ class Bert(nn.Module):
             config.n_heads,
             config.d_ff,
             dropout=config.dropout,
-            attention_dropout=config.dropout,
+            attention_dropout=config.dropout if config.attention_dropout is None else config.attention_dropout,
             activation=config.activation,
             eps=config.eps,
         )
@@ -147,23 +158,37 @@ class Bert(nn.Module):
     def from_pretrained(cls, name: str | Path, dropout: float | None = None) -> "Bert":
         """The body of a Hugging Face checkpoint, ready for use (dropout off); its heads, if it has any, are left out.
 
+        A checkpoint whose head does not stand on the pooler has none. The model then gets a fresh one, and a warning says so.
+
         Args:
             name: a folder, or an id on the hub such as "bert-base-uncased".
-            dropout: another share than the checkpoint's for when it is trained further; None: the checkpoint's.
+            dropout: another share than the checkpoint's for when it is trained further, of attention weights too; None: the
+                checkpoint's.
 
         Raises:
             FileNotFoundError: where there is no such checkpoint.
             ValueError: for options or names of weights that we do not know (they are listed), or a damaged file.
         """
         config, state = read_checkpoint(name)
-        model = pretrained.unfilled(lambda: cls(config if dropout is None else replace(config, dropout=dropout)))
-        pretrained.load_into(model, pretrained.rename(state, BODY, [*IGNORED, *HEADS, *OTHER_HEADS]))
+        config = config if dropout is None else replace(config, dropout=dropout, attention_dropout=None)
+        body = pretrained.rename(state, BODY, [*IGNORED, *HEADS, *OTHER_HEADS])
+        model = pretrained.unfilled(lambda: cls(config))
+        pretrained.load_into(model, _with_pooler(name, body, config))
         return model.eval()
 
     def save_pretrained(self, folder: str | Path) -> Path:
         """Write a checkpoint that Hugging Face's `BertModel.from_pretrained` reads."""
         state = pretrained.spelled_theirs(self.state_dict(), BODY)
         return pretrained.write_checkpoint(folder, hugging_face_config(self.config, "BertModel"), state)
+
+
+def _with_pooler(name: str | Path, body: dict[str, Tensor], config: BertConfig) -> dict[str, Tensor]:
+    if any(key.startswith("pooler.") for key in body):
+        return body
+    warnings.warn(f"{name} has no pooler: ours is fresh, and `pooled` means nothing before it is trained", stacklevel=3)
+    pooler = nn.Linear(config.d_model, config.d_model)
+    initialise(pooler, config.init_std)
+    return body | {f"pooler.{kind}": tensor.detach() for kind, tensor in pooler.state_dict().items()}
 
 
 class MaskedWordHead(nn.Module):
@@ -220,7 +245,11 @@ class BertForPreTraining(nn.Module):
             tokens, segments, lengths: as in `Bert.forward`.
             at: the positions whose words are asked for, row by row. Scores of a whole vocabulary are the dearest part of a small
                 BERT, and six in seven positions are not asked for.
+
+        Raises:
+            ValueError: as `Bert.forward` does, or for an `at` that is not boolean or not of the tokens' shape.
         """
+        check_positions(at, tokens)
         encoded = self.bert(tokens, segments, lengths)
         hidden = encoded.hidden if at is None else encoded.hidden[at]
         return PreTrainingScores(self.masked_words(hidden, self.bert.embeddings.tokens), self.next_sentence(encoded.pooled))
@@ -256,12 +285,25 @@ def initialise_as_bert(model: nn.Module, std: float = 0.02) -> None:
                 nn.init.trunc_normal_(table, std=std, a=-2 * std, b=2 * std)
 
 
+def check_positions(at: Any, tokens: Tensor) -> None:
+    """Refuse what is no choice of these tokens' positions: zeros and ones would be taken for numbers of rows.
+
+    Raises:
+        ValueError: the message gives types and shapes.
+    """
+    if at is not None and not (isinstance(at, Tensor) and at.dtype == torch.bool and at.shape == tokens.shape):
+        what = f"{at.dtype} of shape {tuple(at.shape)}" if isinstance(at, Tensor) else f"a {type(at).__name__}"
+        raise ValueError(f"at must be boolean, True where a word is asked for, of the tokens' shape {tuple(tokens.shape)}; got {what}")
+
+
 def check_segments(segments: Int[Tensor, "batch n"], tokens: Int[Tensor, "batch n"], n_segments: int) -> None:
     """Refuse segment ids that the model has no vector for, or that do not belong to these tokens.
 
     Raises:
-        ValueError: the message gives the first such id and its place, or both shapes.
+        TypeError: for what is no tensor.
+        ValueError: the message gives the first such id and its place, or both shapes; or says what came instead of numbers.
     """
+    check_whole_numbers("segments (0 or 1 for each token; how much is padding is said by lengths=…)", segments)
     if segments.shape != tokens.shape:
         raise ValueError(f"every token has one segment id: tokens are {tuple(tokens.shape)}, segments {tuple(segments.shape)}")
     strange = (segments < 0) | (segments >= n_segments)
@@ -304,6 +346,7 @@ SIZES = {
     "num_attention_heads": "n_heads",
     "intermediate_size": "d_ff",
     "hidden_dropout_prob": "dropout",
+    "attention_probs_dropout_prob": "attention_dropout",
     "max_position_embeddings": "max_len",
     "type_vocab_size": "n_segments",
     "hidden_act": "activation",
@@ -334,15 +377,22 @@ def bert_config(theirs: dict[str, Any]) -> BertConfig:
     problems = [f"model_type = {theirs.get('model_type')!r}"] if theirs.get("model_type", "bert") != "bert" else []
     problems += [f"position_embedding_type = {positions!r}"] if positions != "absolute" else []
     activation = theirs.get("hidden_act", "gelu")
-    problems += [f"hidden_act = {activation!r}"] if activation not in ("gelu", "relu") else []
+    problems += [f"hidden_act = {activation!r}"] if activation not in pretrained.ACTIVATIONS else []
     problems += ["is_decoder = True"] if theirs.get("is_decoder") else []
     if problems:
         raise ValueError(f"our BERT has no such option: {'; '.join(problems)}")
-    return replace(BertConfig.BASE, **{ours: theirs[name] for name, ours in SIZES.items() if name in theirs})
+    sizes = {ours: theirs[name] for name, ours in SIZES.items() if name in theirs}
+    sizes["activation"] = pretrained.ACTIVATIONS[activation]
+    of_attention = sizes.get("attention_dropout", BertConfig.BASE.dropout)
+    sizes["attention_dropout"] = None if of_attention == sizes.get("dropout", BertConfig.BASE.dropout) else of_attention
+    return replace(BertConfig.BASE, **sizes)
 
 
 def hugging_face_config(config: BertConfig, architecture: str) -> dict[str, Any]:
     """Our configuration as Hugging Face writes it."""
     sizes = {theirs: getattr(config, ours) for theirs, ours in SIZES.items()}
-    fixed = {"attention_probs_dropout_prob": config.dropout, "pad_token_id": 0, "tie_word_embeddings": True}
+    sizes["hidden_act"] = pretrained.activation_written(config.activation)
+    if config.attention_dropout is None:
+        sizes["attention_probs_dropout_prob"] = config.dropout
+    fixed = {"pad_token_id": 0, "tie_word_embeddings": True}
     return {"model_type": "bert", "architectures": [architecture], **sizes, **fixed}

@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from lectures_lib.stepping import StepModel, begin_decoding, evaluating
+from lectures_lib.modes import evaluating
+from lectures_lib.stepping import Running, StepModel, begin_decoding
 
 
 class Look(NamedTuple):
@@ -119,9 +120,9 @@ def keep_top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "b
     Raises:
         ValueError: for a k below 1.
     """
-    if k < 1:
-        raise ValueError(f"top_k must be at least 1, got {k}")
-    smallest_kept = logits.topk(min(k, logits.shape[-1]), dim=-1).values[:, -1:]
+    if not isinstance(k, int) or k < 1:
+        raise ValueError(f"top_k must be at least 1, got {k!r} (a whole number)")
+    smallest_kept = logits.topk(min(k, logits.shape[-1]), dim=-1).values[..., -1:]
     return logits.masked_fill(logits < smallest_kept, -torch.inf)
 
 
@@ -153,26 +154,36 @@ def decode_with(
     never: Sequence[int] = (),
     look: int = 0,
 ) -> Decoded:
-    """The loop that greedy decoding and sampling share; `choose` takes the next tokens' log probabilities to one token a sentence."""
+    """The loop that greedy decoding and sampling share; `choose` takes the next tokens' log probabilities to one token a sentence.
+
+    Log probabilities are made and added up in float32 at least, whatever the model computes in.
+    """
+    if not isinstance(look, int) or look < 0:
+        raise ValueError(f"look says how many of the likeliest tokens are noted, 0 or more; got {look!r}")
     with evaluating(model):
         logits, state, attention = begin_decoding(model, source, source_lengths, begin, end, max_len, never, look > 0)
         finished = torch.zeros(len(logits), dtype=torch.bool, device=logits.device)
-        scores = logits.new_zeros(len(logits))
+        running, scores = Running(model, state, len(logits)), 0.0
         tokens, looks = [], []
         while True:
-            log_probs = logits.log_softmax(dim=-1)
+            log_probs = log_probabilities(logits)
             if look:
                 likeliest = log_probs.topk(min(look, log_probs.shape[-1]))
                 looks.append(Look(likeliest.indices, likeliest.values.exp(), attention))
             # What a finished sentence says is dropped: end token after end token, at no cost to its score.
             chosen = choose(without(log_probs, never)).masked_fill(finished, end)
-            scores += log_probs.gather(1, chosen[:, None])[:, 0].masked_fill(finished, 0.0)
+            scores = scores + log_probs.gather(1, chosen[:, None])[:, 0].masked_fill(finished, 0.0)
             tokens.append(chosen)
             finished = finished | (chosen == end)
             if len(tokens) == max_len or finished.all():
                 tokens = torch.stack(tokens, dim=1)
                 return Decoded(tokens, lengths_before(end, tokens), scores, looks)
-            logits, state, attention = model.step(chosen, state, return_weights=look > 0)
+            logits, attention = running.step(chosen, ~finished, return_weights=look > 0)
+
+
+def log_probabilities(logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*batch vocab"]:
+    """log softmax, in float32 at least: sums of bfloat16 numbers are off by whole nats after some ten tokens."""
+    return logits.log_softmax(dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
 
 
 class Beams(NamedTuple):
@@ -236,7 +247,7 @@ def n_best(
     Raises:
         ValueError: for a width below 1, a negative alpha, and as `greedy` does.
     """
-    if width < 1:
+    if not isinstance(width, int) or width < 1:
         raise ValueError(f"a beam keeps at least one hypothesis, got width = {width}")
     if alpha < 0:
         raise ValueError(f"the length penalty's alpha must not be negative, got {alpha}")
@@ -245,16 +256,16 @@ def n_best(
         batch, vocab = logits.shape
         first_row = torch.arange(batch, device=logits.device)[:, None] * width  # where each sentence's hypotheses begin
         # Each sentence begins with one hypothesis, and width - 1 places that nothing fills yet.
-        live = no_beams(logits, width, max_len, end)
+        log_probs = log_probabilities(logits)
+        live = no_beams(log_probs, width, max_len, end)
         live.scores[:, 0] = 0.0
-        finished = no_beams(logits, width, max_len, end)
+        finished = no_beams(log_probs, width, max_len, end)
         undone = torch.ones(batch, 1, dtype=torch.bool, device=logits.device)
         rows = torch.arange(batch, device=logits.device).repeat_interleave(width)
-        logits, state = logits[rows], state.select(rows)
+        log_probs, running = log_probs[rows], Running(model, state.select(rows), len(rows))
         steps = []
         for n in range(1, max_len + 1):
-            log_probs = without(logits.log_softmax(dim=-1), never).view(batch, width, vocab)
-            ended, live, parents = grow(live, log_probs, n, end)
+            ended, live, parents = grow(live, without(log_probs, never).view(batch, width, vocab), n, end)
             finished = best_of(finished, rescore(ended, undone, length_penalty(n, alpha)))
             # The sentences for which more still counts: a live hypothesis beats the worst finished one, or there are too few.
             undone = undone & (live.scores[:, :1] / length_penalty(n, alpha) > finished.scores[:, -1:])
@@ -262,8 +273,9 @@ def n_best(
             if n == max_len or not undone.any():
                 # Out of steps: what is still alive is cut off, and competes as it is.
                 return best_of(finished, rescore(live, undone, length_penalty(n, alpha))), steps
-            rows = (first_row + parents).flatten()
-            logits, state, _ = model.step(live.tokens[:, :, n - 1].flatten(), state.select(rows))
+            goes_on = undone.expand(batch, width).flatten()
+            logits, _ = running.step(live.tokens[:, :, n - 1].flatten(), goes_on, parents=(first_row + parents).flatten())
+            log_probs = log_probabilities(logits)
 
 
 def length_penalty(n: int, alpha: float) -> float:

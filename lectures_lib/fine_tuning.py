@@ -22,6 +22,7 @@ from lectures_lib import alignment, training
 from lectures_lib.alignment import MAX_LEN, Read, ReadWords
 from lectures_lib.data import Batches, pad
 from lectures_lib.heads import UNLABELLED, Head, SentenceRegressor, SpanExtractor, SpanScores, TokenTagger, best_spans
+from lectures_lib.modes import evaluating
 from lectures_lib.tokenization import WordPiece
 
 
@@ -168,6 +169,8 @@ class Batch(NamedTuple):
     @property
     def n_targets(self) -> int:
         """How many things the loss is the mean of: padding and unlabelled pieces are none."""
+        if self.targets.is_floating_point():  # numbers: one of them may be -100
+            return self.targets.numel()
         return int((self.targets != UNLABELLED).sum())
 
 
@@ -266,19 +269,18 @@ def scores(model: Head, examples: Sequence[Example], batch_size: int = 64) -> li
         For each example: scores of the classes or endings; a number; (n, classes) for a tagger; (2, n) for a span extractor.
     """
     order = sorted(range(len(examples)), key=lambda i: max(len(read.ids) for read in examples[i].reads))
-    device, was_training = next(model.parameters()).device, model.training
-    model.eval()
+    device = next(model.parameters()).device
     found: list[Tensor] = [torch.empty(0)] * len(examples)
     for at in range(0, len(order), batch_size):
         rows = order[at : at + batch_size]
         batch = collate([examples[i] for i in rows])
-        said = model(*(part.to(device) for part in batch[:3]))
+        with evaluating(model):
+            said = model(*(part.to(device) for part in batch[:3]))
         said = torch.stack(said, dim=1) if isinstance(said, SpanScores) else said
-        for i, one, n in zip(
-            rows, said.cpu(), batch.lengths.flatten(1).amax(dim=-1) if batch.lengths.ndim > 1 else batch.lengths, strict=True
-        ):
-            found[i] = one[:n] if isinstance(model, TokenTagger) else one[:, :n] if isinstance(model, SpanExtractor) else one
-    model.train(was_training)
+        for i, one, n in zip(rows, said.cpu(), batch.lengths, strict=True):
+            if isinstance(model, (TokenTagger, SpanExtractor)):
+                one = one[..., :n] if isinstance(model, SpanExtractor) else one[:n]  # without what is said of padding
+            found[i] = one
     return found
 
 

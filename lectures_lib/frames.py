@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html
 import io
+import json
 from collections.abc import Callable, Sequence
 
 import matplotlib.pyplot as plt
@@ -86,8 +87,8 @@ class Frames:
             first=pictures[self.start],
             width=width,
             height=height,
-            frames=pictures,
-            values=[html.escape(str(value)) for value in self.values],
+            frames=json.dumps(pictures),
+            values=json.dumps([str(value) for value in self.values]).replace("<", "\\u003c"),  # no text may end the script
         )
 
     def __repr__(self) -> str:

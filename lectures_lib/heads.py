@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from lectures_lib import pretrained
 from lectures_lib.bert import BODY, HEADS, IGNORED, OTHER_HEADS, Bert, hugging_face_config, initialise_as_bert, read_checkpoint
+from lectures_lib.checks import check_whole_numbers
 
 UNLABELLED = -100  # the label of what has none: special tokens, padding, all pieces of a word but the first
 POOLER = "pooler."
@@ -105,9 +106,7 @@ class Head(nn.Module):
     @classmethod
     def _made(cls, bert: Bert, n_out: int, facts: dict[str, Any]):
         """A model with this many classes, and the names that the checkpoint's config.json gives them."""
-        named = facts.get("id2label") or {}
-        names = [named[str(i)] for i in range(n_out)] if len(named) == n_out else None
-        return cls(bert, n_out, names, facts.get("classifier_dropout"))
+        return cls(bert, n_out, pretrained.label_names(facts, n_out), facts.get("classifier_dropout"))
 
     def _their_labels(self) -> dict[str, Any]:
         names = self.names or [f"LABEL_{i}" for i in range(self.head.out_features)]
@@ -124,6 +123,7 @@ class SentenceClassifier(Head):
     architecture = "BertForSequenceClassification"
 
     def __init__(self, bert: Bert, n_classes: int, names: Sequence[str] | None = None, dropout: float | None = None):
+        check_classes(n_classes)
         super().__init__(bert, n_classes, names, dropout)
 
     def forward(
@@ -137,6 +137,12 @@ class SentenceClassifier(Head):
         """Cross-entropy. Raises ValueError for a label that is no class."""
         check_labels(targets, scores.shape[-1])
         return F.cross_entropy(scores, targets)
+
+    @classmethod
+    def _made(cls, bert: Bert, n_out: int, facts: dict[str, Any]):
+        if n_out == 1 or facts.get("problem_type") == "regression":
+            raise ValueError("this checkpoint's head gives one number, a regressor's: read it as a SentenceRegressor")
+        return super()._made(bert, n_out, facts)
 
 
 class SentenceRegressor(Head):
@@ -160,6 +166,8 @@ class SentenceRegressor(Head):
     @staticmethod
     def loss(scores: Float[Tensor, " batch"], targets: Float[Tensor, " batch"]) -> Float[Tensor, ""]:
         """Mean squared error. Raises ValueError for targets that are no numbers."""
+        if scores.shape != targets.shape:
+            raise ValueError(f"one target for each number: scores are {tuple(scores.shape)}, targets {tuple(targets.shape)}")
         if not targets.isfinite().all():
             raise ValueError(f"every target must be a finite number, got {targets.tolist()}")
         return F.mse_loss(scores, targets)
@@ -313,6 +321,8 @@ def best_spans(scores: SpanScores, allowed: Bool[Tensor, "batch n"], max_length:
     Raises:
         ValueError: for a max_length below 1, shapes that differ, [CLS] allowed, or a row where nothing is.
     """
+    if allowed.dtype != torch.bool:
+        raise ValueError(f"allowed must be boolean, True where an answer may stand; got {allowed.dtype}")
     if max_length < 1 or allowed.shape != scores.start.shape:
         raise ValueError(
             f"max_length must be at least 1 and `allowed` have the scores' shape {tuple(scores.start.shape)}, "
@@ -347,12 +357,24 @@ def check_choices(tokens: Int[Tensor, "*batch"]) -> None:
         raise ValueError(f"tokens are (batch, endings, n) with at least 2 endings, got shape {tuple(tokens.shape)}: {n}")
 
 
+def check_classes(n_classes: int) -> None:
+    """Refuse a classifier with a single class: it would always be right.
+
+    Raises:
+        ValueError: the message gives their number.
+    """
+    if n_classes < 2:
+        raise ValueError(f"a classifier tells at least 2 classes apart, got n_classes = {n_classes}")
+
+
 def check_labels(labels: Int[Tensor, "*batch"], n_classes: int, unlabelled: int | None = None) -> None:
     """Refuse labels that are no class, before a loss fails without saying which.
 
     Raises:
+        TypeError: for what is no tensor.
         ValueError: the message gives the first such label, its place and how many classes there are.
     """
+    check_whole_numbers("labels", labels)
     strange = (labels < 0) | (labels >= n_classes)
     if unlabelled is not None:
         strange &= labels != unlabelled

@@ -12,7 +12,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from lectures_lib.attention import causal_mask, padding_mask
-from lectures_lib.layers import Encoder, Intermediates, TokenEmbedding, check_lengths, initialise
+from lectures_lib.checks import check_config
+from lectures_lib.layers import ACTIVATIONS, Encoder, Intermediates, TokenEmbedding, check_lengths, initialise
 from lectures_lib.positions import LearnedPositions, SinusoidalPositions
 from lectures_lib.stepping import KeyValueCache, Step
 
@@ -31,6 +32,10 @@ class LanguageModelConfig:
         pre_norm: normalise before each sublayer (GPT-2) instead of after the sum (GPT).
         learned_positions: a learned vector for each position, as in GPT; else sinusoids, and token vectors times √d_model, as in
             the Transformer.
+
+    Raises:
+        TypeError: for a size that is no whole number.
+        ValueError: for a size below 1, a dropout that is no share, heads that do not divide d_model, or an unknown activation.
     """
 
     vocab_size: int
@@ -43,6 +48,9 @@ class LanguageModelConfig:
     activation: str = "gelu_tanh"
     pre_norm: bool = True
     learned_positions: bool = True
+
+    def __post_init__(self):
+        check_config(self, ACTIVATIONS)
 
     GPT: ClassVar["LanguageModelConfig"]
     GPT2: ClassVar["LanguageModelConfig"]
@@ -103,6 +111,9 @@ class LanguageModel(nn.Module):
 
         exp of minus their mean is the perplexity.
         """
+        check_lengths(None, tokens)
+        if tokens.shape[1] < 2:
+            raise ValueError(f"nothing predicts a first token: at least 2 are needed, got tokens of shape {tuple(tokens.shape)}")
         log_probs = self(tokens[:, :-1]).log_softmax(dim=-1)
         return log_probs.gather(-1, tokens[:, 1:, None])[:, :, 0]
 

@@ -10,6 +10,7 @@ Every module that is built of others can show what it computed on the way: asked
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from lectures_lib.attention import KeysValues, MultiHeadAttention
+from lectures_lib.checks import check_whole_numbers
 from lectures_lib.stepping import KeyValueCache
 
 Intermediates = dict[str, Any]
@@ -25,7 +27,7 @@ Intermediates = dict[str, Any]
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,  # Vaswani et al. 2017
     "gelu": F.gelu,  # Hendrycks and Gimpel 2016; BERT, ViT
-    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),  # its approximation; GPT
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # its approximation; GPT
     "swish": F.silu,  # x · sigmoid(x), Ramachandran et al. 2017; Marian
 }
 
@@ -327,22 +329,30 @@ def check_tokens(tokens: Int[Tensor, "batch n"], vocab_size: int) -> None:
     """Refuse token ids that the vocabulary does not have, before an embedding fails without saying which.
 
     Raises:
-        ValueError: the message gives the first such id, its place and the vocabulary's size.
+        TypeError: for what is no tensor.
+        ValueError: the message gives the first such id, its place and the vocabulary's size; or what came instead of token ids.
     """
+    check_whole_numbers("token ids", tokens)
     strange = (tokens < 0) | (tokens >= vocab_size)
     if strange.any():
-        row, i = strange.nonzero()[0].tolist()
-        raise ValueError(
-            f"token id {tokens[row, i]} (row {row}, position {i}) is not among the vocabulary's {vocab_size}, 0 … {vocab_size - 1}"
-        )
+        place = tuple(strange.nonzero()[0].tolist())
+        where = f"row {place[0]}, position {place[1]}" if len(place) == 2 else f"at {place}"
+        raise ValueError(f"token id {tokens[place]} ({where}) is not among the vocabulary's {vocab_size}, 0 … {vocab_size - 1}")
 
 
 def check_lengths(lengths: Int[Tensor, " batch"] | None, tokens: Int[Tensor, "batch n"]) -> None:
     """Refuse empty sentences, and lengths that do not belong to these tokens.
 
     Raises:
+        TypeError: for tokens or lengths that are no tensor.
         ValueError: the message gives the lengths and the tokens' shape.
     """
+    check_whole_numbers("token ids", tokens)
+    if lengths is not None:
+        check_whole_numbers("lengths", lengths)
+    if tokens.dim() != 2:
+        hint = "; for a single sentence write tokens[None]" if tokens.dim() == 1 else ""
+        raise ValueError(f"token ids must be (batch, n), got a tensor of shape {tuple(tokens.shape)}{hint}")
     batch, n = tokens.shape
     if tokens.numel() == 0:
         raise ValueError(f"the sentences are empty: their tokens have the shape {tuple(tokens.shape)}")

@@ -27,7 +27,6 @@ SIZES = {
     "dropout": "dropout",
     "max_position_embeddings": "max_len",
 }
-ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu", "gelu_new": "gelu_tanh"}
 
 # What our Transformer takes for granted; and what config.json leaves out when it is so.
 EXPECTED = {"scale_embedding": True, "share_encoder_decoder_embeddings": True, "tie_word_embeddings": True}
@@ -87,12 +86,12 @@ def transformer_config(theirs: dict[str, Any]) -> TransformerConfig:
     problems = [f"{name} = {theirs.get(name)}" for name, expected in EXPECTED.items() if theirs.get(name) != expected]
     pairs = [(f"encoder_{size}", f"decoder_{size}") for size in ("layers", "attention_heads", "ffn_dim")]
     problems += [f"{a} = {theirs[a]} but {b} = {theirs[b]}" for a, b in pairs if theirs[a] != theirs[b]]
-    if theirs["activation_function"] not in ACTIVATIONS:
+    if theirs["activation_function"] not in pretrained.ACTIVATIONS:
         problems.append(f"activation_function = {theirs['activation_function']!r}")
     if problems:
         raise ValueError(f"our Transformer has no such option: {'; '.join(problems)}")
     sizes = {ours: theirs[name] for name, ours in SIZES.items()}
-    return TransformerConfig(**sizes, activation=ACTIVATIONS[theirs["activation_function"]], sines_first=True)
+    return TransformerConfig(**sizes, activation=pretrained.ACTIVATIONS[theirs["activation_function"]], sines_first=True)
 
 
 class MarianVocabulary:

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from lectures_lib.bert import Bert, Encoded
+from lectures_lib.checks import check_size
 
 
 class Packed(NamedTuple):
@@ -46,6 +47,7 @@ def plan(lengths: Sequence[int], max_len: int) -> list[list[int]]:
     Raises:
         ValueError: for no sequences, an empty one, or one longer than max_len; the message gives its number and length.
     """
+    check_size("max_len", max_len)
     if not lengths:
         raise ValueError("no sequences: at least one is needed")
     if wrong := [i for i, length in enumerate(lengths) if not 1 <= length <= max_len]:

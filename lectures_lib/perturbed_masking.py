@@ -171,8 +171,8 @@ def discounted(impact: Float[Tensor, "words words"], power: float) -> Float[Tens
 def linked_above_unlinked(impacts: Sequence[Float[Tensor, "_ _"]], gold: Sequence[set[Edge]], distance: int) -> float:
     """The chance that of two pairs of words equally far apart, one linked in the gold tree and one not, the linked one has more impact.
 
-    0.5 says that the impact knows nothing beyond nearness, 1 that it knows all (it is the area under the ROC curve). Impacts are
-    those of both directions together.
+    0.5 says that the impact knows nothing beyond nearness, 1 that it knows all (it is the area under the ROC curve). In between it
+    may know pairs, or only which words have much impact on all others. Impacts are those of both directions together.
 
     Raises:
         ValueError: where sentences and trees differ in number, or there are no linked or no unlinked pairs at this distance.

@@ -57,24 +57,42 @@ def shift_matrix(k: int, d_model: int, base: float = BASE) -> Float[Tensor, "d_m
 class SinusoidalPositions(nn.Module):
     """Adds the sinusoids to its input. Nothing is learned, and any length up to `max_len` is prepared once.
 
+    Args:
+        d_model: width of the vectors.  max_len: how many positions.  base: of `frequencies`.
+        sines_first: all sines before all cosines in a position's vector, instead of taking turns.
+
     Raises:
-        ValueError: for a sequence longer than max_len.
+        ValueError: for a sequence longer than max_len, or vectors of another width.
     """
 
-    def __init__(self, d_model: int, max_len: int = 5000, base: float = BASE):
+    def __init__(self, d_model: int, max_len: int = 5000, base: float = BASE, sines_first: bool = False):
         super().__init__()
-        self.register_buffer("positions", sinusoidal_positions(max_len, d_model, base), persistent=False)
+        self.sizes = (max_len, d_model, base)
+        self.sines_first = sines_first
+        self.register_buffer("positions", self._table(), persistent=False)
+
+    def _table(self) -> Tensor:
+        table = sinusoidal_positions(*self.sizes)
+        return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1) if self.sines_first else table
+
+    def _apply(self, *args, **options):
+        """What `to` and `to_empty` call. A model made without memory (device "meta") has no sinusoids yet: they are computed."""
+        was_empty = self.positions.is_meta
+        super()._apply(*args, **options)
+        if was_empty and not self.positions.is_meta:
+            self.positions = self._table().to(self.positions)
+        return self
 
     def forward(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
         """x plus the position vectors 0 … n - 1."""
-        return x + _first_positions(self.positions, x.shape[1])
+        return x + _first_positions(self.positions, x)
 
 
 class LearnedPositions(nn.Module):
     """Adds a vector that is learned for each position, as BERT and GPT do. There is none beyond `max_len`.
 
     Raises:
-        ValueError: for a sequence longer than max_len.
+        ValueError: for a sequence longer than max_len, or vectors of another width.
     """
 
     def __init__(self, d_model: int, max_len: int):
@@ -84,10 +102,12 @@ class LearnedPositions(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
         """x plus the position vectors 0 … n - 1."""
-        return x + _first_positions(self.positions, x.shape[1])
+        return x + _first_positions(self.positions, x)
 
 
-def _first_positions(positions: Tensor, n: int) -> Tensor:
-    if n > len(positions):
-        raise ValueError(f"a sequence of {n} tokens, but positions for only {len(positions)}")
-    return positions[:n]
+def _first_positions(positions: Tensor, x: Tensor) -> Tensor:
+    if x.dim() != 3 or x.shape[2] != positions.shape[1]:
+        raise ValueError(f"vectors must be (batch, n, {positions.shape[1]}), got a tensor of shape {tuple(x.shape)}")
+    if x.shape[1] > len(positions):
+        raise ValueError(f"a sequence of {x.shape[1]} tokens, but positions for only {len(positions)}")
+    return positions[: x.shape[1]]

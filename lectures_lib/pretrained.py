@@ -19,6 +19,24 @@ from torch import Tensor, nn
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
+# Hugging Face's names of activations to ours; of several, the first is written.
+ACTIVATIONS = {
+    "gelu": "gelu",
+    "gelu_python": "gelu",
+    "relu": "relu",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "gelu_new": "gelu_tanh",
+    "gelu_tanh": "gelu_tanh",  # as older files of this library have it
+    "silu": "swish",
+    "swish": "swish",
+}
+
+
+def activation_written(name: str) -> str:
+    """Hugging Face's name of one of our activations."""
+    return next(theirs for theirs, ours in ACTIVATIONS.items() if ours == name)
+
+
 def checkpoint_folder(name: str | Path, files: Sequence[str] = ("config.json", WEIGHTS[0])) -> Path:
     """The folder that holds a checkpoint: `name` itself if it is a folder here, else the hub's copy of it, fetched once.
 
@@ -63,6 +81,13 @@ def read_state(folder: Path) -> dict[str, Tensor]:
                 size = path.stat().st_size
                 raise ValueError(f"{path} ({size:,} bytes) is damaged, or its download was cut off: {error}. Fetch it again") from error
     raise FileNotFoundError(f"{folder} holds no weights: neither {' nor '.join(WEIGHTS)}")
+
+
+def label_names(theirs: Mapping[str, Any], n_classes: int) -> list[str] | None:
+    """The names of the classes, where a checkpoint's config.json has them; Hugging Face's "LABEL_0" … are none."""
+    named = theirs.get("id2label") or {}
+    names = [named.get(str(i), f"LABEL_{i}") for i in range(n_classes)]
+    return None if names == [f"LABEL_{i}" for i in range(n_classes)] else names
 
 
 def rename(state: Mapping[str, Tensor], key_map: Mapping[str, str], ignored: Sequence[str] = ()) -> dict[str, Tensor]:
@@ -124,7 +149,8 @@ def write_checkpoint(folder: str | Path, config: Mapping[str, Any], state: Mappi
 def unfilled(make: Callable[[], nn.Module]) -> nn.Module:
     """The model that `make` makes, without the time that drawing its first weights would take: they are to be loaded into it.
 
-    Its tensors hold whatever was in memory. It must have no buffers that its state dict leaves out.
+    Its tensors hold whatever was in memory. A buffer that its state dict leaves out must be computed anew when the model moves from
+    "meta", as in `SinusoidalPositions`.
     """
     with torch.device("meta"):
         model = make()

@@ -15,7 +15,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from lectures_lib.bert import BertForPreTraining
+from lectures_lib.checks import check_whole_numbers
 from lectures_lib.data import pad
+from lectures_lib.modes import evaluating
 from lectures_lib.tokenization import WordPiece
 
 Document = Sequence[Sequence[int]]  # sentences, as token ids
@@ -70,16 +72,25 @@ def mask_tokens(
         generator: where chance comes from.
 
     Raises:
-        ValueError: for no words to draw from.
+        TypeError: for tokens that are no tensor.
+        ValueError: for no words to draw from, or a `special` that is not boolean or not of the tokens' shape.
     """
-    if len(words) == 0:
-        raise ValueError(f"no words to draw random tokens from: {words}")
+    _check_masking(tokens, special, words)
     chance, fate = (torch.rand(tokens.shape, generator=generator) for _ in range(2))
     others = torch.randint(words.start, words.stop, tokens.shape, generator=generator)
     chosen = (chance < rates.chosen) & ~special
     hidden = tokens.masked_fill(chosen & (fate < rates.masked), mask_id)
     replaced = chosen & (fate >= rates.masked) & (fate < rates.masked + rates.random)
     return Masked(torch.where(replaced, others, hidden), chosen)
+
+
+def _check_masking(tokens: Tensor, special: Tensor, words: range) -> None:
+    check_whole_numbers("token ids", tokens)
+    if len(words) == 0:
+        raise ValueError(f"no words to draw random tokens from: {words}")
+    if not isinstance(special, Tensor) or special.dtype != torch.bool or special.shape != tokens.shape:
+        what = f"{special.dtype} of shape {tuple(special.shape)}" if isinstance(special, Tensor) else f"a {type(special).__name__}"
+        raise ValueError(f"special must be boolean and of the tokens' shape {tuple(tokens.shape)}, got {what}")
 
 
 class Pair(NamedTuple):
@@ -99,7 +110,7 @@ def sentence_pairs(documents: Sequence[Document], max_len: int, rng: random.Rand
     """Cut documents into pairs of neighbouring pieces, and exchange the second piece of half of them (section A.1).
 
     A piece is one sentence or several, until the pair fills `max_len` tokens with [CLS] and two [SEP]. Where a piece was
-    exchanged, the sentences that it took the place of begin the next pair, so that no text is lost.
+    exchanged, the sentences that it took the place of begin the next pair. A single one left at a document's end is dropped.
 
     Args:
         documents: at least two.
@@ -296,18 +307,16 @@ def evaluate(model: nn.Module, batches: Sequence[PreTrainingBatch], mask_id: int
     Raises:
         ValueError: where there is not one [MASK].
     """
-    was_training = model.training
-    model.eval()
     loss, right, following, n_words, n_pairs = 0.0, 0, 0, 0, 0
     for batch in batches:
         hidden = batch.chosen & (batch.tokens == mask_id)
-        words, next_sentence = model(batch.tokens, batch.segments, batch.lengths, at=hidden)
+        with evaluating(model):
+            words, next_sentence = model(batch.tokens, batch.segments, batch.lengths, at=hidden)
         original = batch.original[hidden]
         loss += F.cross_entropy(words, original, reduction="sum").item()
         right += int((words.argmax(dim=-1) == original).sum())
         following += int((next_sentence.argmax(dim=-1) == batch.is_random).sum())
         n_words, n_pairs = n_words + len(original), n_pairs + len(batch.is_random)
-    model.train(was_training)
     if n_words == 0:
         raise ValueError(f"there is no [MASK] in {len(batches)} batches: nothing to be right about")
     return Scores(math.exp(loss / n_words), right / n_words, following / n_pairs, n_words, n_pairs)

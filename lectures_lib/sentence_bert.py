@@ -19,6 +19,7 @@ from lectures_lib.alignment import n_pieces, warn_of_cuts
 from lectures_lib.bert import Bert
 from lectures_lib.data import Batches, pad
 from lectures_lib.layers import check_lengths
+from lectures_lib.modes import evaluating
 from lectures_lib.tokenization import WordPiece
 
 # ------------------------------------------------------------------------------------------------------- pooling
@@ -136,14 +137,13 @@ class SentenceBert(nn.Module):
             raise ValueError(f"embed takes several texts, and batches of at least 1; got {what}, batch_size = {batch_size}")
         rows = self.all_ids(texts)
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        device, training = self.bert.pooler.weight.device, self.training
+        device = self.bert.pooler.weight.device
         vectors = torch.empty(len(rows), self.bert.config.d_model, dtype=self.bert.pooler.weight.dtype, device=device)
-        self.eval()
         for start in range(0, len(order), batch_size):
             places = order[start : start + batch_size]
             tokens, lengths = pad([rows[i] for i in places])
-            vectors[places] = self(tokens.to(device), lengths.to(device))
-        self.train(training)
+            with evaluating(self):
+                vectors[places] = self(tokens.to(device), lengths.to(device))
         return vectors
 
     @classmethod
@@ -187,8 +187,15 @@ def cosines(u: Float[Tensor, "n d_model"], v: Float[Tensor, "m d_model"]) -> Flo
     """The cosine of every vector of u with every vector of v.
 
     Raises:
-        ValueError: for vectors of different widths.
+        TypeError: for what is no tensor.
+        ValueError: for vectors of different widths, or tensors of another shape.
     """
+    for name, vectors in (("u", u), ("v", v)):
+        if not isinstance(vectors, Tensor):
+            raise TypeError(f"{name} must be a tensor (n, d_model), got a {type(vectors).__name__}")
+        if vectors.dim() != 2:
+            hint = f"; for a single vector write {name}[None]" if vectors.dim() == 1 else ""
+            raise ValueError(f"{name} must be (n, d_model), got a tensor of shape {tuple(vectors.shape)}{hint}")
     if u.shape[-1] != v.shape[-1]:
         raise ValueError(f"vectors of {u.shape[-1]} and of {v.shape[-1]} numbers cannot be compared: they come from different models")
     return F.normalize(u, dim=-1) @ F.normalize(v, dim=-1).T
@@ -267,6 +274,8 @@ def contrastive_pairs(
         ValueError: for parts of different sizes, or a margin that is not between 0 and 2, the greatest distance there is.
     """
     _check_pairs(u, v, same)
+    if same.dtype != torch.bool:
+        raise ValueError(f"same must be boolean, True for a pair that is the same; got {same.dtype}: write labels > 0.5")
     if not 0 < margin <= 2:
         raise ValueError(f"the distance 1 - cosine lies between 0 and 2, and so must the margin; got {margin}")
     distance = 1 - F.cosine_similarity(u, v)
@@ -274,6 +283,11 @@ def contrastive_pairs(
 
 
 def _check_pairs(u: Tensor, v: Tensor, label: Tensor | None = None) -> None:
+    for name, given in (("u", u), ("v", v), ("labels", label)):
+        if not isinstance(given, Tensor) and (given is not None or name != "labels"):
+            raise TypeError(f"{name} must be a tensor, got a {type(given).__name__}")
+    if u.dim() != 2:
+        raise ValueError(f"pairs are two tensors (batch, d_model), got {_sizes(u, v)}")
     if u.shape != v.shape or len(u) == 0 or (label is not None and label.shape != (len(u),)):
         labels = "" if label is None else f", labels {tuple(label.shape)}"
         raise ValueError(f"pairs need as many u as v, of the same width, at least one, and one label each: got {_sizes(u, v)}{labels}")

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from lectures_lib.attention import padding_mask
+from lectures_lib.checks import check_config
 from lectures_lib.layers import check_lengths, check_tokens
 from lectures_lib.scoring import AdditiveScore, GeneralScore, dot_score
 from lectures_lib.stepping import Step
@@ -42,9 +43,9 @@ class Seq2SeqConfig:
     dropout: float = 0.0
 
     def __post_init__(self):
-        sizes = (self.source_vocab_size, self.target_vocab_size, self.d_embedding, self.d_hidden)
-        if min(sizes) < 1 or self.d_hidden % 2:
-            raise ValueError(f"sizes must be at least 1 and d_hidden even (half for each direction of the encoder), got {self}")
+        check_config(self)
+        if self.d_hidden % 2:
+            raise ValueError(f"d_hidden must be even (half for each direction of the encoder), got d_hidden = {self.d_hidden}")
         if self.attention not in (None, "additive", "dot", "general"):
             raise ValueError(f"no attention named {self.attention!r}; there is: additive, dot, general, or None for none")
 

@@ -4,14 +4,14 @@ A model is asked for two methods, `start` and `step` (`StepModel`). What it reme
 (`StepState`): keys and values in a Transformer (the KV cache), hidden vectors in an RNN. `decoding` knows no more of a model than this.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
-from torch import Tensor, nn
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
 
 from lectures_lib.attention import KeysValues
 
@@ -82,17 +82,46 @@ def select_rows(kept: KeysValues, rows: Int[Tensor, " kept"]) -> KeysValues:
     return KeysValues(kept.K.index_select(0, rows), kept.V.index_select(0, rows))
 
 
-@contextmanager
-def evaluating(model: StepModel) -> Iterator[None]:
-    """Switch the model's dropout off, and back on afterwards where it was on."""
-    training = isinstance(model, nn.Module) and model.training
-    if training:
-        model.eval()
-    try:
-        yield
-    finally:
-        if training:
-            model.train()
+class Running:
+    """The rows of a batch that are still decoded. A row that has ended is read no further: it cannot outgrow the model's positions.
+
+    Args:
+        model: what decodes.
+        state: that of all rows.
+        n_rows: how many there are.
+    """
+
+    def __init__(self, model: StepModel, state: Any, n_rows: int):
+        self.model, self.state, self.n_rows = model, state, n_rows
+        self.rows = torch.arange(n_rows)  # those whose state is kept
+
+    def step(
+        self,
+        tokens: Int[Tensor, " rows"],
+        goes_on: Bool[Tensor, " rows"],
+        parents: Int[Tensor, " rows"] | None = None,
+        return_weights: bool = False,
+    ) -> tuple[Float[Tensor, "rows vocab"], Float[Tensor, "rows *layers_and_heads n_source"] | None]:
+        """Read one more token of each row that goes on; for the others all scores, and all attention, are 0.
+
+        Args:
+            tokens: one for each row.  goes_on: which rows go on; a row that has ended stays so.
+            parents: the row that each one continues; None: itself.
+            return_weights: return the attention too.
+        """
+        rows = goes_on.nonzero()[:, 0]
+        if parents is not None or len(rows) < len(self.rows):
+            place = torch.zeros(self.n_rows, dtype=torch.long, device=rows.device)
+            place[self.rows.to(rows.device)] = torch.arange(len(self.rows), device=rows.device)
+            self.state = self.state.select(place[rows if parents is None else parents[rows]])
+            self.rows = rows
+        logits, self.state, attention = self.model.step(tokens[rows], self.state, return_weights)
+        return self._of_all(logits), None if attention is None else self._of_all(attention)
+
+    def _of_all(self, found: Tensor) -> Tensor:
+        if len(found) == self.n_rows:
+            return found
+        return found.new_zeros(self.n_rows, *found.shape[1:]).index_copy(0, self.rows.to(found.device), found)
 
 
 def begin_decoding(
@@ -108,8 +137,13 @@ def begin_decoding(
     """Read the source, then the begin token if there is one: the first scores.
 
     Raises:
+        TypeError: for an end, a begin or a max_len that is no whole number.
         ValueError: for a max_len below 1, a model that needs a begin token and got none, or a token that is not in the vocabulary.
     """
+    numbers = {"end": end, "max_len": max_len} | ({} if begin is None else {"begin": begin})
+    numbers |= {f"never[{i}]": token for i, token in enumerate(never)}
+    if wrong := [f"{name} = {number!r}" for name, number in numbers.items() if not isinstance(number, Integral)]:
+        raise TypeError(f"tokens and lengths are whole numbers, got {', '.join(wrong)}")
     if max_len < 1:
         raise ValueError(f"at least one token must be decoded, got max_len = {max_len}")
     first = model.start(source, source_lengths)

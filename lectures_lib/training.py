@@ -6,9 +6,10 @@ here too. It knows no model: a function that it is given computes the loss.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
+from inspect import signature
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -18,6 +19,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lectures_lib import checkpoints
+from lectures_lib.modes import evaluating, modes_of, set_modes
 
 
 @runtime_checkable
@@ -66,7 +68,7 @@ def fit(
     evaluate_every: int = 500,
     progress: bool = True,
 ) -> History:
-    """Train a model. It is changed in place, and afterwards back on the device where it was.
+    """Train a model. It is changed in place; afterwards it is back on its device, and its parts in their modes (`train`, `eval`).
 
     Started by `accelerate launch` in several processes, each takes batches of its own at every step, and the step is the one
     that a single process would take on all of them at once.
@@ -75,8 +77,9 @@ def fit(
         model: what to train. It trains on the device that `accelerate` finds: a GPU if there is one.
         batches: the data, `epoch` after `epoch`.
         loss: the mean loss of a batch, from the model and the batch.
-        optimizer: made with the model's parameters.
-        scheduler: sets the learning rate, such as `LambdaLR(optimizer, transformer_schedule(512))`.
+        optimizer: made with the model's parameters. LBFGS, which computes the loss several times a step, cannot be used here.
+        scheduler: sets the learning rate, such as `LambdaLR(optimizer, transformer_schedule(512))`; not ReduceLROnPlateau, which
+            asks for a measure at every step.
         steps: how many steps to take in all, those before a checkpoint included.
         accumulate: how many batches make one step, as if they were one large batch.
         clip: the longest gradient allowed; a longer one is shortened to this length.
@@ -87,15 +90,18 @@ def fit(
         progress: show a progress bar.
 
     Raises:
-        ValueError: for numbers below 1, `resume` without a file to resume from, or an epoch without batches.
+        TypeError: for batches that are no `Epochs`, or a loss that does not give a tensor.
+        ValueError: for numbers below 1, `resume` without a file to resume from, an epoch without batches, a loss of several
+            numbers, an optimizer of another model's parameters, or one that needs what `fit` does not give (see above).
         FloatingPointError: when the loss or the gradient is NaN or infinite. The message names the step and the batch. The
             weights are those before the step; the last checkpoint stays.
-        CheckpointError: for a checkpoint that is damaged or another run's.
+        CheckpointError: for a checkpoint that is damaged or another run's; before training, for what cannot be saved.
     """
     _check_numbers(steps=steps, accumulate=accumulate, save_every=save_every, evaluate_every=evaluate_every, clip=clip)
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint=…, the file to resume from")
-    home = next(model.parameters()).device
+    _check_parts(model, batches, optimizer, scheduler, checkpoint)
+    home, modes = next(model.parameters()).device, modes_of(model)
     accelerator = _accelerator(mixed_precision)
     trained, stepper = accelerator.prepare(model, optimizer)
     stream, history = Stream(batches, accelerator.process_index, accelerator.num_processes), History()
@@ -117,7 +123,7 @@ def fit(
                 batch = run.to_device(named.batch)
                 # Processes exchange gradients once a step, in the last of its backward passes.
                 with nullcontext() if i == accumulate - 1 else accelerator.no_sync(trained):
-                    part = loss(trained, batch) * (n_targets[i] / ordinary)
+                    part = _one_number(loss(trained, batch)) * (n_targets[i] / ordinary)
                     accelerator.backward(part)
                 parts.append(part.item())
             value = run.mean_over_processes(sum(parts))
@@ -126,7 +132,7 @@ def fit(
             if not math.isfinite(value) or (not math.isfinite(norm) and accelerator.scaler is None):
                 raise FloatingPointError(_what_broke(history.step, value, norm, micro_batches, parts, checkpoint))
             history.losses.append(value)
-            history.learning_rates.append(optimizer.param_groups[0]["lr"])
+            history.learning_rates.append(float(optimizer.param_groups[0]["lr"]))
             history.gradient_norms.append(norm)
             stepper.step()
             if scheduler is not None and not stepper.step_was_skipped:
@@ -135,35 +141,50 @@ def fit(
             bar.set_postfix_str(f"loss {value:.3f}", refresh=False)
             bar.update()
             if evaluate is not None and (history.step % evaluate_every == 0 or history.step == steps):
-                model.eval()
-                history.evaluations[history.step] = evaluate(model)
+                with evaluating(model):
+                    history.evaluations[history.step] = evaluate(model)
             if checkpoint is not None and (history.step % save_every == 0 or history.step == steps):
                 run.save(Path(checkpoint))
     finally:
         bar.close()
         accelerator.unwrap_model(trained, keep_fp32_wrapper=False)  # take the mixed precision off again
         model.to(home)
+        set_modes(modes)
     return history
 
 
 def label_smoothed_cross_entropy(
     logits: Float[Tensor, "*batch vocab"], targets: Int[Tensor, "*batch"], smoothing: float = 0.0, pad_id: int = 0
 ) -> Float[Tensor, ""]:
-    """Cross-entropy with a target that gives `smoothing` of its probability to all words alike (Vaswani et al. 2017, section 5.4).
+    """Cross-entropy with a target that gives `smoothing` of its probability to all words alike (Szegedy et al. 2016, section 7).
 
-    The mean is over the targets that are no padding. Equal to `F.cross_entropy` with `label_smoothing` and `ignore_index`.
+    The mean is over the targets that are no padding. Equal to `F.cross_entropy` with `label_smoothing` and `ignore_index`, but for
+    a batch of padding only, whose loss is 0 here and NaN there.
 
     Raises:
-        ValueError: for a smoothing below 0 or above 1.
+        ValueError: for a smoothing below 0 or above 1, not one target for each row of logits, or a target that is no word.
     """
+    real = _real_targets(logits, targets, smoothing, pad_id)
+    log_probs = logits.log_softmax(dim=-1)
+    losses = -log_probs.gather(-1, targets.masked_fill(~real, 0)[..., None])[..., 0]
+    if smoothing:  # else a word of probability 0 would count: 0 times an infinite loss is NaN
+        losses = (1 - smoothing) * losses - smoothing * log_probs.mean(dim=-1)
+    return losses.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)  # a batch of padding only has a loss of 0
+
+
+def _real_targets(logits: Tensor, targets: Tensor, smoothing: float, pad_id: int) -> Tensor:
+    """Which targets are no padding, once all is known to fit."""
     if not 0 <= smoothing <= 1:
         raise ValueError(f"label smoothing is a share between 0 and 1, got {smoothing}")
-    log_probs = logits.log_softmax(dim=-1)
-    right_word = -log_probs.gather(-1, targets[..., None])[..., 0]
-    every_word = -log_probs.mean(dim=-1)
-    losses = (1 - smoothing) * right_word + smoothing * every_word
+    if targets.shape != logits.shape[:-1]:
+        raise ValueError(f"one target for each row of logits is needed: logits are {tuple(logits.shape)}, targets {tuple(targets.shape)}")
+    if targets.dtype != torch.long:
+        raise ValueError(f"targets are numbers of words, of type torch.int64 (.long()); got {targets.dtype}")
     real = targets != pad_id
-    return losses.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)  # a batch of padding only has a loss of 0
+    strange = targets[real & ((targets < 0) | (targets >= logits.shape[-1]))]
+    if len(strange):
+        raise ValueError(f"target {strange[0]} is none of the {logits.shape[-1]} words, 0 … {logits.shape[-1] - 1}, nor pad_id = {pad_id}")
+    return real
 
 
 def translation_loss(model: nn.Module, batch: Any, smoothing: float = 0.0) -> Float[Tensor, ""]:
@@ -310,6 +331,32 @@ def _check_numbers(**numbers: float | int) -> None:
         raise ValueError(f"must be at least 1 (clip: above 0): {', '.join(f'{name} = {number}' for name, number in wrong.items())}")
 
 
+def _check_parts(model: nn.Module, batches: Any, optimizer: Any, scheduler: Any, checkpoint: str | Path | None) -> None:
+    """Refuse what would train nothing, or fail in the middle of a run: the message says what came."""
+    if not isinstance(batches, Epochs):
+        raise TypeError(
+            f"batches need a method epoch(number) that gives an epoch's batches, as data.Batches has it; got a {type(batches).__name__}"
+        )
+    own = {id(parameter) for parameter in model.parameters()}
+    if not any(id(parameter) in own for group in optimizer.param_groups for parameter in group["params"]):
+        raise ValueError("the optimizer holds no parameter of this model, so nothing would be trained: make it of model.parameters()")
+    for thing in (optimizer, *([] if scheduler is None else [scheduler])):
+        needed = [p.name for p in signature(type(thing).step).parameters.values() if p.default is p.empty][1:]
+        if needed:
+            raise ValueError(f"{type(thing).__name__}.step() must be given {' and '.join(needed)}, which fit does not have: choose another")
+    if checkpoint is not None:
+        checkpoints.check_can_be_saved(optimizer, scheduler)
+
+
+def _one_number(loss: Any) -> Tensor:
+    """The loss itself, if a gradient can be taken of it."""
+    if not isinstance(loss, Tensor):
+        raise TypeError(f"the loss must be a tensor, so that it can be differentiated; got a {type(loss).__name__}: leave out .item()")
+    if loss.numel() != 1:
+        raise ValueError(f"the loss must be one number, the mean of a batch; got a tensor of shape {tuple(loss.shape)}")
+    return loss
+
+
 def _what_broke(step: int, loss: float, norm: float, micro_batches: list[Named], parts: list[float], checkpoint: str | Path | None) -> str:
     what = f"the loss is {loss}" if not math.isfinite(loss) else f"the loss is {loss:.4g} but its gradient has length {norm}"
     broken = [named for named, part in zip(micro_batches, parts, strict=True) if not math.isfinite(part)]
@@ -322,5 +369,11 @@ def _what_broke(step: int, loss: float, norm: float, micro_batches: list[Named],
 
 
 def _shapes(batch: Any) -> str:
-    fields = getattr(batch, "_fields", range(len(batch)))
-    return ", ".join(f"{name}: {'×'.join(map(str, part.shape))}" for name, part in zip(fields, batch, strict=True))
+    """What a message says of a batch: the shapes of the tensors in it, whatever holds them."""
+    if isinstance(batch, Mapping):
+        parts = batch.items()
+    elif isinstance(batch, (tuple, list)):
+        parts = zip(getattr(batch, "_fields", range(len(batch))), batch, strict=True)
+    else:
+        parts = [(type(batch).__name__, batch)]
+    return ", ".join(f"{name}: {'×'.join(map(str, part.shape))}" if isinstance(part, Tensor) else str(name) for name, part in parts)

@@ -13,7 +13,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from lectures_lib.attention import KeysValues, causal_mask, padding_mask
-from lectures_lib.layers import Decoder, Encoder, Intermediates, TokenEmbedding, check_lengths, initialise
+from lectures_lib.checks import check_config
+from lectures_lib.layers import ACTIVATIONS, Decoder, Encoder, Intermediates, TokenEmbedding, check_lengths, initialise
 from lectures_lib.positions import SinusoidalPositions
 from lectures_lib.stepping import KeyValueCache, Step, select_rows
 
@@ -33,6 +34,10 @@ class TransformerConfig:
         final_norm: whether a LayerNorm ends each stack; None: with pre_norm only. `nn.Transformer` always has one.
         bias: whether attention's projections and the output add a bias. The paper does not say; most code has it.
         sines_first: all sines before all cosines in a position's vector, instead of taking turns. Marian's order.
+
+    Raises:
+        TypeError: for a size that is no whole number.
+        ValueError: for a size below 1, a dropout that is no share, heads that do not divide d_model, or an unknown activation.
     """
 
     vocab_size: int
@@ -47,6 +52,9 @@ class TransformerConfig:
     final_norm: bool | None = None
     bias: bool = True
     sines_first: bool = False
+
+    def __post_init__(self):
+        check_config(self, ACTIVATIONS)
 
     BASE: ClassVar["TransformerConfig"]
     BIG: ClassVar["TransformerConfig"]
@@ -72,10 +80,7 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = TokenEmbedding(config.vocab_size, config.d_model, scale=math.sqrt(config.d_model))
-        self.positions = SinusoidalPositions(config.d_model, config.max_len)
-        if config.sines_first:
-            table = self.positions.positions
-            self.positions.positions = torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
+        self.positions = SinusoidalPositions(config.d_model, config.max_len, sines_first=config.sines_first)
         self.dropout = nn.Dropout(config.dropout)
         sizes = (config.n_layers, config.d_model, config.n_heads, config.d_ff)
         options = {
@@ -240,5 +245,12 @@ def shift_right(target: Int[Tensor, "batch n"], begin: int) -> Int[Tensor, "batc
 
     At each position the decoder has read the *right* tokens before, whatever it would have said itself (teacher forcing), so all
     positions train at once. A sentence padded on the right keeps its padding; the loss leaves those positions out.
+
+    Raises:
+        TypeError: for a target that is no tensor, or a begin that is no whole number.
+        ValueError: for a target that is empty, or has not two dimensions.
     """
+    check_lengths(None, target)
+    if not isinstance(begin, int):
+        raise TypeError(f"begin must be a token id, a whole number; got {begin!r}")
     return torch.cat([torch.full_like(target[:, :1], begin), target[:, :-1]], dim=1)

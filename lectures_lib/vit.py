@@ -3,6 +3,7 @@
 Hugging Face's names of the weights, and how they become ours, stand at the end of the module.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +14,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lectures_lib import pretrained
-from lectures_lib.layers import Encoder, Intermediates, initialise
+from lectures_lib.checks import check_config
+from lectures_lib.layers import ACTIVATIONS, Encoder, Intermediates, initialise
 
 
 def grid(height: int, width: int, patch_size: int) -> tuple[int, int]:
@@ -37,11 +39,14 @@ class ViTConfig:
         d_model: width of the vectors.  n_layers: number of blocks.  n_heads: heads of each attention.  d_ff: width of the
             feed-forward's hidden layer.
         dropout: share of each sublayer's output, and of the embeddings, dropped in training.
+        attention_dropout: the same for attention weights.
         activation: a name in `layers.ACTIVATIONS`.
         eps: what LayerNorm adds to the variance.
 
     Raises:
-        ValueError: for an image that patches of this size do not fill.
+        TypeError: for a size that is no whole number.
+        ValueError: for an image that patches of this size do not fill, a size below 1, a dropout that is no share, heads that do
+            not divide d_model, or an unknown activation.
     """
 
     image_size: int = 224
@@ -55,6 +60,7 @@ class ViTConfig:
     dropout: float = 0.0
     activation: str = "gelu"
     eps: float = 1e-12
+    attention_dropout: float = 0.0
 
     B16: ClassVar["ViTConfig"]
     B32: ClassVar["ViTConfig"]
@@ -64,6 +70,7 @@ class ViTConfig:
     DIGITS: ClassVar["ViTConfig"]
 
     def __post_init__(self):
+        check_config(self, ACTIVATIONS)
         grid(self.image_size, self.image_size, self.patch_size)
 
     @property
@@ -88,6 +95,7 @@ def patches(images: Float[Tensor, "batch channels height width"], patch_size: in
     Raises:
         ValueError: where patches do not fill the image.
     """
+    check_images(images)
     batch, channels, height, width = images.shape
     rows, columns = grid(height, width, patch_size)
     x = images.reshape(batch, channels, rows, patch_size, columns, patch_size)
@@ -116,12 +124,40 @@ def interpolate_positions(positions: Float[Tensor, "n d_model"], rows: int, colu
     return torch.cat([of_class, scaled[0].flatten(1).T])
 
 
-class ViT(nn.Module):
-    """Scores of the classes of an image: patches → vectors, a class token before them, positions, encoder, one linear layer."""
+def check_images(images: Any, n_channels: int | None = None) -> None:
+    """Refuse what is no batch of images, with this many channels if it is said how many.
 
-    def __init__(self, config: ViTConfig):
+    Raises:
+        TypeError: for what is no tensor.
+        ValueError: for another shape, or pixels that are no floating-point numbers. The message gives them.
+    """
+    if not isinstance(images, Tensor):
+        raise TypeError(f"images must be a tensor (batch, channels, height, width), got a {type(images).__name__}")
+    if images.dim() != 4:
+        hint = "; for a single image write image[None]" if images.dim() == 3 else ""
+        raise ValueError(f"images must be (batch, channels, height, width), got a tensor of shape {tuple(images.shape)}{hint}")
+    if n_channels is not None and images.shape[1] != n_channels:
+        raise ValueError(f"this model reads images of {n_channels} channels, got {images.shape[1]}: {tuple(images.shape)}")
+    if n_channels is not None and not images.is_floating_point():
+        raise ValueError(f"pixels must be floating-point numbers, from 0 to 1; got {images.dtype}")
+
+
+class ViT(nn.Module):
+    """Scores of the classes of an image: patches → vectors, a class token before them, positions, encoder, one linear layer.
+
+    Args:
+        config: its sizes.
+        names: of the classes, in the order of their numbers; None: no names.
+
+    Raises:
+        ValueError: for names that are not as many as there are classes.
+    """
+
+    def __init__(self, config: ViTConfig, names: Sequence[str] | None = None):
         super().__init__()
-        self.config = config
+        if names is not None and len(names) != config.n_classes:
+            raise ValueError(f"every class has one name: {config.n_classes} classes, {len(names)} names")
+        self.config, self.names = config, None if names is None else tuple(names)
         self.patch_embedding = nn.Linear(config.n_channels * config.patch_size**2, config.d_model)
         self.class_token = nn.Parameter(torch.zeros(config.d_model))
         self.positions = nn.Parameter(torch.empty(1 + config.n_patches, config.d_model))
@@ -132,6 +168,7 @@ class ViT(nn.Module):
             config.n_heads,
             config.d_ff,
             dropout=config.dropout,
+            attention_dropout=config.attention_dropout,
             activation=config.activation,
             pre_norm=True,
             eps=config.eps,
@@ -166,15 +203,14 @@ class ViT(nn.Module):
     def embed(self, images: Float[Tensor, "batch channels height width"], interpolate: bool = False) -> Float[Tensor, "batch n d_model"]:
         """What enters the encoder: the class token and the patches' vectors, plus positions."""
         config = self.config
-        _, channels, height, width = images.shape
-        if channels != config.n_channels:
-            raise ValueError(f"this model reads images of {config.n_channels} channels, got {channels}: {tuple(images.shape)}")
+        check_images(images, config.n_channels)
+        _, _, height, width = images.shape
         rows, columns = grid(height, width, config.patch_size)
         if not interpolate and (height, width) != (config.image_size, config.image_size):
             size = f"{config.image_size} × {config.image_size}"
             raise ValueError(f"this model has positions for images of {size} pixels, got {height} × {width}; interpolate=True scales them")
         x = self.patch_embedding(patches(images, config.patch_size))
-        x = torch.cat([self.class_token.expand(len(x), 1, -1), x], dim=1)
+        x = torch.cat([self.class_token.expand(x.shape[0], 1, -1), x], dim=1)
         side = config.image_size // config.patch_size
         same = (rows, columns) == (side, side)
         return self.dropout(x + (self.positions if same else interpolate_positions(self.positions, rows, columns)))
@@ -191,7 +227,9 @@ class ViT(nn.Module):
             ValueError: for options or names of weights that we do not know (they are listed), or a damaged file.
         """
         folder = pretrained.checkpoint_folder(name)
-        model = cls(vit_config(pretrained.read_config(folder)))
+        facts = pretrained.read_config(folder)
+        config = vit_config(facts)
+        model = cls(config, pretrained.label_names(facts, config.n_classes))
         state = pretrained.rename(pretrained.read_state(folder), KEY_MAP | NEWER_KEY_MAP, IGNORED)
         pretrained.load_into(model, from_convolution(state))
         return model.eval()
@@ -199,7 +237,7 @@ class ViT(nn.Module):
     def save_pretrained(self, folder: str | Path) -> Path:
         """Write a checkpoint that Hugging Face's `ViTForImageClassification.from_pretrained` reads."""
         state = pretrained.spelled_theirs(to_convolution(self.state_dict(), self.config), KEY_MAP)
-        return pretrained.write_checkpoint(folder, hugging_face_config(self.config), state)
+        return pretrained.write_checkpoint(folder, hugging_face_config(self.config, self.names), state)
 
 
 # ------------------------------------------------------------------------------------------- Hugging Face's names
@@ -241,6 +279,7 @@ SIZES = {
     "num_attention_heads": "n_heads",
     "intermediate_size": "d_ff",
     "hidden_dropout_prob": "dropout",
+    "attention_probs_dropout_prob": "attention_dropout",
     "hidden_act": "activation",
     "layer_norm_eps": "eps",
 }
@@ -269,16 +308,25 @@ def vit_config(theirs: dict[str, Any]) -> ViTConfig:
     """
     problems = [f"model_type = {theirs.get('model_type')!r}"] if theirs.get("model_type", "vit") != "vit" else []
     problems += ["qkv_bias = False"] if not theirs.get("qkv_bias", True) else []
+    activation = theirs.get("hidden_act", "gelu")
+    problems += [f"hidden_act = {activation!r}"] if activation not in pretrained.ACTIVATIONS else []
+    for name in ("image_size", "patch_size"):  # some files give height and width
+        sides = theirs.get(name)
+        if isinstance(sides, (list, tuple)):
+            problems += [f"{name} = {sides}, not a square"] if len(set(sides)) != 1 else []
+            theirs = theirs | {name: sides[0]}
     if problems:
         raise ValueError(f"our ViT has no such option: {'; '.join(problems)}")
     classes = len(theirs["id2label"]) if "id2label" in theirs else 2  # Hugging Face's default, which its files leave out
-    return replace(ViTConfig.B16, n_classes=classes, **{ours: theirs[name] for name, ours in SIZES.items() if name in theirs})
+    sizes = {ours: theirs[name] for name, ours in SIZES.items() if name in theirs}
+    return replace(ViTConfig.B16, n_classes=classes, **sizes | {"activation": pretrained.ACTIVATIONS[activation]})
 
 
-def hugging_face_config(config: ViTConfig) -> dict[str, Any]:
+def hugging_face_config(config: ViTConfig, names: Sequence[str] | None = None) -> dict[str, Any]:
     """Our configuration as Hugging Face writes it."""
-    labels = {str(i): f"LABEL_{i}" for i in range(config.n_classes)}
-    fixed = {"attention_probs_dropout_prob": 0.0, "qkv_bias": True, "id2label": labels}
+    labels = {str(i): names[i] if names else f"LABEL_{i}" for i in range(config.n_classes)}
+    fixed = {"qkv_bias": True, "id2label": labels}
     fixed["label2id"] = {label: int(i) for i, label in labels.items()}
     sizes = {theirs: getattr(config, ours) for theirs, ours in SIZES.items()}
+    sizes["hidden_act"] = pretrained.activation_written(config.activation)
     return {"model_type": "vit", "architectures": ["ViTForImageClassification"], **sizes, **fixed}

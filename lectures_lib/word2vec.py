@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lectures_lib.checks import whole_numbers
 from lectures_lib.data.words import UNK, WordVocabulary
 
 
@@ -32,9 +33,17 @@ def skip_gram_loss(v: Float[Tensor, "batch d"], v_near: Float[Tensor, "batch d"]
     Args:
         v: vectors of the words.  v_near, v_noise: the *other* vectors (v' in the paper) of what stood near, and of what did not.
     """
+    _check_batch(v, v_near, v_noise)
     near = torch.einsum("bd,bd->b", v, v_near)
     noise = torch.einsum("bd,bkd->bk", v, v_noise)
     return -(F.logsigmoid(near) + F.logsigmoid(-noise).sum(dim=1)).mean()
+
+
+def _check_batch(v: Tensor, v_near: Tensor, v_noise: Tensor) -> None:
+    """One near word, and as many noise words, for each word: others would be broadcast."""
+    if v.dim() != 2 or v_near.shape != v.shape or v_noise.dim() != 3 or (v_noise.shape[0], v_noise.shape[2]) != v.shape:
+        shapes = ", ".join(str(tuple(x.shape)) for x in (v, v_near, v_noise))
+        raise ValueError(f"vectors must be (batch, d), (batch, d) and (batch, k, d), got {shapes}")
 
 
 class SkipGram(nn.Module):
@@ -78,7 +87,7 @@ def count(text: Sequence[Sequence[int]], vocab_size: int) -> Int[Tensor, " vocab
     Raises:
         ValueError: for a text without words, or a word number that is not below vocab_size.
     """
-    ids = torch.tensor([i for sentence in text for i in sentence], dtype=torch.long)
+    ids = torch.tensor([i for sentence in text for i in whole_numbers(sentence)], dtype=torch.long)
     if len(ids) == 0:
         raise ValueError(f"no words in these {len(text)} sentences")
     if int(ids.min()) < 0 or int(ids.max()) >= vocab_size:
@@ -93,16 +102,23 @@ def keep_probabilities(counts: Int[Tensor, " vocab"], threshold: float = 1e-5) -
     computes √(t / f) + t / f.)
 
     Raises:
-        ValueError: for a threshold that is not above 0.
+        ValueError: for a threshold that is not above 0, or where no word occurs.
     """
+    _check_counts(counts)
     if threshold <= 0:
         raise ValueError(f"the threshold is a share of the text above 0, got {threshold}")
     share = counts / counts.sum()
     return (threshold / share.clamp(min=1e-12)).sqrt().clamp(max=1.0)
 
 
+def _check_counts(counts: Tensor) -> None:
+    if not counts.sum() > 0:
+        raise ValueError(f"none of the {len(counts)} words occurs: there are no shares of a text")
+
+
 def noise_probabilities(counts: Int[Tensor, " vocab"], power: float = 0.75) -> Float[Tensor, " vocab"]:
     """How likely each word is to be drawn as one that did not stand near: its count to the power ¾, as a share (section 2.2)."""
+    _check_counts(counts)
     raised = counts.double().pow(power) * (counts > 0)  # 0⁰ is 1, but a word that never occurs is never drawn
     return (raised / raised.sum()).float()
 
@@ -191,6 +207,12 @@ class WordVectors:
     def __init__(self, words: Sequence[str], vectors: Float[Tensor, "vocab d"]):
         if len(words) != len(vectors):
             raise ValueError(f"every word has one vector: {len(words)} words, {len(vectors)} vectors")
+        if not isinstance(vectors, Tensor) or vectors.dim() != 2:
+            raise TypeError(
+                f"vectors must be a tensor (words, d), got a {type(vectors).__name__} of shape {tuple(getattr(vectors, 'shape', ()))}"
+            )
+        if len(set(words)) != len(words):
+            raise ValueError(f"{len(words) - len(set(words))} of these {len(words)} words stand there twice, with different vectors")
         self.words, self.vectors = list(words), vectors.detach()
         self.ids = {word: i for i, word in enumerate(self.words)}
         self.directions = F.normalize(self.vectors, dim=1)

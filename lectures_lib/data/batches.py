@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from lectures_lib.checks import check_size, whole_numbers
 from lectures_lib.data.words import PAD
 
 
@@ -72,8 +73,10 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int = PAD) -> Padded:
     """Fill sequences with `pad_id` up to the longest one's length.
 
     Raises:
+        TypeError: for sequences of anything but whole numbers.
         ValueError: for no sequences, or an empty one.
     """
+    sequences = [whole_numbers(sequence) for sequence in sequences]
     lengths = [len(sequence) for sequence in sequences]
     if not lengths or min(lengths) == 0:
         raise ValueError(f"at least one sequence, and no empty one, can make a batch; got lengths {lengths}")
@@ -88,6 +91,8 @@ def pad_texts(texts: Sequence[tuple[Sequence[int]]], pad_id: int = PAD) -> TextB
 
 def pad_pairs(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], pad_id: int = PAD) -> PairBatch:
     """A batch of pairs (source, target), given as token numbers; the target with its begin and end tokens."""
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"pairs (source, target) are needed, at least one; got {len(pairs)}, of {sorted({len(p) for p in pairs})} parts")
     sources, targets = zip(*pairs, strict=True)
     return PairBatch(*pad(sources, pad_id), *pad(targets, pad_id))
 
@@ -98,8 +103,11 @@ def blocks(ids: Sequence[int], n: int) -> list[list[int]]:
     What is left at the end and fills no piece is dropped.
 
     Raises:
+        TypeError: for text in place of ids, or an n that is no whole number.
         ValueError: for n below 1, or a text too short for one piece.
     """
+    if isinstance(ids, str) or not isinstance(n, int):
+        raise TypeError(f"a row of token ids and a whole number n are needed, got a {type(ids).__name__} and n = {n!r}")
     if n < 1 or len(ids) < n + 1:
         raise ValueError(f"pieces of n = {n} tokens need n of at least 1 and n + 1 tokens of text, got {len(ids)}")
     return [list(ids[i : i + n + 1]) for i in range(0, len(ids) - n, n)]
@@ -121,7 +129,9 @@ class Batches:
         lengths: of the parts of each example, for examples that are not tuples of token lists; None: those of the lists.
 
     Raises:
-        ValueError: for no examples, no limit, or an example that is longer than `max_tokens` by itself.
+        TypeError: for a limit that is no whole number.
+        ValueError: for no examples, no limit, not one entry of `lengths` for each example, or an example that is longer than
+            `max_tokens` by itself.
     """
 
     def __init__(
@@ -139,6 +149,11 @@ class Batches:
             raise ValueError("no examples: at least one is needed")
         if (max_tokens is None and batch_size is None) or (batch_size is not None and batch_size < 1):
             raise ValueError(f"a batch needs a limit of at least 1, got max_tokens = {max_tokens}, batch_size = {batch_size}")
+        for name, limit in (("max_tokens", max_tokens), ("batch_size", batch_size)):
+            if limit is not None:
+                check_size(name, limit)
+        if lengths is not None and len(lengths) != len(examples):
+            raise ValueError(f"every example has its lengths: {len(examples)} examples, {len(lengths)} lengths")
         self.examples, self.collate, self.seed, self.by_length = examples, collate, seed, by_length
         self.max_tokens, self.batch_size = max_tokens, batch_size
         self.lengths = [tuple(map(len, example)) for example in examples] if lengths is None else lengths

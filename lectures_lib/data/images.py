@@ -88,8 +88,8 @@ class ImageBatches:
         seed: int = 0,
         augment: Callable[[Tensor, torch.Generator], Tensor] | None = None,
     ):
-        if batch_size < 1:
-            raise ValueError(f"a batch has at least one image, got batch_size = {batch_size}")
+        if not isinstance(batch_size, int) or batch_size < 1:
+            raise ValueError(f"a batch has at least one image, got batch_size = {batch_size!r}")
         self.all, self.batch_size, self.seed, self.augment = stack(examples), batch_size, seed, augment
 
     def epoch(self, number: int) -> Iterator[ImageBatch]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lectures_lib.metrics.pairs import check_pairs
+from lectures_lib.metrics.pairs import check_pairs, check_texts
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -35,15 +35,22 @@ def normalise_answer(text: str) -> str:
 
 
 def exact_answer(predicted: str, right: Sequence[str]) -> float:
-    """1.0 if the answer is one of the right ones after normalisation, else 0.0. No right ones: only no answer ("") is right."""
+    """1.0 if the answer is one of the right ones after normalisation, else 0.0. No right ones: only no answer ("") is right.
+
+    Raises:
+        TypeError: for an answer that is no text.
+        ValueError: for one string in place of the list of right answers.
+    """
+    check_texts([predicted], "answer")
     return max(float(normalise_answer(predicted) == answer) for answer in _normalised(right))
 
 
 def answer_f1(predicted: str, right: Sequence[str]) -> float:
     """F1 of the words that the answer shares with a right one, of the best such; words count as often as they stand there.
 
-    Where one of the two is empty, 1.0 if both are, else 0.0.
+    Where one of the two is empty, 1.0 if both are, else 0.0. What is refused: as in `exact_answer`.
     """
+    check_texts([predicted], "answer")
     return max(_word_f1(normalise_answer(predicted).split(), answer.split()) for answer in _normalised(right))
 
 
@@ -58,6 +65,7 @@ def answer_scores(predicted: Sequence[str], right: Sequence[Sequence[str]]) -> A
         ValueError: for no questions, not one list of answers for each, or one string in place of such a list.
     """
     check_pairs(predicted, right)
+    check_texts(predicted, "answer")
     if (i := next((i for i, answers in enumerate(right) if isinstance(answers, str)), None)) is not None:
         raise ValueError(f"the right answers of question {i} must be a list of strings, got the string {right[i]!r}")
     pairs = list(zip(predicted, right, strict=True))
@@ -66,6 +74,9 @@ def answer_scores(predicted: Sequence[str], right: Sequence[Sequence[str]]) -> A
 
 def _normalised(right: Sequence[str]) -> list[str]:
     """The right answers, without those of which nothing is left; the empty answer if none is."""
+    if isinstance(right, str):
+        raise ValueError(f"the right answers must be a list of strings, got the string {right!r}: write [{right!r}]")
+    check_texts(right, "right answer")
     return [answer for text in right if (answer := normalise_answer(text))] or [""]
 
 

@@ -7,10 +7,9 @@ dimension. All of them are shares or correlations: papers print them times 100.
 import math
 import warnings
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from lectures_lib.metrics.pairs import check_pairs
+from lectures_lib.metrics.pairs import listed, plain
 
 Numbers = Any  # a sequence of numbers: list, tuple, array or tensor
 
@@ -63,6 +62,7 @@ def counts(predicted: Numbers, right: Numbers, positive: Any = 1) -> Counts:
         ValueError: for nothing to compare, or two different numbers of things.
     """
     predicted, right = _listed(predicted, right)
+    positive = plain(positive)
     cases = [(p == positive, r == positive) for p, r in zip(predicted, right, strict=True)]
     return Counts(*(cases.count(case) for case in ((True, True), (True, False), (False, True), (False, False))))
 
@@ -95,6 +95,7 @@ def matthews(predicted: Numbers, right: Numbers, positive: Any = None) -> float:
     """
     predicted, right = _listed(predicted, right)
     if positive is not None:
+        positive = plain(positive)
         predicted, right = ([bool(one == positive) for one in numbers] for numbers in (predicted, right))
     n, said, true = len(right), Counter(predicted), Counter(right)
     hits = sum(bool(p == r) for p, r in zip(predicted, right, strict=True))
@@ -132,15 +133,17 @@ def _correlation(name: str, predicted: Numbers, right: Numbers) -> float:
         from scipy import stats
     except ModuleNotFoundError:
         raise ImportError("correlations are computed by scipy, which is not installed here: pip install scipy") from None
+    if strange := [x for numbers in (predicted, right) for x in numbers if isinstance(x, (str, bytes)) or x is None]:
+        raise TypeError(f"a correlation is of numbers, got {strange[0]!r}")
+    predicted, right = ([float(x) for x in numbers] for numbers in (predicted, right))  # zeros and ones for False and True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)
         return float(getattr(stats, name)(predicted, right)[0])
 
 
-def _listed(predicted: Numbers, right: Numbers) -> tuple[Sequence[Any], Sequence[Any]]:
-    lists = tuple(numbers.tolist() if hasattr(numbers, "tolist") else list(numbers) for numbers in (predicted, right))
-    check_pairs(*lists)
-    nested = [x for numbers in lists for x in numbers if isinstance(x, (list, tuple))]
+def _listed(predicted: Numbers, right: Numbers) -> tuple[list[Any], list[Any]]:
+    lists = listed(predicted, right)
+    nested = [x for numbers in lists for x in numbers if isinstance(x, list)]
     if nested:
         raise ValueError(f"one number for each example is needed, got {nested[0]}: scores of classes are not yet a class")
     return lists

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lectures_lib.metrics.classification import Scores
-from lectures_lib.metrics.pairs import check_pairs
+from lectures_lib.metrics.pairs import check_pairs, check_texts
 
 Labels = Sequence[str]
 
@@ -62,6 +62,9 @@ def bio_errors(labels: Labels) -> list[str]:
     Raises:
         ValueError: for a label that is neither "O" nor "B-…" nor "I-…".
     """
+    if isinstance(labels, str):
+        raise ValueError(f"a list of labels is needed, one for each word, got the string {labels!r}")
+    check_texts(labels, "label")
     errors = []
     before = "O"
     for i, label in enumerate(labels):

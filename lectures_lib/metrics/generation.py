@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from jaxtyping import Int
+import torch
 from torch import Tensor
 
-from lectures_lib.metrics.pairs import check_pairs
+from lectures_lib.metrics.pairs import check_pairs, check_texts, listed, plain
 
 
 class Bleu(NamedTuple):
@@ -29,9 +29,12 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], **options: Any) -
 
     Raises:
         ImportError: without the package `sacrebleu`.
+        TypeError: for a sentence that is no text.
         ValueError: for no sentences, or not one reference for each.
     """
     check_pairs(hypotheses, references)
+    check_texts(hypotheses, "hypothesis")
+    check_texts(references, "reference")
     try:
         from sacrebleu.metrics import BLEU
     except ModuleNotFoundError:
@@ -41,29 +44,40 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], **options: Any) -
     return Bleu(score, str(metric.get_signature()))
 
 
-def exact_match(hypotheses: Sequence[Any], references: Sequence[Any]) -> float:
+def exact_match(hypotheses: Any, references: Any) -> float:
     """The share that is right from the first token to the last.
 
+    Args:
+        hypotheses: sentences, as text or as tokens: strings, or lists, tuples, arrays or tensors.  references: the right ones.
+
     Raises:
+        TypeError: for what is no row of sentences.
         ValueError: for none at all, or not one reference for each.
     """
-    check_pairs(hypotheses, references)
+    hypotheses, references = listed(hypotheses, references)
     return sum(h == r for h, r in zip(hypotheses, references, strict=True)) / len(references)
 
 
-def token_accuracy(predicted: Int[Tensor, "*batch"], targets: Int[Tensor, "*batch"], pad_id: int = 0) -> float:
+def token_accuracy(predicted: Any, targets: Any, pad_id: int = 0) -> float:
     """The share of right tokens, padding left out. Given the right tokens before each, as in training, it flatters a translator.
 
+    Args:
+        predicted, targets: token ids of one shape: tensors, arrays, or lists of equally long lists.
+        pad_id: the target of what is padding.
+
     Raises:
-        ValueError: where all targets are padding.
+        ValueError: for different shapes, tokens that are no whole numbers, or where all targets are padding.
     """
+    predicted, targets = _tokens(predicted, "predicted"), _tokens(targets, "targets")
+    if predicted.shape != targets.shape:
+        raise ValueError(f"one prediction for each target: predicted are {tuple(predicted.shape)}, targets {tuple(targets.shape)}")
     real = targets != pad_id
     if not real.any():
         raise ValueError(f"all {targets.numel()} targets are padding: there is nothing to be right about")
     return (predicted == targets)[real].float().mean().item()
 
 
-def perplexity(total_loss: float, n_tokens: int) -> float:
+def perplexity(total_loss: Any, n_tokens: Any) -> float:
     """e to the mean loss: among how many equally likely tokens the model might as well be choosing at each step.
 
     It takes the *sum* of the losses of all tokens (in nats): the mean of several batches' perplexities is another, larger number.
@@ -71,6 +85,21 @@ def perplexity(total_loss: float, n_tokens: int) -> float:
     Raises:
         ValueError: for no tokens, or a loss below 0.
     """
+    total_loss, n_tokens = plain(total_loss), plain(n_tokens)
+    if not isinstance(total_loss, (int, float)) or not isinstance(n_tokens, (int, float)):
+        raise TypeError(f"perplexity takes two numbers, the sum of the losses and how many: got {total_loss!r:.60} and {n_tokens!r:.60}")
     if n_tokens < 1 or total_loss < 0:
         raise ValueError(f"perplexity needs at least one token and a loss of at least 0, got n_tokens = {n_tokens}, loss = {total_loss}")
-    return math.exp(total_loss / n_tokens)
+    mean = total_loss / n_tokens
+    return math.exp(mean) if mean < 709 else math.inf  # e^709 is near the largest float
+
+
+def _tokens(ids: Any, name: str) -> Tensor:
+    """Token ids as a tensor."""
+    try:
+        tokens = torch.as_tensor(ids if hasattr(ids, "tolist") else plain(ids))
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise ValueError(f"{name} must be token ids in rows of one length, got {ids!r:.60}: {error}") from None
+    if tokens.is_floating_point() or tokens.is_complex():
+        raise ValueError(f"{name} must be token ids, whole numbers; got {tokens.dtype}")
+    return tokens

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import regex
 
+from lectures_lib.checks import whole_numbers
 from lectures_lib.tokenization.vocabulary import Vocabulary
 
 # Few words make up most of a text, so a tokenizer remembers how it encoded the words it has met: this many, none longer than that.
@@ -119,9 +120,10 @@ class Tokenizer(ABC):
         """The tokens of the ids, or only those that are not special.
 
         Raises:
+            TypeError: for text in place of ids, or an id that is no whole number.
             ValueError: for an id that is out of range.
         """
-        tokens = [self.vocabulary.token(int(i)) for i in ids]
+        tokens = [self.vocabulary.token(i) for i in whole_numbers(ids)]
         return [token for token in tokens if not (skip_specials and token in self.vocabulary.specials)]
 
 
@@ -129,8 +131,11 @@ def check_text(text: str) -> str:
     """The text itself.
 
     Raises:
+        TypeError: for what is no text.
         ValueError: for a lone surrogate, half of a character that UTF-16 writes in two parts. UTF-8 has no form for it.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"text is needed, got a {type(text).__name__}: {text!r:.60}")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from lectures_lib.tokenization import byte_level, files
-from lectures_lib.tokenization.base import EncodedWord, Tokenizer, count_words
+from lectures_lib.tokenization.base import EncodedWord, Tokenizer, check_text, count_words
 from lectures_lib.tokenization.pairs import Merge, Pair, PairCounts
-from lectures_lib.tokenization.vocabulary import Vocabulary
+from lectures_lib.tokenization.vocabulary import Vocabulary, check_several
 
 KIND = "byte-level BPE"
 
@@ -25,7 +25,7 @@ class BPE(Tokenizer):
         merges: what was learned, in order. The earlier a pair was learned, the earlier it is merged in a new word.
 
     Raises:
-        ValueError: where the vocabulary lacks a byte or a token that a merge needs or makes.
+        ValueError: where the vocabulary lacks a byte or a token that a merge needs or makes, or a merge makes a special token.
     """
 
     word_pattern = byte_level.WORD
@@ -38,6 +38,8 @@ class BPE(Tokenizer):
         # Which pairs merge, how early, and into what.
         self._rules: dict[Pair, tuple[int, int]] = {}
         for rank, merge in enumerate(self.merges):
+            if merge.left + merge.right in vocabulary.specials:
+                raise ValueError(f"the merge of {merge.left!r} and {merge.right!r} makes a special token: text could not be told from it")
             left, right, made = (vocabulary.id(token) for token in (merge.left, merge.right, merge.left + merge.right))
             self._rules[left, right] = rank, made
 
@@ -45,7 +47,7 @@ class BPE(Tokenizer):
     def train(cls, texts: Iterable[str], vocab_size: int, specials: Sequence[str] = (), min_count: int = 2) -> "BPE":
         """Learn merges until there are `vocab_size` tokens, or no pair is left that stands `min_count` times in the texts.
 
-        The names of special tokens are ordinary text to the trainer.
+        The names of special tokens are ordinary text to the trainer, but no merge makes one of them.
 
         Args:
             texts: what to learn from; each is cut into words on its own.
@@ -54,14 +56,29 @@ class BPE(Tokenizer):
             min_count: a rarer pair is not merged.
 
         Raises:
-            ValueError: for a vocabulary too small for bytes and special tokens, or texts without a word in them.
+            TypeError: for one string as specials.
+            ValueError: for a vocabulary too small for bytes and special tokens, texts without a word in them, or a special token
+                with the name of a byte.
         """
+        check_several("specials", specials)
+        _check_names(specials)
         vocabulary = Vocabulary([*specials, *byte_level.ALPHABET], specials)
         if vocab_size < len(vocabulary):
             smallest = f"256 bytes and {len(specials)} special tokens need at least {len(vocabulary)}"
             raise ValueError(f"a vocabulary of {vocab_size} tokens is too small: {smallest}")
         words = count_words(texts, byte_level.WORD.findall)
         return cls(vocabulary, learn_merges(words, vocabulary, vocab_size, min_count))
+
+    def add_special(self, token: str) -> int:
+        """Make `token` special; it gets the next id. Returns its id.
+
+        Raises:
+            ValueError: for the name of a token that stands for another text, as "Ġthe" does: decoded, the two would be the same.
+        """
+        text = self._bytes[token].decode("utf-8", errors="replace") if token in self._bytes else token
+        if text != token:
+            raise ValueError(f"{token!r} is the token of the text {text!r} and cannot be special too: choose another name")
+        return super().add_special(token)
 
     def encode_word(self, word: str) -> EncodedWord:
         """One word: its bytes, merged as learned. Tokens that share the bytes of a character all stand for that character."""
@@ -137,10 +154,18 @@ def learn_merges(words: dict[str, int], vocabulary: Vocabulary, vocab_size: int,
         if count < max(min_count, 1):
             break
         left, right = (vocabulary.tokens[i] for i in pair)
+        if left + right in vocabulary.specials:
+            continue  # text must not become a special token
         merges.append(Merge(left, right, count))
         for changed in counts.merge(pair, vocabulary.add(left + right)).pairs:
             heapq.heappush(queue, (-counts.of[changed], changed))
     return merges
+
+
+def _check_names(specials: Sequence[str]) -> None:
+    for token in specials:
+        if check_text(token) in byte_level.BYTE_OF_CHARACTER:
+            raise ValueError(f"{token!r} stands for a byte and cannot be a special token too: choose another name")
 
 
 GONE = -1

@@ -13,6 +13,12 @@ class Piece(NamedTuple):
     special: bool
 
 
+def check_several(name: str, given: Iterable[str]) -> None:
+    """Refuse one string, which would be read as its characters. Raises TypeError."""
+    if isinstance(given, str):
+        raise TypeError(f"{name} must be several strings, got one: {given!r:.60}; write [{given!r:.60}]")
+
+
 class Vocabulary:
     """Tokens in the order of their ids: `tokens[id]` and, backwards, `ids[token]`.
 
@@ -23,10 +29,13 @@ class Vocabulary:
         specials: the special ones among them.
 
     Raises:
+        TypeError: for one string in place of several.
         ValueError: for a token that stands twice, or a special one that is empty or not among the tokens.
     """
 
     def __init__(self, tokens: Iterable[str], specials: Iterable[str] = ()):
+        for name, given in (("tokens", tokens), ("specials", specials)):
+            check_several(name, given)
         self.tokens = list(tokens)
         self.ids = {token: i for i, token in enumerate(self.tokens)}
         if len(self.ids) < len(self.tokens):

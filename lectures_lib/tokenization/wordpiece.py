@@ -15,12 +15,12 @@ from lectures_lib.tokenization import files
 from lectures_lib.tokenization.base import EncodedWord, Encoding, Tokenizer, count_words
 from lectures_lib.tokenization.basic import BasicTokenizer
 from lectures_lib.tokenization.pairs import Merge
-from lectures_lib.tokenization.vocabulary import Vocabulary
-from lectures_lib.tokenization.wordpiece_training import CONTINUES, Score, frequent_characters, learn_pieces
+from lectures_lib.tokenization.vocabulary import Vocabulary, check_several
+from lectures_lib.tokenization.wordpiece_training import CONTINUES, SCORES, Score, frequent_characters, learn_pieces
 
 KIND = "WordPiece"
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # BERT's
-LONGEST_WORD = 100  # in characters; BERT's code takes a longer one for [UNK]
+LONGEST_WORD = 100  # in characters; a longer one is [UNK], as in Hugging Face's tokenizer (BERT's code now allows 200)
 
 
 class Spelled(NamedTuple):
@@ -91,8 +91,12 @@ class WordPiece(Tokenizer):
             score: which pair to merge next; see `wordpiece_training`.
 
         Raises:
-            ValueError: for a vocabulary too small for the characters and special tokens, or texts without a word in them.
+            TypeError: for one string as specials.
+            ValueError: for a vocabulary too small for the characters and special tokens, texts without a word in them, or no such score.
         """
+        check_several("specials", specials)
+        if score not in SCORES:
+            raise ValueError(f"no score named {score!r}; there is: {', '.join(SCORES)}")
         basic = BasicTokenizer(lowercase, strip_accents)
         words: dict[str, int] = {}
         for chunk, count in count_words(texts, cls.word_pattern.findall).items():

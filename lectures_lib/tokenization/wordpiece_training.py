@@ -1,9 +1,9 @@
 """Learning the pieces of WordPiece: which pair to merge next (chapter 7).
 
-Google never published its trainer. What is published is a sketch (Schuster and Nakajima 2012; Wu et al. 2016, section 4.1, refer to
-it): build a language model over the units so far, then, of all combinations of two units, choose the new one "that increases the
-likelihood on the training data the most when added to the model", and repeat. It does not say which language model. What follows is
-our reading of it, not Google's program. Three ways to choose a pair (a, b):
+Google never published the program that learned BERT's vocabulary. What is published is a sketch (Schuster and Nakajima 2012; Wu et
+al. 2016, section 4.1, refer to it): build a language model over the units so far, then, of all combinations of two units, choose the
+new one "that increases the likelihood on the training data the most when added to the model", and repeat. It does not say which
+language model. What follows is our reading of it, not Google's program. Three ways to choose a pair (a, b):
 
 - "likelihood" (ours, the default): that rule taken literally, for the simplest language model, in which pieces are drawn independently of
   each other. The gain of a merge in log-likelihood then has a closed form, see `likelihood_gain`.
@@ -85,6 +85,9 @@ def learn_pieces(words: dict[str, int], vocabulary: Vocabulary, vocab_size: int,
         if pair is None:
             break
         left, right = (vocabulary.tokens[i] for i in pair)
+        if left + right.removeprefix(CONTINUES) in vocabulary.specials:
+            table.forbid(pair)  # text must not become a special token
+            continue
         merges.append(Merge(left, right, counts.of[pair]))
         table.merge(pair, vocabulary.add(left + right.removeprefix(CONTINUES)))
     return merges
@@ -105,6 +108,7 @@ class PairTable:
             for piece in word:
                 self.piece_count[piece] += n
         self.row: dict[Pair, int] = {}
+        self.forbidden: set[int] = set()  # rows of pairs that are never the best
         self.pairs = np.zeros((0, 2), dtype=np.int64)
         self.pair_count = np.zeros(0)
         self._update(list(counts.of))
@@ -112,6 +116,8 @@ class PairTable:
     def best(self, score: Score, min_count: int) -> Pair | None:
         """The pair with the highest score above 0 among those that occur `min_count` times; None if there is none."""
         rows = np.flatnonzero(self.pair_count >= max(1, min_count))
+        if self.forbidden:
+            rows = np.setdiff1d(rows, list(self.forbidden))
         if not len(rows):
             return None
         left, right = self.piece_count[self.pairs[rows].T]
@@ -122,6 +128,10 @@ class PairTable:
         tied = self.pairs[rows[scores >= highest * (1 - SAME)]]
         left_id, right_id = min(tied.tolist())
         return left_id, right_id
+
+    def forbid(self, pair: Pair) -> None:
+        """Never let this pair be the best."""
+        self.forbidden.add(self.row[pair])
 
     def merge(self, pair: Pair, new: int) -> None:
         """Make the pair one piece, `new`, everywhere."""
