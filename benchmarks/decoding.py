@@ -18,7 +18,7 @@ from lectures_lib.transformer import WithoutCache
 
 BATCHES, LENGTHS = (1, 16), (64, 128)
 N_SOURCE = 24
-ROUNDS = {"with_generate": 7, "without_cache": 2}
+ROUNDS = {"with_generate": 7, "without_cache": 7}
 BEGIN, END = 1, 0
 
 

@@ -70,18 +70,21 @@ def train(reader: nn.Module, steps: int = STEPS, every: int = 20) -> list[float]
     return curve
 
 
-def best_guess(strings: int = 200_000) -> float:
-    """How often the most frequent of the other seven digits is right: the ceiling for a reader without positions."""
-    digits = F.one_hot(torch.randint(DIGITS, (strings, LENGTH)), DIGITS)
+def best_guess(n: int = LENGTH, strings: int = 200_000) -> float:
+    """How often the most frequent of the other n - 1 digits is right: the ceiling for a reader without positions."""
+    digits = F.one_hot(torch.randint(DIGITS, (strings, n)), DIGITS)
     others = digits.sum(dim=1, keepdim=True) - digits
-    return (others.amax(dim=-1) / (LENGTH - 1)).float().mean().item()
+    return (others.amax(dim=-1) / (n - 1)).float().mean().item()
 
 
 def main() -> None:
     """Every reader with every seed."""
     torch.set_num_threads(2)
     torch.manual_seed(0)
-    measured = {"best_guess_without_positions": best_guess()}
+    measured = {
+        "best_guess_without_positions": best_guess(),
+        "best_guess_at_other_lengths": {str(n): best_guess(n) for n in OTHER_LENGTHS},
+    }
     accuracies = {name: [] for name in READERS}
     elsewhere = {name: {n: [] for n in OTHER_LENGTHS} for name in READERS}
     for name, make in READERS.items():

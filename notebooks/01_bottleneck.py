@@ -6,7 +6,7 @@
 # Read this list once, cover it with your hand, and say it in another language. A single number is easy. Somewhere in a
 # list of four you want to look at the page again.
 #
-# The neural translators of 2014 were not allowed to look. They read a sentence word by word, kept what they had
+# The first neural translators of 2014 were not allowed to look. They read a sentence word by word, kept what they had
 # understood in **one vector**, and wrote the translation from that vector alone. This chapter builds such a translator
 # and measures where it breaks. Then it lets it look. That look is called **attention**, and the rest of the book is
 # about what became of it.
@@ -125,13 +125,12 @@ print(f"one number:   {math.log2(1000):.0f} bits")
 print(f"four numbers: {4 * math.log2(1000):.0f} bits")
 
 # %% [markdown]
-# Forty bits are not much. Our vector will have 128 numbers of 32 bits each, a hundred times as many. So if it fails,
-# it is not for lack of room. It is because a network has to *learn* how to put things into the vector and how to get
-# them out again.
+# Forty bits are not much. Our vector will have 128 numbers of 32 bits each, a hundred times as many. Counted in bits,
+# the vector is large enough. But a network has to *learn* how to put things into it and how to get them out again.
 #
-# To the model a word is a number, its place in a list of words. Two of the entries are no words: a **begin token**
-# stands in front of every German sentence, and an **end token** behind every sentence of either language (the last
-# number printed below, 2).
+# To the model a word, or a comma, is a number, its place in a list. Four entries of the list are neither: a **begin
+# token** stands in front of every German sentence, an **end token** behind every sentence of either language (the last
+# number printed below, 2); the other two are for padding and for unknown words.
 
 # %%
 WORDS = data.WordVocabulary.build(side for pair in train_lists for side in pair)
@@ -145,7 +144,7 @@ def encode(pairs, words=WORDS):
     ]
 
 
-print(len(WORDS), "words;", *english, "→", encode([(english, german)])[0][0])
+print(len(WORDS), "entries;", *english, "→", encode([(english, german)])[0][0])
 
 # %% [markdown]
 # ## Reading: one state, changed word by word
@@ -191,7 +190,8 @@ encoder = library.encoder
 def run(xs, parameters):
     """The states of one direction, (n, d_hidden / 2), starting from zeros."""
     h, states = torch.zeros(64), []
-    for x in xs:  # each step needs the one before: nothing here can be done at once
+    # each step needs the state before it: the steps cannot be done at once
+    for x in xs:
         h = gru_step(x, h, *parameters)
         states.append(h)
     return torch.stack(states)
@@ -251,8 +251,8 @@ assert WORDS.decode(write(summary)) == translate(library, [english])[0]
 # %% [markdown]
 # Untrained, it babbles. For training the decoder reads the *right* words so far rather than its own (**teacher
 # forcing**; there is more about it in chapter 6), and the loss is the cross-entropy of each next word. The loop
-# itself is the library's; [chapter 8](08_training.ipynb) takes it apart. Here it matters only that the models we compare see the same
-# batches, 32 lists at a time, for 450 steps.
+# itself is the library's; [chapter 8](08_training.ipynb) takes it apart. Here it matters only that the models we
+# compare see the same batches, 32 lists at a time, for 450 steps.
 
 
 # %%
@@ -309,7 +309,7 @@ print("written:", *translate(without, [sample_english])[0])
 print("right:  ", *sample_german)
 
 # %% [markdown]
-# Faultless German, and hardly the list that was asked for. How often is the number at each place of a list of four
+# Proper German numbers, and hardly the list that was asked for. How often is the number at each place of a list of four
 # right?
 
 
@@ -336,9 +336,9 @@ print("the first number: right in more than 1 list of 10")
 print("each of the other three: right in fewer than 1 of 10")
 
 # %% [markdown]
-# The first number has left its mark on the vector, the others hardly any. On whole lists, over four seeds
-# ([results](../book/results.md)), the model had 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> of the single
-# numbers right, 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two, and 0.00<!-- rnn_attention:
+# The first number gets through now and then, the others hardly ever at their places. On whole lists, over four seeds
+# ([results](../book/results.md)), the model had 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> of the single numbers
+# right, 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two, and 0.00<!-- rnn_attention:
 # gru/exact/3/max .2f --> of the lists of three.
 #
 # **Is it the vector's fault?** The UMass lecture, one of the five [on which this course
@@ -360,8 +360,8 @@ print("each of the other three: right in fewer than 1 of 10")
 # 2. turn the scores into **weights** with a softmax, and
 # 3. take the weighted average of the states, the **context**, as a further input.
 #
-# How to score? Bahdanau, Cho and Bengio (2015), who invented this, let a small network decide. With the decoder's
-# state $s$ and the encoder's state $h_j$ at word $j$,
+# How to score? Bahdanau, Cho and Bengio (2015), who brought this to translation, let a small network decide. With the
+# decoder's state $s$ and the encoder's state $h_j$ at word $j$,
 #
 # $$e_j = v^\top \tanh(W_q\, s + W_k\, h_j), \qquad \alpha = \operatorname{softmax}(e), \qquad c = \sum_j \alpha_j h_j.$$
 #
@@ -424,7 +424,8 @@ assert_close(additive(s[None], h)[0], by_hand(s)[0])
 # ## A decoder that looks
 #
 # In Bahdanau's decoder the look comes first: score with the old state, and let the GRU read the word and the context
-# side by side. Before the output, context and new state are mixed once more.
+# side by side. Before the output we mix context and new state once more. (Theirs mixes the last word in as well
+# and, says the paper's appendix, takes the old state.)
 
 # %%
 library = Seq2Seq(Seq2SeqConfig(len(WORDS), len(WORDS), attention="additive"))
@@ -481,7 +482,7 @@ source.show(Decoder.step, docstring=False)
 looking = train("additive", train_lists)
 scores["with attention"] = [exact(looking, pairs) for pairs in test_lists.values()]
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Bars for lists of one to five numbers. One vector: more than half of the single numbers are right and hardly anything else. With attention: nearly all lists of one, two, three and four numbers are right, and few of five, the length that was not in training."}, "figure": {"caption": "Lists translated without a mistake, over the number of items. Both models were trained on lists of one to four; five is more than they have ever seen."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Bars for lists of one to five numbers. One vector: more than half of the single numbers are right and hardly anything else. With attention: nearly all lists of one, two, three and four numbers are right, and far fewer of five, the length that was not in training."}, "figure": {"caption": "Lists translated without a mistake, over the number of items. Both models were trained on lists of one to four; five is more than they have ever seen."}}
 figure, ax = plt.subplots(figsize=(6.4, 3.0))
 for (name, shares), shift, colour in zip(
     scores.items(), (-0.2, 0.2), (plots.RED, plots.BLUE), strict=True
@@ -494,24 +495,28 @@ ax.set(xlabel="numbers in the list", ylabel="right", ylim=(0, 1.02), xlim=(0.5, 
 ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.2), ncols=2)
 plt.show()
 
-# %%
+# %% tags=["nbval-ignore-output"]
+for name, shares in scores.items():
+    print(f"{name:14}", *(f"{k}: {x:.2f}" for k, x in enumerate(shares, 1)), sep="   ")
+
+# %% tags=["remove-cell"]
 assert min(scores["with attention"][:4]) > 0.85
 assert sum(scores["with attention"][:4]) / 4 > 0.9
-assert scores["with attention"][4] < 0.6
-print("lists of one to four without a mistake: more than 9 in 10")
-print("lists of five: fewer than 6 in 10")
+assert scores["with attention"][4] < 0.7
 
 # %% [markdown]
 # Lists of four, nearly all of them right, from the same batches in the same number of steps: over four seeds 0.97<!--
 # rnn_attention: additive/exact/4/mean .2f --> on average, and 0.95<!-- rnn_attention: additive/exact/4/min .2f --> in
 # the worst. (It also has more parameters, 272,834<!-- bottleneck: n_parameters/additive ,.0f --> against 157,890<!--
-# bottleneck: n_parameters/gru ,.0f -->, for the look and for a wider input.)
+# bottleneck: n_parameters/gru ,.0f -->, for the look, for a wider input and for the layer before the output.)
 #
 # And lists of five? 0.08<!-- rnn_attention: additive/exact/5/mean .2f --> on average, 0.13<!-- rnn_attention:
-# additive/exact/5/max .2f --> at best. (The figure shows one more run.) The model knows every word that is needed and
-# has more room to look than ever, but it has learned to write lists of up to four. The vector was one obstacle; going
-# beyond what was trained is another, and attention does not remove it. No model in our experiments did: not the
-# Transformer either, with 0.005<!-- bottleneck: accuracy/transformer/800/5/max .3f --> at best.
+# additive/exact/5/max .2f --> at best. (The figure shows the first of the four seeds again. This share varies much: from
+# that seed it came to a tenth on one processor and to a third on another.) The model knows every word that is needed and
+# has more room to look than ever, but it was trained on lists of up to four. The vector was one obstacle; going beyond
+# what was trained is another, and attention does not remove it. No model in our experiments did. (The Transformer had
+# 0.005<!-- bottleneck: accuracy/transformer/800/5/max .3f --> at best, but it had not learned lists of four well
+# either.)
 #
 # ## Where it looks
 #
@@ -548,8 +553,8 @@ frames = [
 Stepper(
     frames,
     "A translator that looks back",
-    labels=[f"before it writes “{word}”" for word in german],
-    alt="Before each German word, the English words are shaded by the decoder's attention.",
+    labels=[f"as it writes “{word}”" for word in german],
+    alt="At each German word, the English words are shaded by the decoder's attention.",
 )
 
 # %% tags=["remove-cell"]
@@ -582,14 +587,26 @@ def alignment_hits(model, pairs):
 
 hits = alignment_hits(looking, [pair for k in (1, 2, 3, 4) for pair in test_lists[k]])
 share = sum(map(sum, hits.values())) / sum(map(len, hits.values()))
-assert share > 0.6
-print("looked most at a right word: more than 6 times in 10")
+
+# %% tags=["nbval-ignore-output"]
+print(f"looked most at a right word: {share:.2f}")
+
+# %% tags=["remove-cell"]
+assert share > 0.5
+blind = {"und": [], "other": []}  # the same, looking along the diagonal
+for en, de in (pair for k in (1, 2, 3, 4) for pair in test_lists[k]):
+    for i, right in enumerate(data.number_alignment(en, de)):
+        column = (2 * i + 1) * len(en) // (2 * len(de))
+        blind["und" if de[i] == "und" else "other"].append(column in right)
+blind = {kind: f"{sum(of) / len(of):.2f}" for kind, of in blind.items()}
+assert blind == {"und": "0.97", "other": "0.48"}
 
 # %% [markdown]
 # Over four seeds: 0.75<!-- rnn_attention: additive/alignment/all/mean .2f --> of all words, 1.00<!-- rnn_attention:
 # additive/alignment/und/mean .2f --> of the "und" and 0.71<!-- rnn_attention: additive/alignment/other/mean .2f -->
-# of the others. ("Und" has two right words, so it is easier.) That is far more than chance, and nobody taught it. It
-# is also far from all. Three likely reasons, and none of them is a defect:
+# of the others. Blindly along the diagonal it would be 0.97 of the "und", which have two right words, and 0.48 of the
+# others. So it has learned something about where to look, and nobody taught it. It is also far from all. Three likely
+# reasons, and none of them is a defect:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "hundred" knows of the "seven"
 #   before it. A look beside the right word may find what it wants.
@@ -597,9 +614,9 @@ print("looked most at a right word: more than 6 times in 10")
 #   it. Then "hundert" can be written from memory. In the picture its row is spread thin.
 # - **The loss asks for words, not for looks.** Any weights that lead to the right word are good enough.
 #
-# So a map of attention shows where information was *available* to the model, and hints at what it used. It is not a
-# proof of what it used. [Chapter 2](02_self_attention.ipynb) starts with such a picture, too; remember this page when
-# you see one.
+# So a map of attention shows which *states* the decoder read, and hints at which words it made use of. It is not a
+# proof of that. [Chapter 2](02_self_attention.ipynb) starts with such a picture, too; remember this page when you see
+# one.
 #
 # The VŠB lecture describes attention as something that happens for each word that the *encoder* reads. In these
 # translators it is not so: the encoder is done before the first look, and there is one look for each word that is
@@ -618,19 +635,20 @@ print("looked most at a right word: more than 6 times in 10")
 # | general | 0.98<!-- rnn_attention: general/exact/1/mean .2f --> | 0.93<!-- rnn_attention: general/exact/2/mean .2f --> | 0.86<!-- rnn_attention: general/exact/3/mean .2f --> | 0.53<!-- rnn_attention: general/exact/4/mean .2f --> | 0.01<!-- rnn_attention: general/exact/5/mean .2f --> | 0.75<!-- rnn_attention: general/alignment/all/mean .2f --> |
 # | no attention | 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> | 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/3/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/4/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/5/mean .2f --> | |
 #
-# Any of the three is worth far more than none. Between them, additive did best here, and general, which can do all
-# that dot can, did worst: its lists of four range from 0.15<!-- rnn_attention: general/exact/4/min .2f --> to
+# Any of the three is worth far more than none. Between them, additive got most lists right here, and general, which can
+# do all that dot can, fewest: its lists of four range from 0.15<!-- rnn_attention: general/exact/4/min .2f --> to
 # 0.77<!-- rnn_attention: general/exact/4/max .2f --> over the seeds. Do not conclude too much. One learning rate was
-# tried, 450 steps are few, and additive differs from the others in *when* it looks as well. In their paper dot did
-# well for the attention built here, and general for a variant that looks at a window. How scores compare in cost, and
-# what became of them, is in chapter 2.
+# tried, 450 steps are few, and additive differs from the others in *when* it looks as well. In their paper dot did well
+# for the attention built here, and general for a variant that looks at a window. How scores compare in cost, and what
+# became of them, is in chapter 2.
 #
 # ## What attention did not mend
 #
 # A state needs the state before it. So a GRU takes $n$ steps for $n$ words, one after the other, on any machine. A
-# look has nothing to wait for: all scores are one matrix product. Chapter 5 builds a layer that consists of looks
-# only, **self-attention**. Here is how much longer a GRU layer of the same width (256) took, for one sentence, on two
-# CPU cores (median of 25 rounds, [results](../book/results.md)):
+# look whose query is no such state has nothing to wait for: with dot products all scores are one matrix product.
+# Chapters 2 and 3 build a layer that consists of such looks only, **self-attention**. Here is how much longer a GRU
+# layer of the same width (256) took, for one sentence, on two CPU cores (median of 25 rounds,
+# [results](../book/results.md)):
 #
 # | words in the sentence | 32 | 128 | 512 | 2,048 |
 # |---|---|---|---|---|
@@ -639,19 +657,19 @@ print("looked most at a right word: more than 6 times in 10")
 #
 # It is not the amount of work. At 256 words both layers need equally many multiplications, at 2,048 attention needs
 # three times as many. The GRU queues. (For sixteen sentences at once it shrinks to 4.2<!-- parallel_time:
-# training/batch_16/gru_over_attention/128/median .1f -->× in training at 128 words, because then the GRU has
-# something to do while it waits. Single rounds differ widely: at 128 words in training from 7.0<!-- parallel_time:
-# training/batch_1/gru_over_attention/128/min .1f -->× to 37.9<!-- parallel_time:
-# training/batch_1/gru_over_attention/128/max .1f -->×.) Two cores are not many. The more a machine can do at once,
-# the more the queue costs.
+# training/batch_16/gru_over_attention/128/median .1f -->× in training at 128 words, perhaps because each step of the
+# queue then does sixteen times the work. Single rounds differ widely: at 128 words in training from 7.0<!--
+# parallel_time: training/batch_1/gru_over_attention/128/min .1f -->× to 37.9<!-- parallel_time:
+# training/batch_1/gru_over_attention/128/max .1f -->×.) Two cores are not many. The more a machine can do at once, the
+# more the queue costs.
 #
-# So one might ask: if a decoder can fetch what it needs from any word directly, what is the chain still for? Vaswani
-# et al. (2017) took it away. To be fair to the chain: in our experiment ([results](../book/results.md)) a Transformer
-# with as many parameters had 0.40<!-- bottleneck: accuracy/transformer/800/4/mean .2f --> of the lists of four right
-# after 800 steps, where the recurrent decoder with additive attention had 0.99<!-- bottleneck:
-# accuracy/additive/800/4/mean .2f -->. "Better than recurrent models" is a statement about large models, much data
-# and long training. The HKUST lecture makes it without these words ("less time to train and better results"); the
-# time is in the table above, and on our tiny task the results are the other way round.
+# So one might ask: if a decoder can fetch what it needs from any word directly, what is the chain still for? Vaswani et
+# al. (2017) took it away. To be fair to the chain: in our experiment ([results](../book/results.md)) a Transformer of
+# about that size, at the one learning rate we tried, had 0.40<!-- bottleneck: accuracy/transformer/800/4/mean .2f -->
+# of the lists of four right after 800 steps, where the recurrent decoder with additive attention had 0.99<!--
+# bottleneck: accuracy/additive/800/4/mean .2f -->. That says something about 800 steps on a tiny task. "Less time
+# to train and better results", as the HKUST lecture has it, is about large models, much data and long training, and for
+# these [chapter 6](06_decoder.ipynb#what-the-paper-reported) has the paper's numbers.
 #
 # ## Real sentences
 #
@@ -694,8 +712,8 @@ if REAL:
 #
 # Since June 2023 the best-known tutorial on this subject, PyTorch's own, trains on batches filled up with zeros, and
 # its attention has no mask ([issue 2840](https://github.com/pytorch/tutorials/issues/2840) is about the padding).
-# Everything runs and the loss falls. Let us forget the mask in our trained model, and translate single numbers: once
-# by themselves, once in a batch with a list of four.
+# Everything runs and the loss falls. Let us forget the mask in our trained model, and translate single numbers in a
+# batch with a very long list: once with the mask, once without.
 
 
 # %%
@@ -712,9 +730,10 @@ class Unmasked(nn.Module):
 
 
 def in_company(model, pairs):
-    """Share of lists that are right in a batch with a long one."""
-    sources, targets = zip(*pairs, *test_lists[4][:1], strict=True)
-    return metrics.exact_match(translate(model, sources)[:-1], targets[:-1])
+    """Share of lists that are right in a batch with five lists of four, run together."""
+    sources, targets = zip(*pairs, strict=True)
+    long = [word for source, _ in test_lists[4][:5] for word in source]
+    return metrics.exact_match(translate(model, [*sources, long])[:-1], targets)
 
 
 masked = looking.decoder.look
@@ -722,19 +741,21 @@ company = {"with the mask": in_company(looking, test_lists[1])}
 looking.decoder.look = Unmasked(masked)
 company["mask forgotten"] = in_company(looking, test_lists[1])
 looking.decoder.look = masked
-assert company["with the mask"] > 0.9 > company["mask forgotten"] + 0.05
-print("numbers right, with the mask:  more than 9 in 10")
-print("numbers right, mask forgotten: fewer than 9 in 10")
+
+# %% tags=["nbval-ignore-output"]
+for name, share in company.items():
+    print(f"numbers right, {name:14} {share:.2f}")
 
 # %% tags=["remove-cell"]
-assert company["with the mask"] == exact(looking, test_lists[1])
+alone = exact(looking, test_lists[1])
+assert alone > 0.85 and abs(company["with the mask"] - alone) < 0.02
+assert company["mask forgotten"] < company["with the mask"] - 0.2
 
 # %% [markdown]
 # At a padded place the encoder's state is zero. Zero is not minus infinity: it gets a score like any other, and takes
 # its share of the weight. The shorter a sentence and the longer its neighbours, the more of its attention goes to
-# nothing. A model that is *trained* without the mask can learn to live with it, up to a point, and that is why the
-# bug survives. The remedy is one line, and the test for it is the one above: a translation must not change with its
-# neighbours.
+# nothing. A model that is *trained* without the mask may learn to live with it, up to a point; perhaps that is why the
+# bug survives. The remedy is one line, and a test for it is easy: a translation must not change with its neighbours.
 #
 # ### An accuracy that flatters
 #
@@ -764,8 +785,9 @@ print("lists of four: lists without a mistake: fewer than 5 in 100")
 #
 # ## Summary
 #
-# 1. A recurrent encoder–decoder writes a translation from one vector. It does single numbers, and fails at lists.
-# 2. The vector is large enough; using it is what is hard to learn. A test on short inputs does not show that.
+# 1. A recurrent encoder–decoder writes a translation from one vector. It soon does single numbers, lists much later.
+# 2. Counted in bits, the vector is large enough; using it takes long to learn. A test on short inputs does not show
+#    that.
 # 3. Attention keeps all states of the encoder. At each step the decoder scores them, and reads their weighted average.
 # 4. The weights resemble an alignment of words. They are not one: a state knows its neighbours.
 # 5. The words still wait for each other, in reading and in training. Attention alone would not have to.

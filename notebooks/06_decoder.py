@@ -87,7 +87,7 @@ plt.show()
 # - say what a causal mask hides in training, and test that yours is tight;
 # - compute cross-attention by hand, and say where its queries, keys and values come from;
 # - shift the target by one, explain teacher forcing, and say what a model learns if the shift is forgotten;
-# - put the whole Transformer together and prove it equal to `nn.Transformer`, gradients included;
+# - put the whole Transformer together and prove it equal to `nn.Transformer`, the embeddings' gradient included;
 # - count its parameters, and check the paper's 65 and 213 million;
 # - read the paper's table of results with care.
 #
@@ -146,10 +146,10 @@ for i in range(6):
 #
 # $$Q = X_{\text{decoder}} W^Q, \qquad K = X_{\text{encoder}} W^K, \qquad V = X_{\text{encoder}} W^V.$$
 #
-# By hand: the source is `may 5`, and the decoder, having written `1969-`, is looking for the month. Say its query fits
-# the key of `m` with a score of 3, that of `a` with 2, of `y` with 3, and the other two with 0. The powers of $e$ are
-# 20.1, 7.4, 20.1, 1 and 1, together 49.6; the shares are 0.41, 0.15, 0.41, 0.02 and 0.02. What the decoder receives is
-# four fifths `m` and `y`, and that settles it: no other month has both.
+# By hand: the source is `may 5`, and the decoder is about to write the month. Say its query fits the key of `m` with
+# a score of 3, that of `a` with 2, of `y` with 3, and the other two with 0. The powers of $e$ are 20.1, 7.4, 20.1, 1
+# and 1, together 49.6; the shares are 0.41, 0.15, 0.41, 0.02 and 0.02. What the decoder receives is four fifths `m`
+# and `y`, and that settles it: no other month has both.
 
 # %%
 shares = torch.tensor([3.0, 2.0, 3.0, 0.0, 0.0]).softmax(dim=-1)
@@ -255,7 +255,7 @@ print("our lines, the library and torch: largest difference < 1e-5")
 # %% [markdown]
 # The decoder is a stack of $N = 6$ such blocks, again with parameters of their own. All six look at the *same* memory,
 # the encoder's last output, each through its own $W^K$ and $W^V$. The memory does not change while the decoder writes,
-# so a sentence's keys and values for cross-attention are computed once and used at every step.
+# so a sentence's keys and values for cross-attention *can* be computed once and used at every step (chapter 9).
 #
 # ## One to the right
 #
@@ -403,7 +403,7 @@ print(tuple(logits.shape), "= (batch, n_target, vocabulary)")
 # Equal to PyTorch's Transformer? `nn.Transformer` consists of the two stacks; embeddings and scores are left to its
 # users, so we give it ours. One thing has to be known: it ends each stack with a LayerNorm even in the post-norm order,
 # where the last block has just done one. The paper has no such norm; our `final_norm=True` adds it for the comparison.
-# And we compare the gradients as well: equal outputs do not prove that the same thing would be learned.
+# And we compare the embeddings' gradient as well: equal outputs do not prove that the same thing would be learned.
 
 # %%
 sizes = {"num_encoder_layers": 2, "num_decoder_layers": 2, "dim_feedforward": 64}
@@ -455,7 +455,7 @@ for name, (a, b) in {
 # | how the decoder sees the source | through one attention, beside its recurrent cell | through cross-attention in *every* block |
 # | how order is known | by reading in order | by position vectors added to the input |
 #
-# The third follows from the first: who gives up reading in order must write the order down.
+# The third follows from the first: who gives up reading in order must get the order from elsewhere.
 #
 # ## How many parameters?
 #
@@ -534,9 +534,9 @@ plt.show()
 #
 # ## What the paper reported
 #
-# BLEU ([chapter 8](08_training.ipynb)) measures how much a translation has in common with a human one; higher is better. These are the
-# paper's own comparisons on the WMT 2014 test sets, with its estimates of what training cost in floating-point
-# operations (Vaswani et al. 2017, table 2).
+# BLEU ([chapter 8](08_training.ipynb)) measures how much a translation has in common with a human one; higher is
+# better. These are the paper's own comparisons on the WMT 2014 test sets, with its estimates of what training cost in
+# floating-point operations (Vaswani et al. 2017, table 2).
 
 # %% mystnb={"image": {"alt": "Two scatter plots of BLEU over training cost on a logarithmic axis. English to German: both Transformers stand above all other systems, base furthest left at 3.3e18. English to French: base, at 38.1, is below the other systems, big, at 41.0, is above all single systems and just below two ensembles that cost about fifty times as much."}, "figure": {"caption": "BLEU over training cost. Orange: the Transformers. Blue: other single systems. Grey: ensembles."}}
 # Name: BLEU en-de, BLEU en-fr, FLOPs en-de, FLOPs en-fr. (One cost stands for both in the Transformers' rows.)
@@ -646,8 +646,8 @@ for row, answer in zip(texts, target, strict=True):
 
 # %% [markdown]
 # One block in the encoder, one in the decoder, width 64. The loop is the one of chapter 4; the learning rate rises for
-# 50 steps (post-norm wants a warm-up) and falls towards the end. What the decoder reads is a parameter, because we
-# shall spoil it later.
+# 50 steps (post-norm is usually given a warm-up) and falls towards the end. What the decoder reads is a parameter,
+# because we shall spoil it later.
 
 
 # %%
@@ -706,10 +706,12 @@ def write(model, texts, lengths, steps=11):
 texts, lengths, target = batch(unseen)
 written = write(model, texts, lengths)
 right = (written == target).all(dim=1).float().mean().item()
-assert right > 0.9
-print("unseen dates written without a mistake: more than 9 in 10")
+
+# %% tags=["nbval-ignore-output"]
+print(f"unseen dates written without a mistake: {right:.3f}")
 
 # %% tags=["remove-cell"]
+assert right > 0.8
 by_library = decoding.greedy(model, texts, lengths, begin=BEGIN, end=END, max_len=11)
 same = [
     decode(a).split(".")[0] == decode(b)
@@ -722,10 +724,10 @@ for row, answer in list(zip(texts, written, strict=True))[:4]:
     print(decode(row).rstrip("_").ljust(20), "→", decode(answer))
 
 # %% [markdown]
-# Where does it look? The model hands out its cross-attention; here is the mean of its four heads, for one unseen date
-# in both spellings. Each row is a character being written.
+# Where does it look? The model hands out its cross-attention; here is the mean of its four heads, for one date in
+# both spellings. Each row is a character being written.
 
-# %% mystnb={"image": {"alt": "Two heat maps of cross-attention, one for each spelling of the same date. Rows are the characters of 1969-07-20 and the end, columns those of the source. In both, the year's rows look at the year, the month's rows at letters of july, the day's rows at the day, wherever it stands."}, "figure": {"caption": "Cross-attention of the trained model, mean over heads, for one date in two spellings. Rows: the character about to be written. Columns: the source."}}
+# %% mystnb={"image": {"alt": "Two heat maps of cross-attention, one for each spelling of the same date. Rows are the characters of 1969-07-20 and the end, columns those of the source. In both, the year's rows look at the year, the month's rows at letters of july, the row of the day's last digit at that digit, wherever it stands. The rows of the hyphens and of the day's first digit look at more than one place."}, "figure": {"caption": "Cross-attention of the trained model, mean over heads, for one date in two spellings. Rows: the character about to be written. Columns: the source."}}
 day = datetime.date(1969, 7, 20)
 texts, lengths = encode(spellings(day))
 target, _ = encode([day.isoformat() + "."] * 2)
@@ -744,12 +746,13 @@ plt.show()
 # %% tags=["remove-cell"]
 for text, look in zip(spellings(day), looks, strict=True):
     year, month = text.index("1969"), text.index("july")
-    assert look[:4, year : year + 4].sum(dim=1).mean() > 0.4
+    assert look[:4, year : year + 4].sum(dim=1).mean() > 0.3
     assert look[5:7, month : month + 4].sum(dim=1).mean() > 0.3
 
 # %% [markdown]
-# Nobody told the model where in a date the year stands. It is found in both spellings, because queries and keys compare
-# *what* stands there as well as *where*.
+# Nobody told the model where in a date the year stands. It is found in both spellings, though it begins anywhere from
+# the seventh character to the fifteenth. (It always stands last; whether the model uses that or *what* stands there,
+# the picture does not tell.)
 #
 # ## What goes wrong
 #
@@ -758,12 +761,12 @@ for text, look in zip(spellings(day), looks, strict=True):
 # Give the decoder the target as it is. At each position it now reads the very character that it is to predict.
 
 # %%
-copying, copying_losses = train(reads=lambda target: target, steps=120)
-written = write(copying, *batch(unseen)[:2])
+copying, copying_losses = train(reads=lambda target: target)
 
 # %% [markdown]
 # A second way to the same end is **a mask that is off by one**. `tril(diagonal=1)` lets each position see one place too
-# far, and after the shift, one place too far is the answer.
+# far, and after the shift, one place too far is the answer. Both models get what the right one got: the same 400 steps,
+# batches and rates.
 
 
 # %%
@@ -781,35 +784,45 @@ class Leaky(Transformer):
         return self.decoder(self.embed(target), memory, mask, read)
 
 
-leaky, leaky_losses = train(steps=120, model_class=Leaky)
+leaky, leaky_losses = train(model_class=Leaky)
 
-# %% mystnb={"image": {"alt": "Training loss over 120 steps, logarithmic axis. The right model falls slowly to about 0.3. The one without the shift is far below it from the start; the one with the mask off by one leaves it after about 60 steps and ends ten times lower."}, "figure": {"caption": "Loss in training. The two broken models look much better than the right one."}}
-curves = {
-    "right": losses[:120],
-    "not shifted": copying_losses,
-    "mask off by one": leaky_losses,
+# %% mystnb={"image": {"alt": "Training loss over 400 steps, logarithmic axis, and a dashed line at 1.02. The loss without the shift is far below the right model's from the start; with the mask off by one it leaves the right one after some tens of steps and then stays well below it. All three end below the dashed line."}, "figure": {"caption": "Loss in training, the same steps, batches and rates for all three. The two broken models look better than the right one. Dashed: the best that a decoder blind to the source could do, ln 73,049 / 11."}}
+trained = {
+    "right": (model, losses),
+    "not shifted": (copying, copying_losses),
+    "mask off by one": (leaky, leaky_losses),
 }
+curves = {name: each for name, (_, each) in trained.items()}
 ax = plots.curves(
-    range(1, 121), curves, xlabel="training step", ylabel="loss", direct_labels=False
+    range(1, 401), curves, xlabel="training step", ylabel="loss", direct_labels=False
 )
+ax.axhline(math.log(len(days)) / 11, color="black", linestyle="--", linewidth=1)
 ax.set(yscale="log")
 plt.show()
 
-# %%
-for name, broken, broken_losses in (
-    ("not shifted", copying, copying_losses),
-    ("mask off by one", leaky, leaky_losses),
-):
-    texts, lengths, target = batch(unseen)
-    right = (write(broken, texts, lengths) == target).all(dim=1).float().mean().item()
-    assert sum(broken_losses[-10:]) < sum(losses[110:120]) / 2 and right < 0.02
-    print(f"{name:16} loss less than half of the right model's,", end=" ")
-    print("dates without a mistake: fewer than 2 in 100")
+# %% tags=["nbval-ignore-output"]
+texts, lengths, target = batch(unseen)
+shares = {}
+for name, (writer, each) in trained.items():
+    written = write(writer, texts, lengths)
+    shares[name] = (written == target).all(dim=1).float().mean().item()
+    print(f"{name:15} loss {sum(each[-10:]) / 10:.4f}", end="   ")
+    print(f"right dates {shares[name]:.3f}   the first: {decode(written[0])}")
+print(f"a blind guess               right dates {1 / len(days):.5f}")
+
+# %% tags=["remove-cell"]
+assert (
+    shares["right"] > 0.8
+    and max(shares["not shifted"], shares["mask off by one"]) < 0.02
+)
+for broken in (copying_losses, leaky_losses):
+    assert sum(broken[100:200]) < sum(losses[100:200]) / 2
 
 # %% [markdown]
-# After the same 120 steps both losses are far below the right one, and both models are useless: they have learned to
-# copy what they read. When they write, the answer is not there to be copied. **A loss that is too good is a bug
-# report.** The test that finds both changes one character of the target: the score at its own position must not move.
+# Both losses are below the right one, and both models are useless: they write hardly more right dates than a guess that
+# never saw the source. They have learned to copy what they read, and when they write, the answer is not there to be
+# copied. **A loss that is too good is a bug report.** The test that finds both changes one character of the target: the
+# score at its own position must not move.
 
 
 # %%
@@ -838,7 +851,7 @@ print("mask off by one:", leaks(leaky, shifted))
 def scores_of_first(texts, mask_in_decoder):
     """Scores for the first of these sources."""
     tokens, lengths = encode(texts)
-    target, _ = encode(["1821-05-05."] * len(texts))
+    target, _ = encode(["1921-05-05."] * len(texts))
     with torch.no_grad():
         memory = model.encode(tokens, lengths)
         hidden = model.decode(
@@ -859,12 +872,13 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
     )
 
 # %% [markdown]
-# A translation that changes with its neighbours in the batch is hard to debug, because it is right whenever one looks
-# at it alone.
+# An output that changes with its neighbours in the batch is hard to debug, because it is right whenever one looks at
+# it alone.
 #
 # ## Summary
 #
-# 1. In training all target positions are computed at once, so a causal mask must hide the future; in use there is none.
+# 1. In training all target positions are computed at once, so a causal mask must hide the future. In use the mask stays:
+#    it keeps the vectors of what is written from changing with every new character.
 # 2. Cross-attention: queries from the decoder, keys and values from the encoder's output, in every block.
 # 3. The decoder reads the target shifted right behind a begin token; nothing is to be predicted from the end token.
 # 4. Encoder, decoder, one tied matrix at three places: with 37,000 tokens 63.1 million parameters (base) and 214.3

@@ -69,12 +69,12 @@ assert unknown == sorted(unknown, reverse=True)
 
 # %% [markdown]
 # The curve falls fast and then refuses to reach zero. However many words one collects, the next page has a new one: a
-# name, a typing error, a compound that nobody has written before. And it is not the small words that are missing. "The"
-# is in every dictionary; what gets lost is the word the sentence is about.
+# name, a typing error, a compound that nobody has written before. With a large dictionary it is not the small words that
+# are missing. "The" is in every dictionary; what gets lost is often the word the sentence is about.
 #
 # **After this chapter you can**
 #
-# - learn byte pairs from a text by hand, and write the learner and the encoder in twenty lines;
+# - learn byte pairs from a text by hand, and write the learner and the encoder in about thirty lines;
 # - say why modern tokenizers start from bytes, and lose no character of any script;
 # - apply WordPiece as BERT does, and say in what it differs from byte pairs when it learns and when it reads;
 # - explain why one vocabulary for two languages splits a name in the same way in both;
@@ -253,8 +253,9 @@ Stepper(
 
 # %% [markdown]
 # Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we stop. Note what
-# happens on the way. Merge 4 makes "od", which is part of "wood" and of nothing else. It is of no use once "wood" is
-# there, but it keeps its place in the vocabulary for ever. Real vocabularies are full of such scaffolding.
+# happens on the way. Merge 4 makes "od", which is part of "wood" and of nothing else. No word of the riddle is
+# spelled with it once "wood" is there, but it keeps its place in the vocabulary for ever. Real vocabularies are full of
+# such scaffolding.
 #
 # ## From letters to bytes
 #
@@ -339,9 +340,8 @@ print("... and the same ids on every page")
 
 # %% [markdown]
 # What does Rust buy? On one core, and with all of WikiText-2 (10.8<!-- tokenization_speed: megabytes .1f --> MB of text), ours took 2.4<!-- tokenization_speed: bpe_train/ours_over_peer/median .1f --> times as long as theirs to learn
-# 8,000 merges. Encoding took ours 0.6<!-- tokenization_speed: bpe_encode/ours_over_peer/median .1f --> times as long, because it remembers every word that it has cut and does no more than
-# asked; with the place of each token in the text, which theirs always computes, 1.3<!-- tokenization_speed: bpe_tokenize/ours_over_peer/median .1f --> times. Python is not slow where
-# nothing has to be done twice.
+# 8,000 merges. Encoding took ours 0.6<!-- tokenization_speed: bpe_encode/ours_over_peer/median .1f --> times as long, both without the places of the tokens in the text: it remembers every word
+# that it has cut, and does no more than asked. With the places it took 1.3<!-- tokenization_speed: bpe_tokenize/ours_over_peer/median .1f --> times as long, and 1.5<!-- tokenization_speed: bpe_tokenize/ours_over_peer/max .1f --> in the first round, which remembered nothing of a round before.
 #
 # ## How large a vocabulary?
 #
@@ -471,11 +471,12 @@ for word in ("unputdownable", "chessboard", "embeddings", "woodchuck", "asinine"
 # There it is, un-put-down-able. The others are a warning: "chessboard" is cut where we would cut it, "embeddings" is
 # not. Pieces are what was frequent, not what is right.
 #
-# *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece merges the pair that makes
-# the text most **likely**. Suppose pieces were drawn at random, each with its own frequency. Then "d" and "e" stand
-# side by side by pure chance, now and then, simply because both are common. A pair deserves to be merged if it stands
-# together *more often than chance would have it*. With $n_{ab}$ pairs among $N$ pieces, of which $n_a$ are a and $n_b$
-# are b, chance predicts $n_a n_b / N$ of them, and the logarithm of the text's probability grows by roughly
+# *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published, merges
+# the pair that makes the text most **likely**. Suppose pieces were drawn at random, each with its own frequency. Then
+# "d" and "e" stand side by side by pure chance, now and then, simply because both are common. A pair deserves to be
+# merged if it stands together *more often than chance would have it*. With $n_{ab}$ pairs among $N$ pieces, of which
+# $n_a$ are a and $n_b$ are b, chance predicts $n_a n_b / N$ of them, and the logarithm of the text's probability grows
+# by roughly
 #
 # $$n_{ab} \cdot \log \frac{n_{ab}\, N}{n_a\, n_b}.$$
 #
@@ -496,12 +497,14 @@ for a, b in (("i", "n"), ("r", "a"), ("e", "d"), ("t", "r")):
     print(f"{a} {b}   {n:5}  {chance:5.2f} {n * log(chance * N):5.1f}")
 
 # %% [markdown]
-# The ratio likes "ed" best by far, though it occurs only twice: "e" never stands without "d", so the two are as
-# inseparable as can be. But merging them saves next to nothing. The gain weighs by the count and prefers "in", as byte
-# pairs do. On real text
-# the bare ratio fills a vocabulary with rarities. (Google has not published its trainer. The library's default is our
-# reading of what the paper says, in full instead of "roughly", and its documentation says so; Hugging Face's trainer
-# for WordPiece simply counts. For *reading* there is a public reference, BERT's own code, and there all agree.)
+# The ratio likes "ed" best by far, *because* it occurs only twice: "in", "ra" and "ed" are all inseparable here, and for
+# such a pair the ratio is one divided by the count. But merging "ed" saves next to nothing. The gain weighs by the count
+# and prefers "in", as byte pairs do. On real text the bare ratio fills a vocabulary with rarities. (Google has not
+# published the program that learned BERT's vocabulary. Its guide to TensorFlow Text says that it went from whole words
+# downwards, by counts. The library's default is our reading of what the paper of 2012 says, in full instead of
+# "roughly", and its documentation says so; Hugging Face's trainer for WordPiece simply counts. For *reading* there is a
+# public reference, BERT's own code, and on ordinary text all agree. Words of more than 100 letters are `[UNK]` to
+# Hugging Face and to us; BERT's code now allows 200.)
 #
 # Before any of this, BERT cleans the text. In its *uncased* form, which MiniLM uses, that means small letters, no
 # accents, and every punctuation mark a word of its own. That step cannot be undone. The library's version of the
@@ -539,8 +542,9 @@ for token, (start, end), segment in zip(
     print(f"{token:8} segment {segment}   {text!r}")
 
 # %% [markdown]
-# One consequence is easily overlooked: the *name* of a special token in a text becomes that token. Whoever sends your
-# service the text "I [SEP] you" has written into the frame of your input.
+# One thing is easily overlooked: in Hugging Face's tokenizers, and so in ours, though not in BERT's own code, the *name*
+# of a special token in a text becomes that token. Whoever sends your service the text "I [SEP] you" has written into
+# the frame of your input.
 
 # %%
 print(wordpiece.tokenize("I [SEP] you").tokens)
@@ -562,9 +566,10 @@ print(wordpiece.tokenize("I [SEP] you").tokens)
 # | BPE-J90k | Gesundheits\|forsch\|ungsin\|stitute | as\|in\|ine situation → As\|in\|in-\|Situation |
 #
 # (Sennrich, Haddow and Birch, 2016, table 4.) The German compound is the success. The word dictionary and the letter
-# pairs lose "health"; byte pairs put the long word together out of pieces, with a wrong ending when learned separately,
-# without a mistake when learned jointly. "Asinine" is the failure, and an instructive one: nobody translated it. The
-# right word was "dumm". What the systems did was to copy it, piece by piece, as one does with names.
+# pairs lose "health"; byte pairs put the long word together out of pieces (learned jointly, just as the human
+# wrote it; learned separately, with a dative ending, which the authors count as correct). "Asinine" is the failure, and
+# an instructive one: nobody translated it. The right word was "dumm". What the systems did was to copy it, piece by
+# piece, as one does with names.
 #
 # Why these pieces? Their data (a hundred million words) is not here, but the mechanism fits on a page. Here are twenty
 # pairs of sentences, written for this book. Neither "asinine" nor the long compound is in them.
@@ -615,10 +620,11 @@ for language, phrase in (
 assert cut(separate["English"], "asinine") == cut(joint, "asinine") == "Ġas|in|ine"
 
 # %% [markdown]
-# `as|in|ine`, just as in the table, from twenty sentences! There is no magic in it. "As" is a frequent word, "in" is a
-# frequent word and a frequent part of words, "-ine" ends engine, machine, wine, fine and magazine. They are merged
-# early, in any English text. "Asinine" itself is too rare for anything longer, so it is put together from what happens
-# to be common, although none of the three has anything to do with *asinus*, the donkey.
+# `as|in|ine`, just as in the table, from twenty sentences! There is no magic in it; we wrote such words into them. "As" is
+# a frequent word, "in" is a frequent word and a frequent part of words, "-ine" ends engine, machine, wine, fine and
+# magazine. In English all three are merged, "in" and "ine" early. "Asinine" itself is too rare for anything longer, so
+# it is put together from what happens to be common, although none of the three has anything to do with *asinus*, the
+# donkey.
 #
 # And why does it help to learn both languages together? Look at a name. It has to be *copied* from English to German.
 
@@ -635,10 +641,10 @@ for name in ("Einstein", "Christine"):
 # %% [markdown]
 # The German vocabulary knows "ein" and "st"; the English one knows "ine" and "te". So the same name is cut in two ways,
 # and a translator that wants to copy it must first learn that `s|te|in` on one side is `st|ein` on the other. The
-# authors trace letters that get lost or creep in, as in "Ainline-" for "asinine", to training pairs cut like this (they
-# show it for a Russian word). A joint vocabulary cuts a name in the same way on both sides,
-# by construction: it is the same function applied to the same letters, and copying is copying. It costs some pieces
-# that only one of the languages needs. With capital letters the help ends: for bytes, "Situation" and "situation"
+# authors trace a letter that got lost in a Russian word, and one that crept in, to training pairs cut like this, and
+# blame such cuts for errors in copying into German too; "Ainline-" looks like one. A joint vocabulary cuts a name in
+# the same way on both sides, by construction: it is the same function applied to the same letters, and copying is
+# copying. It costs some pieces that only one of the languages needs. With capital letters the help ends: for bytes, "Situation" and "situation"
 # begin differently, and our joint vocabulary writes `S|ituation` behind the hyphen and `Ġsituation` in English: no
 # piece in common.
 #
@@ -709,10 +715,11 @@ plt.show()
 
 # %% [markdown]
 # Twice as many tokens for French and German, four to five times as many for Russian and Greek, where almost every
-# letter is a token, and in Chinese more than half of the characters are lost. This is not a defect of WordPiece: the
-# vocabulary was learned on English, and for English it is excellent. But where a model is meant for everyone, the
-# difference turns into money, waiting time and room in a limited context, paid by those who write in the wrong script.
-# Multilingual models learn their vocabulary on a mixture in which small languages are counted more than once.
+# letter is a token, and in Chinese more than half of the characters are lost. The loss comes from starting with
+# characters in place of bytes. The length is no defect of WordPiece: the vocabulary was learned on English, and for
+# English it is excellent. But where a model is meant for everyone, the difference turns into money, waiting time and
+# room in a limited context, paid by those who write in the wrong script. Multilingual models learn their vocabulary on
+# a mixture in which small languages are counted more than once.
 #
 # Numbers fare no better than names. Neighbours on the number line may look quite different:
 
@@ -771,7 +778,7 @@ differ = [
     for word in plain
     if longest_piece_first(f" {word}") != joint.tokenize(f" {word}").tokens
 ]
-print(f"{len(differ)} of {len(plain)} English words are cut differently")
+print(f"{len(differ)} of {len(plain)} words of BERT's vocabulary are cut differently")
 
 # %% [markdown]
 # Merged in order, "he" comes early and takes the "t" before it; "at" was learned later and finds no "t" left. Longest
@@ -824,7 +831,8 @@ except ValueError as error:
 # 1. No list of words is long enough; letters make texts too long. Subwords are short where the text is unusual.
 # 2. Byte pair encoding merges the most frequent pair of neighbours again and again, and reads by merging in that order.
 # 3. Starting from the 256 bytes, nothing is unknown and decoding gives back every text exactly.
-# 4. WordPiece takes the longest piece first, marks continuations with `##`, and learns by likelihood, not by count.
+# 4. WordPiece takes the longest piece first, marks continuations with `##`, and, as published, learns by likelihood,
+#    not by count.
 # 5. Pieces follow the text they were learned on: rare words, other languages and numbers pay with more tokens.
 #
 # **Homework 3**, questions 1 and 2, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).

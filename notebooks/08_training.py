@@ -42,8 +42,8 @@ from lectures_lib.transformer import Transformer, TransformerConfig
 
 # %% [markdown]
 # The task is that of [chapter 1](01_bottleneck.ipynb): lists of number words, English to German, here of one or two
-# numbers below 1,000. This cell trains a small Transformer on it. Read past it for now; by the end of the chapter each
-# of its lines will have been taken apart.
+# numbers below 1,000. This cell trains a small Transformer on it. Read past it for now; loss, step, schedule and loop are
+# the subject of this chapter, and `greedy` is that of [chapter 9](09_generating.ipynb).
 
 
 # %%
@@ -206,9 +206,10 @@ assert_close(ours.mean(), torchs)
 # ### Label smoothing
 #
 # The loss is never satisfied: however likely the right word, a still higher score is rewarded. The paper takes some of
-# the pressure off. Of the target's 1, a share $\epsilon = 0.1$ is spread evenly over *all* words of the vocabulary, the
-# right one included (**label smoothing**; section 5.4 of the paper). For our three words the target becomes 0.933,
-# 0.033 and 0.033.
+# the pressure off by **label smoothing** (section 5.4, after Szegedy et al., 2016): of the target's 1, a share
+# $\epsilon = 0.1$ is spread evenly over *all* words of the vocabulary, the right one included. (That is Szegedy's rule
+# and PyTorch's; the paper's authors, in their code, spread it over the *other* words.) For our three words the target
+# becomes 0.933, 0.033 and 0.033.
 
 
 # %%
@@ -274,14 +275,14 @@ print("library and torch: largest difference < 1e-5")
 
 # %% [markdown]
 # With smoothing the loss can no longer reach 0, so losses with and without it must not be compared. The paper says that
-# it hurts perplexity and helps accuracy and BLEU. Our number words are too easy to show a difference.
+# it hurts perplexity and helps accuracy and BLEU. Our number words are probably too easy to show a difference.
 #
 # ## The step
 #
 # Plain gradient descent subtracts the gradient times a learning rate. In a Transformer gradients differ in size by
-# orders of magnitude: a common word's vector gets one in every batch, a rare word's almost never, and no one rate suits
-# both. **Adam** (Kingma and Ba, 2015) keeps two running means for each weight, of the gradient and of its square, and
-# divides the one by the root of the other:
+# orders of magnitude: a common word's vector gets a large one in every batch, a rare word's mostly a tiny one, and no
+# one rate suits both. **Adam** (Kingma and Ba, 2015) keeps two running means for each weight, of the gradient and of
+# its square, and divides the one by the root of the other:
 #
 # $$m \leftarrow \beta_1 m + (1-\beta_1)\, g \qquad v \leftarrow \beta_2 v + (1-\beta_2)\, g^2 \qquad w \leftarrow w - \text{rate} \cdot \frac{m / (1-\beta_1^t)}{\sqrt{v / (1-\beta_2^t)} + \epsilon}$$
 #
@@ -331,16 +332,16 @@ print("ours and torch's after 50 steps: largest difference < 1e-5")
 # too. A weight with large gradients is divided by a large number and hardly decays; one with small gradients decays
 # fast. **AdamW** (Loshchilov and Hutter, 2019) leaves the gradient alone and pulls the weight itself.
 #
-# To see it bare, let the gradients be noise around 0, so that nothing is learned and only the decay moves the weights:
-# 500 weights with noise of size 1, and 500 with noise of size 0.1.
+# To see it bare, let the gradients be noise around 0, so that nothing is learned and the mean of many weights is moved
+# by the decay alone: 500 weights with noise of size 10, and 500 with noise of size 0.1.
 
-# %% mystnb={"image": {"alt": "Mean of 500 weights over 1,000 steps. With L2 in Adam, the weights with small noise fall much faster than those with large noise. With AdamW both fall along the same line."}, "figure": {"caption": "Weight decay over 1,000 steps, mean of 500 weights that start at 1. Left: as a penalty in Adam's gradient. Right: AdamW."}}
+# %% mystnb={"image": {"alt": "Mean of 500 weights over 1,000 steps. With L2 in Adam, the weights with large noise hardly fall, and those with small noise to less than half. With AdamW both fall along the same line."}, "figure": {"caption": "Weight decay over 1,000 steps, mean of 500 weights that start at 1. Left: as a penalty in Adam's gradient. Right: AdamW."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.6, 2.8), sharey=True)
 decayed = {}
 kinds = {"Adam, L2": torch.optim.Adam, "AdamW": torch.optim.AdamW}
 for ax, (name, kind) in zip(axes, kinds.items(), strict=True):
     torch.manual_seed(0)
-    sizes = torch.tensor([[1.0], [0.1]])
+    sizes = torch.tensor([[10.0], [0.1]])
     weights = nn.Parameter(torch.ones(2, 500))
     optimizer = kind([weights], lr=1e-3, weight_decay=0.1)
     means = []
@@ -350,7 +351,7 @@ for ax, (name, kind) in zip(axes, kinds.items(), strict=True):
         means.append(weights.detach().mean(dim=1))
     large, small = torch.stack(means).T
     decayed[name] = large[-1].item(), small[-1].item()
-    curves = {"noise 1": large, "noise 0.1": small}
+    curves = {"noise 10": large, "noise 0.1": small}
     plots.curves(range(1000), curves, ax=ax, xlabel="step", direct_labels=False)
     ax.set(title=name, ylim=(0, 1.05))
 axes[0].set_ylabel("mean weight")
@@ -358,7 +359,7 @@ plt.show()
 
 # %%
 large, small = decayed["Adam, L2"]
-assert small < large - 0.2
+assert large > 0.96 and small < 0.6
 assert all(abs(mean - (1 - 1e-4) ** 1000) < 0.03 for mean in decayed["AdamW"])
 
 # %% [markdown]
@@ -458,9 +459,10 @@ for name, share in wasted.items():
     print(f"{name:12} {100 * share:4.1f} % of an epoch's target tokens are padding")
 
 # %% [markdown]
-# It has a price, and the curve at the top of the chapter shows it: the spikes. Sorted by length, the rare lengths come in
-# batches of their own, and the model is surprised by each. (That is also why the batches must be shuffled: sorted from
-# short to long, the model would spend the end of every epoch forgetting the short ones.)
+# It may have a price: the spikes in the curve at the top of the chapter. Sorted by length, the rare lengths come in
+# batches of their own, and the losses of these are the larger ones, probably because the model has seen few such
+# batches. (That is also why the batches must be shuffled: sorted from short to long, the model would spend the end of
+# every epoch forgetting the short ones.)
 
 # %% tags=["remove-cell"]
 plan = batches.plan(0) + batches.plan(1)
@@ -520,8 +522,8 @@ source.show(training.fit, docstring=False)
 # %% [markdown]
 # | our loop | in `fit` | what it adds |
 # |---|---|---|
-# | the model and the batch are where they are | `accelerator.prepare`, `to_device` | a GPU is used if there is one |
-# | `loss.backward()` | `accelerator.backward(part)` | half precision: most of the sums in 16 bits, the weights in 32 |
+# | the model and the batch are where they are | `accelerator.prepare`, `to_device` | a GPU is used if there is one; half precision: most of the sums in 16 bits, the weights in 32 |
+# | `loss.backward()` | `accelerator.backward(part)` | for the 16-bit format *float16*: the loss is scaled up, so that small gradients do not become 0 |
 # | one batch a step | `accumulate` batches | a batch that does not fit into memory, in portions |
 # | one process | `mean_over_processes` | several GPUs or machines, each with batches of its own |
 # | – | `checkpoint`, `resume` | a run that was interrupted goes on |
@@ -620,16 +622,14 @@ tests = {
 for name, pairs in tests.items():
     found = translate(model, [english for english, _ in pairs])
     right = metrics.exact_match(found, [german for _, german in pairs])
-    assert right >= (0.99 if name == "single numbers" else 0.97)
-    print(
-        f"{name}: {len(pairs)}, at least {99 if 'single' in name else 97} % without a mistake"
-    )
+    assert right >= 0.97
+    print(f"{name}: {len(pairs)}, at least 97 % without a mistake")
 
 # %% [markdown]
 # (Trained weights differ a little from machine to machine; so this page states a bound that held for every seed we
 # tried.) Where does it look while it writes? Here is one list and all heads of the second layer.
 
-# %% mystnb={"image": {"alt": "Four heat maps of cross-attention for one list of two numbers, one for each head of the second layer. Rows are the German words about to be written, columns the English words. Three heads follow the digits of both numbers exactly, the fourth looks elsewhere for two of them."}, "figure": {"caption": "Cross-attention in the second layer. Rows: the word about to be written. Columns: the source. Squares: the English word (or words) that it translates."}}
+# %% mystnb={"image": {"alt": "Four heat maps of cross-attention for one list of two numbers, one for each head of the second layer. Rows are the German words about to be written, columns the English words. In most heads the darkest cell before a digit word is the framed one; which head does what differs between runs."}, "figure": {"caption": "Cross-attention in the second layer. Rows: the word about to be written. Columns: the source. Squares: the English word (or words) that it translates."}}
 english, german = (
     data.number_tokens(EXAMPLE),
     ["sieben", "und", "zwanzig", ",", "sechs", "hundert", "achtzig"],
@@ -657,7 +657,7 @@ plt.show()
 
 # %% [markdown]
 # Before most of the digit words ("sieben", "zwanzig") a head's darkest cell is the framed one: it looks at the word
-# that it is about to translate. Before "hundert" it does not. How often does a head look at the right word before
+# that it is about to translate. Before "hundert" it need not be. How often does a head look at the right word before
 # it writes a digit? Counted over all lists of the test, for the best of the eight heads:
 
 
@@ -702,15 +702,16 @@ print("one head looks at the right word for more than 95 % of the digits")
 # | Transformer of 2 layers, one head | 0.99<!-- alignment: transformer_2/one_head/digits/mean .2f --> | 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> | 0.72<!-- alignment: transformer_2/one_head/und/mean .2f --> | 0.61<!-- alignment: transformer_2/one_head/comma/mean .2f --> | 0.85<!-- alignment: transformer_2/one_head/all/mean .2f --> |
 # | Transformer of 2 layers, best head for each | 0.99<!-- alignment: transformer_2/best_for_each/digits/mean .2f --> | 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f --> | 0.99<!-- alignment: transformer_2/best_for_each/und/mean .2f --> | 0.99<!-- alignment: transformer_2/best_for_each/comma/mean .2f --> | 0.91<!-- alignment: transformer_2/best_for_each/all/mean .2f --> |
 #
-# For the words that say digits the answer is yes, nearly always, in every model. For "hundert" it is no: the recurrent
-# model with additive attention almost never looks at "hundred" when it writes "hundert". It need not. After "sechs" there
-# can only follow "hundert", "und", a comma or the end, and which of them is a question about the *shape* of the number, not
-# about one word. So whoever counts all words finds that a model which translates almost without a mistake "aligns" only
-# four words in five, and another with more mistakes perhaps more. A weight tells where a model looked; it does not tell
-# why, and a model that knows already need not look.
+# For the words that say digits the answer is yes, nearly always, in every model. For "hundert" it is often no: four
+# of the five recurrent models with additive attention hardly ever look at "hundred" when they write "hundert"; with dot
+# attention three hardly ever do, and two always. They need not. In "six hundred", the encoder's vector at
+# "six", where they looked for the word before, has read the neighbours too, and can tell that "hundred" follows. So whoever counts all words
+# finds that the model with additive attention, which made no mistake in the test, "aligns" only four words in five, and
+# the others, with a few mistakes, no fewer. A weight tells where a model looked; it does not tell why, and a model that
+# knows already need not look.
 #
 # The Transformer has eight heads to share the work. The last row takes for each kind of word the head that is best at it:
-# together they have an eye on nearly everything.
+# together they have an eye on nearly everything. (Its last column is the best *single* head over all words.)
 #
 # ## BLEU
 #
@@ -737,10 +738,16 @@ def n_grams(words, n):
 def bleu(hypothesis, reference):
     """BLEU of one sentence, from 0 to 100."""
     hypothesis, reference = hypothesis.split(), reference.split()
-    logs = []
+    logs, nothing = [], 1
     for n in (1, 2, 3, 4):
         found, wanted = n_grams(hypothesis, n), n_grams(reference, n)
-        logs.append(math.log((found & wanted).total() / found.total()))
+        shared = (found & wanted).total()
+        if not found or (n == 1 and not shared):
+            return 0.0  # fewer than four words, or not one of them right
+        if not shared:  # 1/2 in place of 0, the next time 1/4
+            nothing *= 2
+            shared = 1 / nothing
+        logs.append(math.log(shared / found.total()))
     brevity = min(1, math.exp(1 - len(reference) / len(hypothesis)))
     return 100 * brevity * math.exp(sum(logs) / 4)
 
@@ -752,11 +759,27 @@ sacrebleu = metrics.bleu([hypothesis], [reference], tokenize="none")
 assert abs(ours - sacrebleu.score) < 0.01
 print(f"ours and sacrebleu: {ours:.1f}")
 
+# %% tags=["remove-cell"]
+for words, right_words in (
+    ("sieben hundert drei", reference),
+    ("sechs hundert und drei", reference),
+    ("drei sechs sieben und dreißig", reference),
+    ("dreißig , sieben hundert drei", reference),
+    (reference, reference),
+    ("null eins zwei acht neun", reference),
+    ("", reference),
+    (reference, ""),
+    ("Ein Mann, der liest.", "Ein Mann, der ein Buch liest."),
+):
+    theirs = metrics.bleu([words], [right_words], tokenize="none").score
+    assert abs(bleu(words, right_words) - theirs) < 0.01, words
+
 # %% [markdown]
-# (`found & wanted` keeps the smaller of the two counts: that is the clipping.) The code has one more factor,
-# `brevity`. Without it, it would pay to say little: "sieben hundert drei" is all right, and says half. So a text
-# that is shorter than the reference is marked down by the **brevity penalty**, $e^{1 - r/c}$ for $c$ words where
-# the reference has $r$.
+# (`found & wanted` keeps the smaller of the two counts: that is the clipping.) A single share of 0 would make the whole
+# product 0; so, as sacrebleu does by default, no hit at all counts as half a hit, the next time as a quarter. (It calls
+# this `smooth:exp`.) And there is one more factor, `brevity`. Without it, it would pay to say little: "dreißig , sieben
+# hundert drei" is all right, and leaves out the rest. So a text that is shorter than the reference is marked down by the
+# **brevity penalty**, $e^{1 - r/c}$ for $c$ words where the reference has $r$.
 
 # %%
 short = metrics.bleu(["dreißig , sieben hundert drei"], [reference], tokenize="none")
@@ -783,22 +806,23 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 #
 # ## Captions
 #
-# Now to real sentences. Multi30k (Elliott et al., 2016) holds 29,000 captions of photographs, in English and in German.
-# `experiments/multi30k.py` trains translators on them from scratch, small ones, which Wu et al. (2021) found best
-# on so few sentences. You have seen nearly all that is in it: the byte pairs of [chapter 7](07_subwords.ipynb), the
-# paper's schedule, label smoothing, batches by length, `fit`. New are, at the end, the mean of the last five sets
-# of weights (the paper averaged checkpoints, too) and a beam search ([chapter 9](09_generating.ipynb)).
+# Now to real sentences. Multi30k (Elliott et al., 2016) has 29,000 captions of photographs to train on, in English and
+# in German. `experiments/multi30k.py` trains translators on them from scratch, small ones, which Wu et al. (2021)
+# found best on so few sentences. You have seen nearly all that is in it: the byte pairs of
+# [chapter 7](07_subwords.ipynb), the paper's schedule, label smoothing, batches by length, `fit`. New are, at the end,
+# the mean of the last five sets of weights (the paper averaged checkpoints, too) and a beam search
+# ([chapter 9](09_generating.ipynb)).
 #
 # On one CPU core, 4,600 steps with a model of 2 million parameters (4 + 4 blocks, width 128) gave 36.0<!-- multi30k_cpu: en-de/cased/mean .1f --> BLEU
 # from English to German on the 1,000 captions of the 2016 test set (sacrebleu, one seed; its signature is with the
 # [results](../book/results.md)). "A man in an orange hat starring at something." became "Ein Mann mit einem orangefarbenen Hut
-# starrt auf etwas." The spelling mistake is the data's, and the translator saw through it.
+# starrt auf etwas." The spelling mistake is the data's, and the translation is right all the same.
 #
 # The other direction was not trained. On a GPU, `--size full` trains a model nearly four times as large with three seeds
 # for both directions; this book had no GPU to run it on.
 #
-# The same in a notebook: set the switch below to `True`. It needs a network (or a local copy of the data, see
-# [Running the course](../book/running.md)) and, for more than a try, a GPU.
+# A shorter version in a notebook, with greedy decoding: set the switch below to `True`. It needs a network (or a local
+# copy of the data, see [Running the course](../book/running.md)) and, for more than a try, a GPU.
 
 # %%
 REAL_DATA = False  # True: train on Multi30k's captions instead
@@ -913,7 +937,7 @@ print(f"of the GPUs' 3.3e18 that is {100 * needed / 3.3e18:.0f} %")
 
 # %% [markdown]
 # So (leaving out the scores of attention, which add little at such lengths) a bit more than a quarter of what the GPUs
-# could do went into the model. That is an ordinary share, today as then: the rest is memory traffic, waiting and padding.
+# could do went into the model. What became of the rest is not on record: memory traffic, waiting and padding, most likely.
 #
 # And our own code, written to be read? On one CPU core a training step of a model of 13 million parameters takes
 # PyTorch's `nn.Transformer` 1.04<!-- transformer_speed: training_step/torch_over_ours/median .2f --> times as long as ours, and Hugging Face's class 0.96<!-- transformer_speed: training_step/hugging_face_over_ours/median .2f --> times. At its peak theirs need 1.03<!-- memory: training_step_over_ours/torch .2f --> and 0.87<!-- memory: training_step_over_ours/hugging_face .2f -->
@@ -964,10 +988,11 @@ print("weighted by their tokens: equal")
 # %% [markdown]
 # `fit` weights portions by their tokens, among processes as well. That is what `n_targets` is for.
 #
-# ### Looking only at the teacher-forced score
+# ### Counting words in place of translations
 #
-# With the right words given before each, most words are easy. The share of right words then flatters the model early in
-# training, when whole translations are still wrong:
+# A share of right *words* flatters: nine words, each right nine times in ten whatever the others are, make a right list
+# only four times in ten. Early in training the two shares are far apart. (Teacher forcing is not to blame: greedy
+# decoding writes a list without a mistake exactly when the likeliest word is right behind every right beginning.)
 
 # %%
 early = copies[0].eval()
@@ -991,7 +1016,7 @@ print("25 points above the share of right translations")
 #    weights themselves, so that all decay alike.
 # 3. Sort by length before cutting batches; count tokens, not sentences; weight means by their number of tokens.
 # 4. A checkpoint that holds *everything* lets a run go on to the same weights, bit for bit.
-# 5. BLEU compares $n$-grams with a reference. Ask for the signature; measure free-running translations.
+# 5. BLEU compares $n$-grams with a reference. Ask for the signature; count whole translations, not only words.
 #
 # **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) has you smooth labels, warm up a learning
 # rate and train a small model.

@@ -82,7 +82,7 @@ plt.show()
 # - compute by hand what temperature, top-k and top-p do to a distribution;
 # - explain why beam search needs a length penalty, and why a wider beam can give a worse translation;
 # - build a key-value cache, prove that it changes nothing, and count what it saves;
-# - recognise three bugs of decoders that no error message announces.
+# - recognise three bugs of decoders that may come without any error message.
 #
 # **Time** about 70 minutes. **You need** [chapter 6](06_decoder.ipynb).
 
@@ -109,8 +109,8 @@ from lectures_lib.transformer import Transformer, TransformerConfig, WithoutCach
 #
 # The weather report serves for pencil and paper. For real decoding we take a Transformer that translates number words
 # from English into German. [Chapter 8](08_training.ipynb) is about training; here it only has to be done, so the cell below does it quickly:
-# lists of one or two numbers below 1,000, two blocks in encoder and decoder, width 64. A copy is kept of the model as
-# it was after 150 of the 500 steps. It has understood half of it, and we shall need its doubts.
+# lists of one or two numbers below 1,000, two blocks in encoder and decoder, width 64. Copies are kept of the model as
+# it was on the way. After 100 to 200 of the 500 steps it has understood part of it, and we shall need its doubts.
 
 # %% tags=["hide-input"]
 examples = data.load("translation", counts=(1, 2))
@@ -138,8 +138,9 @@ copies = []
 
 
 def keep(model):
-    """Called every 150 steps: keep a copy."""
-    copies.append(deepcopy(model))
+    """Called every 25 steps: keep a copy of a model that is learning."""
+    if len(copies) < 8:
+        copies.append(deepcopy(model))
     return {}
 
 
@@ -152,11 +153,11 @@ fit(
     steps=STEPS,
     clip=1.0,
     evaluate=keep,
-    evaluate_every=150,
+    evaluate_every=25,
     progress=False,
 )
 model.eval()
-half_trained = copies[0].eval()
+half_trained = copies[5]  # after 150 steps
 
 # %% [markdown]
 # The test examples were not in the training set. A source is a row of token ids with its length, as in chapter 6.
@@ -183,7 +184,8 @@ print(*vocabulary.decode(texts[0].tolist()), "→", *references[0])
 # ## Greedy
 #
 # The simplest rule is the one that went wrong above: **take the likeliest word, append it, go on**. One sentence at a
-# time it is five lines. The decoder is run over all that has been written so far, and only its last position is asked.
+# time it is five lines. The model is run over the source and all that has been written so far, and only its last
+# position is asked.
 
 
 # %%
@@ -210,8 +212,8 @@ source.show(decoding.decode_with, docstring=False)
 
 # %% [markdown]
 # For greedy decoding, `choose` is the argmax. Sentences of a batch end at different steps, and the loop runs until the
-# last has ended. Mind the line with `masked_fill`: a finished sentence goes on producing words like all the others, and
-# they are thrown away.
+# last has ended. Mind the first line with `masked_fill`: a finished sentence is no longer given to the model, but
+# its row stays, with zeros for logits, and what is chosen there is thrown away.
 
 # %%
 marks = {"begin": BOS, "end": EOS, "max_len": 20}
@@ -231,8 +233,11 @@ print("one at a time and in a batch: the same words; more than 9 in 10 are right
 
 
 # %% tags=["hide-input"]
-def walk(model, english, start=3):
-    """Greedy decoding of one source, as a stepper; also the looks themselves."""
+def walk(model, english, start=None):
+    """Greedy decoding of one source, as a stepper; also the looks themselves.
+
+    The step shown first is `start`, or the one that the model is least sure of.
+    """
     words = data.number_tokens(english)
     text = torch.tensor([vocabulary.encode(words)])
     found = decoding.greedy(model, text, look=4, **marks)
@@ -251,13 +256,16 @@ def walk(model, english, start=3):
             )
         )
         labels.append(f"Word {i + 1}: {said[i]}")
+    if start is None:
+        sure = [look.probabilities[0, 0].item() for look in found.looks]
+        start = sure.index(min(sure))
     title = "Greedy decoding, one word at a time"
     alt = f"{english}, translated word by word, with the distribution of each word."
     return Stepper(frames, title, labels, alt, start), found, said
 
 
 # %% tags=["nbval-ignore-output"]
-walked, found, said = walk(model, "eight hundred and twenty-five, thirty-one")
+walked, found, said = walk(model, "eight hundred and twenty-five, thirty-one", start=3)
 walked
 
 # %% tags=["remove-cell"]
@@ -273,10 +281,15 @@ for look in found.looks:
 # the source is all there, and attention fetches the word that is wanted. Nearly all distributions are a single long
 # bar. There is one right answer and the model knows it, so greedy decoding is all one needs.
 #
-# The half-trained copy is not so sure, and its distributions are the ones that make the choice of a rule matter.
+# The half-trained copy is not always so sure, and where it is not, the choice of a rule matters. Shown first is the
+# step it is least sure of.
 
 # %% tags=["nbval-ignore-output"]
-walk(half_trained, "eight hundred and twenty-five, thirty-one", start=0)[0]
+walked, found, _ = walk(half_trained, "eight hundred and twenty-five, thirty-one")
+walked
+
+# %% tags=["remove-cell"]
+assert min(look.probabilities[0, 0] for look in found.looks) < 0.9
 
 # %% [markdown]
 # ## Sampling
@@ -339,7 +352,7 @@ for first, second in (("heavy", "rain"), ("light", "rain"), ("no", "snow")):
 # ### Temperature
 #
 # Pure sampling has a flaw. A vocabulary has tens of thousands of words, most of them absurd at any given place, each
-# with a tiny probability. Together they are drawn every few words. So one sharpens the distribution: **divide the
+# with a tiny probability. Together they add up, and sooner or later one is drawn. So one sharpens the distribution: **divide the
 # logits by a temperature** $T$ before the softmax. Since $e^{s/T} = (e^s)^{1/T}$, that raises every probability to the
 # power $1/T$ and makes them sum to 1 again.
 #
@@ -383,7 +396,7 @@ heat = Frames(
     draw_heated,
     values=[0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0],
     title="temperature",
-    alt="Bars of seven words. At 0.1 rain has nearly everything, at 1 the bars fall slowly from 0.30 to 0.02, at 4 they are almost equal.",
+    alt="Bars of seven words. At 0.1 rain has nearly everything, at 1 the bars fall slowly from 0.30 to 0.02, at 4 they fall only from 0.18 to 0.09.",
     start=4,
 )
 heat
@@ -466,7 +479,7 @@ plt.show()
 #
 # Now real sentences. Number words have one right translation, so sampling can only lose. How much?
 
-# %% mystnb={"image": {"alt": "Three curves of the share of right translations over temperature. All start near 1. Pure sampling falls steeply from temperature 1 on and is lowest at 2. Top-k of 3 falls slowest. Top-p of 0.9 is highest up to 1.5 and then falls steeply too."}, "figure": {"caption": "Share of right translations over temperature, drawn from the trained model: pure sampling, top-k of 3, top-p of 0.9."}}
+# %% mystnb={"image": {"alt": "Three curves of the share of right translations over temperature. All start near 1. Pure sampling falls steeply from temperature 1 on and is lowest at 2. Top-p of 0.9 stays up longest and then falls steeply too. Top-k of 3 begins to fall earlier, but slowly, and is highest at 2."}, "figure": {"caption": "Share of right translations over temperature, drawn from the trained model: pure sampling, top-k of 3, top-p of 0.9."}}
 temperatures = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0]
 rules = {"pure": {}, "top-k": {"top_k": 3}, "top-p": {"top_p": 0.9}}
 shares_right = {}
@@ -502,7 +515,7 @@ print("T = 2: fewer than half are right; top-k and top-p both save some")
 # up over the words of a sentence. At $T = 2$ top-p is of less use than top-k: the heated distribution is so flat that
 # many words are needed to reach 0.9, and they are all let in. Where there are many good answers the tables turn. Greedy text is dull and
 # falls into loops that repeat the same sentence for ever; Holtzman et al. (2020) show it for GPT-2, and that nucleus
-# sampling avoids both. [Chapter 10](10_language_model.ipynb) draws such text.
+# sampling avoids both. [Chapter 10](10_language_model.ipynb) draws text by temperature.
 #
 # ## Beam search
 #
@@ -536,7 +549,7 @@ for width in (1, 2, 9):
 # %% [markdown]
 # Scores are sums of logarithms, since the product of a few hundred probabilities is too small a number for a computer.
 # A beam of 1 is greedy decoding. A beam of 2 keeps "heavy" *and* "light" and finds the best report. A beam of 9 keeps
-# everything there is, so it cannot miss: it is exhaustive search. The library agrees, all nine in the same order:
+# everything there is, so it cannot miss: it is exhaustive search. The library agrees, in all nine probabilities:
 
 # %%
 everything = sorted(
@@ -554,7 +567,7 @@ print("a beam of 1 and greedy: the same translations")
 
 # %% [markdown]
 # Wider is not *always* better, by the way. A beam of 2 may drop the very beginning that greedy would have followed to a
-# good end. In practice that is rare.
+# good end.
 #
 # ### The length penalty
 #
@@ -564,10 +577,10 @@ print("a beam of 1 and greedy: the same translations")
 #
 # $$\mathrm{lp}(n) = \left(\frac{5 + n}{6}\right)^{\alpha}.$$
 #
-# By hand: the full translation has six tokens with probability 0.85 each, a short one that leaves half of it out has
+# By hand: the full translation has six tokens with probability 0.85 each, a short one that leaves most of it out has
 # two, together 0.45. The logarithms are $6 \cdot \log 0.85 = -0.975$ and $\log 0.45 = -0.799$, so the short one wins.
-# With the paper's $\alpha = 0.6$ we divide by $(11/6)^{0.6} = 1.439$ and $(7/6)^{0.6} = 1.097$, and get $-0.678$ and
-# $-0.728$: the full one wins.
+# With the Transformer paper's $\alpha = 0.6$ we divide by $(11/6)^{0.6} = 1.439$ and $(7/6)^{0.6} = 1.097$, and get
+# $-0.678$ and $-0.728$: the full one wins.
 
 # %%
 for alpha in (0.0, 0.6, 1.0):
@@ -578,35 +591,41 @@ for alpha in (0.0, 0.6, 1.0):
 
 # %% [markdown]
 # Does a trained model do that? The trained one hardly has room for it, since one sentence takes nearly all of the
-# probability. The half-trained one has doubts, and here is how long its translations are on average, for lists of two
-# numbers.
+# probability. The model on its way has doubts. How long are its translations on average, for lists of two numbers?
+# One copy may write too much and the next too little; so the curves are the mean of five, after 100 to 200 steps.
 
-# %% mystnb={"image": {"alt": "Mean length over beam width, from 1 to 8. Without penalty the length falls from 8.2 at width 1 to 7.6 at 2 and 7.2 at 4, and stays. With alpha 0.6 it falls less, with alpha 1 least. A dotted line above all curves, at 9.3, marks the length of the right translations."}, "figure": {"caption": "Mean length of the half-trained model's translations of two numbers, in words, over the width of the beam (logarithmic). A width of 1 is greedy decoding. Dotted: the right translations."}}
-two = load_test((2,), size=100)
+# %% mystnb={"image": {"alt": "Three curves of mean length over beam width, from 1 to 8, that start at one point. All fall or stay level as the beam gets wider: without penalty most, by between half a word and two words, depending on the machine, with alpha 0.6 less, with alpha 1 least. A dotted line marks the length of the right translations, a little above nine."}, "figure": {"caption": "Mean length of translations of two numbers, in words, over the width of the beam (logarithmic); mean of five copies of the half-trained model. A width of 1 is greedy decoding. Dotted: the right translations. The heights differ between machines, the order of the curves did not."}}
+two = load_test((2,), size=60)
 widths = [1, 2, 4, 8]
-mean_lengths = {}
-for alpha in (0.0, 0.6, 1.0):
-    mean_lengths[f"α = {alpha}"] = [
-        decoding.beam(half_trained, *two[:2], width=width, alpha=alpha, **marks)
-        .lengths.float()
-        .mean()
-        .item()
-        for width in widths
+
+
+def mean_length(width, alpha):
+    """In words, over the sentences and five half-trained models."""
+    found = [
+        decoding.beam(copy, *two[:2], width=width, alpha=alpha, **marks).lengths
+        for copy in copies[3:]
     ]
+    return torch.cat(found).float().mean().item()
+
+
+mean_lengths = {
+    f"α = {alpha}": [mean_length(width, alpha) for width in widths]
+    for alpha in (0.0, 0.6, 1.0)
+}
 ax = plots.curves(widths, mean_lengths, xlabel="beam width", ylabel="mean length")
 right_length = sum(len(words) for words in two[2]) / len(two[2])
 ax.axhline(right_length, color=plots.GREY, linestyle=":")
-ax.text(1, right_length, "right translations", color=plots.GREY, va="bottom")
+ax.text(1, right_length, "right translations", color=plots.GREY, va="top")
 ax.set(xscale="log", xticks=widths, xticklabels=widths)
 ax.minorticks_off()
 plt.show()
 
 # %%
-without, some, full = mean_lengths.values()
-assert without[0] > without[-1]
-assert without[-1] < some[-1] < full[-1]
+without, _, full = mean_lengths.values()
+assert without[-1] < without[0] - 0.25
+assert without[-1] < full[-1] - 0.25
 print("alpha = 0: a beam of 8 writes shorter translations than greedy")
-print("the larger alpha is, the longer they get")
+print("with alpha = 1 they stay longer")
 
 # %% [markdown]
 # The wider the beam, the more thoroughly it searches for what the model likes best, and a model likes short sentences.
@@ -661,8 +680,9 @@ source.show(KeyValueCache.extend, docstring=False)
 source.show(Transformer.step, docstring=False)
 
 # %% [markdown]
-# Now the proof on the real model. `WithoutCache` wraps a Transformer and decodes as our `greedy` did. Words and
-# logits must agree, and the feed-forward layer of the first block counts the positions that it sees.
+# Now the proof on the real model. `WithoutCache` wraps a Transformer and runs its decoder over all words so far, as
+# our `greedy` did, but reads the source only once. Words and logits must agree, and the feed-forward layer of the
+# first block counts the positions that it sees.
 
 # %%
 cached = decoding.greedy(model, texts, lengths, **marks)
@@ -739,25 +759,27 @@ plt.show()
 
 # %% [markdown]
 # Without a cache the projections grow with $n^2$ (and attention with $n^3$); with it they grow with $n$ (and attention
-# with $n^2$). Does the clock agree? It was measured with six blocks of width 256 on one core. For a single sentence,
-# decoding without a cache took
-# 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> times as long at 64 words and
-# 3.7<!-- decoding_speed: batch_1/tokens_128/without_over_cache/median .1f --> times at 128. For 16 sentences it was
-# 6.8<!-- decoding_speed: batch_16/tokens_64/without_over_cache/median .1f --> and
-# 11.9<!-- decoding_speed: batch_16/tokens_128/without_over_cache/median .1f --> times. (Each is the middle of two runs only,
-# and those of the 6.8 were far apart,
+# with $n^2$). Does the clock agree? It was measured with six blocks of width 256 on one core, in two runs each: enough
+# for an order of magnitude, no more. For a single sentence, decoding without a cache took
+# 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/min .1f --> and
+# 2.9<!-- decoding_speed: batch_1/tokens_64/without_over_cache/max .1f --> times as long at 64 words,
+# 3.5<!-- decoding_speed: batch_1/tokens_128/without_over_cache/min .1f --> and
+# 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times at 128. For 16 sentences it was
 # 4.7<!-- decoding_speed: batch_16/tokens_64/without_over_cache/min .1f --> and
-# 9.0<!-- decoding_speed: batch_16/tokens_64/without_over_cache/max .1f -->.) That is a good deal, and far less than the 34
-# and 67 of the count. The count leaves out the encoder and the output layer, which cost the same either way. And a
-# matrix product with one position is so small that fetching the weights takes longer than multiplying, so further
-# positions cost little until there are many.
+# 9.0<!-- decoding_speed: batch_16/tokens_64/without_over_cache/max .1f -->, then
+# 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
+# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times. That is a good deal, and far less than
+# the 34 and 67 of the count. The count leaves out the encoder and the output layer, which cost the same either way
+# (`WithoutCache` encodes once and scores the last position only). And a matrix product with one position is so small
+# that fetching the weights may well take longer than multiplying; then further positions cost little until there are
+# many.
 #
 # Hugging Face's `generate`, with the same weights and a cache of its own, took
 # 1.3<!-- decoding_speed: batch_1/tokens_64/generate_over_cache/median .1f --> times as long as the library for one sentence of
-# 64 words and 1.2<!-- decoding_speed: batch_16/tokens_64/generate_over_cache/median .1f --> times for sixteen. Both do the same
-# arithmetic, but `generate` has many more options to look after at every step. The difference is small: single pairs of runs
-# lay between 1.06<!-- decoding_speed: batch_1/tokens_64/generate_over_cache/min .2f --> and
-# 1.41<!-- decoding_speed: batch_1/tokens_64/generate_over_cache/max .2f -->.
+# 64 words and 1.2<!-- decoding_speed: batch_16/tokens_64/generate_over_cache/median .1f --> times for sixteen (medians of
+# seven; single runs with one sentence lay between 1.06<!-- decoding_speed: batch_1/tokens_64/generate_over_cache/min .2f --> and
+# 1.41<!-- decoding_speed: batch_1/tokens_64/generate_over_cache/max .2f -->). It writes the same words, and has many more
+# options to look after at every step.
 #
 # The price is memory: two vectors for each word, in each block, for each sentence of the batch.
 
@@ -773,8 +795,9 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 # ### Every word at place 0
 #
 # With a cache, a step reads a single word, and code that numbers the positions of its input from 0 gives place 0 to
-# every one. GPT-2 in the `mlx-lm` library had this fault until 2025 (pull request 93): nothing fails, the text is merely
-# bad, and worst in small models.
+# every one. GPT-2 in the `mlx-lm` library had a close relative of this fault until 2025 (pull request 93): a step of one
+# word got no position at all, and longer ones were counted from 0. Nothing fails, the text is merely bad; the largest
+# model seemed to mind least.
 
 
 # %%
@@ -802,16 +825,16 @@ with torch.no_grad():
         print(f"step {i} like all at once: {same}")
 
 # %% [markdown]
-# Our model gets away with it surprisingly often: in "fünf und zwanzig", what comes next follows from *which* words are
-# there, and positions matter little. So reading a few outputs does not find the bug, and a test of one step does not
-# either, because the first word *is* at place 0. The comparison that does is the one above: step by step against all at
-# once, at every position.
+# Our model gets away with it surprisingly often, probably because in "fünf und zwanzig" what comes next mostly follows
+# from *which* words are there, and positions matter little. So a few right outputs prove nothing, the wrong ones could
+# as well come from too little training, and a test of one step does not find the bug, because the first word *is* at
+# place 0. The comparison that does is the one above: step by step against all at once, at every position.
 #
 # ### The beam that stops too early
 #
 # A finished sentence leaves the beam. When may the search end? "When `width` sentences are finished" sounds sensible,
 # and several libraries did just that; in Hugging Face's `generate` it is the option `early_stopping=True`. This is
-# what it does to the trained model. (The library's `beam` goes on until nothing that is alive can win any more.)
+# what it does to the trained model. (The library's `beam` goes on while one that is alive beats the worst finished one.)
 
 
 # %%
@@ -846,26 +869,28 @@ with torch.no_grad():
         for text, n in zip(texts[:100], lengths, strict=False)
     ]
 patient = decoding.beam(model, texts[:100], lengths[:100], width=4, alpha=0.0, **marks)
-assert (
-    metrics.exact_match(hasty, references[:100])
-    < 0.9
-    < right(patient, references[:100])
+early, late = (
+    metrics.exact_match(hasty, references[:100]),
+    right(patient, references[:100]),
 )
+assert early < late - 0.05
 shorter = [
     len(h) < len(r) for h, r in zip(hasty, references[:100], strict=True) if h != r
 ]
-print("early end: fewer than 9 in 10 right; most of the wrong ones are too short")
-print("patient:   more than 9 in 10 right")
+print(
+    "early end: at least 5 in 100 fewer are right; most of the wrong ones are too short"
+)
 assert sum(shorter) > len(shorter) / 2
 
 # %% [markdown]
 # The model is *sure*, and that is the trouble. One hypothesis has nearly all of the probability, so the other three
 # places of the beam are filled with rubbish, some of which ends at every step. After a few steps four sentences have
-# ended, and the right one was still being written. The wider search does worse than greedy. The cure is to go on
-# **while a live hypothesis scores better than the worst of the finished ones**: log probabilities only fall, so what is
-# behind stays behind. (A length penalty may lift it again; with one, this is a rule of thumb.) The
-# xnmt translator was mended in the same way in 2019, and Hugging Face's default is this rule too. (The first version of this book's library had the fault too. Its tests had compared it with
-# exhaustive search and with Hugging Face, on random weights, where nobody is sure of anything.)
+# ended, and the right one was still being written. The hasty search does worse than the patient one. The cure is to go
+# on **while a live hypothesis scores better than the worst of the finished ones**: log probabilities only fall, so
+# what is behind stays behind. (A length penalty may lift it again; with one, this is a rule of thumb.) The xnmt
+# translator was mended in the same way in 2019, and Hugging Face's default is this rule too. (The first version of
+# this book's library had the fault too. Its tests had compared it with exhaustive search and with Hugging Face, on
+# random weights, where nobody is sure of anything.)
 #
 # ### The word that crosses p
 #
@@ -911,7 +936,7 @@ for call in (
 # 1. A model gives distributions; decoding chooses. Greedy takes the likeliest word and cannot take it back.
 # 2. Sampling is for text with many good continuations. Temperature sharpens or flattens, top-k and top-p cut the tail.
 # 3. Beam search keeps several beginnings. It needs a length penalty, and must not end while a better one is alive.
-# 4. The likeliest sentence is not the best one: models like to be brief, and wide beams find that out.
+# 4. The likeliest sentence is not always the best one: models like to be brief, and wide beams find that out.
 # 5. With a key-value cache each step computes one position. Test it against all positions at once.
 #
 # **Homework 3**, questions 5 to 7, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).

@@ -96,8 +96,8 @@ from lectures_lib.tokenization import BPE
 #
 # $$P(w_1, w_2, \dots, w_n) = P(w_1)\; P(w_2 \mid w_1)\; P(w_3 \mid w_1, w_2) \cdots P(w_n \mid w_1, \dots, w_{n-1}).$$
 #
-# Nothing is neglected here; it is true of every text and every order of reading. Left to right is a choice. It
-# happens to be the one that can write.
+# Nothing is neglected here; it is true of every text and every order of reading. Any fixed order can write, word by
+# word. Left to right is the usual choice, since people read so.
 #
 # Say a model gives "the" at the start the probability 1/4, "keys" after "the" 1/8, and "rattle" after "the keys" 1/2.
 # Then the sentence has $\frac14 \cdot \frac18 \cdot \frac12 = \frac1{64}$. Longer texts have smaller probabilities,
@@ -157,8 +157,8 @@ print(tokenizer.tokenize(" the keys to the cabinet").tokens)
 
 # %% [markdown]
 # A Transformer reads a limited number of tokens at a time, here 32. So the long row is cut into **blocks** of 33,
-# each beginning with the last token of the one before: 32 to read, 32 to predict, and every token but the very first
-# is predicted exactly once.
+# each beginning with the last token of the one before: 32 to read, 32 to predict, and every token is predicted
+# exactly once, but for the very first and a tail that fills no block.
 
 # %%
 N = 32
@@ -303,8 +303,9 @@ assert_close(library(tokens), gpt(tokens))
 source.show(LanguageModel.forward, docstring=False)
 
 # %% [markdown]
-# And Hugging Face's GPT-2? It packs $W^Q, W^K, W^V$ into one matrix and stores all matrices transposed, for no better
-# reason than that the first code did. The names below are all there is to loading published weights.
+# And Hugging Face's GPT-2? It packs $W^Q, W^K, W^V$ into one matrix and stores the matrices of its linear layers
+# transposed, for no better reason than that the first code did. The names below are all there is to loading published
+# weights.
 
 
 # %%
@@ -464,7 +465,7 @@ history = training.fit(
 )
 found["Transformer"] = perplexity(by_model(model, blocks))
 
-# %% mystnb={"image": {"alt": "Perplexity on held-out text over the training steps, logarithmic axis. The Transformer's curve falls from above the unigram's dashed line, crosses the bigram's dashed line and goes on falling slowly."}, "figure": {"caption": "Perplexity on text that was not trained on. Dashed: the two models that count."}}
+# %% mystnb={"image": {"alt": "Perplexity on held-out text over the training steps, logarithmic axis. The Transformer's curve falls from near the unigram's dashed line, crosses the bigram's dashed line and goes on falling slowly."}, "figure": {"caption": "Perplexity on text that was not trained on. Dashed: the two models that count."}}
 steps = list(history.evaluations)
 curve = [math.exp(at["loss"]) for at in history.evaluations.values()]
 ax = plots.curves(
@@ -511,10 +512,10 @@ print("last half of a block: more than 10 % below the first four positions")
 
 # %% [markdown]
 # At the beginning of a block, with hardly any context, the table is about as good or better. A few tokens later the
-# Transformer has passed it. What stands further back than about eight tokens is worth little yet to a model of this
-# size. So the length of the blocks is part of the measurement: with blocks of 4 there would be nothing to report. When
-# papers give a perplexity, they often let the blocks overlap and count only the second half of each; a careful one says
-# so.
+# Transformer has passed it. What stands further back than about eight tokens is worth little yet to a model so small
+# and so briefly trained. So the length of the blocks is part of the measurement: with blocks of 4 there would be
+# nothing to report. When papers give a perplexity, they often let the blocks overlap and count only the second half of
+# each; a careful one says so.
 #
 # ### Let it write
 #
@@ -540,8 +541,7 @@ for temperature in (0.3, 0.8, 1.5):
 
 # %% [markdown]
 # It has the sound of a manual, and no sense. Short words stand where short words may stand; many of the long ones,
-# put together from pieces, do not exist. Real words are the first thing that a larger model gets right. A high
-# temperature takes even the sound away.
+# put together from pieces, do not exist. A high temperature takes even the sound away.
 #
 # ## The keys to the cabinet
 #
@@ -551,9 +551,9 @@ for temperature in (0.3, 0.8, 1.5):
 # sentences where we control everything.
 #
 # A small grammar writes the text: a subject, up to two further nouns in between, "is" or "are". Every noun is
-# singular or plural by the toss of a coin, so the nearest noun is right only half of the time. In the test, *all*
-# nouns in between have the other number, there are up to **six** of them, three times as many as were ever seen in
-# training, and the subject's neighbour is one it never had.
+# singular or plural by the toss of a coin, so behind one or two further nouns the nearest is right only half of the
+# time. In the test, *all* nouns in between have the other number, there are up to **six** of them, three times as many
+# as were ever seen in training, and the subject's neighbour is one it never had.
 
 # %%
 NOUNS = [
@@ -693,9 +693,9 @@ print("up to two nouns in between, both models: more than 9 in 10 right")
 #
 #
 #
-# Here are eight runs of each ([results](../book/results.md)), and eight of a Transformer with sinusoids. The numbers
-# are shares of right verbs, on average over the runs; then those of the worst run with six nouns, and how many of the
-# eight runs still had more than 0.95.
+# Here are eight runs of each, trained a little longer and on longer pieces ([results](../book/results.md)), and eight of
+# a Transformer with sinusoids. The numbers are shares of right verbs, on average over the runs; then those of the worst
+# run with six nouns, and how many of the eight runs still had more than 0.95.
 #
 # | nouns in between | 2 | 3 | 4 | 6 | 6: worst | 6: good runs |
 # |---|---|---|---|---|---|---|
@@ -704,14 +704,16 @@ print("up to two nouns in between, both models: more than 9 in 10 right")
 # | Transformer, sinusoids | 0.97<!-- agreement: transformer_sinusoids/accuracy/2/mean .2f --> | 0.92<!-- agreement: transformer_sinusoids/accuracy/3/mean .2f --> | 0.82<!-- agreement: transformer_sinusoids/accuracy/4/mean .2f --> | 0.71<!-- agreement: transformer_sinusoids/accuracy/6/mean .2f --> | 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f --> | 4<!-- agreement: transformer_sinusoids/all_right/6 .0f --> |
 #
 # First, a recurrent network is often said to forget its subject. This one is not behind: as many of its runs go all
-# the way as of the better Transformer's, and the two that do not end near a half, where one guesses. (Tran, Bisazza
-# and Monz (2018) compared the two on sentences from real text, and found the LSTM ahead of the Transformer.) Be fair
-# to the lecture: six nouns are twenty words, and a distance of a thousand would be another experiment. For attention
-# the subject is always one step away; but where to step has to be learned.
+# the way as of the better Transformer's; the other two, with six nouns, say the same verb to every sentence. (Tran,
+# Bisazza and Monz (2018) compared the two on sentences from real text, and found the LSTM ahead of the Transformer.)
+# Be fair to the lecture: six nouns are twenty words, and a distance of a thousand would be another experiment. For
+# attention the subject is always one step away; but where to step has to be learned.
 #
-# Second, when a Transformer fails, it fails in another way. One of those with learned positions has 0.00<!--
-# agreement: transformer/accuracy/3/min .2f --> with three nouns. That is not forgetting, and not guessing either,
-# which would give a half. It is wrong *every time*.
+# Second, not every failure is forgetting. Of the sinusoid runs that fail, three end near a half, like those two, and one
+# at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both that fail with learned positions end at
+# 0.00<!-- agreement: transformer/accuracy/6/min .2f -->; one of them has 0.00<!-- agreement:
+# transformer/accuracy/3/min .2f --> with three nouns already. That is neither guessing nor one verb for all, which would
+# give about a half. It is wrong *every time*.
 #
 # ### Which noun decides?
 #
@@ -755,8 +757,8 @@ print("up to two nouns in between: the subject decides, in both models")
 # %% [markdown]
 # Now the run that was always wrong. With three nouns in between, the share of sentences in which the verb followed the
 # *first noun after the subject* was 1.00<!-- agreement: transformer/decides_of_three/1/max .2f -->; the subject's was
-# 0.00<!-- agreement: transformer/decides_of_three/0/min .2f -->. So the model had a rule: the farthest noun, but no
-# more than three back. In training that is always the subject. "The first noun of the sentence" is always the subject
+# 0.00<!-- agreement: transformer/decides_of_three/0/min .2f -->. So it behaves as if it had a rule: the farthest noun,
+# but no more than three back. In training that is always the subject. "The first noun of the sentence" is always the subject
 # too. The two rules agree on every sentence of the training text, and the losses of the eight runs, all between
 # 1.24<!-- agreement: transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f -->,
 # do not tell which was found. Only a test that goes beyond the training text does, and only if it is run more than once:
@@ -779,15 +781,16 @@ print("up to two nouns in between: the subject decides, in both models")
 # lecture shows BERT's ablation "LTR & No NSP", left to right and without the next sentence, and wonders whether only
 # the loss was changed or the future was masked as well. The paper answers it (section 5.1): it was a
 # "left-context-only model", and the constraint was kept in fine-tuning, because lifting it there made the results
-# worse. A changed loss alone would not have worked, as the first bug below shows.
+# worse. A changed loss alone would not have worked, as the missing mask below shows.
 #
 # For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the word that tells
-# what "light" means comes after it. In that ablation, with everything else equal, the model that looks left only has
-# 82.1 instead of 83.9 on MNLI, and on SQuAD, where an answer must be marked within a text, 77.8 F1 instead
-# of 87.9 (Devlin et al. 2019, table 5). One way out is to train two models, one in each direction, and to lay their
-# vectors side by side: that is ELMo (Peters et al. 2018), with recurrent networks. Each half still decides for
-# itself, without the other's side. BERT lets every layer look both ways, and then the next word can no longer be the
-# exercise, because it is in plain sight. What the exercise is instead is the subject of [chapter 13](13_pretraining.ipynb).
+# what "light" means comes after it. In that ablation, with the same data and settings but the next word as its
+# exercise, the model that looks left only has 82.1 instead of 83.9 on MNLI, and on SQuAD, where an answer must be
+# marked within a text, 77.8 F1 instead of 87.9 (Devlin et al. 2019, table 5). One way out is to train two models, one
+# in each direction, and to lay their vectors side by side: that is ELMo (Peters et al. 2018), with recurrent networks.
+# Each half still decides for itself, without the other's side. BERT lets every layer look both ways, and then the next
+# word can no longer be the exercise, because it is in plain sight. What the exercise is instead is the subject of
+# [chapter 13](13_pretraining.ipynb).
 #
 # ## What goes wrong
 #
@@ -830,10 +833,10 @@ ends = {
 }
 
 # %% [markdown]
-# How good can an honest model be here? We wrote the grammar, so we can compute it. A sentence takes a few free
-# choices: the subject (20 forms), how many nouns follow (3), each preposition (4), each noun (16 forms next to the
-# subject, as a fifth of the pairs is held back, 20 elsewhere) and the adjective (4). Everything else, the verb
-# included, follows. On average that is 9.7 nats for 8 words.
+# How good can an honest model be here, on sentences it has not read? We wrote the grammar, so we can compute it. A
+# sentence takes a few free choices: the subject (20 forms), how many nouns follow (3), each preposition (4), each noun
+# (16 forms next to the subject, as a fifth of the pairs is held back, 20 elsewhere) and the adjective (4). Everything
+# else, the verb included, follows. On average that is 9.7 nats for 8 words.
 
 # %%
 one, two = math.log(4 * 16), math.log(4 * 16) + math.log(4 * 20)
@@ -842,7 +845,7 @@ least = choices / (
     5 + 3 * 1
 )  # four words and the full stop, and on average one "near the door"
 print(
-    f"no honest model has a loss below {least:.2f}, a perplexity below {math.exp(least):.2f}"
+    f"least mean loss on text not read: {least:.2f}, perplexity {math.exp(least):.2f}"
 )
 
 assert ends["right"] > least
@@ -851,10 +854,11 @@ for name, loss in ends.items():
     print(f"{name:19} loss", "above" if loss > least else "BELOW", "the possible")
 
 # %% [markdown]
-# The unshifted model has learned to copy what it reads; with tied vectors that takes no time at all. The unmasked one
-# has learned to look one place to the right (for the first hundred steps it has not, and nothing shows). Neither can
-# write a word. In a real text nobody knows the least possible loss, so test for leaks as we did above: change one
-# token, and no score before it may move.
+# The unshifted model can copy what it reads. The unmasked one can read the answer one place to the right (in our run
+# it took about a hundred steps to find that, and until then its loss looked honest). Neither is of use for writing:
+# there the next word does not stand anywhere yet. (On text that it has learned by heart an honest model is below the
+# bound as well; ours read theirs little more than once.) In a real text nobody knows the least possible loss, so test for
+# leaks as we did above: change one token, and no score before it may move.
 #
 # ### The mean of the perplexities
 #
@@ -920,9 +924,10 @@ print("rows of 5 tokens: on its own text better by more than 0.3")
 # 2. Perplexity is $e$ to the mean loss, the number of equally likely choices. It counts per token, so compare bits per
 #    byte when tokens differ, and always hold it against a table of pairs.
 # 3. GPT is chapter 5's block under a causal mask; the target is the text shifted by one.
-# 4. As far as the training text went, agreement was learned all but perfectly, by recurrence and attention alike.
-#    Beyond it, equal training losses hid different rules.
-# 5. A loss below the possible is a leak: change one token and see that no earlier score moves.
+# 4. As far as the training text went, agreement was learned all but perfectly, by recurrence and attention alike,
+#    but for one run with sinusoids. Beyond it, equal training losses hid different rules.
+# 5. A loss below the possible, on text not learned by heart, is a leak: change one token and see that no earlier score
+#    moves.
 #
 # **Homework 3**, question 8, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
 #

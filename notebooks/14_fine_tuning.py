@@ -3,7 +3,7 @@
 #
 # *The jokes are sharp, the timing is perfect, and the whole cinema roared.* Praise or complaint? You did not have to
 # think. Now you are given 220 such sentences, each marked as praise or complaint, and have to build a machine that
-# judges the next one. Most of its words will not be in your 220 sentences. A model that begins with nothing can learn
+# judges the next one. Many of its words will not be in your 220 sentences. A model that begins with nothing can learn
 # little from so few; [chapter 12](12_bert.ipynb)'s model has read billions of words before.
 #
 # **What has to be added to a pre-trained BERT so that it judges a sentence, compares two, chooses an ending, finds
@@ -25,7 +25,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Five rows of boxes, one for each head. Sentence: [CLS] a lovely film [SEP], only [CLS] coloured, arrow to: a class. Pair: [CLS] it rains [SEP] it is wet [SEP], only [CLS] coloured: a class, or a number. Choice: [CLS] she sang [SEP] and bowed [SEP], only [CLS] coloured: a score, once for each ending. Tagging: [CLS] Ida met Lind quist [SEP], Ida, met and Lind coloured, the second piece quist not: a class for each word. Span: [CLS] who ? [SEP] Ida met Ben [SEP], the last three words coloured: where the answer begins and ends."}, "figure": {"caption": "Five heads on the same body. Blue: the vectors that the new layer reads. Words of the second text have an orange frame."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Five rows of boxes, one for each head. Sentence: [CLS] a lovely film [SEP], only [CLS] coloured, arrow to: a class. Pair: [CLS] it rains [SEP] it is wet [SEP], only [CLS] coloured: a class, or a number. Choice: [CLS] she sang [SEP] and bowed [SEP], only [CLS] coloured: a score, once for each ending. Tagging: [CLS] Ida met Lind quist [SEP], Ida, met and Lind coloured, the second piece quist not: a class for each word. Span: [CLS] who ? [SEP] Ida met Ben [SEP], the last three words coloured: where the answer begins and ends."}, "figure": {"caption": "Five heads on the same body. Blue: the vectors that the new layer reads (for a span's \"no answer\", that of [CLS] too). Words of the second text have an orange frame."}}
 import matplotlib.pyplot as plt
 from matplotlib.patches import Rectangle
 
@@ -64,7 +64,7 @@ plt.show()
 # - put any of five heads on a BERT, and prove a sentence classifier equal to Hugging Face's;
 # - label word pieces when words are labelled, and find an answer's pieces when its characters are given, and back;
 # - choose a measure that fits the task, and compute it by hand;
-# - fine-tune on a CPU, and hold the result against frozen vectors and against a bag of words, which sometimes win;
+# - fine-tune on a CPU, and hold the result against a bag of words and against frozen vectors, which sometimes win;
 # - read a model's errors, and recognise five bugs that raise no error.
 #
 # **Time** about 90 minutes. **You need** chapters [7](07_subwords.ipynb), [8](08_training.ipynb) and
@@ -110,7 +110,7 @@ wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 # W x = \begin{pmatrix} 2\cdot 0.5 - 1\\ 1 + 1\end{pmatrix} = \begin{pmatrix} 0\\ 2 \end{pmatrix},\qquad
 # \operatorname{softmax}(0, 2) = (0.12,\ 0.88).$$
 #
-# Suppose that the first class is right. The loss is $-\ln 0.12 = 2.13$. What does it want of $x$? The gradient of the
+# Suppose that the first class is right. The loss is $-\ln 0.1192 = 2.13$. What does it want of $x$? The gradient of the
 # scores is $p - y = (0.12 - 1,\ 0.88)$, and that of $x$ is $W^\top (p - y)$:
 
 # %%
@@ -125,9 +125,9 @@ print("gradient of x", [f"{number:.2f}" for number in x.grad])
 
 # %% [markdown]
 # That vector is all the body ever hears of the task: *less of this, please*. It goes back through the pooler and
-# through every layer, and all of them give way a little. This is **fine-tuning**: the head is new, and everything is
-# trained. If the body is left as it is and only the head learns, the vectors are **features**, and we shall compare
-# the two. In code:
+# through every layer, and all of them give way a little. This is **fine-tuning**: the head is new, and the body is
+# trained with it. If the body is left as it is and only the head learns, the vectors are **features**, and we shall
+# compare the two. In code:
 
 
 # %%
@@ -241,8 +241,9 @@ def frozen(train, test):
 #
 # (`body` has frozen MiniLM's word table: it stays as it is on this page. A batch touches some hundred of its
 # 30,522 rows, and still every step of AdamW would go over all of them. It is half of the model, and leaving it out
-# saves a quarter of the time. The results *from five seeds* that are quoted below were measured with
-# `experiments/fine_tuning_small.py`, which trains the table too, and for an epoch more.)
+# saves a tenth to a quarter of the time, depending on the machine. The results *from five seeds* that are quoted below
+# were measured with `experiments/fine_tuning_small.py`, which trains the table too, with settings of its own; another
+# processor shifts what is trained here by a sentence or two.)
 
 # %%
 source.show(fine_tuning.fine_tune, docstring=False)
@@ -287,7 +288,7 @@ assert found["sentiment"]["fine-tuned"] > found["sentiment"]["bag of words"]
 print("frozen and fine-tuned are above the bag of words; fine-tuned above 0.75: True")
 
 # %% [markdown]
-# Both ways to use BERT beat the word counts. Is it worth the trouble to train 22 million numbers rather than a few
+# Both ways to use BERT beat the word counts. Is it worth the trouble to train eleven million numbers rather than a few
 # hundred? Here hardly. From five seeds, fine-tuning has
 # 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean .2f --> (0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->)
 # right; frozen vectors have 0.84<!-- labelled_sets: sentiment/frozen .2f --> and a bag of words
@@ -297,23 +298,31 @@ print("frozen and fine-tuned are above the bag of words; fine-tuned above 0.75: 
 # ## The same head, another question
 #
 # *I cannot find my other glove.* *I would like other cup of tea.* Which of the two is English? `acceptability` has
-# 120 sentences to learn from, the task is that of CoLA, and not a line of code changes.
+# 120 sentences to learn from, the task is that of CoLA, and nothing changes but the number of epochs and the rate.
 
-# %%
-found["acceptability"], _ = compare("acceptability", epochs=6, rate=1.5e-4)
-assert found["acceptability"]["fine-tuned"] > found["acceptability"]["frozen"]
-assert found["acceptability"]["fine-tuned"] > 0.58
-assert found["acceptability"]["fine-tuned"] > found["acceptability"]["bag of words"]
+# %% tags=["nbval-ignore-output"]
+found["acceptability"], _ = compare("acceptability", epochs=8, rate=1.5e-4)
 assert abs(found["acceptability"]["bag of words"] - 0.5) < 0.1
-print("bag of words within 0.1 of chance; fine-tuned above it, and above frozen: True")
+assert found["acceptability"]["fine-tuned"] > 0.6
+for way, share in found["acceptability"].items():
+    print(f"{way:12} {share:.2f}")
 
 # %% [markdown]
-# A wrong sentence has the words of a right one, so the bag of words is as good as a coin. The frozen vectors are
-# little better. MiniLM's last training, on a billion pairs of texts, was to give texts of *like meaning* like
-# vectors, and there the grammar of a sentence is better left out. It has not been lost, though: fine-tuning, which
-# may change every layer, brings it up. From five seeds,
+# Most wrong sentences have the words of a right one in another order, and few of the pairs of neighbours that would
+# tell are among those of 120 sentences: the bag of words is as good as a coin. The frozen vectors are little better,
+# perhaps because MiniLM's last training, on a hundred million pairs of texts drawn from a billion, was to give texts of
+# that *belong together* like vectors, and asks little about the grammar of a sentence. Fine-tuning, which may change every
+# layer, does better. From five seeds,
 # 0.75<!-- fine_tuning_small: acceptability/test/accuracy/mean .2f --> (0.72<!-- fine_tuning_small: acceptability/test/accuracy/min .2f --> to 0.78<!-- fine_tuning_small: acceptability/test/accuracy/max .2f -->)
-# are right, against 0.62<!-- labelled_sets: acceptability/frozen .2f --> for the best layer of the frozen model.
+# are right, against 0.62<!-- labelled_sets: acceptability/frozen .2f --> for the frozen layer that is best on
+# the 30 validation sentences (with 50 sentences, that lead is less than two standard errors). Did it learn grammar from
+# 120 sentences, or had pre-training prepared it? The control is a body of the same size with fresh weights,
+# trained on the same sentences three times as long. It gets
+# 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right (0.54<!-- fine_tuning_small: acceptability_untrained/test/accuracy/min .2f --> to 0.66<!-- fine_tuning_small: acceptability_untrained/test/accuracy/max .2f -->), and on the validation sentences
+# 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f -->, where the pre-trained one has 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. By themselves
+# the sentences taught such a body about half of it (on the validation sentences nothing); the rest is owed to
+# pre-training.
+# (Where in the body it lay, this does not tell.)
 #
 # And there are tasks where the vectors as they come are best. `similarity` asks how alike two sentences are, from 0
 # to 5. A pair goes in as `[CLS]` $A$ `[SEP]` $B$ `[SEP]`, the head gives one number, and the loss is the squared
@@ -343,8 +352,8 @@ print("Spearman's correlation: shared words below 0.6, cosine above 0.8")
 # %% [markdown]
 # A fresh head that is fine-tuned on 96 pairs does not get there. From five seeds its correlation is
 # 0.57<!-- fine_tuning_small: similarity/test/spearman/mean .2f --> (0.38<!-- fine_tuning_small: similarity/test/spearman/min .2f --> to 0.70<!-- fine_tuning_small: similarity/test/spearman/max .2f -->),
-# the cosine's 0.86<!-- labelled_sets: similarity/frozen .2f -->: the head throws away what the cosine knows and has to find it
-# again.
+# the cosine's 0.86<!-- labelled_sets: similarity/frozen .2f -->: a fresh head begins without what the cosine has, and has to find
+# it.
 #
 # Does the second sentence *follow* from the first? *Lena is taller than Marie, and Marie is taller than Julia*;
 # therefore *Lena is taller than Marie*. `entailment` asks this of pairs, as RTE does, and the head has two classes
@@ -376,11 +385,11 @@ print("shared words and frozen vectors: both between 0.45 and 0.75")
 # Chance is a half. Fine-tuned on 96 pairs, from five seeds, MiniLM has
 # 0.66<!-- fine_tuning_small: entailment/test/accuracy/mean .2f --> (0.62<!-- fine_tuning_small: entailment/test/accuracy/min .2f --> to 0.68<!-- fine_tuning_small: entailment/test/accuracy/max .2f -->)
 # right. Of 40 pairs that is no more than the frozen vectors have,
-# 0.68<!-- labelled_sets: entailment/frozen .2f -->; the standard error is 0.08. What follows from what cannot be
-# learned from so few pairs. RTE has 2,490, and we shall see that they are few, too. Four tasks, four orders, and one
-# body.
+# 0.68<!-- labelled_sets: entailment/frozen .2f -->; the standard error is 0.07. So few pairs taught it a little,
+# and no more than they taught a regression on the frozen vectors. RTE has 2,490, and we shall see that they are few,
+# too. Four tasks, one body, and no way of using it that is always the best.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, near 0.75."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed. The thin lines are twice the standard error that so few sentences have by themselves."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.8), sharey=True)
 colours = [plots.GREY, plots.ORANGE, plots.GREEN, plots.BLUE]
 for ax, (task, n) in zip(
@@ -425,7 +434,8 @@ ax.legend()
 plt.show()
 
 # %% [markdown]
-# One seed is one seed. Five of them, each with other sentences to learn from, give on average:
+# One seed is one seed. Five of them, each with other sentences to learn from (in the last row: in another order), give on
+# average:
 #
 # | sentences | bag of words | frozen | fine-tuned |
 # |---|---|---|---|
@@ -435,12 +445,14 @@ plt.show()
 # | 110 | 0.61<!-- fine_tuning_small: curve/110/bag_of_words/mean .2f --> | 0.84<!-- fine_tuning_small: curve/110/frozen/mean .2f --> | 0.86<!-- fine_tuning_small: curve/110/fine_tuned/mean .2f --> |
 # | 220 | 0.68<!-- fine_tuning_small: curve/220/bag_of_words/mean .2f --> | 0.82<!-- fine_tuning_small: curve/220/frozen/mean .2f --> | 0.87<!-- fine_tuning_small: curve/220/fine_tuned/mean .2f --> |
 #
-# With one setting for all rows, a bag of words with all 220 is not as good as MiniLM with 14. (With the setting that
+# (0.87 and not 0.86 as above, with the same settings: there the 220 sentences come in another order.) With one setting
+# for all rows, a bag of words with all 220 is no better than MiniLM with 14. (With the setting that
 # is best on the validation split, as above, it is a little better:
 # 0.78<!-- labelled_sets: sentiment/bag_of_words .2f -->.) Between frozen and fine-tuned there is hardly a difference:
 # even that of the last row is about one standard error of 80 test sentences, 0.04. With 14 the seeds of fine-tuning reach from
 # 0.60<!-- fine_tuning_small: curve/14/fine_tuned/min .2f --> to 0.80<!-- fine_tuning_small: curve/14/fine_tuned/max .2f -->.
-# One of the lectures advises to fine-tune from about a hundred labelled examples on; here, with this body, fewer do.
+# One of the lectures advises to fine-tune from about a hundred labelled examples on; here, with this body,
+# 28 already give 0.81<!-- fine_tuning_small: curve/28/fine_tuned/mean .2f -->, little more than frozen vectors do.
 #
 # ## Read the errors
 #
@@ -599,8 +611,8 @@ for name, said in (("always O", lazy), ("half a name", half)):
 
 # %% [markdown]
 # Now three ways to find the names of the set `entities`. For the bag, a word is itself, the words before and after it,
-# and whether it has a capital; frozen, it is the last vector of its first piece. On both stands a logistic regression.
-# Fine-tuned is MiniLM under a `TokenTagger`.
+# whether it has a capital, and whether it is the first; frozen, it is the last vector of its first piece. On both
+# stands a logistic regression. Fine-tuned is MiniLM under a `TokenTagger`.
 
 # %%
 train = data.load("entities", "train")
@@ -663,8 +675,8 @@ assert names_found["fine-tuned"] > 0.55
 print("F1: bag of words below 0.50, frozen above it, fine-tuned above 0.55: True")
 
 # %% [markdown]
-# (The bag of words knows a word, its neighbours, and whether it has a capital letter, which the uncased BERT does
-# *not* see. Still it has not met most of the names.) From five seeds, fine-tuning reaches an F1 of
+# (The bag of words knows a word, its neighbours, whether it is the first, and whether it has a capital letter, which
+# the uncased BERT does *not* see. Still 82 of the 88 names are new to it.) From five seeds, fine-tuning reaches an F1 of
 # 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->);
 # frozen vectors of the best layer, 0.72<!-- labelled_sets: entities/frozen .2f -->, are close behind, and which layer that is, is the
 # next chapter's subject. Its errors are of four kinds: a name not seen, a name where there is none, the wrong kind, and
@@ -692,12 +704,26 @@ ErrorTable("Names: the 60 test sentences", columns, wrong)
 # %% tags=["remove-cell"]
 assert len(wrong) == 60 and 5 <= sum(wrong) <= 40
 
+
+def names_of(sentences):
+    """All names in some sentences, small."""
+    return [
+        " ".join(row["words"][a:b]).lower()
+        for row in sentences
+        for _, a, b in metrics.entities(row["labels"])
+    ]
+
+
+met = set(names_of(train))
+assert len(names_of(test)) == 88
+assert sum(name not in met for name in names_of(test)) == 82
+
 # %% [markdown]
 # ## A span: where is the answer?
 #
 # Question and text go in as a pair. The head is two vectors of the width of the model, one for "begins here" and one
-# for "ends here"; each token's score is its product with them. An answer from $i$ to $j$ scores $s_i + e_j$. Not
-# every $(i, j)$ is an answer, though. By hand, on seven tokens:
+# for "ends here"; each token's score is its product with them (and a bias, the same for all tokens). An answer from $i$
+# to $j$ scores $s_i + e_j$. Not every $(i, j)$ is an answer, though. By hand, on seven tokens:
 
 # %%
 tokens = ["[CLS]", "who", "[SEP]", "ida", "met", "ben", "[SEP]"]
@@ -751,13 +777,13 @@ print(metrics.exact_answer("The Tower!", ["tower"]), end=" ")
 print(f"{metrics.answer_f1('the old tower', ['tower']):.2f}", end=" ")
 print(metrics.answer_f1("tower", []), metrics.answer_f1("", []))
 
-# %%
+# %% tags=["nbval-ignore-output"]
 torch.manual_seed(0)
 train = data.load("questions", "train")
 reader = SpanExtractor(body())
 examples = fine_tuning.questions(train, wordpiece)
 batches = fine_tuning.batches(examples, batch_size=8)
-fine_tuning.fine_tune(reader, batches, epochs=3, rate=5e-4, progress=False)
+fine_tuning.fine_tune(reader, batches, epochs=4, rate=3e-4, progress=False)
 
 asked = fine_tuning.questions(questions, wordpiece)
 spans = fine_tuning.predict(reader, asked, threshold=0.0)
@@ -768,8 +794,9 @@ answers = [
 right = [[answer["text"] for answer in row["answers"]] for row in questions]
 silent = metrics.answer_scores([""] * len(right), right)
 reached = metrics.answer_scores(answers, right)
-assert reached.f1 > silent.f1 + 0.1 and reached.f1 > 0.3
-print(f"always silent: F1 {silent.f1:.2f}; fine-tuned above 0.30: True")
+assert reached.f1 > silent.f1 + 0.1
+for name, scores in (("always silent", silent), ("fine-tuned", reached)):
+    print(f"{name:14} F1 {scores.f1:.2f}")
 
 # %% tags=["nbval-ignore-output"]
 for row, answer in list(zip(questions, answers, strict=True))[:6]:
@@ -781,9 +808,11 @@ for row, answer in list(zip(questions, answers, strict=True))[:6]:
 #
 # ## Side by side
 #
-# All seven sets of this book, on their test examples, every setting chosen on the validation examples. Words are
-# counted and frozen vectors read as above; for similarity and choices that means shared words and cosines, and nothing
-# is learned. For questions, "chance" is to be silent always.
+# All seven sets of this chapter, on their test examples, every setting chosen on the validation examples. Words are
+# counted much as above (for the names without capital and place, for entailment with the second sentence's words);
+# frozen vectors are read from the layer that is best on the validation examples; for
+# similarity and choices that means shared words and cosines of the last vectors, and nothing is learned. For
+# questions, "chance" is to be silent always.
 #
 # | set | learns from, is asked | measure | chance | bag of words | frozen | fine-tuned, five seeds |
 # |---|---|---|---|---|---|---|
@@ -795,8 +824,8 @@ for row, answer in list(zip(questions, answers, strict=True))[:6]:
 # | entities | 130, 60 | entity F1 | 0.00<!-- labelled_sets: entities/chance .2f --> | 0.42<!-- labelled_sets: entities/bag_of_words .2f --> | 0.72<!-- labelled_sets: entities/frozen .2f --> | 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->) |
 # | questions | 100, 38 | answer F1 | 0.18<!-- labelled_sets: questions/chance .2f --> | – | – | 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f --> (0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->) |
 #
-# Fine-tuning is clearly ahead once, where it has to bring up what the last vectors have dropped (acceptability). With
-# so few examples it is otherwise level with the frozen vectors, or behind a cosine that needs no examples at all.
+# Fine-tuning is well ahead once, where the frozen vectors say little (acceptability), though by less than two standard
+# errors. With so few examples it is otherwise level with them, or behind a cosine that needs no examples at all.
 #
 # ## On real data
 #
@@ -819,16 +848,15 @@ for row, answer in list(zip(questions, answers, strict=True))[:6]:
 # product; for a question, "bag of words" is the sentence that shares most words with it, and "majority" is silence.
 # Of a SQuAD text only what fits into 192 pieces is read.)
 #
-# Row by row. **SST-2**: with so many phrases, words alone are as good as frozen vectors, and fine-tuning is seven
-# points ahead of both. (BERT base, with five times the parameters, has 93.5 in the table above, on the hidden test
-# split.) **CoLA**: here too the grammar is brought up from where the last vectors have lost it. **RTE**: little better
-# than always saying the same, whatever one does; BERT base has 66.4. **STS-B**: fine-tuning gets to where the plain
-# cosine of MiniLM's vectors is without it, 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->. **WNUT-17**: of
-# names that were chosen to be new, words and spelling find next to none. And the last layer is a weak opponent: on its
-# last four layers side by side a linear layer has 0.37<!-- ner_features: concat_last_four/linear/test/f1/mean .2f -->, and a
-# BiLSTM over a weighted sum of all 0.41<!-- ner_features: weighted_all/bilstm/test/f1/mean .2f -->, as much as fine-tuning.
-# [Chapter 15](15_features.ipynb) is about this. **SQuAD**: two vectors on the frozen body find next to nothing; to hold
-# a question against a text is what the body has to learn, and 6,000 questions teach it a good part.
+# Row by row. **SST-2**: with so many phrases, words alone are as good as frozen vectors, and fine-tuning is seven or
+# eight points ahead of both. (BERT base, with five times the parameters, has 93.5 in the table above, on the hidden test
+# split.) **CoLA**: here too the last vectors say little about grammar, and fine-tuning finds more. **RTE**: little
+# better than always saying the same, whatever one does; BERT base has 66.4. **STS-B**: fine-tuning gets to where the
+# plain cosine of MiniLM's vectors is without it, 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->. **WNUT-17**: of names that were chosen to be new, words and
+# spelling find next to none. And the last layer is a weak opponent: on its last four layers side by side a linear
+# layer has 0.37<!-- ner_features: concat_last_four/linear/test/f1/mean .2f -->, and a BiLSTM over a weighted sum of all 0.41<!-- ner_features: weighted_all/bilstm/test/f1/mean .2f -->, a point below fine-tuning. [Chapter
+# 15](15_features.ipynb) is about this. **SQuAD**: two vectors on the frozen body find next to nothing; with the body
+# trained along, 6,000 questions teach it a good part.
 #
 # How many examples does it take? SST-2 again, with a part of its phrases; the mean of three draws:
 #
@@ -842,10 +870,12 @@ for row, answer in list(zip(questions, answers, strict=True))[:6]:
 #
 # Up to 1,000 phrases, fine-tuning is one or two points ahead of frozen vectors, hardly more than the standard error.
 # From 3,000 on it pulls away: frozen vectors have soon told what they know, and a body that may change goes on
-# learning. The bag of words needs ten times as many phrases, or more, to be where the frozen vectors are.
+# learning. Up to 300, the bag of words needs about twenty times as many phrases to be where the frozen
+# vectors are; with all 67,349 it has caught up.
 #
-# Batches of sentences of like length pay: on a tenth of SST-2, an epoch takes Hugging Face's `Trainer`, which draws its
-# batches at random, 2.0<!-- fine_tuning_speed: ours_over_hugging_face/median .1f --> times as long as ours. Afterwards
+# Our loop, with batches of sentences of like length, is faster: on a tenth of SST-2, an epoch takes Hugging Face's
+# `Trainer`, which draws its batches at random, 2.0<!-- fine_tuning_speed: ours_over_hugging_face/median .1f --> times
+# as long. How much of it is the batching was not measured. Afterwards
 # 0.84<!-- fine_tuning_speed: ours/accuracy/mean .2f --> of the validation split are right with ours and
 # 0.84<!-- fine_tuning_speed: hugging_face/accuracy/mean .2f --> with theirs.
 #
@@ -948,29 +978,36 @@ print("a fresh head, each for itself: more than a quarter illegal")
 #
 # Chapter 8 trained with rates of $10^{-3}$ and more. There was nothing to lose there; here there is.
 
-# %%
+
+# %% tags=["nbval-ignore-output"]
+@torch.no_grad()
+def alike(model):
+    """The mean cosine of two test sentences' pooled vectors, over forty pairs."""
+    pooled = model.bert(tokens, segments, lengths).pooled
+    return F.cosine_similarity(pooled[:40], pooled[40:]).mean().item()
+
+
 ruined = fine_tuned(data.load("sentiment", "train")[:96], epochs=2, rate=5e-3)
-share = metrics.accuracy(judged(ruined, sentences), right)
-with torch.no_grad():
-    pooled = ruined.bert(tokens, segments, lengths).pooled
-alike = F.cosine_similarity(pooled[:40], pooled[40:]).mean()
-assert share < 0.7 and alike > 0.9
-print("accuracy below 0.7; all sentences have nearly the same vector: True")
+for name, model in (("judge", judge), ("ruined", ruined)):
+    share = metrics.accuracy(judged(model, sentences), right)
+    print(f"{name:6} accuracy {share:.2f}  cosine of two sentences {alike(model):.2f}")
+assert share < 0.7 and alike(ruined) > max(0.9, alike(judge) + 0.05)
 
 # %% [markdown]
-# Twelve steps have flattened the body: whatever it reads, it says the same. If a fine-tuned model always names one
-# class, look at the rate and at the warm-up first.
+# Twelve steps have flattened the body: two sentences have nearly the same vector, whatever they say. If a
+# fine-tuned model always names one class, look at the rate and at the warm-up first.
 #
 # ## Summary
 #
 # 1. Each of the five tasks is a linear layer on the pooled vector or on all vectors; fine-tuning trains it and the
-#    body together, for a few epochs, with a small rate: some $10^{-5}$ for BERT base in the paper, $10^{-4}$ to
-#    $5\cdot 10^{-4}$ for MiniLM here.
+#    body together, for a few epochs, with a small rate: some $10^{-5}$ for BERT base in the paper, $5\cdot 10^{-5}$
+#    to $5\cdot 10^{-4}$ for MiniLM here.
 # 2. The first piece of a word carries its label; answers are translated from characters to pieces and back; spans are
 #    searched among the legal ones.
-# 3. Accuracy hides who always says the same; Matthews, entity F1 and exact match do not.
-# 4. Frozen vectors are best where the body was trained for the question, fine-tuning where it knows more than its
-#    last vector says; a bag of words belongs beside both.
+# 3. Accuracy hides who always says the same; Matthews and entity F1 give that 0. Exact match does not, where some
+#    questions have no answer.
+# 4. Frozen vectors are best where the body was trained for the question, fine-tuning where its last vectors say
+#    little; a bag of words belongs beside both.
 # 5. Read the errors.
 #
 # **Homework 6**, questions 1 to 5, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Features from BERT
 #
-# *The light in the hall was still on.* And: *This racing bike is very light for its size.* A dictionary has one entry
-# for the word and numbers its meanings. A table of word vectors has one entry and does not number anything: whatever
-# the sentence, "light" is the same point. BERT has no entry at all. It computes a vector for *this* "light", in this
-# sentence.
+# *The light in the hall was still on.* And: *This racing bike is very light for its size.* A dictionary numbers the
+# meanings of the word, or gives each its entry. A table of word vectors has one entry and does not number anything:
+# whatever the sentence, "light" is the same point. BERT begins with such an entry, and makes of it a vector for
+# *this* "light", in this sentence.
 #
-# In [chapter 14](14_fine_tuning.ipynb) all of BERT was trained further for every task. This chapter leaves it as it is
-# and only reads its vectors off. **What do they know that a table does not, which of the layers should one take them
-# from, and what is lost by not fine-tuning?**
+# In [chapter 14](14_fine_tuning.ipynb) BERT's layers were trained further, anew for every task. This chapter leaves
+# them as they are and only reads vectors off. **What do they know that a table does not, which of the layers should
+# one take them from, and what is lost by not fine-tuning?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -226,8 +226,8 @@ print("turtle and header: cosine below 0.4; the new word to each of them: above 
 print("and to the middle of the two: above 0.75, closer than to either")
 
 # %% [markdown]
-# That is what a table does with two meanings: it puts the word **between** them, at a point where neither drawings nor
-# mails are at home. Whatever the method that fills it, with one row for each word it cannot do otherwise, because
+# That is what this table does with two meanings: it puts the word **between** them, at a point near to both, and not
+# as near to drawings or mails as the word of either alone. Whatever the method that fills it, one row is one point:
 # nobody asks the sentence when the vector is looked up.
 #
 # ## ELMo, GPT, BERT
@@ -292,8 +292,8 @@ print("ours, the library's, Hugging Face's: largest difference < 1e-5")
 source.show(features.word_vectors, docstring=False)
 
 # %% [markdown]
-# It reads texts of similar length together, and keeps what was asked for. Hidden state 0 is the sum of the three
-# embeddings, state $i$ is what layer $i-1$ gives; MiniLM has seven.
+# It reads texts of similar length together, and keeps what was asked for. Hidden state 0 is the normalised sum of the
+# three embeddings, state $i$ is what layer $i-1$ gives; MiniLM has seven.
 #
 # ## Does the vector know the meaning?
 #
@@ -360,13 +360,14 @@ assert abs(by_state[0] - 0.5) < 1e-6 and accuracy(by_position) == 0.5
 assert by_state[-1] == max(by_state) > 0.88 > 0.85 > by_others > 0.75
 
 # %% [markdown]
-# State 0 holds the word and its position, nothing of the sentence: chance. One layer brings it to 0.75, the last one to
-# 0.91. The mean of static vectors has 0.80, and for that nothing had to be understood, only listed. With 96 sentences
-# the standard error of such a share is 0.03 to 0.04. So the last state is better than the baseline by two standard
-# errors of their difference, no more, and which of the states 2 to 6 is best cannot be said.
+# State 0 holds the word and its position, nothing of the sentence: chance. One layer brings it to 0.75, the last one
+# to 0.91. The mean of static vectors has 0.80, and for that nothing had to be understood, only listed. With 96
+# sentences the standard error of such a share is 0.03 to 0.04. So the last state is better than the baseline by about
+# two standard errors of their difference, were the samples independent, no more; and which of the states 2 to 6 is
+# best cannot be said.
 #
-# The four words differ more than the layers do. Here are one of the best and the worst. (In state 0, all that differs
-# is the position, and the matched partners lie on each other.)
+# The words differ more than the states 2 to 6 do. Here are one of the best and the worst. (In state 0, all that
+# differs is the position, and the matched partners lie on each other.)
 
 # %% mystnb={"image": {"alt": "Two rows of four scatter plots. In state 0 only seven points are seen in each, every one an orange square on a blue disc: the positions. Upper row light: two groups from state 2 on, with one or two sentences among the others. Lower row bat: animal and club are mixed in states 2 and 4 and lie side by side in state 6, with a few on the wrong side."}, "figure": {"caption": "The occurrences of two words in hidden states 0, 2, 4 and 6, each in its two directions of largest variance."}}
 figure, axes = plots.small_multiples(8, columns=4, size=(1.8, 1.8))
@@ -380,8 +381,8 @@ plt.show()
 
 # %% [markdown]
 # And the comparison of the three models? We can play it with one. Let MiniLM read only what stands to the left of the
-# word (and the word), as GPT would; only what stands to the right; both by themselves, the two vectors side by side,
-# as ELMo has it; and the whole sentence.
+# word (and the word), which is all that GPT would see; only what stands to the right; both by themselves, the two
+# vectors side by side, as in ELMo; and the whole sentence.
 
 # %%
 SEP = tokenizer.token_id("[SEP]")
@@ -404,10 +405,11 @@ assert max(halves["left of the word"], halves["right of the word"]) < 0.85
 assert halves["both, side by side"] > 0.86
 
 # %% [markdown]
-# One side alone loses eight to ten points: what decides stands now before the word, now behind it. Two readers side by
-# side get it back. Between them and the reader of the whole there are two sentences of 96, that is, nothing. ELMo's
-# arrangement is not the worse one *here*; sentences in which a word on the left must be understood through one on the
-# right before it helps are rare in so small a set. (And MiniLM was never trained to read halves.)
+# One side alone loses eight to ten points: what decides stands now before the word, now behind it. Two readers side
+# by side get it back. Between them and the reader of the whole there are two sentences of 96, that is, nothing.
+# Two halves side by side are not the worse arrangement *here*; sentences in which a word on the left must be understood
+# through one on the right before it helps may be rare in so small a set. (And MiniLM was never trained to read halves,
+# and reads each of them in both directions, which GPT and ELMo's networks do not: only *what* they see is alike.)
 #
 # ## Which layers?
 #
@@ -438,24 +440,26 @@ assert halves["both, side by side"] > 0.86
 # new and odd, those of the test split most of all. But the shape of the columns can.
 #
 # - The embeddings alone are worst, by far, in the paper and on our validation split. The last state is behind the one
-#   before it: 0.7 points in the paper, here five to nine, and on the test split it is hardly better than the
-#   embeddings. MiniLM's last layer was trained for something else, to put similar sentences near each other, and BERT's
-#   for guessing words. One of the lectures asks why another layer than the last might be better, and offers this as a
-#   guess.
+#   before it: 0.7 points in the paper, here five to nine; on the test split it is behind even the embeddings under
+#   the linear layer, and two points ahead of them under the BiLSTM. MiniLM's last layer was trained for something
+#   else, to put similar sentences near each other, and BERT's for guessing words. One of the lectures asks why
+#   another layer than the last might be better, and offers this as a guess.
 # - Under the linear layer, several states are better than any one of these three. Under the BiLSTM, which can make more
 #   of a vector, the second-to-last state alone is about as good as four. The weighted sum of all layers stands out on
 #   the validation split, but not on the test split. The paper's differences, 95.5 to 96.1, are smaller still, and it
 #   gives no spread.
-# - MiniLM's static table is no worse than state 0 on the validation split, though state 0 adds the position to it (and
-#   takes first pieces only); on the test split, under the linear layer, it is. Our own word2vec is useless here: much
-#   of what these names are made of does not occur in two million words of Wikipedia.
-# - Fine-tuning is best in the paper. Here it is four points ahead of the best linear layer on frozen vectors, and as
-#   good as the best BiLSTM.
+# - MiniLM's static table is no worse than state 0 on the validation split, though state 0 adds the position to it
+#   (and takes first pieces only); on the test split, under the linear layer, state 0 is ahead. Our own word2vec is
+#   useless here, probably because much of what these names are made of does not occur in two million words of
+#   Wikipedia.
+# - Fine-tuning is best in the paper. Here it is four points ahead of the best linear layer on frozen vectors, and one
+#   ahead of the BiLSTM that is best on the validation split.
 #
 # ### The same on this page
 #
 # The book's set `entities` has 130 sentences to learn from and 90 held out, with 131 names. That is little, but enough
-# to see the order. The six combinations are slices and sums; "weighted" begins as the plain mean:
+# to see the embeddings and the last state behind the others. The six combinations are slices and sums; "weighted"
+# begins as the plain mean:
 
 # %%
 source.show(LayerCombination.forward, docstring=False)
@@ -548,7 +552,7 @@ labels = [label for e in learn for label in e["labels"]]
 bag.fit(described[0], labels)
 by_bag = f1(bag.predict(described[1]).tolist())
 
-# %% mystnb={"image": {"alt": "Two panels of entity F1. Left, by hidden state: 0.52 at state 0, rising to about 0.75 at states 3 and 4, falling to 0.63 at state 6. Right, bars for the combinations: embeddings 0.52, last 0.63, second to last 0.68, weighted sum of all 0.70, weighted sum of the last four 0.71, concatenation of the last four 0.74. Lines for the static table at 0.48 and for the bag of features at 0.44. A band from 0.69 to 0.80 for fine-tuning."}, "figure": {"caption": "Names found on the book's held-out sentences by a linear tagger. Left: single hidden states. Right: the combinations of BERT's table 7. The band: MiniLM fine-tuned on the same sentences, lowest to highest of five seeds."}}
+# %% mystnb={"image": {"alt": "Two panels of entity F1. Left, by hidden state: 0.52 at state 0, rising to about 0.75 at states 3 and 4, falling to 0.63 at state 6. Right, bars for the combinations: embeddings 0.52, last 0.63, second to last 0.68, weighted sum of all 0.70, weighted sum of the last four 0.71, concatenation of the last four 0.74. Lines for the static table at 0.48 and for the bag of features at 0.44. A band from 0.69 to 0.80 for fine-tuning."}, "figure": {"caption": "Names found on the book's held-out sentences by a linear tagger. Left: single hidden states. Right: the combinations of BERT's table 7. The band: MiniLM fine-tuned on the same sentences, lowest to highest of five seeds, on the 60 test sentences."}}
 figure, (ax, bx) = plt.subplots(
     1, 2, figsize=(7.4, 3.1), sharey=True, width_ratios=[1, 1.5]
 )
@@ -580,14 +584,15 @@ print(
 # But for one pair of neighbours (second to last, weighted sum of all), the order is that of the paper's column, which
 # is surprising for so small a set. In particular the last state comes out below the one before. (With 131 names,
 # differences of less than five points mean little.) The best single state is in the middle; for the *meanings* above,
-# the last was as good as any. So "which layer?" has no answer without a task, and this is the reason for taking
-# several: a mix or a concatenation need not know in advance.
+# the last was as good as any. So what the last layer is worth depends on the task (whether the best layer does,
+# so few sentences cannot show), and this is the reason for taking several: a mix or a concatenation need not know in
+# advance.
 #
 # The band is MiniLM fine-tuned on the same 130 sentences, also under a linear layer. On the test split alone the five
-# seeds reach from 0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to
-# 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->: with so few sentences, the fresh head and the order of the
-# batches matter more than the choice among the better combinations, and the best of the frozen vectors lie within the
-# band.
+# seeds reach from 0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small:
+# entities/test/f1/max .2f -->: with so few sentences, the fresh head and the order of the batches matter more than
+# the choice among the better combinations, and the best of the frozen vectors lie at the height of the band (the bars
+# are of 90 sentences, the band of 60 of them).
 #
 # Here are three of the six on WNUT-17, for you to run with patience and 5 GB of memory. (The numbers will not be quite
 # those of the table: there, the linear layer is trained in another way, by Adam in small batches.)
@@ -609,9 +614,9 @@ else:
 # In the paper the best of the frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4, both
 # on the development split). They have a BiLSTM on top, where fine-tuning adds one linear layer. In our table, a linear
 # layer on the frozen combinations is two to eight points below the BiLSTM: what fine-tuning lets the body do, a tagger
-# on frozen vectors has to do by itself. And it can: on the test split of WNUT-17, our MiniLM fine-tuned under a linear
-# layer has 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->, frozen under the BiLSTM on the weighted sum of four
-# 41.3 %<!-- ner_features: weighted_last_four/bilstm/test/f1/mean .1f -->.
+# on frozen vectors has to do by itself. And it nearly can: on the test split of WNUT-17, our MiniLM fine-tuned under a
+# linear layer has 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->, frozen under the BiLSTM that is best on
+# the validation split (weighted sum of all) 40.5 %<!-- ner_features: weighted_all/bilstm/test/f1/mean .1f -->.
 #
 # What does it cost? Reading all sentences once, forward only, against an epoch of fine-tuning, which adds the backward
 # pass and the optimizer: in our experiment, on the same sentences, the epoch took
@@ -680,9 +685,10 @@ print("[CLS]: below 0.15. The last piece: within six points of the first")
 
 # %% [markdown]
 # The first is the usual one: it is right until the first word of several pieces, and then everything is shifted. The
-# second takes each word's left neighbour. Both look like success, as contextual vectors know about their neighbours.
-# Check on one sentence that the pieces under the vector spell the word. `[CLS]` is one vector for all words. The last
-# piece, often called a mistake, cannot be told from the first by these names, so long as the tagger also learned on it.
+# second takes each word's left neighbour. Both look like success: the first is often right, and a neighbour's vector
+# tells much. Check on one sentence that the pieces under the vector spell the word. `[CLS]` is one vector for all
+# words. The last piece, often called a mistake, cannot be told from the first by these names, so long as the tagger
+# also learned on it.
 #
 # ### Cosines compared across layers
 #
@@ -724,15 +730,15 @@ print("F1 from the last state above 0.5; divided by 100, below 0.05")
 
 length, spread = seen.norm(dim=-1).mean(dim=1), seen.std(dim=1)
 print(f"mean length of a vector: state 4 {length[4]:.1f}, state 6 {length[6]:.1f}")
-constant = int((spread[6] < 1e-6).sum())
-print("numbers of state 6 that are the same for every word:", constant)
+tiny = int((spread[6] < 1e-6).sum())
+print("numbers of state 6 with a standard deviation below 1e-6:", tiny)
 
 # %% [markdown]
 # Small vectors need large weights, and a penalty on large weights (or few steps of training) does not grant them.
 # States differ in length by nature; compare them as they come, and you compare their lengths too. Dividing each number
-# by its standard deviation mends that, with one catch: three of the 384 numbers of MiniLM's last state never change
-# (the last LayerNorm multiplies them by 0, to eight digits and more), and 0 / 0 is NaN. The library sets a least
-# deviation.
+# by its standard deviation mends that, with one catch: three of the 384 numbers of MiniLM's last state hardly change
+# (the last LayerNorm multiplies them by $10^{-8}$ and less). Divided by their deviation they are as large as all the
+# others, or infinite where squares are taken in single precision, in which theirs are 0. The library sets a least deviation.
 #
 # ## Summary
 #
@@ -740,8 +746,8 @@ print("numbers of state 6 that are the same for every word:", constant)
 #    up between them.
 # 2. BERT computes a vector for each occurrence. Whether it knows the meaning is a question for nearest neighbours in
 #    *matched* sentences, with the mean of static vectors as the baseline to beat.
-# 3. Which layer? It depends on the task: for names it is the middle ones, for meanings the later ones do no harm.
-#    Several layers together are a safe choice.
+# 3. Which layer? For names the middle ones; the last is bad for names, and does no harm for meanings. Several layers
+#    together are a safe choice.
 # 4. Frozen features are computed once and serve many models; fine-tuning pays for every one anew.
 # 5. A wrong place in the text has a vector too, and a good one. Look at the pieces.
 #

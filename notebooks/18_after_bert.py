@@ -1,9 +1,9 @@
 # %% [markdown]
 # # After BERT
 #
-# In 2018 BERT led GLUE, the benchmark of nine language tasks, by seven points. When one of our
-# [lectures](../book/references.md) looked at the leaderboard again in 2024, BERT had **rank 49**. Between the two
-# stand years of changes, and many of them fit into ten lines of code.
+# In 2018 BERT led the leaderboard of GLUE, a benchmark of nine language tasks, by almost eight points. When one of
+# our [lectures](../book/references.md) looked at it again in 2024, BERT had **rank 49**. Between the two stand years
+# of changes, and many of them fit into ten lines of code.
 #
 # **What was changed, what did it buy, what is still missing, and what does all this cost?**
 
@@ -94,7 +94,7 @@ plt.show()
 #
 # - recompute a leaderboard's scores, and say what may not be compared;
 # - say what ALBERT, RoBERTa, DeBERTa and I-BERT changed, each in a few lines of code;
-# - name tasks for which a causal mask costs nothing, and tasks for which nothing makes up for it;
+# - name tasks for which a causal mask need not cost anything, and tasks for which nothing in one pass makes up for it;
 # - show on sentences of your own what a sentence vector does not notice;
 # - count what a model costs, in operations and in memory, before you run it, and decide which savings pay.
 #
@@ -163,8 +163,8 @@ print(f"WNLI and RTE {smallest:.0%} of all the lines in the right one")
 # On one scale, as in the left picture, 82.1 became 89.9. And *where*? Half of that gain is made in RTE and CoLA. With
 # WNLI, as in the right picture, more than half of the lines' total length belongs to WNLI and RTE, the two smallest
 # training sets. SST-2 had little left to give. People who had read a short instruction and twenty examples were put at
-# 87.1 on average ([Nangia and Bowman 2019](https://arxiv.org/abs/1905.10425)): the benchmark is used up, which does
-# not mean that language is understood.
+# 87.1 on the leaderboard's own scale ([Nangia and Bowman 2019](https://arxiv.org/abs/1905.10425)), where rank 1 has
+# 91.3: the benchmark is used up, which does not mean that language is understood.
 #
 # ## What was changed
 #
@@ -175,14 +175,14 @@ print(f"WNLI and RTE {smallest:.0%} of all the lines in the right one")
 # | [ELMo](https://arxiv.org/abs/1802.05365) | 2018 | before BERT: two recurrent readers, used as features | 92.2 F1 on CoNLL-2003 |
 # | [ERNIE](https://arxiv.org/abs/1904.09223) | 2019 | hides whole phrases and names, not single tokens (another ERNIE of that year adds a knowledge graph) | best of its time on five Chinese tasks |
 # | [GROVER](https://arxiv.org/abs/1905.12616) | 2019 | no encoder: writes news, left to right, from a headline | tells its own fakes from news with 92 %; the next best detector with 73 % |
-# | [RoBERTa](https://arxiv.org/abs/1907.11692) | 2019 | nothing in the model: ten times the text, larger batches, fresh holes, no NSP | GLUE 88.5 |
+# | [RoBERTa](https://arxiv.org/abs/1907.11692) | 2019 | nothing in the layers: ten times the text, larger batches, fresh holes, no NSP | GLUE 88.5 |
 # | [ALBERT](https://arxiv.org/abs/1909.11942) | 2019 | factorised embedding, one layer used again and again, sentence *order* instead of NSP | GLUE 89.4 |
 # | [XLM-R](https://arxiv.org/abs/1911.02116) | 2019 | RoBERTa on a hundred languages at once | 14.6 points above multilingual BERT on XNLI |
 # | [DeBERTa](https://arxiv.org/abs/2006.03654) | 2020 | content and *relative* position in separate vectors | SuperGLUE 89.9, where people have 89.8 |
 # | [I-BERT](https://arxiv.org/abs/2101.01321) | 2021 | computes with integers only | 2.4 to 4 times as fast on a GPU, accuracy similar |
 # | [HerBERT](https://aclanthology.org/2021.bsnlp-1.1/) | 2021 | BERT for Polish | – |
 #
-# The longest list changes nothing but the **text**: [SciBERT](https://arxiv.org/abs/1903.10676) (1.14 million
+# The longest list changes the **text**, and little else: [SciBERT](https://arxiv.org/abs/1903.10676) (1.14 million
 # papers), [LegalBERT](https://arxiv.org/abs/2010.02559) (12 GB of legal text),
 # [BERTweet](https://arxiv.org/abs/2005.10200) (850 million tweets), [LatinBERT](https://arxiv.org/abs/2009.10053),
 # [AfriBERTa](https://aclanthology.org/2021.mrl-1.11/) (eleven African languages). The scores in this table were
@@ -232,17 +232,18 @@ for name, config in alberts.items():
     print(f"{name:8} {ours / 1e6:6.1f} M parameters, {work:4.2f} × BERT large's work")
 
 # %% [markdown]
-# Equal to Hugging Face's, to the last number. ([The paper's table 1](https://arxiv.org/abs/1909.11942) has 12, 18,
-# 60 and 235 million; the last is 12 million more than its own sizes give.) The model with the famous scores is the
-# last: it has two thirds of BERT large's parameters, and takes **seven and a half times its work** for every text.
-# Sharing saves memory, not time. Whoever compares models by parameters alone compares the wrong number; we shall
-# count both.
+# Equal to Hugging Face's, to the last number. ([The paper's table 1](https://arxiv.org/abs/1909.11942) has 12, 18, 60
+# and 235 million; the last is 12 million more than its own sizes give.) The model with the famous scores is the last:
+# it has two thirds of BERT large's parameters, and takes **seven and a half times its work** for every text. Sharing
+# saves memory, not operations. Whoever compares models by parameters alone compares the wrong number; we shall count
+# both.
 #
 # ### RoBERTa: fresh holes
 #
 # [Chapter 13](13_pretraining.ipynb) built what RoBERTa changed: holes drawn anew at every reading, no next sentence.
-# What is wrong with old holes? BERT's texts were masked in ten versions and read forty times. With 15 %, how many
-# tokens are never asked for?
+# What is wrong with old holes? By RoBERTa's account BERT's texts were masked in ten versions and read forty times; by
+# chapter 13's count they were read 13 times at most, if the batches of short inputs had 256 of them too (with four
+# times as many, 40 again). With 15 %, how many tokens are never asked for?
 
 # %%
 text = torch.full((1, 20_000), 7)
@@ -252,17 +253,19 @@ readings = [
     mask_tokens(text, nothing_special, 4, range(5, 100), MaskingRates(), generator)
     for _ in range(40)
 ]
-for n, name in ((10, "ten versions, forty times"), (40, "forty fresh readings")):
+kinds = {10: "ten versions", 13: "13 fresh readings", 40: "forty fresh readings"}
+for n, name in kinds.items():
     asked = torch.stack([reading.chosen for reading in readings[:n]]).any(dim=0)
     never = 1 - asked.float().mean().item()
     assert abs(never - 0.85**n) < 0.01
-    print(f"{name:26} never asked for: {0.85**n:.2%}")
+    print(f"{name:21} never asked for: {0.85**n:.1%}")
 
 # %% [markdown]
-# A fifth of the text taught nothing as an answer. RoBERTa's paper calls the gain from fresh holes "comparable or
-# slightly better". Most of what it won came otherwise. In its table 4, the accuracy on MNLI is 86.6 for BERT large,
-# trained on 13 GB of text; 89.0 for a model of that size on 16 GB, with fresh holes, without NSP, in batches of 8,000
-# texts instead of 256; 89.3 on 160 GB; and 90.2 after five times as many steps on these.
+# A fifth of the text taught nothing as an answer, however often the ten versions were read. Fresh holes would have
+# saved a good third of that in 13 readings, and nearly all of it in forty. RoBERTa's paper calls the gain from fresh
+# holes "comparable or slightly better". Most of what it won came otherwise. In its table 4, the accuracy on MNLI is
+# 86.6 for BERT large, trained on 13 GB of text; 89.0 for a model of that size on 16 GB, with fresh holes, without
+# NSP, in batches of 8,000 texts instead of 256; 89.3 on 160 GB; and 90.2 after five times as many steps on these.
 #
 # ### DeBERTa: where, apart from what
 #
@@ -318,11 +321,12 @@ print("moved by one place: the same scores")
 
 # %% [markdown]
 # The comparison brings something to light: Hugging Face's module, which runs the published weights, has
-# $\delta(i,j)$ in the *third* term as well, where the paper prints $\delta(j,i)$. The authors' own code does the
-# same ([issue 162](https://github.com/microsoft/DeBERTa/issues/162) of their repository asks about it). A model
-# trained this way has learned its vectors for it; one built from the formula and given those weights is wrong
+# $\delta(i,j)$ in the *third* term as well, where the paper prints $\delta(j,i)$. So has the authors' own code. (There
+# [issue 162](https://github.com/microsoft/DeBERTa/issues/162) asks about it. It takes Hugging Face's module for one
+# that follows the formula, since it computes its indices apart; the lines above say that it does not.) A model trained
+# this way has learned its vectors for it; one built from the formula and given those weights is wrong
 # without an error. The last line shows what the change is for: scores know how far apart two words are, not where
-# the sentence began.
+# the sentence began. (Just before its last softmax, DeBERTa adds absolute positions after all.)
 #
 # ### I-BERT: integers
 #
@@ -347,7 +351,7 @@ tokens = torch.tensor([wordpiece.pair("The keys to the old cabinet are lost.").i
 
 
 def rounded(model, bits, by_row):
-    """The model with all its matrices in whole steps; one step size, or one for each row."""
+    """The model, its linear layers in whole steps; one step size, or one for each row."""
     model = copy.deepcopy(model)
     for module in model.modules():
         if isinstance(module, nn.Linear):
@@ -367,10 +371,10 @@ with torch.no_grad():
         print(f"{bits} bits, {step:20} lowest cosine of a token {lowest:.2f}")
 
 # %% [markdown]
-# The paper's own table gives 0.018 for that error. On this sentence, MiniLM's matrices survive 8 bits, a quarter of
-# the memory, with little loss; with a step for each row, two decimals show none. With 4 bits the rows decide: a few
-# large weights make a common step too coarse for all the others. (Here only the weights were rounded. I-BERT rounds
-# what flows through the layers as well, and computes with integers.)
+# The paper's own table gives 0.018 for that error. On this one sentence, and by cosines, the matrices of MiniLM's
+# linear layers survive 8 bits, a quarter of the memory, with little loss; with a step for each row, two decimals show
+# none. With 4 bits the rows decide: a few large weights make a common step too coarse for all the others. (Here only
+# the weights were rounded. I-BERT rounds what flows through the layers as well, and computes with integers.)
 #
 # ## Encoder or decoder?
 #
@@ -474,11 +478,12 @@ print("each word: full mask above 99 %")
 print(f"           causal mask within 3 points of {bound:.0%}, its limit")
 
 # %% [markdown]
-# For the whole number, the last position has seen everything, and the mask costs nothing. For a word in the middle
-# no amount of training helps: what has not been read yet is not there. SST-2 is a task of the first kind; marking an
-# answer inside a paragraph, as in SQuAD, is one of the second. In between lie pairs, as in MRPC: B's words can look
-# at A's, but not A's at B's. That is a fact about masks, not about sizes. (A decoder may answer in *text* after it
-# has read everything. Then its own words come last, and see all.)
+# For the whole number, the last position has seen everything, and here the mask costs nothing to be seen. For a word
+# in the middle no amount of training helps: what has not been read yet is not there. That is a fact about masks, not
+# about sizes. SST-2 is a task of the first kind; marking an answer inside a paragraph, as in SQuAD, is one of the
+# second. In between lie pairs, as in MRPC: B's words can look at A's, but not A's at B's. That may be why BERT lost
+# so little on the one and so much on the others. (A decoder may answer in *text* after it has read everything. Then
+# its own words come last, and see all.)
 #
 # What the causal mask buys can be counted too. A left-to-right model gets an exercise from every token, BERT from
 # 15 %. And it can *write*: what it has read need not be read again (the cache of [chapter 9](09_generating.ipynb)),
@@ -524,21 +529,20 @@ print(f"both sum to 1; they disagree on {apart:.0%} of it")
 # closer, but nothing in the model makes them equal.) Wang and Cho (2019) let BERT write nevertheless, word by word in
 # random order; the texts were more diverse and slightly worse than those of a left-to-right model.
 #
-# So, will decoders swallow BERT? For years nobody could compare fairly, as sizes and data differed. Two studies of
-# 2025 trained pairs. [Ettin](https://arxiv.org/abs/2507.11412) has encoders and decoders of 17 million to one
-# billion parameters on the same data: encoders are better at classification and retrieval, decoders at writing, and
-# an encoder of 400 million beats a decoder of a billion on MNLI. [Gisserot-Boukhlef et
-# al.](https://arxiv.org/abs/2507.00994) trained 38 models: masked words usually give the better representations, the
-# left-to-right exercise learns faster, and at equal cost it is best to begin from left to right and go on with masked
-# words. If you have labels and texts to be *read*, an encoder is the cheaper answer. If the answer is a text, it is
-# not.
+# So, will decoders swallow BERT? Fair comparisons were rare, as sizes and data differed. Two studies of 2025 trained
+# pairs. [Ettin](https://arxiv.org/abs/2507.11412) has encoders and decoders of 17 million to one billion parameters
+# on the same data: encoders are better at classification and retrieval, decoders at writing, and an encoder of 400
+# million beats a decoder of a billion on MNLI. [Gisserot-Boukhlef et al.](https://arxiv.org/abs/2507.00994) trained
+# 38 models: masked words usually give the better representations, the left-to-right exercise learns faster, and at
+# equal cost it is best to begin from left to right and go on with masked words. If you have labels and texts to be
+# *read*, an encoder is the cheaper answer. If the answer is a text, it is not.
 #
 # ## What BERT cannot do
 #
 # "BERT fails to model plenty of tricky phenomena", says the same list. Let us look for some. To each sentence we
 # wrote one that **means the same** in other words, and one that **looks the same** and means something else. Which
 # of the two has the closer vector? (The mean of MiniLM's last layer, as in chapter 17. This checkpoint was trained
-# to do just that: put sentences of the same meaning together.)
+# for something near that: to put texts that belong together close to each other, paraphrases among them.)
 
 # %%
 TRIPLES = """another topic
@@ -610,7 +614,7 @@ for kind, triples in groups.items():
 gaps = [abs(same - other) for pairs in found.values() for same, other in pairs]
 assert min(gaps) > 1e-3  # no answer hangs on a rounding
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Four panels with eight points each, cosine to the paraphrase across and to the look-alike upwards. Another topic: all points far below the diagonal. Negation: most above it. Word order: all at the top edge, near 1. Numbers: all but one above it, near the diagonal."}, "figure": {"caption": "Each point is a sentence. Below the diagonal the paraphrase is closer (right), above it the look-alike."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four panels with eight points each, cosine to the paraphrase across and to the look-alike upwards. Another topic: all points far below the diagonal. Negation: all but one above it. Word order: all at the top edge, near 1. Numbers: all but one above it, three of them close to it."}, "figure": {"caption": "Each point is a sentence. Below the diagonal the paraphrase is closer (right), above it the look-alike."}}
 figure, axes = plots.small_multiples(4, columns=4, size=(2.1, 2.4))
 for ax, (kind, pairs) in zip(axes, found.items(), strict=True):
     colours = [plots.BLUE if same > other else plots.RED for same, other in pairs]
@@ -628,9 +632,9 @@ assert round(found["word order"][0][1].item(), 2) == 0.98
 
 # %% [markdown]
 # On another topic MiniLM is always right, also where the words would mislead. A "not", another order, a wrong number
-# move its vector less than other words for the same thing do: a dog that bites a man and a man that bites a dog have
-# a cosine of 0.98. What is measured is what a sentence is *about*. For search that is often what one wants. For a
-# leaflet on drugs it is not.
+# nearly always move its vector less than other words for the same thing do: a dog that bites a man and a man that
+# bites a dog have a cosine of 0.98. What is measured is what a sentence is *about*. For search that is often what one
+# wants. For a leaflet on drugs it is not.
 #
 # Thirty-two sentences of our own are a demonstration and no benchmark, the look-alikes were made to be hard, and it
 # is *one vector* of one checkpoint that fails: fine-tuned on pairs, as in chapter 14, the same body can compare the
@@ -687,9 +691,9 @@ for n in (128, 512):
 # %% [markdown]
 # (The heads are asked about 15 % of the positions. Asked about all, they would cost more than a quarter of what all
 # blocks cost.) With this, BERT's pre-training can be recomputed: 900,000 steps with inputs of 128 tokens, 100,000
-# with 512, on 16 chips for base and 64 for large, four days each. The lecture thinks of TPUs of the third
-# generation; Google gave 180 · 10¹² operations a second for a Cloud TPU (four chips) of the second and 420 · 10¹² of
-# the third.
+# with 512, we assume 256 inputs in every step, on 16 chips for base and 64 for large, four days each. The lecture thinks of TPUs
+# of the third generation; Google gave 180 · 10¹² operations a second for a Cloud TPU (four chips) of the second and
+# 420 · 10¹² of the third.
 
 # %%
 PHASES = {128: 900_000, 512: 100_000}  # tokens of an input: steps of 256 inputs
@@ -715,8 +719,8 @@ for name, (config, chips) in models.items():
     print(f"{name:5} {exact:.1e} operations; 6 N D {rule:.1e}; used:", *used)
 
 # %% [markdown]
-# So the chips did a tenth of what they could, or less. (The Transformer's GPUs did a quarter, [chapter
-# 8](08_training.ipynb).) The rule is a sixth too high for base: a fifth of *its* parameters is a table in which each
+# So, if it was 256 in every step, the chips did a tenth of what they could, or less. (The Transformer's GPUs did a
+# quarter, [chapter 8](08_training.ipynb).) The rule is a sixth too high for base: a fifth of *its* parameters is a table in which each
 # token looks up one row. A lecture also repeats that all results of the paper "can be replicated in at most 1 hour
 # on a single Cloud TPU". The largest task is MNLI, 392,000 pairs, three epochs, 128 tokens:
 
@@ -727,8 +731,8 @@ for name, (config, _) in models.items():
     print(f"BERT {name:5} {needed:.1e} operations; of an hour at best:", *shares)
 
 # %% [markdown]
-# For base this is easily true. For large it asks for 43 % of what a v2 can do at best, five times as much as
-# pre-training got out of it.
+# For base it asks for 12 % of what a v2 can do at best, a little more than pre-training got out of it. For large it
+# asks for 43 %, five times as much as pre-training got.
 #
 # ### Memory
 #
@@ -771,20 +775,20 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
     print(f"{dtype!s:15} {small:.1e} {large:9.1f} {fine:.6f}")
 
 # %% [markdown]
-# In `float16` a small gradient is 0 and a large score infinite: `fit(…, mixed_precision="fp16")` therefore
-# multiplies the loss by a large number first and divides the gradients afterwards. `bfloat16` has the range, but no
-# number between 1 and 1.0078: a weight of 1 would never take a step of 0.002. So in *mixed* precision only the
-# matrix products are done in 16 bits; the weights that are trained stay in 32.
+# In `float16` a small gradient is 0 and a large score infinite. Against the first, `fit(…, mixed_precision="fp16")`
+# multiplies the loss by a large number and divides the gradients afterwards. `bfloat16` has the range, but between
+# 0.9961 and 1.0078 no number except 1: a weight of 1 would never take a step of 0.001. So in *mixed* precision only
+# the matrix products are done in 16 bits; the weights that are trained stay in 32.
 #
 # ## What pays
 #
-# Measured with MiniLM on the processor of this page, one core, no dropout (`benchmarks/cost`; medians of
-# neighbouring runs, [results](../book/results.md)). Above 1: more tokens a second. A GPU has not been measured, and
-# its column is empty until it has.
+# Measured on the processor of this page; from the second row on with MiniLM, one core, no dropout (`benchmarks/cost`;
+# medians of neighbouring runs, [results](../book/results.md)). Above 1: more tokens a second. A GPU has not been
+# measured, and its column is empty until it has.
 #
 # | | what it does | here | GPU |
 # |---|---|---|---|
-# | fused attention | never writes down the $n \times n$ weights; forward pass at 128 and at 512 tokens | 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> and 3.6<!-- attention_speed: explicit_over_fused/512/median .1f --> | |
+# | fused attention | never writes down the $n \times n$ weights; attention alone, forward pass, 8 heads of 64, two threads (`benchmarks/attention.py`), at 128 and at 512 tokens | 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> and 3.6<!-- attention_speed: explicit_over_fused/512/median .1f --> | |
 # | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> | |
 # | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.2<!-- cost: batching/over_as_they_come/packed_72/median .1f --> | |
 # | `bfloat16`, training | matrix products in 16 bits | 1.4<!-- cost: precision/training_step/median .1f --> | |
@@ -794,25 +798,26 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 # | checkpointing | 0.40<!-- cost: checkpointing/memory .2f --> of the memory | 1.29<!-- cost: checkpointing/time/median .2f --> times as long | |
 # | two processes | each on a core of its own, against one | 1.7<!-- cost: processes/two_over_one/median .1f --> | |
 #
-# **Padding is the largest waste.** SST-2's training sentences have 13<!-- cost: batching/mean_length .0f --> tokens
-# on average and up to 66<!-- cost: batching/longest .0f -->; two thirds of a random batch are padding. Batches by
-# length and packing save the same here (packing over batches by length:
-# 0.97<!-- cost: batching/over_by_length/packed_72/median .2f -->). What packing adds is that which sentences meet in
-# a batch is left to chance, and that all rows are equally long. It would gain more with a kernel that skips the
-# blocks where nobody may look; ours computes them and throws them away.
+# **Padding is a large waste.** SST-2's training sentences have 13<!-- cost: batching/mean_length .0f --> tokens on
+# average and up to 66<!-- cost: batching/longest .0f -->; two thirds of a random batch are padding. Batches by length
+# and packing save the same here (packing over batches by length: 0.97<!-- cost:
+# batching/over_by_length/packed_72/median .2f -->). What packing adds is that which sentences meet in a batch is left
+# to chance, and that all rows are equally long. It would gain more with a kernel that skips the blocks where nobody
+# may look; ours computes them and throws them away.
 #
-# **16 bits pay on this processor**, because it has units for products of `bfloat16` matrices (AMX). Elsewhere,
-# measure. No number of MiniLM's vectors was off by more than 0.02<!-- cost: precision/largest_difference .2f -->.
+# **16 bits pay on this processor**, which has units for products of `bfloat16` matrices (AMX). Elsewhere, measure. No
+# number of MiniLM's vectors was off by more than 0.021<!-- cost: precision/largest_difference .3f -->.
 #
-# **`torch.compile` does not pay here.** It joins the small operations between the matrix products, and leaves the
-# products, where nearly all of the work is, as they are.
+# **`torch.compile` does not pay here**, probably because it joins the small operations between the matrix products,
+# and leaves the products, where nearly all of the work is, as they are.
 #
-# **Batches of one sentence are slow**, and not because of the model: Adam walks over all 22 million weights at every
-# step, after one sentence as after 64.
+# **Batches of one sentence are slow**, probably not for the model's sake alone: Adam walks over all 22 million
+# weights at every step, after one sentence as after 64.
 #
 # **Checkpointing** gives back more than half of the memory for one forward pass more. **Two processes** have twice
-# the cores, but after each step they must exchange 22 million gradients. (One process with two threads gets
-# 1.5<!-- cost: processes/two_threads_over_one/median .1f --> times the speed of one with one.)
+# the cores, but after each step they must exchange 22 million gradients. How much of the missing 0.3 that takes was
+# not measured; two threads of one process, with nothing to exchange, get 1.5<!-- cost:
+# processes/two_threads_over_one/median .1f --> times the speed of one.
 #
 # ### Packing
 #
@@ -923,8 +928,8 @@ print("five steps: the same losses in one process and in two")
 # ### Packing without the mask
 #
 # "I think that adding the EOS token is an enough signal for the model" was the answer when a user asked ([TRL, issue
-# 805](https://github.com/huggingface/trl/issues/805)) how packed texts are kept from seeing each other. Another
-# found this unsettling ([transformers, issue 25452](https://github.com/huggingface/transformers/issues/25452)).
+# 805](https://github.com/huggingface/trl/issues/805)) how packed texts are kept from seeing each other. Another had
+# found such looks unsettling ([transformers, issue 25452](https://github.com/huggingface/transformers/issues/25452)).
 # BERT's signal is `[SEP]`. Is it enough?
 
 # %%
@@ -941,9 +946,9 @@ for name, hidden in (("no mask", bare), ("mask, but positions run on", running_o
     print(f"{name:27} cosines to the right vectors:", [f"{c:.2f}" for c in cosines])
 
 # %% [markdown]
-# It is not. The sentences take each other's meaning on. That the positions begin anew matters as well. (The 1.00 is the
-# sentence that stands first in the row: its positions are right in any case.) Neither mistake raises an error. A model
-# that is trained so from the start may get used to it; the vectors of a finished one are wrong.
+# It is not. The sentence that stands first, whose positions are right, falls to 0.85 by its neighbours alone. That
+# the positions begin anew matters as well. (With the mask, the first has its 1.00 again.) Neither mistake raises an
+# error. A model that is trained so from the start may get used to it; the vectors of a finished one are wrong.
 #
 # ### A counter that does not count
 #
@@ -965,11 +970,13 @@ print(f"missing: {missing:,} operations; scores and averages are {parts['scores'
 #
 # 1. Same model, two scores: 82.1 and 80.5 average different columns. Of the points gained on the leaderboard since,
 #    more than half were gained in the two smallest tasks.
-# 2. Most successors change the data and the training. ALBERT saves parameters, not work; DeBERTa separates where
-#    from what; weights rounded to 8 bits will do, best with a step for each row.
-# 3. A causal mask costs nothing where the answer is given at the end, and everything where it depends on words to
-#    the right. It buys writing, at a two-hundredth of the work in our example.
-# 4. A sentence vector of MiniLM knows the topic and hardly notices "not", order and numbers.
+# 2. Most successors change the data and the training. ALBERT saves parameters, not work; DeBERTa separates where from
+#    what; on one sentence, matrices rounded to 8 bits hardly moved MiniLM's vectors, least with a step for each row.
+# 3. A causal mask need not cost anything where the answer is given at the end (here: nothing to be seen). Where it is
+#    read off in the middle, in one pass, nothing makes up for the words to the right. It buys writing, at a
+#    two-hundredth of the work in our example.
+# 4. A sentence vector of MiniLM knows the topic. In 22 of our 24 triples, a "not", another order or another number
+#    moves it less than other words for the same thing.
 # 5. Count before you run: training is three times the forward pass, memory is what is kept; less padding and 16 bits
 #    paid here, compiling did not.
 #

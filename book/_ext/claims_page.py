@@ -1,4 +1,4 @@
-"""The directive {claims}: how many claims have which verdict, and every row of claims.yml as a card, lecture by lecture.
+"""The directive {claims}: how many claims have which verdict, the slips, and every row of claims.yml as a card, topic by topic.
 
 Only the data are read here. That they are what the checks compute is for the tests to see to: nothing is trained or loaded in a build.
 """
@@ -37,12 +37,23 @@ class Claims(SphinxDirective):
     """All of the page below its introduction."""
 
     def run(self) -> list[nodes.Node]:
-        """Counts, the filter, and a section for each lecture."""
+        """Counts, the filter, and a section for each topic."""
         self.env.note_reread()
         record = read()
-        sections = [self.lecture(key, lecture, record["claims"]) for key, lecture in record["lectures"].items()]
+        self.lectures = record["lectures"]
+        sections = [self.topic(name, [c for c in record["claims"] if c.topic == key]) for key, name in record["topics"].items()]
         script = nodes.raw("", f"<script>\n{FILTER.read_text(encoding='utf-8')}</script>\n", format="html")
-        return [*self.counts(record), *sections, script]
+        return [*self.counts(record), *self.slips(record["claims"]), *sections, script]
+
+    def slips(self, claims: list[Claim]) -> list[nodes.Node]:
+        """What most readers come for: the slips, each with a link to its card."""
+        found = nodes.bullet_list(classes=["slips"])
+        for claim in (claim for claim in claims if claim.verdict == "slip"):
+            line = self.parse_text_to_nodes(claim.says)[0]
+            place = f"{self.lectures[claim.lecture]['short']}, {claim.where}"
+            line += [nodes.Text(" ("), nodes.reference("", place, refid=f"claim-{claim.id}", internal=True), nodes.Text(")")]
+            found += nodes.list_item("", line)
+        return [nodes.paragraph("", "", nodes.strong("", f"The {len(found)} slips")), found]
 
     def counts(self, record: dict) -> list[nodes.Node]:
         """A table of lectures and verdicts, and what it does not say."""
@@ -58,16 +69,15 @@ class Claims(SphinxDirective):
             f"Of {len(claims)} claims {computed} were computed, each by a function that the tests run again, "
             f"and {len(claims) - computed} were only looked up. {meanings}."
         )
-        return [table_node(["lecture", *VERDICTS, "all"], [*rows, line("all", claims)]), *self.parse_text_to_nodes(summary)]
+        whose = "; ".join(f"{lecture['short']}: {lecture['title']}, {lecture['from']}" for lecture in record["lectures"].values())
+        table = table_node(["lecture", *VERDICTS, "all"], [*rows, line("all", claims)])
+        return [table, *self.parse_text_to_nodes(f"{whose}."), *self.parse_text_to_nodes(summary)]
 
-    def lecture(self, key: str, lecture: dict, claims: list[Claim]) -> nodes.section:
-        """The claims of one lecture, in its order."""
-        title = nodes.title()
-        title += self.parse_text_to_nodes(lecture["title"])[0].children
-        section = nodes.section("", title, names=[nodes.fully_normalize_name(lecture["short"])], classes=["claims"])
+    def topic(self, name: str, claims: list[Claim]) -> nodes.section:
+        """The claims on one topic."""
+        section = nodes.section("", nodes.title("", name), names=[nodes.fully_normalize_name(name)], classes=["claims"])
         self.state.document.note_implicit_target(section)
-        section += nodes.paragraph("", f"{lecture['from']}.")
-        section += [self.card(claim) for claim in claims if claim.lecture == key]
+        section += [self.card(claim) for claim in claims]
         return section
 
     def card(self, claim: Claim) -> ClaimCard:
@@ -75,7 +85,7 @@ class Claims(SphinxDirective):
         card = ClaimCard(ids=[f"claim-{claim.id}"], verdict=claim.verdict)
         head = nodes.paragraph(classes=["claim-head"])
         head += nodes.inline("", claim.verdict, classes=["verdict"])
-        head += nodes.inline("", f" {claim.where}", classes=["claim-where"])
+        head += nodes.inline("", f" {self.lectures[claim.lecture]['short']}, {claim.where}", classes=["claim-where"])
         card += head
         card += self.parse_text_to_nodes(f"**Lecture:** {claim.says}")
         card += self.parse_text_to_nodes(f"**Found:** {claim.printed}")

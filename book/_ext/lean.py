@@ -1,5 +1,8 @@
 """A page loads what it uses and no more, and nothing that keeps its text from being shown."""
 
+import base64
+import hashlib
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -16,6 +19,7 @@ SHEETS = ("_static/styles/*.css", "_static/basic.css", "_static/mystnb.*.css")
 PRIVATE = re.compile("[\ue000-\uf8ff]")  # where an icon font keeps its icons
 AS_WRITTEN = re.compile(r"(<pre\b.*?</pre>|<script\b.*?</script>|<style\b.*?</style>|<textarea\b.*?</textarea>)", re.DOTALL)
 COMMENT, BLANK = re.compile("<!--.*?-->", re.DOTALL), re.compile(r"\n\s*\n")
+PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/]{1000,}={0,2})")
 ICON = re.compile(r'content:"\\([ef][0-9a-f]{3})"')
 
 
@@ -61,6 +65,24 @@ def trim_pages(site: Path) -> None:
         page.write_text("".join(parts), encoding="utf-8")
 
 
+def take_pictures_out(site: Path) -> None:
+    """A slider's frames stand in its notebook as text. On the site they become files: fetched when they are looked at, and not by every
+    search that finds something on the page."""
+    folder = site / "_images"
+    for page in site.glob("**/*.html"):
+
+        def moved(found: re.Match, page: Path = page) -> str:
+            content = base64.b64decode(found[1])
+            picture = folder / f"frame-{hashlib.sha256(content).hexdigest()[:16]}.png"
+            folder.mkdir(exist_ok=True)
+            picture.write_bytes(content)
+            return Path(os.path.relpath(picture, page.parent)).as_posix()
+
+        text = page.read_text(encoding="utf-8")
+        if PICTURE.search(text):
+            page.write_text(PICTURE.sub(moved, text), encoding="utf-8")
+
+
 def trim_icons(site: Path) -> None:
     """Keep in the theme's icon fonts, 300 KB, the thirty icons that the trimmed style sheets still name."""
     styles = "".join(sheet.read_text(encoding="utf-8") for sheet in site.glob("_static/styles/*.css"))
@@ -83,6 +105,7 @@ def trim(app: Sphinx, exception: Exception | None) -> None:
         for path in site.glob(f"_static/{unused}"):
             path.unlink()
     trim_pages(site)
+    take_pictures_out(site)
     trim_styles(site)
     trim_icons(site)
 

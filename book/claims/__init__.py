@@ -20,6 +20,7 @@ VERDICTS = {
     "slip": "it is not so: a wrong number, name or line",
 }
 AGREE = ("holds", "rounded")
+SLIPS_FIRST = ("slip", "loose wording", "rounded", "holds")
 
 
 class Found(NamedTuple):
@@ -44,7 +45,7 @@ class Claim:
     """A row of claims.yml.
 
     Args:
-        id: its name, and its address on the page.  lecture: a key of `lectures`.  where: on which slide, or in which section.
+        id: its name, and its address on the page.  topic, lecture: keys of `topics` and `lectures`.  where: on which slide.
         says: the claim, in our words.
         found: what we found, with places for `values`, such as "{epochs:.1f}".
         verdict: one of `VERDICTS`.
@@ -56,6 +57,7 @@ class Claim:
     """
 
     id: str
+    topic: str
     lecture: str
     where: str
     says: str
@@ -81,9 +83,9 @@ class Claim:
 
 @cache
 def read() -> dict[str, Any]:
-    """claims.yml: `lectures`, a dictionary, and `claims`, a list of `Claim`."""
+    """claims.yml: `lectures` and `topics`, dictionaries, and `claims`, a list of `Claim` by topic, and within a topic slips first."""
     record = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    return {"lectures": record["lectures"], "claims": [Claim(**row) for row in record["claims"]]}
+    return {**record, "claims": [Claim(**row) for row in record["claims"]]}
 
 
 def problems(claim: Claim) -> list[str]:
@@ -93,6 +95,8 @@ def problems(claim: Claim) -> list[str]:
         wrong.append(f"verdict {claim.verdict!r}; there is: {', '.join(VERDICTS)}")
     if claim.lecture not in read()["lectures"]:
         wrong.append(f"lecture {claim.lecture!r}; there is: {', '.join(read()['lectures'])}")
+    if claim.topic not in read()["topics"]:
+        wrong.append(f"topic {claim.topic!r}; there is: {', '.join(read()['topics'])}")
     if not (claim.where and claim.says and claim.found):
         wrong.append("every row says where, what the lecture says and what was found")
     if not claim.check and not claim.sources:

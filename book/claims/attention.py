@@ -69,13 +69,16 @@ def causal_sums() -> Found:
 
 
 def what_is_averaged() -> Found:
-    """The output is the average of the values; it is that of the embeddings only where W_V changes nothing."""
+    """Attention without matrices averages what it looks at; the output of a head with matrices is the average of the values."""
     attention, x = MultiHeadAttention(16, 1), torch.randn(1, 5, 16)
     with torch.no_grad():
         attention.W_O.weight.copy_(torch.eye(16))
     output, weights = attention(x, return_weights=True)
     of_values, of_embeddings = weights[:, 0] @ attention.W_V(x), weights[:, 0] @ x
-    return found(equal(output, of_values) and equal(output, of_embeddings), difference=(output - of_embeddings).abs().max().item())
+    query, states = torch.randn(1, 16), torch.randn(5, 16)
+    plain = scaled_dot_product_attention(query, states, states)
+    as_said = equal(plain, (query @ states.T / 16**0.5).softmax(dim=-1) @ states)
+    return found(as_said and equal(output, of_values), difference=(output - of_embeddings).abs().max().item())
 
 
 def root_of_the_dimension() -> Found:
@@ -101,12 +104,15 @@ def copies_of_the_input() -> Found:
     return found(symmetric == [True, True], gap=(projected - projected.transpose(1, 2)).abs().max().item())
 
 
-def order_is_lost() -> Found:
-    """Self-attention without positions: shuffle the words, and every word gets the vector it had."""
-    attention, x = MultiHeadAttention(32, 4), torch.randn(1, 7, 32)
-    order = torch.randperm(7)
-    moved = (attention(x[:, order]) - attention(x)[:, order]).abs().max().item()
-    return found(moved > 1e-3, below=0.000001 if moved < 1e-6 else moved)
+FAR = "keys to the cabinet which I love so much and are important and I think about all the time are"
+
+
+def one_step_away() -> Found:
+    """The slide's sentence, from "keys" to "are": the weight of the first word for the last, and the steps of a recurrent network."""
+    words = FAR.split()
+    n = len(words)
+    _, weights = MultiHeadAttention(16, 1)(torch.randn(1, n, 16), return_weights=True)
+    return found(weights[0, 0, -1, 0] > 0, between=n - 2, rewritten=n - 1)
 
 
 def giving_and_receiving() -> Found:

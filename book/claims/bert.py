@@ -57,10 +57,13 @@ def separators() -> Found:
 
 
 def other_marks() -> Found:
-    """What BERT's tokenizer makes of <bos>."""
+    """BERT's marks, in the places of <bos>, <sep> and <mask>; and what its tokenizer makes of <bos>."""
     tokenizer = wordpiece()
+    marks = ["[CLS]", "[SEP]", "[MASK]"]
+    pair = tokenizer.pair("this movie is [MASK]", "i like it").tokens
+    same = pair == ["[CLS]", "this", "movie", "is", "[MASK]", "[SEP]", "i", "like", "it", "[SEP]"]
     pieces = tokenizer.tokenize("<bos>").tokens
-    return found("<bos>" in tokenizer.specials, pieces=" ".join(pieces), specials=" ".join(sorted(tokenizer.specials)))
+    return found(same and set(marks) <= set(tokenizer.specials), pieces=" ".join(pieces), specials=" ".join(marks))
 
 
 def vocabulary() -> Found:

@@ -53,16 +53,6 @@ def range_of_i() -> Found:
     return found(waves - 1 == 255 and sinusoidal_positions(3, 512).shape[1] == 2 * waves, waves=waves, d_model=2 * waves)
 
 
-def exponent_of_the_cosine() -> Found:
-    """cos(i / 10000^(2jd)) at d = 512: from j = 1 on the power is beyond what a double holds, and the cosine is 1."""
-    i, d = 5, 512
-    as_written = [math.cos(i / (10000.0 ** (2 * j * d)) if 2 * j * d * 4 < 300 else 0.0) for j in range(256)]
-    right = sinusoidal_positions(i + 1, d)[i, 1::2].tolist()
-    return found(
-        all(abs(a - b) < 1e-5 for a, b in zip(as_written, right, strict=True)), ones=sum(x == 1.0 for x in as_written), of=len(right)
-    )
-
-
 def same_shape() -> Found:
     """Position vectors are as many and as wide as the word vectors, and both stacks get them."""
     model, source, target = tiny(), torch.randint(3, 1000, (1, 5)), torch.randint(3, 1000, (1, 4))
@@ -302,12 +292,6 @@ def one_vector() -> Found:
     """Measured: lists of four numbers translated, through one vector and with attention."""
     without, additive = (results.value("bottleneck", f"accuracy/{kind}/800/4/mean") for kind in ("gru", "additive"))
     return found(without < 0.1 and additive > 0.9, without=without, additive=additive)
-
-
-def results_of_both() -> Found:
-    """Measured: lists of four numbers, by a recurrent decoder with attention and by a Transformer with as many parameters."""
-    additive, transformer = (results.value("bottleneck", f"accuracy/{kind}/800/4/mean") for kind in ("additive", "transformer"))
-    return found(transformer > additive, recurrent=additive, transformer=transformer)
 
 
 def three_differences() -> Found:
