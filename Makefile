@@ -7,6 +7,8 @@ PORT ?= 8000
 PAGE ?= notebooks/02_self_attention.html
 # Chapters and solutions: the notebooks that are executed and whose outputs are stored.
 EXECUTED := notebooks solutions
+# Two processes, a file at a time, in this order: the notebooks first, for they are long and the small files fill up the end.
+PYTEST := --nbval --nbval-current-env -n 2 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # No weights or data are fetched behind the reader's back: the offline defaults are installed with the packages.
 export HF_HUB_OFFLINE ?= 1
@@ -43,11 +45,11 @@ lighthouse: setup  ## Google's audit of one page of the built site (PAGE=noteboo
 
 test: setup system lint  ## everything that guards the book: code, homework, grader, notebooks, site
 	$(PY) tools/site.py build
-	$(PY) -m pytest tests $(EXECUTED) --nbval --nbval-current-env -m "not long" -n 2 --dist loadfile
+	$(PY) -m pytest $(EXECUTED) tests $(PYTEST) -m "not long"
 
 test-long: setup system lint  ## all of it, the slow checks too: nightly, and before a release
 	$(PY) tools/site.py build
-	$(PY) -m pytest tests $(EXECUTED) --nbval --nbval-current-env -n 2 --dist loadfile
+	$(PY) -m pytest $(EXECUTED) tests $(PYTEST)
 
 notebooks: setup  ## run the chapters and solutions, store their outputs, make the student notebooks (ONLY=02 for one)
 	$(PY) tools/notebooks.py run $(ONLY)

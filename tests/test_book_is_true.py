@@ -102,6 +102,45 @@ def test_the_package_names_the_repository_that_the_configuration_names():
     assert source.repository() == notebooks.repository()
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "becomes"),
+    [
+        ("ann/book", "Bob/notes", "bob.github.io/notes https://github.com/Bob/notes"),
+        ("ann/book", "bob/bob.github.io", "bob.github.io https://github.com/bob/bob.github.io"),
+        ("ann/ann.github.io", "bob/notes", "bob.github.io/notes https://github.com/bob/notes"),
+        ("ann/Ann.github.io", "Bob/Bob.github.io", "bob.github.io https://github.com/Bob/Bob.github.io"),
+    ],
+)
+def test_a_site_of_ones_own_stands_at_the_top(tmp_path, old, new, becomes):
+    """GitHub publishes owner/owner.github.io at owner.github.io itself."""
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    page = tmp_path / "page.md"
+    page.write_text(f"{fork.pages(old)} https://github.com/{old}", encoding="utf-8")
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    assert fork.rewrite(tmp_path, old, new) == ["page.md"]
+    assert page.read_text(encoding="utf-8") == becomes
+
+
+def test_words_are_taken_over_without_running_and_code_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebooks, "ROOT", tmp_path)
+    twin = tmp_path / "notebooks" / TWINS[1].name
+    twin.parent.mkdir()
+    for path in (TWINS[1], TWINS[1].with_suffix(".ipynb")):
+        shutil.copy(path, twin.parent)
+    shutil.copy(ROOT / "_config.yml", tmp_path)
+    before = nbformat.read(twin.with_suffix(".ipynb"), as_version=4)
+    text = twin.read_text(encoding="utf-8")
+    twin.write_text(text + "\n# %% [markdown]\n# One more thought.\n", encoding="utf-8")
+    assert notebooks.differences(twin) and "nothing was executed" in notebooks.prose(twin)
+    assert not notebooks.differences(twin)
+    after = nbformat.read(twin.with_suffix(".ipynb"), as_version=4)
+    assert after.cells[-1].source == "One more thought."
+    assert [cell.get("outputs") for cell in after.cells[:-1]] == [cell.get("outputs") for cell in before.cells]
+    twin.write_text(text + "\n# %%\n1 + 1\n", encoding="utf-8")
+    assert "must run it" in notebooks.prose(twin)
+    assert nbformat.read(twin.with_suffix(".ipynb"), as_version=4) == after
+
+
 def test_a_fork_needs_one_command(tmp_path):
     """In a copy of the tracked files, every address becomes the fork's, and the twins stay twins."""
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")

@@ -61,6 +61,27 @@ def test_there_are_rows_enough_and_no_two_of_one_name():
     assert {claim.verdict for claim in ROWS.values()} == set(claims.VERDICTS)
 
 
+def test_rows_stand_by_topic_and_slips_first():
+    topics = list(RECORD["topics"])
+    assert {claim.topic for claim in ROWS.values()} == set(topics)
+    places = [(topics.index(claim.topic), claims.SLIPS_FIRST.index(claim.verdict)) for claim in ROWS.values()]
+    assert places == sorted(places)
+
+
+def test_nothing_rests_on_a_copy_that_cannot_be_read():
+    """Handwriting that ran into print, and a stroke that may be missing, are no slips of a lecture."""
+    assert not {"sequence-preserved", "cosine-exponent"} & set(ROWS)
+
+
+@pytest.mark.parametrize("row", ["better-results", "impact", "far-away"])
+def test_claims_about_large_models_do_not_fall_with_small_runs(row):
+    assert ROWS[row].verdict == "holds"
+
+
+def test_another_notation_is_no_error():
+    assert ROWS["marks"].verdict == "holds" and ROWS["root"].verdict == "holds"
+
+
 def test_every_check_belongs_to_a_row():
     used = {claim.check for claim in ROWS.values()}
     for module in MODULES:
@@ -114,6 +135,7 @@ def test_values_that_the_check_does_not_give_are_noticed():
         ({"check": ""}, "values that nothing computes"),
         ({"verdict": "wrong"}, "there is: holds, rounded"),
         ({"lecture": "mit"}, "there is: hkust"),
+        ({"topic": "poetry"}, "there is: attention"),
         ({"where": ""}, "every row says where"),
         ({"sources": {"devlin2019bert": ""}}, "without the place"),
     ],

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pytest
 import torch
@@ -12,7 +13,8 @@ from test_layers import jiggle
 from torch.testing import assert_close
 
 from lectures_lib.decoding import Decoded, beam, greedy, keep_top_k, keep_top_p, length_penalty, n_best, sample
-from lectures_lib.stepping import Step, StepModel, StepState, evaluating
+from lectures_lib.modes import evaluating
+from lectures_lib.stepping import Step, StepModel, StepState
 from lectures_lib.transformer import Transformer, TransformerConfig, WithoutCache, shift_right
 
 END = 2
@@ -396,3 +398,101 @@ def test_decoded_sentences():
 def test_bad_input_is_refused_with_its_numbers(call, message):
     with pytest.raises(ValueError, match=message):
         call(transformer())
+
+
+# --------------------------------------------------------------------------------- half precision, and texts that have ended
+
+
+class Coarse:
+    """A table's logits in bfloat16, as a model in half precision gives them."""
+
+    def __init__(self, table, dtype=torch.bfloat16):
+        self.table, self.dtype = table, dtype
+
+    def start(self, source, source_lengths=None):
+        return self.table.start(source, source_lengths)
+
+    def step(self, tokens, state, return_weights=False):
+        step = self.table.step(tokens, state)
+        return step._replace(logits=step.logits.bfloat16().to(self.dtype))
+
+
+@pytest.mark.parametrize("decode", [greedy, beam, sample])
+def test_half_precision_scores_are_added_up_in_full(decode):
+    """The same logits, once as bfloat16 and once as float32: the same sentences, and the same scores."""
+    for seed in range(10):
+        torch.manual_seed(seed)
+        table, source = random_table(9, sentences=4), torch.arange(4)[:, None]
+        found = []
+        for dtype in (torch.bfloat16, torch.float32):
+            torch.manual_seed(seed)
+            found.append(decode(Coarse(table, dtype), source, begin=1, end=2, max_len=40, never=[2] if decode is not beam else []))
+        assert found[0].scores.dtype == torch.float32
+        assert torch.equal(found[0].tokens, found[1].tokens)
+        assert torch.equal(found[0].scores, found[1].scores)
+    assert decode(table, source, begin=1, end=2, max_len=4).scores.dtype == torch.float64
+
+
+def language_model(max_len=8):
+    from lectures_lib.language_model import LanguageModel, LanguageModelConfig
+
+    return LanguageModel(LanguageModelConfig(11, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=max_len)).eval()
+
+
+@pytest.mark.parametrize("decode", [greedy, sample, partial(beam, width=2)], ids=["greedy", "sample", "beam"])
+def test_a_finished_text_neither_grows_nor_stops_the_others(decode):
+    """8 positions, prompts of 6 and 2 tokens: the first ends soon, and the second may go on to its eighth."""
+    model = language_model()
+    start, step, scores = model.start, model.step, model.embedding.scores
+    last = []  # the newest token of each row. Behind 3 and 4 the text ends, or goes on with them; behind the others it never does
+    small = torch.tensor([3, 4])
+
+    def biased(x, bias=None):
+        ends = torch.isin(last[-1], small)[:, None]
+        token = torch.arange(11)
+        wanted = torch.where(ends, 20.0 * (token == END) + 10.0 * torch.isin(token, small), 20.0 * (token > 4))
+        return scores(x, bias) / 100 + wanted
+
+    def watched_start(prompt, lengths=None):
+        last.append(prompt[torch.arange(len(prompt)), lengths - 1])
+        return start(prompt, lengths)
+
+    def watched_step(tokens, state, return_weights=False):
+        last.append(tokens)
+        return step(tokens, state, return_weights)
+
+    model.start, model.step, model.embedding.scores = watched_start, watched_step, biased
+    prompt, lengths = torch.tensor([[5, 6, 7, 8, 9, 3], [5, 6, 0, 0, 0, 0]]), torch.tensor([6, 2])
+    found = decode(model, prompt, lengths, end=END, max_len=6)
+    assert found.lengths.tolist() == [0, 6] and len(last[-1]) == (1 if decode in (greedy, sample) else 2)
+    if decode is not sample:
+        alone = decode(model, prompt[1:, :2], lengths[1:], end=END, max_len=6)
+        assert found.sentences()[1] == alone.sentences()[0]
+        assert_close(found.scores[1:], alone.scores)
+    with pytest.raises(ValueError, match="8 tokens already"):
+        decode(model, prompt, lengths, end=END, max_len=9)
+
+
+@pytest.mark.usefixtures("shapes_unchecked")
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"end": None}, TypeError, "end = None"),
+        ({"begin": 1.0}, TypeError, r"begin = 1\.0"),
+        ({"max_len": 3.5}, TypeError, r"max_len = 3\.5"),
+        ({"never": ["a"]}, TypeError, r"never\[0\] = 'a'"),
+        ({"look": -1}, ValueError, "look .* got -1"),
+        ({"look": 1.5}, ValueError, r"look .* got 1\.5"),
+    ],
+)
+def test_numbers_that_are_none_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        greedy(random_table(5), torch.tensor([[0]]), **{"begin": 1, "end": 2, "max_len": 3} | options)
+
+
+def test_parts_that_were_at_rest_stay_so():
+    model = transformer(dropout=0.5).train()
+    model.encoder.eval()
+    for decode in (greedy, beam):
+        decode(model, sources(1), begin=1, end=END, max_len=2)
+        assert model.training and model.decoder.blocks[0].training and not any(part.training for part in model.encoder.modules())

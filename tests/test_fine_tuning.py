@@ -315,8 +315,13 @@ def test_longer_than_the_model_is_refused():
         (lambda: collate([EXAMPLES["choices"][0], EXAMPLES["sentences"][0]]), r"got \[1, 3\]"),
         (lambda: fine_tune(HEADS["sentences"](), batches(EXAMPLES["sentences"], batch_size=4), epochs=0), "got 0"),
         (
-            lambda: fine_tune(SentenceClassifier(body(), 1), batches(EXAMPLES["sentences"], batch_size=20), epochs=1, progress=False),
-            "label 1 .* is not among the 1 there are",
+            lambda: fine_tune(
+                SentenceClassifier(body(), 2),
+                batches([e._replace(target=2) for e in EXAMPLES["sentences"]], batch_size=20),
+                epochs=1,
+                progress=False,
+            ),
+            "label 2 .* is not among the 2 there are",
         ),
         (lambda: fine_tuning.decayed_and_not(body().requires_grad_(False), 0.1), "nothing to train"),
         (lambda: batches([], batch_size=3), "no examples"),

@@ -1,5 +1,8 @@
 """The slider over recorded frames: one picture a value, the same bytes every time, words for those who do not see it."""
 
+import json
+import re
+
 import pytest
 
 from lectures_lib.frames import Frames
@@ -15,9 +18,9 @@ def bars(**options):
 
 def test_there_is_a_picture_for_each_value():
     page = bars(start=1)._repr_html_()
-    frames = page.split("const frames = [")[1].split("]")[0].split(", ")
+    frames = json.loads(re.search("const frames = (.*);", page)[1])
     assert len(set(frames)) == 3
-    assert f"src={frames[1]}".replace("'", '"') in page.replace("'", '"')
+    assert f'src="{frames[1]}"' in page
     assert 'max="2" value="1"' in page
 
 
@@ -32,6 +35,13 @@ def test_words_are_escaped():
     assert "height &lt;cm&gt;" in page
     assert 'alt="a &quot;bar&quot;"' in page
     assert "<cm>" not in page
+
+
+def test_the_slider_says_a_value_as_it_is():
+    values = ["a & b", "it's", '"<b>"', "</script>"]
+    page = Frames(lambda ax, value: None, values, title="", alt="", size=(1.0, 1.0))._repr_html_()
+    assert json.loads(re.search("const values = (.*);", page)[1]) == values
+    assert page.count("</script>") == 1, "a value must not end the script"
 
 
 @pytest.mark.parametrize(("values", "start"), [([1], 0), ([1, 2], 2), ([1, 2], -1)])

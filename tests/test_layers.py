@@ -230,9 +230,9 @@ def test_room_doubles():
         (lambda: TokenEmbedding(5, 8)(torch.tensor([[1, 2], [3, 5]])), r"token id 5 \(row 1, position 1\).* 5, 0 … 4"),
         (lambda: check_tokens(torch.tensor([[-1]]), 9), r"token id -1 \(row 0, position 0\)"),
         (lambda: check_lengths(None, torch.zeros(2, 0, dtype=torch.long)), r"empty: .* \(2, 0\)"),
-        (lambda: check_lengths(torch.tensor([3, 0]), torch.zeros(2, 3)), r"1 to 3 tokens .* \[3, 0\]"),
-        (lambda: check_lengths(torch.tensor([3, 4]), torch.zeros(2, 3)), r"1 to 3 tokens .* \[3, 4\]"),
-        (lambda: check_lengths(torch.tensor([3]), torch.zeros(2, 3)), r"each of the 2 sentences, got lengths of shape \(1,\)"),
+        (lambda: check_lengths(torch.tensor([3, 0]), torch.zeros(2, 3).long()), r"1 to 3 tokens .* \[3, 0\]"),
+        (lambda: check_lengths(torch.tensor([3, 4]), torch.zeros(2, 3).long()), r"1 to 3 tokens .* \[3, 4\]"),
+        (lambda: check_lengths(torch.tensor([3]), torch.zeros(2, 3).long()), r"each of the 2 sentences, got lengths of shape \(1,\)"),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(call, message):

@@ -193,8 +193,8 @@ def test_dropout_acts_in_training_only():
         (lambda model, s, t, n: model(s + 7, t, n), r"token id 1\d .* 11, 0 … 10"),
         (lambda model, s, t, n: model(s, t - 13, n), r"token id -\d .* 13, 0 … 12"),
         (lambda model, s, t, n: model.step(torch.tensor([4, 13]), model.start(s, n).state), r"token id 13 .* 13, 0 … 12"),
-        (lambda *_: Seq2SeqConfig(5, 5, d_hidden=7), r"d_hidden=7"),
-        (lambda *_: Seq2SeqConfig(0, 5), r"source_vocab_size=0"),
+        (lambda *_: Seq2SeqConfig(5, 5, d_hidden=7), r"d_hidden = 7"),
+        (lambda *_: Seq2SeqConfig(0, 5), r"source_vocab_size = 0"),
         (lambda *_: Seq2SeqConfig(5, 5, attention="scaled"), r"'scaled'; there is: additive, dot, general"),
     ],
 )

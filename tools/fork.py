@@ -21,8 +21,10 @@ def current(root: Path) -> str:
 
 
 def pages(slug: str) -> str:
-    """Where GitHub Pages publishes a repository's site."""
+    """Where GitHub Pages publishes a repository's site; that of a repository named <owner>.github.io stands at the top."""
     owner, name = slug.split("/")
+    if name.lower() == f"{owner.lower()}.github.io":
+        return name.lower()
     return f"{owner.lower()}.github.io/{name}"
 
 
@@ -30,13 +32,15 @@ def rewrite(root: Path, old: str, new: str) -> list[str]:
     """Replace the old address by the new one in every tracked text file; the names of the files changed."""
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True).stdout.split("\0")
     changed = []
+    # In one pass: owner/owner.github.io, the repository, has its site's address in it.
+    addresses = re.compile(rf"(?<![\w.-])(?:{re.escape(old)}|{re.escape(pages(old))})")
     for name in filter(None, tracked):
         path = root / name
         try:
             text = path.read_text(encoding="utf-8")
         except (UnicodeDecodeError, FileNotFoundError):
             continue
-        mended = text.replace(pages(old), pages(new)).replace(old, new)
+        mended = addresses.sub(lambda found: new if found.group() == old else pages(new), text)
         if mended != text:
             path.write_text(mended, encoding="utf-8")
             changed.append(name)

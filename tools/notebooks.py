@@ -1,6 +1,7 @@
 """Keeps each notebook and its text twin one thing: `NN_name.py` is what one edits, `NN_name.ipynb` the same, executed.
 
 python tools/notebooks.py run [ONLY]   run every notebook (or those whose name starts with ONLY) and store the outputs
+python tools/notebooks.py prose [ONLY] the same where only words, captions or tags have changed: no cell is executed, the outputs stay
 python tools/notebooks.py check        say where a notebook and its twin differ; exit 1 if they do
 """
 
@@ -85,6 +86,26 @@ def run(twin: Path) -> None:
     client.execute(cwd=str(twin.parent))
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+    _store(notebook, twin)
+    print(f"{twin.relative_to(ROOT)}: {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def prose(twin: Path) -> str:
+    """Take the twin's words into the notebook, whose outputs stay; what was done, or why nothing was."""
+    notebook, executed = jupytext.read(twin), nbformat.read(twin.with_suffix(".ipynb"), as_version=4)
+    codes, old = ([cell for cell in either.cells if cell.cell_type == "code"] for either in (notebook, executed))
+    name = twin.relative_to(ROOT)
+    if [cell.source for cell in codes] != [cell.source for cell in old]:
+        return f"{name}: code has changed, `make notebooks ONLY={twin.stem[:2]}` must run it"
+    for cell, run_before in zip(codes, old, strict=True):
+        cell.outputs, cell.execution_count = run_before.outputs, run_before.execution_count
+    for i, cell in enumerate(notebook.cells):
+        cell["id"] = f"cell-{i:02}"
+    _store(notebook, twin)
+    return f"{name}: written, nothing was executed"
+
+
+def _store(notebook: nbformat.NotebookNode, twin: Path) -> None:
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -92,7 +113,6 @@ def run(twin: Path) -> None:
     draft = twin.with_suffix(".ipynb.draft")
     nbformat.write(notebook, draft)
     draft.replace(twin.with_suffix(".ipynb"))
-    print(f"{twin.relative_to(ROOT)}: {time.perf_counter() - start:.0f} s", flush=True)
 
 
 def _inputs(notebook: nbformat.NotebookNode) -> list[tuple]:
@@ -109,12 +129,15 @@ def main() -> None:
     if command == "check":
         found = [line for twin in twins() for line in differences(twin)]
         sys.exit("\n".join([*found, "The twin (.py) counts: `make notebooks` makes the notebook from it."]) if found else 0)
-    if command != "run":
+    if command not in ("run", "prose"):
         sys.exit(__doc__)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     chosen = twins(only)
     if not chosen:
         sys.exit(f"no notebook's name starts with {only!r}; there are: {', '.join(t.stem for t in twins())}")
+    if command == "prose":
+        said = [prose(twin) for twin in chosen if differences(twin)]
+        sys.exit("\n".join(line for line in said if "code has changed" in line) or 0)
     failed = []
     for twin in chosen:
         try:

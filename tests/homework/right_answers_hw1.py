@@ -179,13 +179,13 @@ class HeadsOneByOne(nn.Module):
     def forward(self, x, mask=None):
         if mask is None:
             mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool)
-        mask = mask.expand(len(x), 1, x.shape[1], x.shape[1])[:, 0]
+        mask = mask.expand(len(x), self.n_heads, x.shape[1], x.shape[1])
         heads = []
         for i in range(self.n_heads):
             own = slice(i * self.d_head, (i + 1) * self.d_head)
             Q, K, V = x @ self.W_Q.weight[own].T, x @ self.W_K.weight[own].T, x @ self.W_V.weight[own].T
             scores = (Q @ K.transpose(1, 2)) / self.d_head**0.5
-            heads.append(scores.masked_fill(~mask, -1e9).softmax(dim=-1) @ V)
+            heads.append(scores.masked_fill(~mask[:, i], -1e9).softmax(dim=-1) @ V)
         return self.W_O(torch.cat(heads, dim=-1))
 
 
@@ -305,6 +305,26 @@ def order_word_by_word(X, permutation, positions=None):
     return torch.stack([shuffled[seats.index(word)] - row for word, row in enumerate(_reading(X + P))])
 
 
+class HeadsWithBuffers(nn.Module):
+    """With buffers of its own, kept or not, and layers under a second name."""
+
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__()
+        self.n_heads = n_heads
+        self.projections = nn.ModuleDict({name: nn.Linear(d_model, n_heads * d_head, bias=False) for name in "QKV"})
+        self.W_Q, self.W_K, self.W_V = self.projections["Q"], self.projections["K"], self.projections["V"]
+        self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
+        self.register_buffer("scale", torch.tensor(float(d_head)).rsqrt())
+        self.register_buffer("lowest", torch.tensor(-math.inf), persistent=False)
+
+    def forward(self, x, mask=None):
+        Q, K, V = (layer(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for layer in self.projections.values())
+        scores = Q @ K.mT * self.scale
+        if mask is not None:
+            scores = torch.where(mask, scores, self.lowest)
+        return self.W_O((scores.softmax(-1) @ V).transpose(1, 2).flatten(2))
+
+
 RIGHT_ANSWERS = {
     "hw1.scaled_dot_product_attention": (
         attention_einsum,
@@ -322,7 +342,7 @@ RIGHT_ANSWERS = {
     "hw1.causal_mask": (causal_by_comparison, causal_by_lists, causal_triu_negated, causal_last_rows, causal_recursive),
     "hw1.padding_mask": (padding_loops, padding_flipped, padding_lists, padding_pads_hidden),
     "hw1.split_heads": (split_chunks, split_permute, split_slices, split_einsum),
-    "hw1.MultiHeadAttention": (HeadsOneByOne, HeadsEinsum, HeadsInTheBatch),
+    "hw1.MultiHeadAttention": (HeadsWithBuffers, HeadsOneByOne, HeadsEinsum, HeadsInTheBatch),
     "hw1.sinusoidal_positions": (positions_loops, positions_exp_log, positions_quarter_turn, positions_complex),
     "hw1.order_effect": (order_put_back, order_by_matrix, order_positions_unshuffled, order_word_by_word),
 }

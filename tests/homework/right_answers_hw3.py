@@ -396,6 +396,18 @@ def trained_on_all_at_once(texts, prompts, vocab_size):
     return model(prompts).argmax(-1)[torch.arange(len(prompts)), last]
 
 
+class CacheWithBuffers(CacheFused):
+    """With a buffer for the mask, as in nanoGPT, and below no_grad: it only writes."""
+
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__(d_model, n_heads, max_len)
+        self.register_buffer("tril", torch.ones(max_len, max_len).tril())
+
+    @torch.no_grad()
+    def forward(self, x, past=None):
+        return super().forward(x, past)
+
+
 RIGHT_ANSWERS = {
     "hw3.byte_pairs": (pairs_by_regular_expression, pairs_with_counts_kept, pairs_recursively),
     "hw3.word_pieces": (pieces_shrinking, pieces_by_candidates, pieces_recursively),
@@ -403,6 +415,6 @@ RIGHT_ANSWERS = {
     "hw3.smoothed_cross_entropy": (smoothing_by_targets, smoothing_by_torch, smoothing_by_divergence, smoothing_place_by_place),
     "hw3.nucleus": (nucleus_by_inverse_order, nucleus_by_shifted_mask, nucleus_row_by_row, nucleus_by_comparing_all),
     "hw3.beam_search": (beam_by_tensors, beam_with_heapq, beam_by_steps_of_dictionaries),
-    "hw3.CachedAttention": (CacheFused, CacheTokenByToken, CacheHeadByHead),
+    "hw3.CachedAttention": (CacheFused, CacheTokenByToken, CacheHeadByHead, CacheWithBuffers),
     "hw3.train_and_predict": (trained_by_epochs, trained_by_log_probabilities, trained_on_all_at_once),
 }

@@ -13,10 +13,6 @@ from torch import nn
 # ------------------------------------------------------------------------------------------------------------------- patches
 
 
-def patches_unfold(images, patch_size):
-    return F.unfold(images, kernel_size=patch_size, stride=patch_size).transpose(1, 2)
-
-
 def patches_tensor_unfold(images, patch_size):
     blocks = images.unfold(2, patch_size, patch_size).unfold(3, patch_size, patch_size)  # batch, channels, rows, columns, p, p
     return blocks.permute(0, 2, 3, 1, 4, 5).flatten(1, 2).flatten(2)
@@ -56,10 +52,6 @@ def convolution_module(images, weight, bias, patch_size):
         layer.weight.copy_(weight.view_as(layer.weight))
         layer.bias.copy_(bias)
         return layer(images).flatten(start_dim=2).mT
-
-
-def convolution_avoided(images, weight, bias, patch_size):
-    return F.linear(F.unfold(images, patch_size, stride=patch_size).mT, weight, bias)
 
 
 def convolution_by_features(images, weight, bias, patch_size):
@@ -246,8 +238,8 @@ def rollout_image_by_image(weights, rows, columns):
 
 
 RIGHT_ANSWERS = {
-    "hw4.patches": (patches_unfold, patches_tensor_unfold, patches_cut_out, patches_einsum, patches_split),
-    "hw4.embed_by_convolution": (convolution_view, convolution_module, convolution_avoided, convolution_by_features),
+    "hw4.patches": (patches_tensor_unfold, patches_cut_out, patches_einsum, patches_split),
+    "hw4.embed_by_convolution": (convolution_view, convolution_module, convolution_by_features),
     "hw4.PatchEmbedding": (EmbeddingRepeated, EmbeddingApart, EmbeddingFilledIn, EmbeddingPadded),
     "hw4.resize_positions": (resize_transposed, resize_by_matrices, resize_one_way_then_the_other, resize_feature_by_feature),
     "hw4.vit_parameters": (count_added_up, count_formula, count_modules, count_by_head),

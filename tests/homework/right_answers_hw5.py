@@ -166,7 +166,7 @@ def mask_by_words(tokens, chance, fate, others):
 
 def mask_by_accumulate(tokens, chance, fate, others):
     starts = list(accumulate(range(len(tokens)), lambda start, i: start if tokens[i].startswith("##") else i))
-    chosen = [chance[start] < 0.15 and not tokens[start].startswith("[") for start in starts]
+    chosen = [chance[start] < 0.15 and tokens[start] not in ("[CLS]", "[SEP]", "[PAD]") for start in starts]
     choices = zip(tokens, chosen, fate, others, strict=True)
     return [token if not c or f >= 0.9 else other if f >= 0.8 else "[MASK]" for token, c, f, other in choices], chosen
 
@@ -208,7 +208,8 @@ class HeadByLoop(nn.Module):
 
     def forward(self, hidden, token_vectors, at=None):
         if at is not None:
-            hidden = torch.stack([hidden[b, i] for b in range(at.shape[0]) for i in range(at.shape[1]) if at[b, i]])
+            chosen = [hidden[b, i] for b in range(at.shape[0]) for i in range(at.shape[1]) if at[b, i]]
+            hidden = torch.stack(chosen) if chosen else hidden[:0, 0]
         x = self.dense(hidden)
         x = self.norm(x * 0.5 * (1 + torch.erf(x / math.sqrt(2))))
         return torch.einsum("...d,vd->...v", x, token_vectors) + self.bias

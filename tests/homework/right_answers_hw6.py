@@ -277,7 +277,7 @@ def loss_by_loops(vectors, near_vectors, words, near, noise):
         v = vectors[words[b]]
         total = total + F.softplus(-torch.dot(v, near_vectors[near[b]]))
         for j in noise[b]:
-            total = total - torch.log(1 - torch.sigmoid(torch.dot(v, near_vectors[j])))
+            total = total + torch.logaddexp(torch.zeros(()), torch.dot(v, near_vectors[j]))
     return total / len(words)
 
 

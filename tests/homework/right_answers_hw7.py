@@ -290,7 +290,7 @@ def ranking_by_loops(u, v, text, scale=20.0):
 
 def ranking_by_exponentials(u, v, text, scale=20.0):
     cosines = (u @ v.T) / (u.norm(dim=1)[:, None] * v.norm(dim=1))
-    e = torch.exp(scale * cosines)
+    e = torch.exp(scale * (cosines - 1))
     counts = (text.unsqueeze(1) != text.unsqueeze(0)).float() + torch.eye(len(u))
     return -torch.log(e.diagonal() / (e * counts).sum(dim=1)).mean()
 

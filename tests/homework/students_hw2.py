@@ -464,6 +464,157 @@ def count_by_torchs_transformer(vocab_size, d_model, n_heads, d_ff, n_layers, ti
     return sum(p.numel() for p in model.parameters()) + (1 if tied else 3) * vocab_size * d_model + vocab_size
 
 
+def additive_square_matrices_untransposed(query, states, W_q, W_k, v, lengths):
+    q = query @ W_q if W_q.shape[0] == W_q.shape[1] else query @ W_q.T
+    e = torch.tanh(q[:, None] + states @ W_k.T) @ v
+    mask = torch.arange(states.shape[1]) < lengths[:, None]
+    alpha = torch.softmax(e.masked_fill(~mask, float("-inf")), dim=-1)
+    return (alpha[:, None] @ states).squeeze(1), alpha
+
+
+class StepFirstLengthForAll(nn.Module):
+    def __init__(self, vocab_size, d_embedding, d_hidden):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.gru = nn.GRUCell(d_embedding, d_hidden)
+        self.W_c = nn.Linear(2 * d_hidden, d_hidden)
+        self.output = nn.Linear(d_hidden, vocab_size)
+
+    def forward(self, word, hidden, states, lengths):
+        hidden = self.gru(self.embedding(word), hidden)
+        words = states[:, : int(lengths[0])]
+        alpha = (words @ hidden[:, :, None]).squeeze(-1).softmax(dim=-1)
+        context = (alpha[:, :, None] * words).sum(dim=1)
+        f = torch.tanh(self.W_c(torch.cat([context, hidden], dim=-1)))
+        return self.output(f), hidden
+
+
+class StepLogProbabilitiesReturned(nn.Module):
+    def __init__(self, vocab_size, d_embedding, d_hidden):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.gru = nn.GRUCell(d_embedding, d_hidden)
+        self.W_c = nn.Linear(2 * d_hidden, d_hidden)
+        self.output = nn.Linear(d_hidden, vocab_size)
+
+    def forward(self, word, hidden, states, lengths):
+        hidden = self.gru(self.embedding(word), hidden)
+        e = (states * hidden[:, None]).sum(-1)
+        mask = torch.arange(states.shape[1]) < lengths[:, None]
+        alpha = e.masked_fill(~mask, float("-inf")).softmax(-1)
+        context = (alpha[..., None] * states).sum(1)
+        f = self.W_c(torch.cat([context, hidden], -1)).tanh()
+        return self.output(f).log_softmax(-1), hidden
+
+
+class EncoderRoadNormalised(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, pre_norm=False):
+        super().__init__()
+        self.pre_norm = pre_norm
+        self.self_attention = MultiHeadAttention(d_model, n_heads)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.pre_norm:
+            x = x + self.self_attention(self.norm_1(x), mask=mask)
+            x = self.norm_2(x)
+            return x + self.W_2(F.relu(self.W_1(x)))
+        x = self.norm_1(x + self.self_attention(x, mask=mask))
+        return self.norm_2(x + self.W_2(F.relu(self.W_1(x))))
+
+
+class EncoderMaskForgottenInPreNorm(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, pre_norm=False):
+        super().__init__()
+        self.pre_norm = pre_norm
+        self.self_attention = MultiHeadAttention(d_model, n_heads)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+
+    def feed_forward(self, x):
+        return self.W_2(torch.relu(self.W_1(x)))
+
+    def forward(self, x, mask=None):
+        if not self.pre_norm:
+            x = self.norm_1(x + self.self_attention(x, mask=mask))
+            return self.norm_2(x + self.feed_forward(x))
+        x = x + self.self_attention(self.norm_1(x))
+        return x + self.feed_forward(self.norm_2(x))
+
+
+class DecoderCausalMaskOnTheSource(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.norm_3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, source_mask=None):
+        def causal(rows, columns):
+            return torch.tril(torch.ones(rows, columns, dtype=torch.bool))
+
+        if source_mask is None:
+            source_mask = causal(x.shape[1], memory.shape[1])
+        x = self.norm_1(x + self.self_attention(x, mask=causal(x.shape[1], x.shape[1])))
+        x = self.norm_2(x + self.cross_attention(x, memory, source_mask))
+        return self.norm_3(x + self.W_2(F.relu(self.W_1(x))))
+
+
+class DecoderSourceMaskOnTheTarget(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.norm_3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, source_mask=None):
+        n = x.shape[1]
+        target_mask = torch.ones(n, n, dtype=torch.bool).tril()
+        if source_mask is not None and source_mask.shape[-1] == n:
+            target_mask = target_mask & source_mask
+        x = self.norm_1(x + self.self_attention(x, mask=target_mask))
+        x = self.norm_2(x + self.cross_attention(x, memory, source_mask))
+        return self.norm_3(x + self.W_2(F.relu(self.W_1(x))))
+
+
+def loss_padding_left_out_of_the_softmax(logits, target, pad):
+    vocabulary = torch.arange(logits.shape[-1])
+    logits = logits.masked_fill(vocabulary == pad, -1e9)
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad)
+
+
+def count_norm_squared(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
+    attention = 4 * (d_model * d_model + d_model)
+    feed_forward = (d_model * d_ff + d_ff) + (d_ff * d_model + d_model)
+    norm = d_model**2
+    encoder = attention + feed_forward + 2 * norm
+    decoder = 2 * attention + feed_forward + 3 * norm
+    matrices = 1 if tied else 3
+    return n_layers * (encoder + decoder) + matrices * vocab_size * d_model + vocab_size
+
+
+def count_norms_of_one_layer(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
+    attention = 4 * d_model * (d_model + 1)
+    feed_forward = 2 * d_model * d_ff + d_ff + d_model
+    norms = 5 * 2 * d_model
+    layers = n_layers * (3 * attention + 2 * feed_forward)
+    matrix = vocab_size * d_model
+    return layers + norms + (matrix if tied else 3 * matrix) + vocab_size
+
+
 STUDENTS = {
     "hw2.additive_attention": {
         "query_has_no_say": [additive_without_tanh, additive_states_only],
@@ -473,6 +624,7 @@ STUDENTS = {
         "softmax_over_batch": [additive_dim_zero],
         "projected_states_averaged": [additive_keys_as_values],
         "tanh_after_v": [additive_squeezed],
+        "square_matrices_untransposed": [additive_square_matrices_untransposed],
     },
     "hw2.DecoderStep": {
         "old_state_looks": [StepBahdanausOrder],
@@ -482,6 +634,8 @@ STUDENTS = {
         "scaled": [StepDefaultScale],
         "old_state_returned": [StepKeepsOldState],
         "gru_arguments_swapped": [StepGruBackwards],
+        "first_length_for_all": [StepFirstLengthForAll],
+        "log_probabilities_returned": [StepLogProbabilitiesReturned],
     },
     "hw2.layer_norm": {
         "unbiased_variance": [norm_torch_std, norm_torch_var],
@@ -496,12 +650,13 @@ STUDENTS = {
     },
     "hw2.EncoderBlock": {
         "pre_norm_ignored": [BlockPaperOnly],
-        "road_normalised": [BlockOverwrites],
+        "road_normalised": [EncoderRoadNormalised, BlockOverwrites],
         "mask_taken_for_context": [BlockMaskSecond],
         "mask_inverted": [BlockTorchsMask],
         "relu_forgotten": [BlockLinear],
         "no_residual": [BlockNoPlus],
         "sublayer_normalised_not_sum": [BlockNormInside],
+        "mask_forgotten_in_pre_norm": [EncoderMaskForgottenInPreNorm],
     },
     "hw2.DecoderBlock": {
         "no_causal_mask": [DecoderSeesAll],
@@ -509,8 +664,8 @@ STUDENTS = {
         "sees_the_next": [DecoderOffByOne],
         "queries_from_the_source": [DecoderMemoryAsks],
         "source_mask_ignored": [DecoderForgetsSourceMask],
-        "causal_mask_on_the_source": [DecoderCausalBoth],
-        "source_mask_on_the_target": [DecoderMaskAsSelfMask],
+        "causal_mask_on_the_source": [DecoderCausalMaskOnTheSource, DecoderCausalBoth],
+        "source_mask_on_the_target": [DecoderSourceMaskOnTheTarget, DecoderMaskAsSelfMask],
         "pre_norm": [DecoderPreNorm],
     },
     "hw2.teacher_forcing": {
@@ -531,6 +686,7 @@ STUDENTS = {
         "summed": [loss_sum],
         "shifted_again": [loss_as_language_models_do],
         "viewed_instead_of_transposed": [loss_view],
+        "padding_left_out_of_the_softmax": [loss_padding_left_out_of_the_softmax],
     },
     "hw2.count_parameters": {
         "biases_forgotten": [count_matrices],
@@ -539,5 +695,7 @@ STUDENTS = {
         "tied_embeddings_counted_again": [count_ends_apart],
         "third_norm_forgotten": [count_no_b_2],
         "final_norms_counted": [count_by_torchs_transformer],
+        "norm_squared": [count_norm_squared],
+        "norms_of_one_layer": [count_norms_of_one_layer],
     },
 }

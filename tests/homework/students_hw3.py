@@ -485,6 +485,354 @@ def last_column(texts, prompts, vocab_size):
 
 
 BELOW = (gradients_never_zero, never_a_step, last_column)
+
+
+def pieces_with_or_without(word, vocabulary):
+    """A piece that has no mark fits anywhere."""
+    found, rest = [], word
+    while rest:
+        for n in range(len(rest), 0, -1):
+            spelled = [piece for piece in (["##" + rest[:n]] if found else []) + [rest[:n]] if piece in vocabulary]
+            if spelled:
+                found.append(spelled[0])
+                rest = rest[n:]
+                break
+        else:
+            return ["[UNK]"]
+    return found
+
+
+class CacheInItself(Layer):
+    """Remembers its own calls and does not look at the past that it is given."""
+
+    memory = None
+
+    def forward(self, x, past=None):
+        q, k, v = self.new(x, length(self.memory))
+        k, v = self.join(self.memory, k, v)
+        out = self.look(q, k, v, torch.ones(q.shape[2], k.shape[2]).tril(length(self.memory)).bool())
+        self.memory = (k, v)
+        return out, self.memory
+
+
+def pieces_one_letter_never_tried(word, vocabulary):
+    """The pieces of a word; ["[UNK]"] if they cannot spell it."""
+    pieces, start = [], 0
+    while start < len(word):
+        for end in range(len(word), start + (start > 0), -1):
+            piece = word[start:end]
+            if start > 0:
+                piece = "##" + piece
+            if piece in vocabulary:
+                pieces.append(piece)
+                start = end
+                break
+        else:
+            return ["[UNK]"]
+    return pieces
+
+
+def pieces_first_in_the_vocabulary(word, vocabulary):
+    pieces = []
+    rest = word
+    while rest:
+        for piece in vocabulary:
+            if pieces and not piece.startswith("##"):
+                continue
+            body = piece[2:] if pieces else piece
+            if body and rest.startswith(body):
+                pieces.append(piece)
+                rest = rest[len(body) :]
+                break
+        else:
+            return ["[UNK]"]
+    return pieces
+
+
+def pieces_lower_case(word, vocabulary):
+    """The pieces of a word; ["[UNK]"] if they cannot spell it."""
+    word = word.lower()
+    pieces, start = [], 0
+    while start < len(word):
+        for end in range(len(word), start, -1):
+            piece = word[start:end]
+            if start > 0:
+                piece = "##" + piece
+            if piece in vocabulary:
+                pieces.append(piece)
+                start = end
+                break
+        else:
+            return ["[UNK]"]
+    return pieces
+
+
+def pieces_continuation_begins_the_word(word, vocabulary):
+    plain = {piece.removeprefix("##") for piece in vocabulary}
+    inner = {piece[2:] for piece in vocabulary if piece.startswith("##")}
+    pieces, start = [], 0
+    while start < len(word):
+        allowed = inner if start > 0 else plain
+        end = len(word)
+        while end > start and word[start:end] not in allowed:
+            end -= 1
+        if end == start:
+            return ["[UNK]"]
+        pieces.append(("##" if start > 0 else "") + word[start:end])
+        start = end
+    return pieces
+
+
+def rate_warmed_up_one_step_too_long(steps_before, d_model, warmup):
+    step = steps_before + 1
+    factor = step * warmup ** (-1.5) if steps_before <= warmup else step ** (-0.5)
+    return factor / d_model**0.5
+
+
+def rate_d_model_for_one_term_only(steps_before, d_model, warmup):
+    step = steps_before + 1
+    return min(d_model**-0.5 * step**-0.5, step * warmup**-1.5)
+
+
+def rate_decay_counted_from_the_warmup(steps_before, d_model, warmup):
+    step = steps_before + 1
+    if step <= warmup:
+        return d_model**-0.5 * step * warmup**-1.5
+    return d_model**-0.5 * warmup**-0.5 * (step - warmup) ** -0.5
+
+
+def smoothing_log_of_softmax(logits, targets, epsilon, pad):
+    """The mean cross-entropy with smoothed targets, no padding."""
+    log_p = torch.log(torch.softmax(logits, dim=-1))
+    right = -log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+    uniform = -log_p.mean(dim=-1)
+    losses = (1 - epsilon) * right + epsilon * uniform
+    return losses[targets != pad].mean()
+
+
+def smoothing_words_below_pad_left_out(logits, targets, epsilon, pad):
+    """The mean cross-entropy with smoothed targets, no padding."""
+    log_p = F.log_softmax(logits, dim=-1)
+    right = -log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+    uniform = -log_p.mean(dim=-1)
+    losses = (1 - epsilon) * right + epsilon * uniform
+    return losses[targets > pad].mean()
+
+
+def nucleus_most_for_all(logits, p):
+    """The distribution over the likeliest words that reach p."""
+    probs = logits.softmax(dim=-1)
+    values, order = probs.sort(dim=-1, descending=True)
+    before = values.cumsum(dim=-1) - values
+    k = (before < p).sum(dim=-1).max().item()
+    kept = values.clone()
+    kept[:, k:] = 0
+    kept = kept / kept.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(probs).scatter(-1, order, kept)
+
+
+def nucleus_divided_by_the_sum_of_all_rows(logits, p):
+    """The distribution over the likeliest words that reach p."""
+    probs = logits.softmax(dim=-1)
+    values, order = probs.sort(dim=-1, descending=True)
+    before = values.cumsum(dim=-1) - values
+    kept = values * (before < p)
+    kept = kept / kept.sum()
+    return torch.zeros_like(probs).scatter(-1, order, kept)
+
+
+def beam_ranked_without_penalty(log_probs, start, end, width, max_len, alpha):
+    """The `width` best hypotheses as (tokens, score), best first."""
+    table = log_probs.tolist()
+    live, finished = [([], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in live:
+            last = tokens[-1] if tokens else start
+            for token, log_p in enumerate(table[last]):
+                candidates.append(([*tokens, token], total + log_p))
+        candidates.sort(key=lambda pair: pair[1], reverse=True)
+        finished += [c for c in candidates[:width] if c[0][-1] == end]
+        live = [c for c in candidates if c[0][-1] != end][:width]
+    scored = []
+    for tokens, total in sorted(finished + live, key=lambda c: c[1], reverse=True):
+        penalty = ((5 + len(tokens)) / 6) ** alpha
+        scored.append((tokens, total / penalty))
+    return scored[:width]
+
+
+def beam_unfinished_dropped(log_probs, start, end, width, max_len, alpha):
+    """The `width` best hypotheses as (tokens, score), best first."""
+    table = log_probs.tolist()
+    live, finished = [([], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in live:
+            last = tokens[-1] if tokens else start
+            for token, log_p in enumerate(table[last]):
+                candidates.append(([*tokens, token], total + log_p))
+        candidates.sort(key=lambda pair: pair[1], reverse=True)
+        finished += [c for c in candidates[:width] if c[0][-1] == end]
+        live = [c for c in candidates if c[0][-1] != end][:width]
+    scored = []
+    for tokens, total in finished or live:
+        penalty = ((5 + len(tokens)) / 6) ** alpha
+        scored.append((tokens, total / penalty))
+    scored.sort(key=lambda pair: pair[1], reverse=True)
+    return scored[:width]
+
+
+def beam_stops_at_width_ends(log_probs, start, end, width, max_len, alpha):
+    """The `width` best hypotheses as (tokens, score), best first."""
+    table = log_probs.tolist()
+    live, finished = [([], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in live:
+            last = tokens[-1] if tokens else start
+            for token, log_p in enumerate(table[last]):
+                candidates.append(([*tokens, token], total + log_p))
+        candidates.sort(key=lambda pair: pair[1], reverse=True)
+        finished += [c for c in candidates[:width] if c[0][-1] == end]
+        live = [c for c in candidates if c[0][-1] != end][:width]
+        if len(finished) >= width:
+            break
+    scored = []
+    for tokens, total in finished + live:
+        penalty = ((5 + len(tokens)) / 6) ** alpha
+        scored.append((tokens, total / penalty))
+    scored.sort(key=lambda pair: pair[1], reverse=True)
+    return scored[:width]
+
+
+def beam_alpha_multiplied(log_probs, start, end, width, max_len, alpha):
+    """The `width` best hypotheses as (tokens, score), best first."""
+    table = log_probs.tolist()
+    live, finished = [([], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in live:
+            last = tokens[-1] if tokens else start
+            for token, log_p in enumerate(table[last]):
+                candidates.append(([*tokens, token], total + log_p))
+        candidates.sort(key=lambda pair: pair[1], reverse=True)
+        finished += [c for c in candidates[:width] if c[0][-1] == end]
+        live = [c for c in candidates if c[0][-1] != end][:width]
+    scored = []
+    for tokens, total in finished + live:
+        penalty = (5 + len(tokens)) / 6 * alpha if alpha else 1.0
+        scored.append((tokens, total / penalty))
+    scored.sort(key=lambda pair: pair[1], reverse=True)
+    return scored[:width]
+
+
+class CachePastKeptWhereNoneIsGiven(nn.Module):
+    """Causal self-attention over new tokens and remembered ones."""
+
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.d_head = d_model // n_heads
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, d_model, bias=False)
+        self.W_V = nn.Linear(d_model, d_model, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.positions = nn.Embedding(max_len, d_model)
+        self.cache = None
+
+    def forward(self, x, past=None):
+        """The output, and the keys and values of all tokens so far."""
+        batch, n, d_model = x.shape
+        if past is None and self.cache is not None and len(self.cache[0]) == batch:
+            past = self.cache
+        n_past = 0 if past is None else past[0].shape[2]
+        x = x + self.positions(torch.arange(n_past, n_past + n))
+
+        def cut(y):
+            return y.view(batch, n, self.n_heads, self.d_head).transpose(1, 2)
+
+        q, k, v = cut(self.W_Q(x)), cut(self.W_K(x)), cut(self.W_V(x))
+        if past is not None:
+            k = torch.cat([past[0], k], dim=2)
+            v = torch.cat([past[1], v], dim=2)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
+        seen = torch.ones(n, n_past + n).tril(diagonal=n_past).bool()
+        scores = scores.masked_fill(~seen, float("-inf"))
+        out = scores.softmax(dim=-1) @ v
+        out = out.transpose(1, 2).reshape(batch, n, d_model)
+        self.cache = (k.detach(), v.detach())
+        return self.W_O(out), (k, v)
+
+
+class CacheValuesWithoutPositions(nn.Module):
+    """Causal self-attention over new tokens and remembered ones."""
+
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.d_head = d_model // n_heads
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, d_model, bias=False)
+        self.W_V = nn.Linear(d_model, d_model, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.positions = nn.Embedding(max_len, d_model)
+
+    def forward(self, x, past=None):
+        """The output, and the keys and values of all tokens so far."""
+        batch, n, d_model = x.shape
+        n_past = 0 if past is None else past[0].shape[2]
+        plain = x
+        x = x + self.positions(torch.arange(n_past, n_past + n))
+
+        def cut(y):
+            return y.view(batch, n, self.n_heads, self.d_head).transpose(1, 2)
+
+        q, k, v = cut(self.W_Q(x)), cut(self.W_K(x)), cut(self.W_V(plain))
+        if past is not None:
+            k = torch.cat([past[0], k], dim=2)
+            v = torch.cat([past[1], v], dim=2)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
+        seen = torch.ones(n, n_past + n).tril(diagonal=n_past).bool()
+        scores = scores.masked_fill(~seen, float("-inf"))
+        out = scores.softmax(dim=-1) @ v
+        out = out.transpose(1, 2).reshape(batch, n, d_model)
+        return self.W_O(out), (k, v)
+
+
+class CacheInterleaved(nn.Module):
+    """Causal self-attention over new tokens and remembered ones."""
+
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.d_head = d_model // n_heads
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, d_model, bias=False)
+        self.W_V = nn.Linear(d_model, d_model, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.positions = nn.Embedding(max_len, d_model)
+
+    def forward(self, x, past=None):
+        """The output, and the keys and values of all tokens so far."""
+        batch, n, d_model = x.shape
+        n_past = 0 if past is None else past[0].shape[2]
+        x = x + self.positions(torch.arange(n_past, n_past + n))
+
+        def cut(y):
+            return y.view(batch, n, self.d_head, self.n_heads).permute(0, 3, 1, 2)
+
+        q, k, v = cut(self.W_Q(x)), cut(self.W_K(x)), cut(self.W_V(x))
+        if past is not None:
+            k = torch.cat([past[0], k], dim=2)
+            v = torch.cat([past[1], v], dim=2)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
+        seen = torch.ones(n, n_past + n).tril(diagonal=n_past).bool()
+        scores = scores.masked_fill(~seen, float("-inf"))
+        out = scores.softmax(dim=-1) @ v
+        out = out.permute(0, 2, 3, 1).reshape(batch, n, d_model)
+        return self.W_O(out), (k, v)
+
+
 STUDENTS = {
     "hw3.byte_pairs": {
         "words_not_weighted": [pairs_of_types],
@@ -496,11 +844,16 @@ STUDENTS = {
         "no_pair_left": [pairs_max_of_nothing],
     },
     "hw3.word_pieces": {
+        "either_spelling_fits": [pieces_with_or_without],
         "looked_up_without_marks": [pieces_unmarked, pieces_marked_afterwards],
         "pieces_kept": [pieces_then_unknown, pieces_as_far_as_they_go],
         "unknown_not_in_a_list": [pieces_string_for_unknown],
         "shortest_first": [pieces_growing],
         "unknown_letter_by_letter": [pieces_unknown_letters],
+        "one_letter_never_tried": [pieces_one_letter_never_tried],
+        "first_in_the_vocabulary": [pieces_first_in_the_vocabulary],
+        "lower_case": [pieces_lower_case],
+        "continuation_begins_the_word": [pieces_continuation_begins_the_word],
     },
     "hw3.learning_rate": {
         "counted_from_0": [rate_of_step_0, rate_of_at_least_1],
@@ -508,6 +861,9 @@ STUDENTS = {
         "d_model_forgotten": [rate_whatever_the_width],
         "multiplied_by_root_d_model": [rate_for_wide_models],
         "never_decays": [rate_flat],
+        "warmed_up_one_step_too_long": [rate_warmed_up_one_step_too_long],
+        "d_model_for_one_term_only": [rate_d_model_for_one_term_only],
+        "decay_counted_from_the_warmup": [rate_decay_counted_from_the_warmup],
     },
     "hw3.smoothed_cross_entropy": {
         "padding_counts": [smoothing_all_places],
@@ -519,6 +875,8 @@ STUDENTS = {
         "epsilon_for_wrong_words_only": [smoothing_wrong_words],
         "no_share_for_padding": [smoothing_annotated],
         "right_word_keeps_all": [smoothing_added],
+        "log_of_softmax": [smoothing_log_of_softmax],
+        "words_below_pad_left_out": [smoothing_words_below_pad_left_out],
     },
     "hw3.nucleus": {
         "crossing_word_dropped": [nucleus_below_p_guarded],
@@ -526,23 +884,31 @@ STUDENTS = {
         "not_renormalised": [nucleus_shares_kept],
         "left_sorted": [nucleus_in_order_of_rank],
         "each_word_at_least_p": [nucleus_of_scores],
+        "most_for_all": [nucleus_most_for_all],
+        "divided_by_the_sum_of_all_rows": [nucleus_divided_by_the_sum_of_all_rows],
     },
     "hw3.beam_search": {
         "greedy": [beam_only_one],
         "no_length_penalty": [beam_unpunished],
         "each_its_own_best": [beam_each_for_itself],
         "beam_shrinks": [beam_places_lost],
-        "stops_at_width_ends": [beam_enough],
-        "unfinished_dropped": [beam_finished_only],
+        "stops_at_width_ends": [beam_stops_at_width_ends, beam_enough],
+        "unfinished_dropped": [beam_unfinished_dropped, beam_finished_only],
         "goes_on_behind_the_end": [beam_never_ends],
+        "ranked_without_penalty": [beam_ranked_without_penalty],
+        "alpha_multiplied": [beam_alpha_multiplied],
     },
     "hw3.CachedAttention": {
         "positions_restart": [CachePositionsFromZero],
         "no_mask": [CacheUnmasked],
         "mask_aligned_at_key_0": [CacheTopLeftMask],
         "past_forgotten": [CacheForgets],
+        "past_kept_inside": [CacheInItself],
         "only_new_returned": [CacheKeepsOnlyNew],
         "no_positions": [CacheNoPositions],
+        "past_kept_where_none_is_given": [CachePastKeptWhereNoneIsGiven],
+        "values_without_positions": [CacheValuesWithoutPositions],
+        "interleaved": [CacheInterleaved],
     },
     "hw3.train_and_predict": {
         "last_word_repeated": [trained_to_copy],

@@ -402,6 +402,277 @@ def rollout_mean_of_layers(weights, rows, columns):
     return ((layers + torch.eye(1 + rows * columns)) / 2)[:, 0, 1:].view(-1, rows, columns)
 
 
+def patches_images_mixed(images, patch_size):
+    """Each image as a sequence of patches_images_mixed, each patch as one vector."""
+    batch, channels, height, width = images.shape
+    p = patch_size
+    rows, columns = height // p, width // p
+    x = images.reshape(batch, channels, rows, p, columns, p)
+    x = x.permute(2, 4, 0, 1, 3, 5)
+    return x.reshape(batch, rows * columns, channels * p * p)
+
+
+def convolution_bias_twice(images, weight, bias, patch_size):
+    """(batch, channels, height, width) → (batch, n, d_model)."""
+    _batch, channels, _height, _width = images.shape
+    d_model = weight.shape[0]
+    kernel = weight.reshape(d_model, channels, patch_size, patch_size)
+    out = F.conv2d(images, kernel, bias, stride=patch_size)
+    return out.flatten(2).transpose(1, 2) + bias
+
+
+class EmbeddingDropoutAdded(nn.Module):
+    """Patches → vectors, a class token before them, positions."""
+
+    def __init__(self, n_patches, n_pixels, d_model):
+        super().__init__()
+        self.projection = nn.Linear(n_pixels, d_model)
+        self.class_token = nn.Parameter(torch.zeros(d_model))
+        self.positions = nn.Parameter(torch.randn(1 + n_patches, d_model) * 0.02)
+
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, patches):
+        """(batch, n_patches, n_pixels) → (batch, 1 + n_patches, d_model)."""
+        batch = patches.shape[0]
+        x = self.projection(patches)
+        token = self.class_token.expand(batch, 1, -1)
+        return self.dropout(torch.cat([token, x], dim=1) + self.positions)
+
+
+class EmbeddingClassTokenForTheFirstImage(nn.Module):
+    """Patches → vectors, a class token before them, positions."""
+
+    def __init__(self, n_patches, n_pixels, d_model):
+        super().__init__()
+        self.projection = nn.Linear(n_pixels, d_model)
+        self.class_token = nn.Parameter(torch.zeros(d_model))
+        self.positions = nn.Parameter(torch.randn(1 + n_patches, d_model) * 0.02)
+
+    def forward(self, patches):
+        """(batch, n_patches, n_pixels) → (batch, 1 + n_patches, d_model)."""
+        batch = patches.shape[0]
+        x = self.projection(patches)
+        token = torch.zeros(batch, 1, x.shape[-1])
+        token[0] = self.class_token
+        return torch.cat([token, x], dim=1) + self.positions
+
+
+class EmbeddingClassPositionTwice(nn.Module):
+    """Patches → vectors, a class token before them, positions."""
+
+    def __init__(self, n_patches, n_pixels, d_model):
+        super().__init__()
+        self.projection = nn.Linear(n_pixels, d_model)
+        self.class_token = nn.Parameter(torch.zeros(d_model))
+        self.positions = nn.Parameter(torch.randn(1 + n_patches, d_model) * 0.02)
+
+    def forward(self, patches):
+        """(batch, n_patches, n_pixels) → (batch, 1 + n_patches, d_model)."""
+        batch = patches.shape[0]
+        x = self.projection(patches)
+        token = (self.class_token + self.positions[0]).expand(batch, 1, -1)
+        return torch.cat([token, x], dim=1) + self.positions
+
+
+def resize_goes_on_in_a_straight_line(positions, rows, columns):
+    side = round((len(positions) - 1) ** 0.5)
+    grid = positions[1:].reshape(side, side, -1)
+
+    def stretch(x, new):
+        if side == 1:
+            return x.expand(new, *x.shape[1:])
+        at = (torch.arange(new) + 0.5) * side / new - 0.5
+        low = at.floor().long().clamp(0, side - 2)
+        part = (at - low).view(-1, 1, 1)
+        return x[low] * (1 - part) + x[low + 1] * part
+
+    grid = stretch(grid, rows)
+    grid = stretch(grid.transpose(0, 1), columns).transpose(0, 1)
+    return torch.cat([positions[:1], grid.reshape(rows * columns, -1)])
+
+
+def resize_picture_transposed(positions, rows, columns):
+    """(1 + side², d_model) → (1 + rows · columns, d_model)."""
+    d_model = positions.shape[1]
+    side = int((positions.shape[0] - 1) ** 0.5 + 0.5)
+    token, grid = positions[:1], positions[1:]
+    image = grid.reshape(1, side, side, d_model).permute(0, 3, 2, 1)
+    image = F.interpolate(image, size=(rows, columns), mode="bilinear", align_corners=False)
+    grid = image.permute(0, 2, 3, 1).reshape(rows * columns, d_model)
+    return torch.cat([token, grid], dim=0)
+
+
+def count_no_positions_without_class_token(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
+    """The number of parameters of a Vision Transformer of these sizes."""
+    n_patches = (image_size // patch_size) ** 2
+    n_rows = n_patches + 1 if class_token else 0
+    patch_layer = (n_channels * patch_size**2 + 1) * d_model
+    token = d_model if class_token else 0
+    positions = n_rows * d_model
+    attention = 4 * (d_model * d_model + d_model)
+    feed_forward = (d_model + 1) * d_ff + (d_ff + 1) * d_model
+    norms = 2 * 2 * d_model
+    block = attention + feed_forward + norms
+    head = (d_model + 1) * n_classes
+    return patch_layer + token + positions + n_layers * block + 2 * d_model + head
+
+
+def count_biases_of_attention_by_heads(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
+    """The number of parameters of a Vision Transformer of these sizes."""
+    n_patches = (image_size // patch_size) ** 2
+    n_rows = n_patches + 1 if class_token else n_patches
+    patch_layer = (n_channels * patch_size**2 + 1) * d_model
+    token = d_model if class_token else 0
+    positions = n_rows * d_model
+    attention = 4 * (d_model * d_model + d_model // n_heads)
+    feed_forward = (d_model + 1) * d_ff + (d_ff + 1) * d_model
+    norms = 2 * 2 * d_model
+    block = attention + feed_forward + norms
+    head = (d_model + 1) * n_classes
+    return patch_layer + token + positions + n_layers * block + 2 * d_model + head
+
+
+def count_biases_of_attention_by_heads_too(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
+    """The number of parameters of a Vision Transformer of these sizes."""
+    n_patches = (image_size // patch_size) ** 2
+    n_rows = n_patches + 1 if class_token else n_patches
+    patch_layer = (n_channels * patch_size**2 + 1) * d_model
+    token = d_model if class_token else 0
+    positions = n_rows * d_model
+    attention = n_heads * 4 * (d_model * (d_model // n_heads) + d_model)
+    feed_forward = (d_model + 1) * d_ff + (d_ff + 1) * d_model
+    norms = 2 * 2 * d_model
+    block = attention + feed_forward + norms
+    head = (d_model + 1) * n_classes
+    return patch_layer + token + positions + n_layers * block + 2 * d_model + head
+
+
+def count_final_norm_in_each_block(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
+    """The number of parameters of a Vision Transformer of these sizes."""
+    n_patches = (image_size // patch_size) ** 2
+    n_rows = n_patches + 1 if class_token else n_patches
+    patch_layer = (n_channels * patch_size**2 + 1) * d_model
+    token = d_model if class_token else 0
+    positions = n_rows * d_model
+    attention = 4 * (d_model * d_model + d_model)
+    feed_forward = (d_model + 1) * d_ff + (d_ff + 1) * d_model
+    norms = 3 * 2 * d_model
+    block = attention + feed_forward + norms
+    head = (d_model + 1) * n_classes
+    return patch_layer + token + positions + n_layers * block + head
+
+
+def count_positions_for_each_channel(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
+    """The number of parameters of a Vision Transformer of these sizes."""
+    n_patches = (image_size // patch_size) ** 2 * n_channels
+    n_rows = n_patches + 1 if class_token else n_patches
+    patch_layer = (n_channels * patch_size**2 + 1) * d_model
+    token = d_model if class_token else 0
+    positions = n_rows * d_model
+    attention = 4 * (d_model * d_model + d_model)
+    feed_forward = (d_model + 1) * d_ff + (d_ff + 1) * d_model
+    norms = 2 * 2 * d_model
+    block = attention + feed_forward + norms
+    head = (d_model + 1) * n_classes
+    return patch_layer + token + positions + n_layers * block + 2 * d_model + head
+
+
+def count_bias_of_the_wrong_width(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
+    """The number of parameters of a Vision Transformer of these sizes."""
+    n_patches = (image_size // patch_size) ** 2
+    n_rows = n_patches + 1 if class_token else n_patches
+    patch_layer = (n_channels * patch_size**2 + 1) * d_model
+    token = d_model if class_token else 0
+    positions = n_rows * d_model
+    attention = 4 * (d_model * d_model + d_model)
+    feed_forward = (d_model + 1) * d_ff + d_ff * d_model + d_ff
+    norms = 2 * 2 * d_model
+    block = attention + feed_forward + norms
+    head = (d_model + 1) * n_classes
+    return patch_layer + token + positions + n_layers * block + 2 * d_model + head
+
+
+def rollout_first_layer_without_residual(weights, rows, columns):
+    """The share of each patch in the class token: (batch, rows, columns)."""
+    eye = torch.eye(1 + rows * columns)
+    joint = weights[0].mean(dim=1)
+    for layer in weights[1:]:
+        mixing = (layer.mean(dim=1) + eye) / 2
+        joint = mixing @ joint
+    return joint[:, 0, 1:].reshape(-1, rows, columns)
+
+
+def rollout_residual_as_one_more_head(weights, rows, columns):
+    """The share of each patch in the class token: (batch, rows, columns)."""
+    eye = torch.eye(1 + rows * columns)
+    joint = eye
+    for layer in weights:
+        mixing = (layer.sum(dim=1) + eye) / (layer.shape[1] + 1)
+        joint = mixing @ joint
+    return joint[:, 0, 1:].reshape(-1, rows, columns)
+
+
 STUDENTS = {
     "hw4.patches": {
         "reshaped_only": [patches_one_view],
@@ -415,6 +686,7 @@ STUDENTS = {
         "every_channel_apart": [patches_grey],
         "pixels_by_column": [patches_swapped_inside],
         "square_assumed": [patches_side_squared],
+        "images_mixed": [patches_images_mixed],
     },
     "hw4.embed_by_convolution": {
         "stride_1": [convolution_slides],
@@ -425,6 +697,7 @@ STUDENTS = {
         "matrix_transposed": [convolution_of_columns],
         "kernel_channels_last": [convolution_of_pixels],
         "patches_by_column": [convolution_down],
+        "bias_twice": [convolution_bias_twice],
     },
     "hw4.PatchEmbedding": {
         "class_token_last": [EmbeddingAppends],
@@ -437,6 +710,9 @@ STUDENTS = {
         "scaled": [EmbeddingOfWords],
         "one_position_short": [EmbeddingAsManyPositionsAsPatches],
         "parameters_with_a_batch_dimension": [EmbeddingLikeHuggingFace],
+        "dropout_added": [EmbeddingDropoutAdded],
+        "class_token_for_the_first_image": [EmbeddingClassTokenForTheFirstImage],
+        "class_position_twice": [EmbeddingClassPositionTwice],
     },
     "hw4.resize_positions": {
         "stretched_as_a_line": [resize_line],
@@ -449,6 +725,8 @@ STUDENTS = {
         "nearest": [resize_default_mode],
         "only_the_number_compared": [resize_if_needed],
         "patches_by_column": [resize_x_before_y],
+        "goes_on_in_a_straight_line": [resize_goes_on_in_a_straight_line],
+        "picture_transposed": [resize_picture_transposed],
     },
     "hw4.vit_parameters": {
         "final_norm_forgotten": [count_norms_in_blocks_only],
@@ -459,6 +737,11 @@ STUDENTS = {
         "projection_bias_forgotten": [count_projection_matrix_only],
         "head_forgotten": [count_encoder_only],
         "channels_forgotten": [count_grey],
+        "no_positions_without_class_token": [count_no_positions_without_class_token],
+        "biases_of_attention_by_heads": [count_biases_of_attention_by_heads, count_biases_of_attention_by_heads_too],
+        "final_norm_in_each_block": [count_final_norm_in_each_block],
+        "positions_for_each_channel": [count_positions_for_each_channel],
+        "bias_of_the_wrong_width": [count_bias_of_the_wrong_width],
     },
     "hw4.rollout": {
         "no_residual": [rollout_plain],
@@ -471,5 +754,237 @@ STUDENTS = {
         "column_instead_of_row": [rollout_read_down],
         "rescaled": [rollout_to_one],
         "layers_averaged": [rollout_mean_of_layers],
+        "first_layer_without_residual": [rollout_first_layer_without_residual],
+        "residual_as_one_more_head": [rollout_residual_as_one_more_head],
     },
+}
+
+
+# ----------------------------------------------------------- wrong answers that leave something out; no name is asked of them
+
+
+def patches_of_three(images, patch_size):
+    return F.unfold(images, 3, stride=3).mT
+
+
+def patches_of_four(images, patch_size):
+    return F.unfold(images, 4, stride=4).mT
+
+
+def patches_of_five(images, patch_size):
+    return F.unfold(images, 5, stride=5).mT
+
+
+def patches_squeezed(images, patch_size):
+    """A bare squeeze: the axis of a single channel goes, and that of a single image with it."""
+    if images.shape[1] > 1:
+        return F.unfold(images, patch_size, stride=patch_size).mT
+    x = images.squeeze().unfold(-2, patch_size, patch_size).unfold(-2, patch_size, patch_size)
+    return x.flatten(-2).flatten(-3, -2)
+
+
+def patches_squeezed_at_the_end(images, patch_size):
+    return F.unfold(images, patch_size, stride=patch_size).mT.squeeze()
+
+
+def patches_at_least_two(images, patch_size):
+    """One image, one patch: taken for a single vector."""
+    found = F.unfold(images, patch_size, stride=patch_size).mT
+    return found[:, 0] if found.shape[1] == 1 else found
+
+
+def convolved(images, weight, bias, patch_size, stride=None):
+    kernel = weight.view(len(weight), images.shape[1], patch_size, patch_size)
+    return F.conv2d(images, kernel, bias, stride=stride or patch_size)
+
+
+def convolution_of_two(images, weight, bias, patch_size):
+    return convolved(images, weight, bias, 2).flatten(2).mT
+
+
+def convolution_of_three(images, weight, bias, patch_size):
+    return convolved(images, weight, bias, 3).flatten(2).mT
+
+
+def convolution_stride_two(images, weight, bias, patch_size):
+    return convolved(images, weight, bias, patch_size, stride=2).flatten(2).mT
+
+
+def convolution_stride_of_the_channels(images, weight, bias, patch_size):
+    return convolved(images, weight, bias, patch_size, stride=images.shape[1]).flatten(2).mT
+
+
+def convolution_squeezed(images, weight, bias, patch_size):
+    return convolved(images, weight, bias, patch_size).flatten(2).mT.squeeze()
+
+
+def convolution_first_image(images, weight, bias, patch_size):
+    return convolved(images[:1], weight, bias, patch_size).flatten(2).mT
+
+
+class EmbeddingSqueezed(Embedding):
+    def forward(self, patches):
+        x = self.projection(patches).squeeze()
+        x = x[None] if x.dim() == 2 else x
+        return torch.cat([self.class_token.repeat(len(x), 1, 1), x], dim=1) + self.positions
+
+
+class EmbeddingTwoImages(Embedding):
+    def forward(self, patches):
+        x = self.projection(patches)
+        return (torch.cat([self.class_token.repeat(len(x), 1, 1), x], dim=1) + self.positions).squeeze(0)
+
+
+def resize_unless_as_many_rows(positions, rows, columns):
+    return positions if rows == math.isqrt(len(positions) - 1) else resize_right(positions, rows, columns)
+
+
+def resize_unless_as_many_columns(positions, rows, columns):
+    return positions if columns == math.isqrt(len(positions) - 1) else resize_right(positions, rows, columns)
+
+
+def resize_right(positions, rows, columns):
+    side = math.isqrt(len(positions) - 1)
+    picture = resized(positions[1:].view(side, side, -1).permute(2, 0, 1)[None], rows, columns)
+    return torch.cat([positions[:1], picture.flatten(2)[0].T])
+
+
+def resize_only_up(positions, rows, columns):
+    """Where the new image is smaller, the first rows and columns are kept."""
+    side = math.isqrt(len(positions) - 1)
+    if rows >= side or columns >= side:
+        return resize_right(positions, rows, columns)
+    grid = positions[1:].view(side, side, -1)[:rows, :columns]
+    return torch.cat([positions[:1], grid.flatten(0, 1)])
+
+
+def resize_rows_only_up(positions, rows, columns):
+    side = math.isqrt(len(positions) - 1)
+    if rows >= side:
+        return resize_right(positions, rows, columns)
+    grid = positions[1:].view(side, side, -1)[:rows].flatten(0, 1)
+    return torch.cat([positions[:1], grid])
+
+
+def resize_columns_only_up(positions, rows, columns):
+    side = math.isqrt(len(positions) - 1)
+    if columns >= side:
+        return resize_right(positions, rows, columns)
+    grid = positions[1:].view(side, side, -1)[:, :columns].flatten(0, 1)
+    return torch.cat([positions[:1], grid])
+
+
+def resize_squeezed(positions, rows, columns):
+    side = math.isqrt(len(positions) - 1)
+    picture = resized(positions[1:].view(side, side, -1).permute(2, 0, 1)[None], rows, columns)
+    return torch.cat([positions[:1], picture.squeeze().flatten(1).T])
+
+
+def resize_squeezed_first(positions, rows, columns):
+    side = math.isqrt(len(positions) - 1)
+    picture = positions[1:].view(side, side, -1).squeeze().permute(2, 0, 1)[None]
+    return torch.cat([positions[:1], resized(picture, rows, columns).flatten(2)[0].T])
+
+
+def count_without(**fixed):
+    """A count that puts its own number in the place of an argument."""
+
+    def count(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+        sizes = dict(image_size=image_size, patch_size=patch_size, n_channels=n_channels, n_classes=n_classes)
+        sizes |= dict(d_model=d_model, n_layers=n_layers, d_ff=d_ff, class_token=class_token) | fixed
+        n, d = (sizes["image_size"] // sizes["patch_size"]) ** 2, sizes["d_model"]
+        block = 4 * (d**2 + d) + 2 * d * sizes["d_ff"] + sizes["d_ff"] + 5 * d
+        start = (sizes["n_channels"] * sizes["patch_size"] ** 2 + 1 + n + 2 * sizes["class_token"]) * d
+        return start + sizes["n_layers"] * block + 2 * d + (d + 1) * sizes["n_classes"]
+
+    return count
+
+
+def count_four_times_as_wide(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+    return count_without(d_ff=4 * d_model)(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token)
+
+
+def rollout_right(weights, rows, columns):
+    product = torch.eye(1 + rows * columns)
+    for layer in weights:
+        product = (layer.mean(dim=1) + torch.eye(1 + rows * columns)) / 2 @ product
+    return product[:, 0, 1:].view(-1, rows, columns)
+
+
+def rollout_first_two(weights, rows, columns):
+    return rollout_right(weights[:2], rows, columns)
+
+
+def rollout_last_two(weights, rows, columns):
+    return rollout_right(weights[-2:], rows, columns)
+
+
+def rollout_ends(weights, rows, columns):
+    return rollout_right([weights[0], weights[-1]], rows, columns)
+
+
+def rollout_squeezed(weights, rows, columns):
+    return rollout_right(weights, rows, columns).squeeze()
+
+
+def rollout_first_image(weights, rows, columns):
+    return rollout_right([layer[:1] for layer in weights], rows, columns)
+
+
+def rollout_two_heads(weights, rows, columns):
+    return rollout_right([layer[:, :2] for layer in weights], rows, columns)
+
+
+def rollout_several_heads(weights, rows, columns):
+    """A single head is taken for the mean already, and its axis goes by a bare squeeze."""
+    weights = [layer.squeeze() if layer.shape[1] == 1 else layer.mean(dim=1) for layer in weights]
+    return rollout_right([layer[:, None] for layer in weights], rows, columns)
+
+
+CAUGHT = {
+    "hw4.patches": [
+        patches_of_three,
+        patches_of_four,
+        patches_of_five,
+        patches_squeezed,
+        patches_squeezed_at_the_end,
+        patches_at_least_two,
+    ],
+    "hw4.embed_by_convolution": [
+        convolution_of_two,
+        convolution_of_three,
+        convolution_stride_two,
+        convolution_stride_of_the_channels,
+        convolution_squeezed,
+        convolution_first_image,
+    ],
+    "hw4.PatchEmbedding": [EmbeddingSqueezed, EmbeddingTwoImages],
+    "hw4.resize_positions": [
+        resize_unless_as_many_rows,
+        resize_unless_as_many_columns,
+        resize_only_up,
+        resize_rows_only_up,
+        resize_columns_only_up,
+        resize_squeezed,
+        resize_squeezed_first,
+    ],
+    "hw4.vit_parameters": [
+        count_without(n_channels=3),
+        count_without(n_channels=1),
+        count_without(n_classes=1000),
+        count_without(patch_size=16),
+        count_without(image_size=224),
+        count_without(n_layers=12),
+        count_without(d_model=768),
+        count_four_times_as_wide,
+    ],
+    "hw4.rollout": [
+        rollout_first_two,
+        rollout_last_two,
+        rollout_ends,
+        rollout_squeezed,
+        rollout_first_image,
+        rollout_two_heads,
+        rollout_several_heads,
+    ],
 }

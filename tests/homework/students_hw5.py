@@ -650,3 +650,311 @@ STUDENTS = {
         "coin_inverted": [pairs_heads_and_tails],
     },
 }
+
+
+# ----------------------------------------------------------- wrong answers that leave something out; no name is asked of them
+
+
+def pair_segments(segments_of, width_of=lambda rows: max(map(len, rows))):
+    """Right tokens and positions; segments by another rule, and another width."""
+
+    def answer(pairs, cls, sep, pad):
+        tokens = [[cls, *first, sep, *([*second, sep] if second is not None else [])] for first, second in pairs]
+        width = width_of(tokens)
+        segments = [segments_of(row, first, second, sep) for row, (first, second) in zip(tokens, pairs, strict=True)]
+        tokens = [row + [pad] * (width - len(row)) for row in tokens]
+        segments = [row + [0] * (width - len(row)) for row in segments]
+        return tokens, segments, [list(range(width)) for _ in pairs]
+
+    return answer
+
+
+def by_halves(row, first, second, sep):
+    return [0] * (len(first) + 2) + [1] * (len(row) - len(first) - 2)
+
+
+def by_belonging(row, first, second, sep):
+    """A token of the first sentence is in segment 0, wherever it stands."""
+    behind = row.index(sep)
+    return [0 if i <= behind or token in first else 1 for i, token in enumerate(row)]
+
+
+def by_belonging_to_the_second(row, first, second, sep):
+    behind = row.index(sep)
+    return [1 if second and (i > behind or token in second) else 0 for i, token in enumerate(row)]
+
+
+def by_the_last_place(row, first, second, sep):
+    """Where a token stands is asked of the list, which names the first such place."""
+    return [
+        0 if row.index(token) <= len(first) + 1 and token != sep else 1 if second and i > len(first) + 1 else 0
+        for i, token in enumerate(row)
+    ]
+
+
+def pair_width_of_pairs(pairs, cls, sep, pad):
+    """The width is that of the longest pair; a single sentence is thought to be shorter."""
+    width = max([len(a) + len(b) + 3 for a, b in pairs if b is not None] or [len(pairs[0][0]) + 2])
+    return pair_segments(by_halves, lambda rows: width)(pairs, cls, sep, pad)
+
+
+def pair_fixed_pad(pairs, cls, sep, pad):
+    return pair_segments(by_halves)(pairs, cls, sep, "[PAD]")
+
+
+def pair_fixed_cls(pairs, cls, sep, pad):
+    return pair_segments(by_halves)(pairs, "[CLS]", sep, pad)
+
+
+def pair_fixed_sep(pairs, cls, sep, pad):
+    return pair_segments(by_halves)(pairs, cls, "[SEP]", pad)
+
+
+class EmbeddingsWithoutToken0(Embeddings):
+    """Token 0 is taken for padding, and gets no vector."""
+
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        positions = self.positions(torch.arange(tokens.shape[1]))
+        return self.norm(self.tokens(tokens) * (tokens != 0)[..., None] + positions + self.segments(segments))
+
+
+class EmbeddingsSegmentsFromTheFirstRow(Embeddings):
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments[:1].expand_as(tokens)
+        positions = self.positions(torch.arange(tokens.shape[1]))
+        return self.norm(self.tokens(tokens) + positions + self.segments(segments))
+
+
+class EmbeddingsSegmentsNeverFall(Embeddings):
+    """Behind a token of segment 1 everything is thought to be in segment 1, the padding too."""
+
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments.cummax(dim=1).values
+        positions = self.positions(torch.arange(tokens.shape[1]))
+        return self.norm(self.tokens(tokens) + positions + self.segments(segments))
+
+
+class EmbeddingsAtLeastTwoRows(Embeddings):
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        positions = self.positions(torch.arange(tokens.shape[1]))
+        return self.norm(self.tokens(tokens).squeeze() + positions + self.segments(segments).squeeze())
+
+
+class EmbeddingsTwoSegments(Embeddings):
+    """Any segment but 0 is the second."""
+
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments.clamp(max=1)
+        positions = self.positions(torch.arange(tokens.shape[1]))
+        return self.norm(self.tokens(tokens) + positions + self.segments(segments))
+
+
+def count_bert_without(**fixed):
+    """A count that puts its own number in the place of an argument."""
+
+    def count(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+        s = dict(vocab_size=vocab_size, n_layers=n_layers, d_ff=d_ff, max_len=max_len, n_segments=n_segments, heads=heads) | fixed
+        d, layer = d_model, d_model**2 + d_model
+        body = (s["vocab_size"] + s["max_len"] + s["n_segments"] + 2) * d + layer
+        body += s["n_layers"] * (4 * layer + 2 * d * s["d_ff"] + s["d_ff"] + 5 * d)
+        return body + (layer + 4 * d + s["vocab_size"] + 2) * s["heads"]
+
+    return count
+
+
+def masked_words(
+    begins=lambda token: not token.startswith("##"),
+    low=lambda c: c < 0.15,
+    hit=lambda f: f < 0.8,
+):
+    """mask_words with other rules for what begins a word, and what is low."""
+
+    def answer(tokens, chance, fate, others):
+        read, chosen, on = [], [], False
+        for i, token in enumerate(tokens):
+            if begins(token):
+                on = low(chance[i]) and token not in ("[CLS]", "[SEP]", "[PAD]")
+            chosen.append(on)
+            read.append("[MASK]" if on and hit(fate[i]) else others[i] if on and fate[i] < 0.9 else token)
+        return read, chosen
+
+    return answer
+
+
+def mask_by_the_word(tokens, chance, fate, others):
+    """What was decided for a word holds wherever the word stands."""
+    decided, read, chosen, on = {}, [], [], False
+    for i, token in enumerate(tokens):
+        if not token.startswith("##"):
+            on = decided.setdefault(token, chance[i] < 0.15 and token not in ("[CLS]", "[SEP]", "[PAD]"))
+        chosen.append(on)
+        read.append("[MASK]" if on and fate[i] < 0.8 else others[i] if on and fate[i] < 0.9 else token)
+    return read, chosen
+
+
+def mask_by_the_piece_before(tokens, chance, fate, others):
+    """A piece asks for the chance of the piece before it."""
+    read, chosen = [], []
+    for i, token in enumerate(tokens):
+        of = i - 1 if token.startswith("##") else i
+        on = chance[of] < 0.15 and token not in ("[CLS]", "[SEP]", "[PAD]")
+        chosen.append(on)
+        read.append("[MASK]" if on and fate[i] < 0.8 else others[i] if on and fate[i] < 0.9 else token)
+    return read, chosen
+
+
+def mask_two_pieces(tokens, chance, fate, others):
+    """The third piece of a word is left as it is."""
+    read, chosen = masked_words()(tokens, chance, fate, others)
+    for i in range(2, len(tokens)):
+        if tokens[i].startswith("##") and tokens[i - 1].startswith("##"):
+            read[i], chosen[i] = tokens[i], False
+    return read, chosen
+
+
+def mask_with_the_first_other(tokens, chance, fate, others):
+    return masked_words()(tokens, chance, fate, [others[0]] * len(others))
+
+
+class HeadSqueezed(Head):
+    def forward(self, hidden, token_vectors, at=None):
+        hidden = hidden.squeeze() if at is None else hidden[at].squeeze()
+        return self.norm(F.gelu(self.dense(hidden))) @ token_vectors.T + self.bias
+
+
+class HeadOneRow(Head):
+    """With `at`, a single row of scores is returned as a vector."""
+
+    def forward(self, hidden, token_vectors, at=None):
+        hidden = hidden if at is None else hidden[at]
+        scores = self.norm(F.gelu(self.dense(hidden))) @ token_vectors.T + self.bias
+        return scores.squeeze(0)
+
+
+class HeadOneInEachRow(Head):
+    """The first position of each row that is asked about."""
+
+    def forward(self, hidden, token_vectors, at=None):
+        hidden = hidden if at is None else hidden[torch.arange(len(at)), at.int().argmax(dim=1)]
+        return self.norm(F.gelu(self.dense(hidden))) @ token_vectors.T + self.bias
+
+
+def loss_with(mask):
+    """masked_word_loss that finds the empty places in its own way."""
+
+    def answer(logits, positions, words, weights):
+        scores = logits[torch.arange(len(logits))[:, None], positions]
+        losses = F.cross_entropy(scores.transpose(1, 2), words, reduction="none")
+        kept = mask(positions, words, weights).float()
+        return (losses * kept).sum() / kept.sum()
+
+    return answer
+
+
+def loss_squeezed(logits, positions, words, weights):
+    scores = logits[torch.arange(len(logits))[:, None], positions].squeeze()
+    losses = F.cross_entropy(scores.transpose(1, 2), words.squeeze(), reduction="none")
+    return (losses * weights).sum() / weights.sum()
+
+
+def loss_of_the_first_row_s_count(logits, positions, words, weights):
+    return loss_with(lambda p, w, weights: weights[:1].expand_as(weights))(logits, positions, words, weights)
+
+
+def loss_all_but_the_last(logits, positions, words, weights):
+    """At most one place of a row is thought to be empty."""
+
+    def kept(positions, words, weights):
+        kept = torch.ones_like(weights)
+        kept[:, -1] = weights[:, -1]
+        return kept
+
+    return loss_with(kept)(logits, positions, words, weights)
+
+
+def neighbours_with(successor=lambda d, i: d[i + 1], others=lambda ds, n: ds[:n] + ds[n + 1 :], at=lambda u, m: int(u * m)):
+    """next_sentence_pairs that looks for the successor, or for the other documents, in its own way."""
+
+    def answer(documents, draws):
+        pairs = []
+        for number, document in enumerate(documents):
+            for i in range(len(document) - 1):
+                coin, u, v = draws[len(pairs)]
+                if coin < 0.5:
+                    pairs.append((document[i], successor(document, i), 0))
+                else:
+                    among = others(documents, number)
+                    other = among[at(u, len(among))]
+                    pairs.append((document[i], other[at(v, len(other))], 1))
+        return pairs
+
+    return answer
+
+
+def neighbours_of_long_documents(documents, draws):
+    """Documents of one sentence are left out, of those to draw from too."""
+    return neighbours_with()([d for d in documents if len(d) > 1], draws)
+
+
+def neighbours_a_pair_for_each_text(documents, draws):
+    """A pair that was there before is left out."""
+    return list(dict.fromkeys(neighbours_with()(documents, draws)))
+
+
+CAUGHT = {
+    "hw5.pair_input": [
+        pair_segments(by_belonging),
+        pair_segments(by_belonging_to_the_second),
+        pair_segments(by_the_last_place),
+        pair_segments(by_halves, lambda rows: len(rows[0])),
+        pair_segments(by_halves, lambda rows: len(rows[-1])),
+        pair_segments(by_halves, lambda rows: max(map(len, rows[:2]))),
+        pair_width_of_pairs,
+        pair_fixed_pad,
+        pair_fixed_cls,
+        pair_fixed_sep,
+    ],
+    "hw5.Embeddings": [
+        EmbeddingsWithoutToken0,
+        EmbeddingsSegmentsFromTheFirstRow,
+        EmbeddingsSegmentsNeverFall,
+        EmbeddingsAtLeastTwoRows,
+        EmbeddingsTwoSegments,
+    ],
+    "hw5.count_bert": [
+        *(count_bert_without(**{name: n}) for name, n in (("vocab_size", 30_522), ("n_layers", 12), ("d_ff", 3072), ("heads", True))),
+        *(count_bert_without(**{name: n}) for name, n in (("max_len", 512), ("n_segments", 2), ("heads", False))),
+    ],
+    "hw5.mask_words": [
+        masked_words(begins=lambda token: not token.startswith("#")),
+        masked_words(begins=lambda token: "##" not in token),
+        masked_words(low=lambda c: 0 < c < 0.15),
+        masked_words(hit=lambda f: 0 < f < 0.8),
+        mask_by_the_word,
+        mask_by_the_piece_before,
+        mask_two_pieces,
+        mask_with_the_first_other,
+    ],
+    "hw5.WordHead": [HeadSqueezed, HeadOneRow, HeadOneInEachRow],
+    "hw5.masked_word_loss": [
+        loss_with(lambda positions, words, weights: positions != 0),
+        loss_with(lambda positions, words, weights: (positions != 0) | (words != 0)),
+        loss_with(lambda positions, words, weights: (positions != 0) & (words != 0)),
+        loss_with(lambda positions, words, weights: words != 0),
+        loss_with(lambda positions, words, weights: torch.ones_like(weights)),
+        loss_squeezed,
+        loss_of_the_first_row_s_count,
+        loss_all_but_the_last,
+    ],
+    "hw5.next_sentence_pairs": [
+        neighbours_with(others=lambda documents, number: [d for d in documents if d != documents[number]]),
+        neighbours_with(others=lambda documents, number: documents[: documents.index(documents[number])] + documents[number + 1 :]),
+        neighbours_with(successor=lambda document, i: document[document.index(document[i]) + 1]),
+        neighbours_with(at=lambda u, m: min(round(u * m), m - 1)),
+        neighbours_with(at=lambda u, m: int(u * (m - 1))),
+        neighbours_of_long_documents,
+        neighbours_a_pair_for_each_text,
+    ],
+}

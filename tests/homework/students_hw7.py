@@ -199,7 +199,7 @@ def probe_of_all_layers_averaged(states, labels, dev_states, dev_labels, asked):
     return trained(states.mean(dim=0), labels, steps=30)(asked.mean(dim=0)).argmax(-1)
 
 
-BELOW = [probes_untrained, probe_of_all_layers_averaged]
+BELOW = [probes_untrained]
 
 # ------------------------------------------------------------------------------------------------------------ word_attention
 
@@ -600,7 +600,7 @@ STUDENTS = {
         "last_layer_taken": [probe_of_the_last],
         "embeddings_taken": [probe_of_the_first],
         "other_words_predicted": [probes_say_dev],
-        "one_label_for_all": [probe_of_bias_only],
+        "one_label_for_all": [probe_of_all_layers_averaged, probe_of_bias_only],
     },
     "hw7.word_attention": {
         "averaged_over_both": [words_mean_mean],

@@ -119,7 +119,7 @@ def test_the_chapter_has_that_section(name):
 
 HEADING = re.compile(r"## Question (\d+): (.+)\n\n\*(\d+) points? · difficulty (\d) of 3 · (\d+) minutes")
 HOURS = {120: "two hours", 130: "two hours and ten minutes", 135: "two and a quarter hours", 140: "two hours and twenty minutes"}
-HOURS |= {145: "two and a half hours", 150: "two and a half hours"}
+HOURS |= {145: "two and a half hours", 150: "two and a half hours", 180: "three hours"}
 
 
 @every_homework
@@ -129,6 +129,11 @@ def test_the_notebook_says_what_the_bank_says(homework):
     assert HEADING.findall(text(homework)) == bank
     table = re.findall(r"^\| (\d) \| (.+?) \| (\d+) \| (\d) \| (\d+) \|$", text(homework), flags=re.MULTILINE)
     assert table == bank
+
+
+@pytest.mark.parametrize("homework", [f"hw{number}" for number in range(1, 8)])
+def test_the_course_s_own_homeworks_have_20_points(homework):
+    asked = load(homework).questions
     assert sum(q.points for q in asked) == 20
     assert f"**20 points, about {HOURS[sum(q.minutes for q in asked)]}.**" in text(homework)
 

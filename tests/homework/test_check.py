@@ -1,9 +1,12 @@
 """`check` names the mistake, in the student's own process."""
 
+import copy
 import random
+from dataclasses import replace
 
 import pytest
 import torch
+import torch.nn.functional as F
 from IPython.core.interactiveshell import InteractiveShell
 from torch import nn
 
@@ -44,11 +47,11 @@ def exits(x):
     [
         (unfinished, "unfinished", "Not answered yet"),
         (stumbles, "raised", "`return x.no_such_method()`: 'Tensor' object"),
-        (forgets, "type", "`return` missing"),
+        (forgets, "type", "without `return`"),
         (in_place, "changed", "argument 1"),
         (exits, "raised", "SystemExit"),
         (lambda x: 2 * x[None], "shape", "expected (3,)"),
-        (lambda x: 2 * x.double(), "dtype", "float64"),
+        (lambda x: (2 * x).long(), "values", "differs in 3 of 3"),
         (lambda x: x / 0, "nan", "infinite"),
         (lambda x: x * x, "misconception", "You made the mistake squares."),
         (lambda x: 3 * x, "values", "differs in 3 of 3 values"),
@@ -60,6 +63,41 @@ def test_a_mistake_is_named(answer, kind, words):
     assert (verdict.right, verdict.kind) == (False, kind)
     assert words in verdict.message
     assert kind in ("unfinished",) or verdict.on == "a vector of 3 numbers"
+
+
+def test_an_open_question_is_told_and_raises_nothing(capsys):
+    """So that "Run all" goes on to the next question."""
+    check(DOUBLE, unfinished)
+    assert capsys.readouterr().out == "… toy.double: not answered yet\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "answer", "words"),
+    [
+        (
+            torch.ones(2),
+            lambda x: x.mul_(2),
+            "(argument 1) in place: whoever called it finds other values there than before. Work on a new tensor.",
+        ),
+        ([1, 2], lambda x: x.reverse() or x, "Work on a new list."),
+        ({"a": 1}, lambda x: x.update(a=2) or x, "Work on a new dictionary."),
+    ],
+)
+def test_what_is_changed_in_place_is_called_what_it_is(given, answer, words):
+    asked = question("new", lambda x: answer(copy.deepcopy(x)), [Case((given,))])
+    assert words in judged(asked, answer).message
+
+
+def test_an_exception_s_kind_alone_names_no_mistake():
+    """Others raise it too. Sizes in its message, or a wrong value for another input, are evidence."""
+    cases = [Case(([1, 2],)), Case(([1, 2, 3],))]
+    beyond = question("beyond", lambda x: x[-1], cases, (("past_the_end", lambda x: x[len(x)]),))
+    assert judged(beyond, lambda x: x[7]).kind == "raised"
+    second = question(
+        "second", lambda x: x[-1], cases, (("always_the_third", lambda x: x[2]), ("first", lambda x: x[-3] if x[2:] else x[5]))
+    )
+    assert judged(second, lambda x: x[2]).kind == "raised"
+    assert judged(second, lambda x: [*x][9] if len(x) == 2 else 1).mistake == "first"
 
 
 def test_not_the_function_but_its_result():
@@ -148,6 +186,272 @@ class Adds(Scale):
 )
 def test_a_class_is_built_and_given_parameters(answer, words):
     assert words in judged(SCALE, answer).message
+
+
+class Buffered(Scale):
+    """Right: a buffer of its own, and the parameter under a second name."""
+
+    def __init__(self, n):
+        super().__init__(n)
+        self.register_buffer("one", torch.ones(()))
+        self.register_buffer("mask", torch.ones(n), persistent=False)
+        self.also = self.weight
+
+    def forward(self, x):
+        return self.one * self.also * x
+
+
+class Linear(nn.Module):
+    """Right: layers registered once more in an nn.Sequential, before they get their own names."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.LayerNorm(3))
+        self.dense, self.norm = self.layers[0], self.layers[2]
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dense, self.norm = nn.Linear(2, 3), nn.LayerNorm(3)
+
+    def forward(self, x):
+        return self.norm(self.dense(x).relu())
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dense, self.norm = nn.Linear(2, 3), nn.LayerNorm(3)
+        self.norm.bias = self.dense.bias
+
+    def forward(self, x):
+        return self.norm(self.dense(x).relu())
+
+
+STATE = {"dense.weight": torch.tensor([[1.0, 2], [3, 5], [7, 11]]), "dense.bias": torch.tensor([1.0, 2, 3])}
+STATE |= {"norm.weight": torch.tensor([2.0, 3, 5]), "norm.bias": torch.tensor([7.0, 11, 13])}
+LAYERS = question("Plain", Plain, [Case((torch.tensor([[1.0, -2], [0.5, 1]]),), init={}, state=STATE)])
+
+
+def test_parameters_count_whatever_else_is_registered():
+    assert judged(SCALE, Buffered).right
+    assert judged(LAYERS, Linear).right
+    assert "under several names: dense.bias, norm.bias" in judged(LAYERS, Tied).message
+
+
+class AsBuffer(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.register_buffer("weight", torch.ones(n))
+
+    def forward(self, x):
+        return self.weight * x
+
+
+class Frozen(Scale):
+    def __init__(self, n):
+        super().__init__(n)
+        self.weight.requires_grad_(False)
+
+
+class Data(Scale):
+    def forward(self, x):
+        return self.weight.data * x
+
+
+class Copied(Scale):
+    def forward(self, x):
+        return torch.tensor(self.weight.tolist()) * x
+
+
+class NoGrad(Scale):
+    @torch.no_grad()
+    def forward(self, x):
+        return self.weight * x
+
+
+class CutOff(Scale):
+    def forward(self, x):
+        return self.weight * x.detach()
+
+
+class Halves(Scale):
+    def forward(self, x):
+        return (self.weight * x + (self.weight * x).detach()) / 2
+
+
+class Overwrites(Scale):
+    def forward(self, x):
+        root = (self.weight * x).exp()
+        result = root.log()
+        root.zero_()
+        return result
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (AsBuffer, "a buffer, which training does not change, and no nn.Parameter: weight"),
+        (Frozen, "no gradient to weight flows back"),
+        (Data, "no gradient to weight flows back"),
+        (Copied, "no gradient to weight flows back"),
+        (NoGrad, "no gradient at all flows back"),
+        (CutOff, "no gradient to argument 1 flows back"),
+        (Halves, "the gradient that flows back from it to weight, argument 1 is not"),
+        (Overwrites, "backpropagation through it fails. RuntimeError: one of the variables needed"),
+    ],
+)
+def test_a_right_value_that_cannot_be_trained_is_wrong(answer, words):
+    case = Case((torch.arange(1.0, 4),), init={"n": 3}, state={"weight": torch.tensor([2.0, 3.0, 5.0])})
+    verdict = judged(question("Scale", Scale, [case]), answer)
+    assert words in verdict.message
+    assert judged(question("Scale", Scale, [replace(case, gradients="none")]), answer).right == (answer is not AsBuffer)
+    reach = judged(question("Scale", Scale, [replace(case, gradients="reach")]), answer)
+    assert reach.right == (answer is Halves)
+
+
+def test_only_the_gradients_that_are_asked_for_are_compared():
+    def detached(x, y):
+        return x * y.detach()
+
+    case = Case((torch.ones(3), torch.arange(1.0, 4)), gradients="values")
+    product = question("product", lambda x, y: x * y, [case])
+    assert judged(product, detached).kind == "gradient"
+    assert judged(replace(product, cases=lambda g: [replace(case, gradients_of=("argument 1",))]), detached).right
+    assert judged(replace(product, cases=lambda g: [replace(case, gradients_of=("argument 2",))]), detached).kind == "gradient"
+
+
+class Dropping(Scale):
+    """Two of it that begin otherwise drop the same numbers."""
+
+    def forward(self, x):
+        return nn.functional.dropout(super().forward(x), 0.5, self.training)
+
+
+class BeginsOtherwise(Dropping):
+    def __init__(self, n):
+        super().__init__(n)
+        torch.randn(7)
+
+
+def test_what_a_class_draws_to_begin_with_changes_nothing_later():
+    case = Case((torch.arange(1.0, 20),), init={"n": 19}, state={"weight": torch.ones(19)}, train=True)
+    asked = question("Scale", Scale, [case], (("drops", Dropping),))
+    assert judged(asked, BeginsOtherwise).mistake == "drops"
+
+
+def test_a_mistake_that_is_only_a_forbidden_function_is_named():
+    called = question("double", double, mistakes=(("adds_by_name", lambda x: torch.add(x, x)),), forbidden=("torch.add",))
+    assert judged(called, lambda x: torch.add(x, x)).mistake == "adds_by_name"
+
+
+def test_gradients_of_a_function_s_inputs():
+    case = Case((torch.arange(1.0, 4), [2 * torch.ones(3)]), {"scale": torch.tensor(2.0)}, gradients="values")
+    asked = question("dot", lambda x, others, scale: (x * others[0]).sum() * scale, [case])
+    assert judged(asked, lambda x, others, scale: scale * x @ others[0]).right
+    assert "argument 2[0] flows" in judged(asked, lambda x, others, scale: scale * x @ others[0].detach()).message
+    assert "to scale flows" in judged(asked, lambda x, others, scale: scale.item() * x @ others[0]).message
+    assert judged(asked, lambda x, others, scale: (scale * x.mul_(others[0])).sum()).kind == "changed"
+
+
+class Remembers(Scale):
+    mask = None
+
+    def forward(self, x):
+        self.mask = torch.ones(len(x)) if self.mask is None else self.mask
+        return self.mask * x
+
+
+def test_the_same_object_is_called_again():
+    case = Case((torch.ones(3),), init={"n": 3}, state={"weight": torch.ones(3)}, again=((torch.ones(2),),), gradients="none")
+    scale = question("Scale", lambda **init: None, [case])
+    scale = replace(scale, reference=type("Once", (Scale,), {"forward": lambda self, x: x * self.weight[: len(x)]}))
+    verdict = judged(scale, Remembers)
+    assert verdict.kind == "raised"
+    longer = replace(case, again=((2 * torch.ones(1),),))
+    assert "In call 2 of the same object" in judged(replace(scale, cases=lambda g: [longer]), Remembers).message
+    assert judged(replace(scale, cases=lambda g: [longer]), type("Twice", (Scale,), {"forward": lambda self, x: x * 1.0})).right
+
+
+class Drops(nn.Module):
+    """Right: dropout of rate p, then a sum of what is left."""
+
+    def __init__(self, p):
+        super().__init__()
+        self.w, self.p = nn.Parameter(torch.ones(4)), p
+
+    def forward(self, x):
+        return F.dropout(x * self.w, self.p, self.training) + x
+
+
+class DropsByHand(Drops):
+    def forward(self, x):
+        kept = (torch.rand(x.shape) >= self.p) / (1 - self.p) if self.training else 1.0
+        return x + kept * self.w * x
+
+
+class DropsRate(Drops):
+    def __init__(self, p):
+        super().__init__(0.1)
+
+
+class DropsAll(Drops):
+    def forward(self, x):
+        return F.dropout(x * self.w + x, self.p, self.training)
+
+
+class DropsAlways(Drops):
+    def forward(self, x):
+        return F.dropout(x * self.w, self.p) + x
+
+
+class DropsUnscaled(Drops):
+    def forward(self, x):
+        return x * self.w * (torch.rand(x.shape) >= self.p if self.training else 1.0) + x
+
+
+class DropsRows(Drops):
+    def forward(self, x):
+        return x * self.w * F.dropout(torch.ones(2, 1), self.p, self.training) + x
+
+
+class DropsNothing(Drops):
+    def forward(self, x):
+        return x * self.w + x
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [(DropsByHand, True), (DropsRate, False), (DropsAll, False), (DropsAlways, False), (DropsUnscaled, False), (DropsNothing, False)],
+)
+def test_dropout_is_seen_in_training_mode(answer, right):
+    x = torch.tensor([[1.0, 2, 3, 4], [-1, 2, 0, 5]])
+    asked = {"init": {"p": 0.4}, "state": {"w": torch.tensor([1.0, -2, 3, 4])}}
+    cases = [Case((x,), **asked, train=True, draws=300), Case((x,), **asked), Case((x,), **asked | {"init": {"p": 0.0}}, train=True)]
+    asked = question("Drops", Drops, cases)
+    assert judged(asked, Drops).right
+    verdict = judged(asked, answer)
+    assert verdict.right == right, verdict
+
+
+def test_tools_that_a_question_rules_out_or_asks_for():
+    def by_hand(x):
+        return (x - x.mean(-1, keepdim=True)) / (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
+
+    asked = question("norm", by_hand, [Case((torch.arange(12.0).view(3, 4) ** 2,))], forbidden=("F.layer_norm", "torch.layer_norm"))
+    assert judged(asked, by_hand).right
+    for cheat in (nn.LayerNorm(4), lambda x: F.layer_norm(x, (4,)), lambda x: torch.layer_norm(x, (4,))):
+        assert judged(asked, cheat).kind == "forbidden"
+    assert "F.layer_norm, which this question rules out" in judged(asked, nn.LayerNorm(4)).message
+    conv = lambda x: F.conv1d(x[None, None], torch.ones(1, 1, 2))[0, 0]  # noqa: E731
+    asked = question("sums", conv, [Case((torch.arange(5.0),))], required=("F.conv1d", "F.conv2d"))
+    assert judged(asked, lambda x: nn.Conv1d(1, 1, 2)(x[None, None])[0, 0]).kind == "values"
+    assert judged(asked, lambda x: F.conv1d(x[None], torch.ones(1, 1, 2))[0]).right
+    assert "never calls F.conv1d or F.conv2d" in judged(asked, lambda x: x[1:] + x[:-1]).message
 
 
 def test_a_class_is_called_in_evaluation_mode():

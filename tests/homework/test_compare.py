@@ -48,14 +48,44 @@ def test_close_is_enough_for_numbers_but_not_for_booleans():
 
 
 @pytest.mark.parametrize(
+    ("yours", "expected"),
+    [
+        (torch.ones(2).double(), torch.ones(2)),
+        (torch.ones(2), torch.ones(2).double()),
+        (torch.tensor([1, 2], dtype=torch.int32), torch.tensor([1, 2])),
+        (torch.tensor([1, 0]), torch.tensor([1.0, 0.0])),
+        (torch.tensor(3), 3),
+        (torch.tensor(0.25), 0.25),
+        (torch.tensor(True), True),
+        (numpy.float64(0.25), 0.25),
+        (numpy.float32(0.25), 0.25),
+        (numpy.int32(3), 3),
+        (numpy.bool_(True), True),
+        ({numpy.int64(1): numpy.int64(2)}, {1: 2}),
+        ([numpy.int64(1), torch.tensor(2)], (1, 2)),
+    ],
+)
+def test_right_values_count_whatever_carries_them(yours, expected):
+    assert difference(plain(yours), expected) is None
+
+
+def test_a_number_in_another_form_is_still_compared():
+    assert difference(torch.tensor(0.5), 0.25).message == "The result is 0.5; expected 0.25."
+    assert difference(torch.tensor(1), True).kind == "type"
+    assert difference(plain(numpy.float64(math.nan)), 1.0).kind == "nan"
+
+
+@pytest.mark.parametrize(
     ("yours", "expected", "kind", "words"),
     [
-        (None, torch.ones(2), "type", "Is a `return` missing?"),
-        (torch.tensor(2.0), 2.0, "type", ".item()"),
+        (None, torch.ones(2), "type", "A function without `return` gives None."),
+        (torch.tensor([2.0]), 2.0, "type", ".item()"),
         (plain(numpy.ones(2)), torch.ones(2), "type", "numpy ndarray"),
-        (torch.ones(3, 2), torch.ones(2, 3), "shape", "`transpose`"),
+        (torch.ones(3, 2), torch.ones(2, 3), "shape", "the same sizes in another order"),
         (torch.ones(3, 3), torch.ones(2, 3), "shape", "has shape (3, 3); expected (2, 3)."),
-        (torch.ones(2).double(), torch.ones(2), "dtype", "float64; expected float32"),
+        (torch.ones(2), torch.ones(2).long(), "dtype", "float32; expected int64"),
+        (torch.ones(2).long(), torch.ones(2).bool(), "dtype", "int64; expected bool"),
+        (torch.ones(2).bool(), torch.ones(2), "dtype", "bool; expected float32"),
         (torch.tensor([1.0, nan]), torch.ones(2), "nan", "NaN in 1 of 2 places, first at [1]"),
         (torch.tensor([1.0, inf]), torch.ones(2), "nan", "infinite in 1 of 2"),
         (torch.tensor([1.0, 3.0]), torch.ones(2), "values", "1 of 2 values, by up to 2: [1] is 3, expected 1."),
@@ -64,12 +94,14 @@ def test_close_is_enough_for_numbers_but_not_for_booleans():
         pytest.param(10**400, 1.0, "values", "a very large integer", id="huge"),
         ("a", "b", "values", "'a'; expected 'b'"),
         ([1], [1, 2], "length", "1 elements; expected 2"),
-        ([1, [2, 4]], [1, [2, 3]], "values", "Element 1 of the list is [2, 4]; expected [2, 3]."),
-        ([[(0, 1), (1, 2)]], ([(0, 1), (0, 2)],), "values", "Element 1 of element 0 of the tuple is (1, 2); expected (0, 2)."),
-        ([1, [2, 4, 5, 6]], [1, [2, 3, 5, 6]], "values", "Element 1 of element 1 of the list is 4; expected 3"),
+        ([1, [2, 4]], [1, [2, 3]], "values", "`result[1]` is [2, 4]; expected [2, 3]."),
+        ([[(0, 1), (1, 2)]], ([(0, 1), (0, 2)],), "values", "`result[0][1]` is (1, 2); expected (0, 2)."),
+        ([1, [*range(9), 0]], [1, [*range(9), 9]], "values", "`result[1][9]` is 0; expected 9"),
+        ([1, 0, [1, 2, 3]], [1, 0, [1]], "length", "`result[2]` has 3 elements; expected 1: [1, 2, 3] instead of [1]."),
+        ([1, 2, 4], [1, 2, 3], "values", "The result is [1, 2, 4]; expected [1, 2, 3]."),
         (torch.tensor(inf), torch.tensor(1.0), "nan", "The result is infinite."),
         ({"a": 1}, {"b": 1}, "length", "lacks the key 'b' and has the key 'a'"),
-        ({"a": 1}, {"a": 2}, "values", "Entry 'a' of the dictionary"),
+        ({"a": 1}, {"a": 2}, "values", "`result['a']` is 1; expected 2."),
         ([1], {"a": 2}, "type", "a list of 1; expected a dictionary of 1"),
     ],
 )
@@ -94,7 +126,8 @@ def test_predictions_must_be_of_the_right_kind_and_number():
     expected = [3, 1, 2, 1]
     assert too_few([3, 1, 2], expected, share=0.5).kind == "length"
     assert too_few("3121", expected, share=0.5).kind == "type"
-    assert too_few([torch.tensor(3), 1, 2, 1], expected, share=0.5).kind == "type"
+    assert too_few([torch.tensor([3]), 1, 2, 1], expected, share=0.5).kind == "type"
+    assert too_few([torch.tensor(3), 1, 0, 0], expected, share=0.5) is None
     assert too_few(torch.tensor([3.0, 1, 2, 1]), torch.tensor(expected), share=0.5).kind == "dtype"
     assert too_few([4, "1", None, 1], expected, share=0.5).message.startswith("1 of 4")
 

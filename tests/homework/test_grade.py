@@ -5,20 +5,26 @@ import json
 import shutil
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from typer.testing import CliRunner
 
+import lectures_lib
+from lectures_lib.homework import __main__ as main
 from lectures_lib.homework.__main__ import app
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grading import grade_class, grade_one
 from lectures_lib.homework.grading.executors import Threads
-from lectures_lib.homework.grading.records import Records
+from lectures_lib.homework.grading.records import Records, Result
 from lectures_lib.homework.questions import Case, Homework
+from lectures_lib.homework.reports import canvas, moodle
+from lectures_lib.homework.reports.class_summary import summary
 from lectures_lib.homework.sandbox import bubblewrap, doors
 from lectures_lib.homework.sandbox.template import Limits
-from tests.homework.toy import DOUBLE, QUICK, RIGHT_DOUBLE, RIGHT_SCALE, TOY, notebook, question
+from lectures_lib.homework.submissions.collect import collect
+from tests.homework.toy import DOUBLE, QUICK, RIGHT_DOUBLE, RIGHT_SCALE, SCALE, TOY, notebook, question
 
 
 @pytest.fixture
@@ -76,12 +82,132 @@ def test_an_interrupted_run_goes_on(submissions, pretended, tmp_path):
 def test_a_fault_of_the_grader_costs_one_row_and_is_tried_again(submissions, pretended, tmp_path):
     pretended.broken["ben"] = RuntimeError("a bug")
     results = grade_class.grade(TOY, submissions, tmp_path / "grades")
+    assert results[1].fault
     assert "fault of the grader" in results[1].problem
     del pretended.broken["ben"]
     results = grade_class.grade(TOY, submissions, tmp_path / "grades")
     assert results[1].problem == ""
     assert pretended.graded.count("ben") == 2
     assert pretended.graded.count("anna") == 1
+
+
+def test_a_fault_of_the_grader_is_not_a_grade(submissions, pretended, tmp_path):
+    """No zero anywhere: empty cells, no row for Canvas and Moodle, a word in the summary and on the page."""
+    pretended.broken["ben"] = bubblewrap.Refused("no spaces left")
+    said, out = [], tmp_path / "grades"
+    results = grade_class.grade(TOY, submissions, out, tell=said.append)
+    assert [result.student for result in results if result.fault] == ["ben"]
+    with (out / "grades.csv").open(newline="") as file:
+        row = next(row for row in csv.DictReader(file) if row["student"] == "ben")
+    assert (row["total"], row["toy.double"], row["toy.Scale"]) == ("", "", "")
+    assert row["remarks"].startswith("NOT GRADED. The grader failed on this file")
+    assert [text for text in said if "1 of 4 were NOT graded" in text]
+    report = (out / "class_report.html").read_text()
+    assert "Not graded" in report
+    assert "The grader failed on these" in report
+    (page,) = [path.read_text() for path in (out / "feedback").glob("ben*")]
+    assert "not graded yet" in page
+    assert "of 3 points" not in page
+    assert "0</b>" not in page
+
+
+def test_a_fault_of_the_grader_is_in_no_import_file():
+    fine = Result("anna", (), "f", (Verdict("toy.double", True, "right"),), ids={"canvas": "1", "moodle": "Participant 1"})
+    failed = Result("ben", (), "", problem="It failed.", fault=True, ids={"canvas": "2", "moodle": "Participant 2"})
+    for table in (canvas.table, moodle.table):
+        text, warnings = table(TOY, [fine, failed])
+        assert "anna" in text
+        assert "ben" not in text
+        assert warnings == []
+        assert table(TOY, [failed]) == ("", [])
+    counted = summary(TOY, [fine, failed])
+    assert (counted.read, counted.mean, counted.full) == (1, 2.0, 0)
+    assert [shared.name for shared in counted.ungraded] == ["It failed."]
+    assert counted.unread == []
+
+
+def test_the_command_says_that_not_all_is_graded(submissions, pretended, tmp_path, monkeypatch):
+    monkeypatch.setattr(main, "load", lambda name: TOY)
+    pretended.broken["ben"] = RuntimeError("a bug")
+    command = ["grade", "toy", str(submissions), "--out", str(tmp_path / "grades"), "--workers", "1"]
+    for_gradescope = tmp_path / "results.json"
+    done = CliRunner().invoke(app, [*command, "--gradescope", str(for_gradescope)])
+    assert done.exit_code == 3
+    assert "3 graded, 3.0 of 3 points on average" in " ".join(done.output.split())
+    assert "1 NOT graded" in done.output
+    assert not for_gradescope.exists(), "Gradescope is told that nothing was graded, not a 0"
+    del pretended.broken["ben"]
+    assert CliRunner().invoke(app, command).exit_code == 0
+
+
+def test_one_thread_gives_results_in_the_order_in_which_they_came_in(submissions, pretended):
+    for i in range(60):
+        (submissions / f"student{i:02d}.ipynb").write_bytes(notebook("# more"))
+    job = grade_one.Job(TOY, 1, (), Limits())
+    given = [result.student for result in Threads(1).results(list(collect(submissions)), job)]
+    assert given == pretended.graded
+    assert len(given) == 64
+
+
+def test_after_a_few_faults_in_a_row_the_run_stops(submissions, pretended, tmp_path):
+    for i in range(12):
+        (submissions / f"student{i:02d}.ipynb").write_bytes(notebook("# more"))
+    pretended.broken.update({f"student{i:02d}": bubblewrap.Refused("no spaces left") for i in range(12)})
+    out = tmp_path / "grades"
+    with pytest.raises(bubblewrap.Refused, match=r"failed on 5 submissions in a row.*no spaces left.*safe"):
+        grade_class.grade(TOY, submissions, out)
+    assert not (out / "grades.csv").exists()
+    with Records(out) as records:
+        assert sorted(student for student, _ in records.written()) == ["anna", "ben", "carl", "dora"]
+    pretended.broken.clear()
+    assert len(grade_class.grade(TOY, submissions, out)) == 16
+    assert pretended.graded.count("anna") == 1
+
+
+def test_a_changed_bank_or_limit_is_told_and_graded_anew(submissions, pretended, tmp_path):
+    out = tmp_path / "grades"
+    other_reference = Homework("toy", "A toy", (replace(DOUBLE, reference=lambda x: 3 * x), SCALE))
+    other_case = Homework("toy", "A toy", (replace(DOUBLE, cases=lambda g: [Case((torch.ones(4),))]), SCALE))
+    stricter = Homework("toy", "A toy", (replace(DOUBLE, rtol=1e-9), SCALE))
+    runs = [(TOY, Limits()), (other_reference, Limits()), (other_case, Limits()), (stricter, Limits()), (stricter, Limits(cell=5.0))]
+    for i, (homework, limits) in enumerate(runs):
+        for told in ([0] if i == 0 else [1], []):
+            said, before = [], len(pretended.graded)
+            grade_class.grade(homework, submissions, out, limits=limits, tell=said.append)
+            anew = "4 results were worked out with another version of the questions, or under other limits: they are worked out anew."
+            assert (anew in said) == bool(told and told[0])
+            assert len(pretended.graded) - before == (4 if told else 0)
+
+
+@pytest.mark.parametrize(("homework", "module"), [("hw1", "positions"), ("hw2", "homework.hw1.inputs")])
+def test_what_a_bank_takes_from_elsewhere_is_in_its_fingerprint(homework, module, monkeypatch):
+    """The reference of hw1's last question, and what draws the inputs of hw2."""
+    file = Path(lectures_lib.__file__).parent / f"{module.replace('.', '/')}.py"
+    before, read = grade_one.Job(main.load(homework), 1, (), Limits()).bank, Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"# changed" * (path == file))
+    assert grade_one.Job(main.load(homework), 1, (), Limits()).bank != before
+
+
+def test_of_a_changed_bank_one_question_can_be_put_again(submissions, pretended, tmp_path):
+    out = tmp_path / "grades"
+    grade_class.grade(TOY, submissions, out)
+    mended = Homework("toy", "A toy", (replace(DOUBLE, rtol=1e-2), SCALE))
+    said = []
+    grade_class.grade(mended, submissions, out, again=("toy.double",), tell=said.append)
+    assert pretended.questions[-4:] == [(student, 1) for student in ("anna", "ben", "carl", "dora")]
+    assert "only what is asked for is worked out anew" in said[1]
+    grade_class.grade(mended, submissions, out)
+    assert len(pretended.graded) == 8
+
+
+@pytest.mark.parametrize("damaged", [b"", b"{", b"[]", b'{"homework": "toy"}', b'{"homework": "toy", "seed": "x"}', b"\xff\xfe"])
+def test_a_damaged_record_of_the_run_is_named(submissions, pretended, tmp_path, damaged):
+    out = tmp_path / "grades"
+    grade_class.grade(TOY, submissions, out)
+    (out / "grading.json").write_bytes(damaged)
+    with pytest.raises(ValueError, match=r"grading\.json is damaged"):
+        grade_class.grade(TOY, submissions, out)
+    assert (out / "grading.json").read_bytes() == damaged
 
 
 def test_one_folder_holds_one_run(submissions, pretended, tmp_path):
@@ -106,7 +232,7 @@ def refused(*arguments):
 
 
 def test_without_bubblewrap_nothing_is_graded(submissions, tmp_path, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda program: None)
+    monkeypatch.setattr(shutil, "which", lambda program, path=None: None)
     out = tmp_path / "grades"
     said = refused("hw1", submissions, "--out", out)
     assert "sudo apt-get install bubblewrap" in said or "setpriv" in said
@@ -128,7 +254,7 @@ def test_elsewhere_than_on_linux_nothing_is_graded(submissions, tmp_path, monkey
     ],
 )
 def test_a_sandbox_that_does_not_start_is_explained(submissions, tmp_path, monkeypatch, complaint, remedy):
-    monkeypatch.setattr(bubblewrap, "command", lambda program, filter_fd: ["sh", "-c", f'echo "{complaint}" >&2; exit 1'])
+    monkeypatch.setattr(bubblewrap, "command", lambda program, filter_fd, **_: ["sh", "-c", f'echo "{complaint}" >&2; exit 1'])
     said = refused("hw1", submissions, "--out", tmp_path / "grades")
     assert complaint in said
     assert remedy in said

@@ -100,7 +100,7 @@ def test_a_hostile_answer_gets_a_reason(verdicts):
 
 def test_hostile_forgery_is_no_use_without_the_right_values():
     """A frame sent in the driver's place is taken for an answer, and then compared like one."""
-    forge = FORGER + "def double(x):\n    send(frame(2, ['is', True])); import time; time.sleep(60)"
+    forge = FORGER + "def double(x):\n    send(frame(3, ['is', True])); import time; time.sleep(60)"
     found, _ = graded([forge], question("double", double, [Case((torch.ones(3),))]))
     assert found["double"].kind == "type"
 

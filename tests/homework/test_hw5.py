@@ -13,6 +13,7 @@ from lectures_lib import bert, pretraining
 from lectures_lib.homework import find
 from lectures_lib.layers import TokenEmbedding
 from tests.homework.bank import SEEDS, judged, key, questions, text
+from tests.homework.students_hw5 import CAUGHT
 
 RIGHT = {name.split(".")[1]: find(name).reference for name in questions("hw5")}
 
@@ -37,6 +38,7 @@ def test_inputs_are_not_square():
                     sizes = [*case.args[0].shape, case.args[1].shape[1]]
                 else:
                     sizes = [*case.args[0].shape[:2], case.init["d_model"], case.init["vocab_size"]]
+                sizes = [size for size in sizes if size > 1]  # sizes of 1 are tried, too
                 assert len(set(sizes)) == len(sizes), f"{name}, seed {seed}: {sizes}"
 
 
@@ -58,7 +60,7 @@ def test_every_fate_is_met():
 
 def test_the_embeddings_are_the_librarys():
     torch.manual_seed(0)
-    config = bert.BertConfig(11, d_model=6, max_len=9, dropout=0.0)
+    config = bert.BertConfig(11, d_model=6, n_heads=2, max_len=9, dropout=0.0)
     theirs = bert.BertEmbeddings(config)
     bert.initialise_as_bert(theirs)  # its tables are empty memory before
     ours = RIGHT["Embeddings"](11, 6, 9)
@@ -82,7 +84,7 @@ def test_the_counts_are_the_librarys():
 
 def test_the_head_is_the_librarys():
     torch.manual_seed(0)
-    theirs, table = bert.MaskedWordHead(bert.BertConfig(11, d_model=6)), TokenEmbedding(11, 6)
+    theirs, table = bert.MaskedWordHead(bert.BertConfig(11, d_model=6, n_heads=2)), TokenEmbedding(11, 6)
     torch.nn.init.normal_(theirs.bias)
     ours = RIGHT["WordHead"](6, 11)
     ours.load_state_dict(theirs.state_dict())
@@ -169,3 +171,10 @@ def test_the_worked_example_of_the_pairs():
     told = [re.search(r'\("(\w+)", "(\w+)", (\d)\)', row[5]).groups() for row in table(7, 3)]
     pairs = RIGHT["next_sentence_pairs"]([["A0", "A1", "A2"], ["B0", "B1"], ["C0"]], draws)
     assert pairs == [(first, second, int(label)) for first, second, label in told]
+
+
+@pytest.mark.parametrize(("name", "answer"), [(name, answer) for name, answers in CAUGHT.items() for answer in answers])
+def test_what_an_answer_leaves_out_shows_with_any_seed(name, answer):
+    """An argument, a place, a size of 1, a branch: some input of each seed asks for it."""
+    for seed in range(20):
+        assert not judged(name, answer, seed).right, f"seed {seed}"

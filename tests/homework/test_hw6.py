@@ -35,10 +35,10 @@ def test_inputs_are_not_square():
     """No two sizes that an answer might confuse agree by accident."""
     for seed in SEEDS:
         for case in key("hw6.ChoiceHead", seed).cases + key("hw6.LayerMix", seed).cases:
-            sizes = case.args[0].shape
+            sizes = [size for size in case.args[0].shape if size > 1]  # sizes of 1 are tried, too
             assert len(set(sizes)) == len(sizes), f"seed {seed}: {sizes}"
         for case in key("hw6.skip_gram_loss", seed).cases:
-            sizes = [*case.args[0].shape, *case.args[4].shape]
+            sizes = [size for size in (*case.args[0].shape, *case.args[4].shape) if size > 1]
             assert len(set(sizes)) == len(sizes), f"seed {seed}: {sizes}"
 
 

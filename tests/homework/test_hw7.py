@@ -94,7 +94,7 @@ def test_paddings_are_longer_and_shorter_and_never_zero():
     for case in cases("sentence_vectors"):
         hidden, lengths = case.args
         assert lengths.max() == hidden.shape[1]
-        assert lengths.min() < hidden.shape[1]
+        assert lengths.min() < hidden.shape[1] or len(lengths) == 1
         assert (hidden != 0).all()
 
 
@@ -243,3 +243,27 @@ def test_the_worked_example_of_the_loss():
     u = torch.cat([part, torch.zeros(3, 5)], dim=1)
     u[range(3), [2, 3, 4]] = (1 - part.square().sum(dim=1)).sqrt()
     assert_close(RIGHT["ranking_loss"](u, v, torch.tensor([7, 7, 4]), 3.0), losses.mean())
+
+
+@pytest.mark.parametrize(
+    "standard", [lambda x: x, lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]), lambda x: (x - x.mean()) / x.std()]
+)
+def test_probes_without_standard_numbers_learn_nothing(standard):
+    """As they are, normalised word by word, or with one mean for a layer: what tells the label is too small beside the rest."""
+
+    def probe(states, labels, dev_states, dev_labels, asked):
+        best, answer = -1, None
+        for train, dev, test in zip(*([standard(x) for x in xs] for xs in (states, dev_states, asked)), strict=True):
+            layer = torch.nn.Linear(train.shape[-1], int(labels.max()) + 1)
+            optimizer = torch.optim.Adam(layer.parameters(), lr=0.05)
+            for _ in range(100):
+                optimizer.zero_grad()
+                torch.nn.functional.cross_entropy(layer(train), labels).backward()
+                optimizer.step()
+            right = (layer(dev).argmax(dim=-1) == dev_labels).sum()
+            if right > best:
+                best, answer = right, layer(test).argmax(dim=-1)
+        return answer
+
+    for seed in range(2):
+        assert judged("hw7.probe_layers", probe, seed).mistake == "one_label_for_all"

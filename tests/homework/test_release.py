@@ -1,12 +1,24 @@
 """Student notebooks: made from the solutions, never stale, with no answer in them."""
 
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 
 from lectures_lib.homework import load, names
-from lectures_lib.homework.release import BEGIN, END, OPEN, Unreleasable, release, student_version, without_solutions
+from lectures_lib.homework.release import (
+    BEGIN,
+    END,
+    OPEN,
+    Unreleasable,
+    book,
+    release,
+    student_version,
+    with_addresses,
+    without_solutions,
+)
 from tests.homework.toy import TOY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,6 +92,41 @@ def test_markers_must_pair(source):
 def test_a_notebook_that_disagrees_with_its_questions_is_refused(old, new, words):
     with pytest.raises(Unreleasable, match=words):
         student_version(TOY, solution((old, new)))
+
+
+def test_links_lead_to_the_site():
+    """A student has this file alone: nothing stands beside it."""
+    site = "https://owner.github.io/course"
+    text = (
+        "[a](../notebooks/02_x.ipynb#why), [b](../book/handing_in.md), [c](../notebooks/03_y.ipynb), [d](https://pytorch.org/), [e](#here)"
+    )
+    found = with_addresses(text, site)
+    assert found.startswith(f"[a]({site}/notebooks/02_x.html#why), [b]({site}/book/handing_in.html), [c]({site}/notebooks/03_y.html), ")
+    assert found.endswith(", [d](https://pytorch.org/), [e](#here)")
+    for link in ("../data/words.txt", "hw2.ipynb", "../notebooks/02_x.py"):
+        with pytest.raises(Unreleasable, match="no page of the site"):
+            with_addresses(f"[a]({link})", site)
+    with pytest.raises(Unreleasable, match="no REPOSITORY"):
+        with_addresses(text, "")
+    setup = nbformat.v4.new_code_cell('REPOSITORY = "https://github.com/Some-Body/our-course"')
+    assert book([setup]) == "https://some-body.github.io/our-course"
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_link_is_absolute_and_of_this_book(name):
+    (path,) = (ROOT / "exercises").glob(f"{name}_*.ipynb")
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+    links = re.findall(r"\]\(([^)\s]*)\)", "\n".join(cells))
+    assert len(links) > len(load(name).questions)
+    assert all(link.startswith(("https://", "#")) for link in links)
+    repository = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+    owner, course = repository.split("/")[-2:]
+    ours = [link for link in links if ".github.io/" in link]
+    assert ours
+    assert all(link.startswith(f"https://{owner.lower()}.github.io/{course}/") for link in ours)
+    for link in ours:
+        page = link.split(f"/{course}/")[1].split(".html")[0]
+        assert list(ROOT.glob(f"{page}.*")), link
 
 
 def test_there_must_be_one_solution_notebook(tmp_path):

@@ -35,6 +35,14 @@ def test_values_arrive_as_they_were():
     assert back[-1] == value[-1]
 
 
+def test_tensors_that_share_memory_arrive_as_they_were():
+    """An object that is called twice is given parts of the same tensor."""
+    x = torch.randn(4, 3)
+    value = [x, x, x[:2], x.T]
+    _, back = wire.unpack(*parts(wire.pack({}, value)))
+    assert difference(back, value, rtol=0.0, atol=0.0) is None
+
+
 def test_dtypes_that_files_cannot_hold_become_a_description():
     _, back = wire.unpack(*parts(wire.pack({}, torch.zeros(2, dtype=torch.complex128))))
     assert back == Foreign("a tensor of torch.complex128")

@@ -64,8 +64,8 @@ def graded(cells: list[str], *questions: Question, limits: Limits = QUICK) -> tu
     """The verdicts on a notebook run in the sandbox, by the questions' own names, and what became of its cells."""
     keys = [AnswerKey(question, seed=1) for question in questions]
     execution = Execution(cells, limits)
-    outcomes = execution.run(keys)
-    return {key.question.answer_name: key.verdict(outcomes[key.question.name]) for key in keys}, execution
+    verdicts = execution.verdicts(keys)
+    return {key.question.answer_name: verdicts[key.question.name] for key in keys}, execution
 
 
 def notebook(*cells: str) -> bytes:

@@ -71,7 +71,7 @@ def open_page(browser, source, tmp_path):
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(5000)
+        page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: wrong.append(f"script error: {error}"))
         page.on("console", lambda message: wrong.append(f"console: {message.text}") if message.type in ("error", "warning") else None)
         page.on("request", lambda request: None if request.url == file.as_uri() else wrong.append(f"request: {request.url[:80]}"))

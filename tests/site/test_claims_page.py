@@ -28,6 +28,14 @@ def test_every_claim_has_a_card(html):
         assert cards[f"claim-{claim.id}"].select_one(".verdict").text == claim.verdict
 
 
+def test_the_page_opens_on_the_slips(html):
+    page = article(html, CLAIMS)
+    slips = [claim for claim in claims.read()["claims"] if claim.verdict == "slip"]
+    links = page.select("ul.slips a")
+    assert [link["href"] for link in links] == [f"#claim-{claim.id}" for claim in slips]
+    assert page.select_one("ul.slips").find_previous(class_="claim") is None
+
+
 def test_the_counts_are_those_of_the_cards(html):
     page = article(html, CLAIMS)
     last = [cell.text for cell in page.find("table").find_all("tr")[-1].find_all("td")]

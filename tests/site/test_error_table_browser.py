@@ -110,7 +110,7 @@ def test_axe_finds_nothing(open_page, scheme):
 def test_on_the_site_the_wrong_ones_are_kept_and_sorted(browser, address, title, n, sort_by):
     """The two tables of chapter 14, on the built page."""
     page = browser.new_page()
-    page.set_default_timeout(5000)
+    page.set_default_timeout(60_000)
     page.goto(address + "notebooks/14_fine_tuning.html")
     table = page.get_by_role("group", name=title)
     rows = table.locator("tbody tr")

@@ -173,8 +173,7 @@ def test_a_wide_frame_scrolls_by_itself_and_by_keyboard(open_page):
     assert frame.get_attribute("tabindex") == "0"
     frame.focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(400)
-    assert frame.evaluate("frame => frame.scrollLeft") > 0
+    page.wait_for_function("frame => frame.scrollLeft > 0", arg=frame.element_handle())
     assert says(wide) == "Step 1"
 
 
@@ -196,7 +195,7 @@ def test_it_answers_in_its_chapter(browser, html, address):
     if not (html / CHAPTER).exists():
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{CHAPTER} is not in the built site")
     page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
-    page.set_default_timeout(5000)
+    page.set_default_timeout(60_000)
     page.goto(address + CHAPTER)
     shown = page.get_by_role("group", name="Byte pairs in a riddle")
     shown.get_by_role("slider").focus()

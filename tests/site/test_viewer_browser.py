@@ -69,8 +69,11 @@ def test_a_token_under_the_pointer_shows_whom_it_attends_to(open_page):
     assert shares(shown) == ["10 %", "5 %", "20 %", "", "65 %"]
     assert shown.locator(".active .word").all_inner_texts() == ["animal"]
     assert shown.locator(".top .word").all_inner_texts() == ["tired"]
-    page.wait_for_timeout(200)  # colours fade in
-    blueness = [-colour(word)[0] for word in shown.locator(".word").all()]
+    for _ in range(600):  # colours fade in
+        blueness = [-colour(word)[0] for word in shown.locator(".word").all()]
+        if sorted(range(5), key=blueness.__getitem__) == [3, 1, 0, 2, 4]:
+            break
+        page.wait_for_timeout(100)
     assert sorted(range(5), key=blueness.__getitem__) == [3, 1, 0, 2, 4], "the more weight, the more colour"
     assert chosen(twin) == chosen(shown) == "was"
     assert says(twin).startswith("was"), "the same viewer again is another viewer"
@@ -194,9 +197,9 @@ def test_it_follows_the_theme_of_the_page(open_page, scheme, attribute, dark):
     page.wait_for_function("([host, dark]) => (host < 128) === dark", arg=[colour(shown)[0], dark])
     ink, paper = colour(shown, "color"), colour(shown)
     assert (max(ink) > 200 and max(paper) < 60) if dark else (max(ink) < 60 and min(paper) > 200)
-    page.wait_for_timeout(150)
-    pixel = shown.locator(".head canvas").first.evaluate("canvas => canvas.getContext('2d').getImageData(4, 2, 1, 1).data[0]")
-    assert (pixel > 90) == dark, "the thumbnails are drawn again in the new colour"
+    # The thumbnails are drawn again in the new colour.
+    drawn = "([canvas, dark]) => (canvas.getContext('2d').getImageData(4, 2, 1, 1).data[0] > 90) === dark"
+    page.wait_for_function(drawn, arg=[shown.locator(".head canvas").first.element_handle(), dark])
 
 
 @pytest.mark.parametrize("width", [390, 800])
@@ -241,7 +244,7 @@ def test_it_answers_in_its_chapter(browser, html, address):
     if not (html / CHAPTER).exists():
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{CHAPTER} is not in the built site")
     page = browser.new_context().new_page()
-    page.set_default_timeout(5000)
+    page.set_default_timeout(60_000)
     page.goto(address + CHAPTER)
     shown = viewer(page)
     words = shown.locator(".token")

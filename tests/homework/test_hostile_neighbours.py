@@ -1,0 +1,215 @@
+"""Time is fair: what a neighbour or a busy machine does costs nobody a point, and what was cut is looked at once more, alone."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from lectures_lib.homework.diagnosis import LOST, Verdict
+from lectures_lib.homework.grading import executors, grade_class, grade_one
+from lectures_lib.homework.grading.executors import Threads
+from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.sandbox import process
+from lectures_lib.homework.sandbox.process import Sandbox, Watch
+from lectures_lib.homework.sandbox.template import Limits
+from lectures_lib.homework.submissions.collect import collect
+from tests.homework.test_grade import pretended, submissions  # noqa: F401  (fixtures)
+from tests.homework.toy import TOY, double, graded, notebook, question
+
+BUSY = """
+import time
+def busy(x):
+    began = time.process_time()
+    while time.process_time() - began < 0.4:
+        pass
+    return 2 * x
+"""
+SPIN = """
+import os
+for _ in range(14):
+    if os.fork() == 0:
+        while True:
+            pass
+while True:
+    pass
+"""
+
+
+@pytest.fixture
+def crowded():
+    """Every core has four others to serve; torch has been imported before."""
+    with Sandbox(Limits()):
+        pass
+    spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * len(os.sched_getaffinity(0)))]
+    yield
+    for spinner in spinners:
+        spinner.kill()
+        spinner.wait()
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("crowded")
+def test_a_crowded_machine_uses_up_nobody_s_time():
+    """On two inputs 0.8 seconds of a processor, of the 1.5 that it may use; on the clock it is several times that."""
+    verdicts, execution = graded([BUSY], question("busy", double, seconds=1.5), limits=Limits(cell=5.0))
+    assert verdicts["busy"].right, verdicts["busy"]
+    assert not execution.doubtful
+
+
+@pytest.mark.sandbox
+def test_hostile_neighbour_takes_no_points_from_two_right_submissions(tmp_path):
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    homework = Homework("toy", "A toy", tuple(question(f"busy{i}", double, seconds=1.5, points=10) for i in range(2)))
+    right = notebook(BUSY, "busy0 = busy1 = busy")
+    for name in ("b", "c"):
+        (folder / f"{name}.ipynb").write_bytes(right)
+    (folder / "a.ipynb").write_bytes(notebook(SPIN, "1"))
+    results = grade_class.grade(homework, folder, tmp_path / "grades", Threads(3), limits=Limits(cell=5.0, total=60.0))
+    assert [sum(10 * verdict.right for verdict in result.verdicts) for result in results] == [0, 20, 20]
+    assert results[0].cells[0][0] == 1
+
+
+@pytest.mark.sandbox
+def test_hostile_processes_stay_on_one_core():
+    with Sandbox(Limits()) as sandbox:
+        source = "import os\ndef cores():\n    return sorted(os.sched_getaffinity(0))"
+        sandbox.ask({"do": "cell", "cell": 1, "source": source, "only_definitions": False})
+        assert len(sandbox.ask({"do": "call", "answer": "cores"}, {"args": ()}).value) == 1
+
+
+def test_the_clock_leaves_out_what_others_took(monkeypatch):
+    """What it uses counts, and what it sleeps; where it could run and does not, nothing. And there is an outer bound."""
+    now, state = [100.0], [7.0, True]
+    monkeypatch.setattr(process.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(process, "_activity", lambda pid: tuple(state))
+
+    def seconds(passed, used, running):
+        now[0], state[0], state[1] = now[0] + passed, state[0] + used, running
+        watch.look()
+        return round(watch.seconds, 2)
+
+    watch = Watch(1)
+    assert seconds(0.2, 0.0, running=True) == 0.0
+    assert seconds(10.0, 0.0, running=True) == 0.0, "it waits for a processor"
+    assert seconds(10.0, 1.5, running=True) == 1.5
+    assert seconds(0.2, 0.0, running=False) == 1.7, "it sleeps"
+    assert seconds(30.0, 0.0, running=False) == 2.1, "the grader itself waited for a processor"
+    assert not watch.over(2.2)
+    assert watch.over(2.0)
+    assert watch.elapsed() > 50
+    now[0] += 100
+    assert watch.over(2.2)
+
+
+def test_the_clock_sees_what_a_process_has_started():
+    code = "import subprocess, sys\nwith subprocess.Popen([sys.executable, '-c', 'while True: pass']) as p:\n    p.wait()"
+    with subprocess.Popen([sys.executable, "-c", code], start_new_session=True) as parent:
+        while process._activity(parent.pid)[0] < 0.3:
+            time.sleep(0.05)
+        assert process._activity(parent.pid)[1]
+        os.killpg(parent.pid, 9)
+
+
+# ------------------------------------------------------------------------------------------------------- once more, alone
+
+
+def outcome(job, submission, kind):
+    verdicts = tuple(Verdict(key.question.name, kind == "right", kind, LOST.get(kind, "")) for key in job.keys)
+    return replace(grade_one.facts(submission), fingerprint=job.fingerprint(submission), verdicts=verdicts, doubtful=kind != "right")
+
+
+@pytest.mark.parametrize("kind", ["time", "unreached", "ended", "memory"])
+def test_what_was_cut_is_run_once_more_alone_before_it_is_recorded(submissions, pretended, tmp_path, monkeypatch, kind):  # noqa: F811
+    running, runs, together = [], {}, []
+
+    def grade(submission, job):
+        running.append(submission.student)
+        runs[submission.student] = runs.get(submission.student, 0) + 1
+        time.sleep(0.05)
+        together.append((submission.student, runs[submission.student], len(running)))
+        running.remove(submission.student)
+        first = submission.student in ("ben", "carl") and runs[submission.student] == 1
+        return outcome(job, submission, kind if first or submission.student == "carl" else "right")
+
+    monkeypatch.setattr(grade_one, "grade_one", grade)
+    results = grade_class.grade(TOY, submissions, tmp_path / "grades", Threads(4))
+    assert runs == {"anna": 1, "ben": 2, "carl": 2, "dora": 1}
+    assert [beside for _, run, beside in together if run == 2] == [1, 1], "alone"
+    kinds = {result.student: result.verdicts[0].kind for result in results}
+    assert kinds == {"anna": "right", "ben": "right", "carl": kind, "dora": "right"}
+    with grade_class.Records(tmp_path / "grades") as records:
+        assert sorted(student for student, _ in records.written()) == ["anna", "ben", "carl", "dora"], "each is written once"
+        assert records.get("ben").verdicts[0].right
+
+
+def test_what_was_right_in_the_first_run_stays_right(submissions):  # noqa: F811
+    (one, *_) = collect(submissions, "plain", "toy")
+    first = replace(
+        grade_one.facts(one), verdicts=(Verdict("toy.double", True, "right"), Verdict("toy.Scale", False, "time")), doubtful=True
+    )
+    second = replace(first, verdicts=(Verdict("toy.double", False, "time"), Verdict("toy.Scale", True, "right")))
+    (result,) = executors.settled([(one, first)], lambda submission: second)
+    assert [verdict.right for verdict in result.verdicts] == [True, True]
+    assert not result.doubtful
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("kind", ["loops", "ends"])
+@pytest.mark.parametrize("where", ["", "def double(x):\n    "])
+def test_hostile_cells_and_answers_that_are_cut_are_in_doubt(where, kind):
+    cell = where + {"loops": "while True: pass", "ends": "import os; os._exit(0)"}[kind]
+    assert graded([cell], question("double", double, seconds=0.5), limits=Limits(cell=0.5))[1].doubtful
+
+
+@pytest.mark.sandbox
+def test_wrong_answers_and_errors_are_in_no_doubt():
+    assert not graded(["1 / 0", "def double(x):\n    return x"], question("double", double))[1].doubtful
+
+
+# --------------------------------------------------------------------------------------------------- the grader's own memory
+
+PEAK = """
+import resource, sys
+import torch
+from lectures_lib.homework.diagnosis import AnswerKey
+from lectures_lib.homework.grading.execution import Execution
+from lectures_lib.homework.sandbox.template import Limits
+from lectures_lib.homework.questions import Case
+from tests.homework.toy import question, double
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+cases = [Case((torch.randn(3),)) for _ in range(4)]
+questions = [question(f"q{i}", double, cases, seconds=60.0) for i in range(4)]
+keys = [AnswerKey(each, 1) for each in questions]
+limits = Limits(cell=60.0, memory=3 << 30)
+Execution(["def q0(x):\\n    return 2 * x\\nq1 = q2 = q3 = q0"], limits).verdicts(keys)
+before = peak()
+huge = sys.argv[1]
+cell = f"import torch\\ndef q0(x):\\n    return {huge}\\nq1 = q2 = q3 = q0"
+check = "from lectures_lib.homework import check\\nfor f in (q0, q1, q2, q3):\\n    check('toy.q0', f)"
+verdicts = Execution([cell, check], limits).verdicts(keys)
+assert not any(verdict.right for verdict in verdicts.values())
+print(peak() - before)
+"""
+HUGE = {
+    "tensors": "[torch.zeros(7 << 20) + i for i in range(2)]",
+    "lists": "[None] * 90_000",
+    "nested": "[[[]]] * 30_000",
+    "texts": "['x' * 900_000] * 4",
+    "many_tensors": "[torch.zeros(1)] * 2_000",
+}
+BOUND = 60  # MB above what the grader takes for a right answer
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("name", HUGE)
+def test_hostile_values_do_not_fill_the_grader(name):
+    done = subprocess.run([sys.executable, "-c", PEAK, HUGE[name]], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < BOUND

@@ -1,0 +1,108 @@
+"""What stands between a stored output and the reader: the plugin that runs the notebooks can fail, and for the right reason."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tools.nbval_alone import same, tolerance
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.mark.parametrize(
+    ("stored", "fresh", "alike"),
+    [
+        ("accuracy 0.93", "accuracy 0.95", True),
+        ("accuracy 0.93", "accuracy 0.99", False),
+        ("accuracy 0.93", "accuracy 0.93 of 10", False),
+        ("accuracy 0.93 0.94", "accuracy 0.93", False),
+        ("accuracy 0.93", "precision 0.93", False),
+        ("accuracy 0.93", "", False),
+        ("loss  9.98\nloss 10.02", "loss 10.01\nloss 10.00", True),
+        ("-0.50", "0.50", False),
+        ("− 0.50", "-0.51", True),
+        ("1,234.5 steps", "1,250 steps", True),
+        ("1,234.5 steps", "1,350 steps", False),
+        ("loss nan", "loss 0.5", False),
+        ("loss 0.5", "loss nan", False),
+        ("3e-4", "3.1e-4", True),
+        ("3e-4", "3e-3", False),
+        ("ViT-B16 0.9", "ViT-B32 0.9", False),
+        ("conv2d 1.0", "conv3d 1.0", False),
+    ],
+)
+def test_words_equal_and_numbers_close(stored, fresh, alike):
+    assert same(stored, fresh, rtol=0.05, atol=0.0) is alike
+
+
+def test_a_tolerance_is_declared_by_tags():
+    assert tolerance(["hide-input"]) is None
+    assert tolerance(["rtol=0.05", "hide-input"]) == {"rtol": 0.05, "atol": 0.0}
+    assert tolerance(["atol=2", "rtol=1e-3"]) == {"rtol": 1e-3, "atol": 2.0}
+    for tag in ("rtol=much", "atol=-1", "rtol=nan", "atol=0", "rtol=inf"):
+        with pytest.raises(ValueError, match=tag):
+            tolerance([tag])
+
+
+# Name: source, what is stored, the cell's tags, whether it must pass.
+CELLS = {
+    "the set-up runs twice": ("n = globals().get('n', 0) + 1", "", ["setup"], True),
+    "and did": ("print(n)", "2\n", [], True),
+    "equal": ("print('loss', 0.5)", "loss 0.5\n", [], True),
+    "close, but no tolerance": ("print('loss', 0.5)", "loss 0.51\n", [], False),
+    "close enough": ("print('loss', 0.5)", "loss 0.51\n", ["rtol=0.05"], True),
+    "beyond its tolerance": ("print('loss', 0.5)", "loss 0.6\n", ["rtol=0.05"], False),
+    "a number missing": ("print('loss')", "loss 0.5\n", ["rtol=0.05"], False),
+    "another word": ("print('lose', 0.5)", "loss 0.5\n", ["rtol=0.05"], False),
+    "no output any more": ("0;", "loss 0.5\n", ["rtol=0.05"], False),
+    "a value, not a print": ("0.5", None, ["atol=0.2"], True),
+    "stripped": ("print('loss', 0.5)", "stripped", [], False),
+    "an error": ("1 / 0", "", [], False),
+}
+
+
+def _cell(source: str, stored: str | None, tags: list[str]) -> nbformat.NotebookNode:
+    cell = nbformat.v4.new_code_cell(source, metadata={"tags": tags}, execution_count=1)
+    if stored is None:
+        cell.outputs = [nbformat.v4.new_output("execute_result", data={"text/plain": "0.4"}, execution_count=1)]
+    elif stored == "stripped":
+        cell.execution_count = None
+    elif stored:
+        cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=stored)]
+    return cell
+
+
+def _run(cells: list[nbformat.NotebookNode], folder: Path) -> str:
+    notebook = folder / "some.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
+    here = [f"--rootdir={ROOT}", f"--config-file={ROOT / 'pyproject.toml'}", "-p", "no:cacheprovider", "--color=no", "-rA", "-q"]
+    run = [sys.executable, "-m", "pytest", *here, "--nbval", "--nbval-current-env", str(notebook)]
+    return subprocess.run(run, cwd=ROOT, capture_output=True, text=True).stdout
+
+
+def test_a_cell_is_red_where_it_should_be(tmp_path):
+    said = _run([_cell(*cell[:3]) for cell in CELLS.values()], tmp_path)
+    found = {
+        where.split("::")[1]: verdict for verdict, where in re.findall(r"^(PASSED|FAILED) (\S*::(?:Cell \d+|leaves))", said, re.MULTILINE)
+    }
+    wanted = {f"Cell {i}": "PASSED" if passes else "FAILED" for i, (*_, passes) in enumerate(CELLS.values())}
+    assert found == {**wanted, "leaves": "PASSED"}, said[-3000:]
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        ("open('weights.bin', 'w').close()", "left files behind: ['some.ipynb', 'weights.bin']"),
+        ("import torch; x = torch.ones(3 * 2**28); del x", "MB"),
+        ("import sys; sys.path.insert(0, {root!r})", "another copy of the library"),
+    ],
+    ids=["a file", "memory", "another copy"],
+)
+def test_what_is_left_behind_is_seen(source, complaint, tmp_path):
+    said = _run([_cell(source.format(root=str(ROOT)), "", [])], tmp_path)
+    assert "1 failed, 1 passed" in said, said[-3000:]
+    assert complaint in said
