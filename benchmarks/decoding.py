@@ -13,8 +13,7 @@ from torch import Tensor
 from transformer import VOCAB, hugging_face, our_twin  # beside this file
 
 from lectures_lib import results
-from lectures_lib.decoding import greedy
-from lectures_lib.transformer import WithoutCache
+from lectures_lib.decoding import WithoutCache, greedy
 
 BATCHES, LENGTHS = (1, 16), (64, 128)
 N_SOURCE = 24

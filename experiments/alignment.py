@@ -15,9 +15,10 @@ from rnn_bottleneck import WORDS, Tokens, encode, tokens
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, results
+from lectures_lib import data, results, seq2seq
 from lectures_lib.decoding import greedy
 from lectures_lib.metrics import exact_match
+from lectures_lib.recording import record
 from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig
 from lectures_lib.training import bert_schedule, fit, translation_loss
 from lectures_lib.transformer import Transformer, TransformerConfig
@@ -59,10 +60,11 @@ def kind(word: str) -> str:
 def looked_at(model: nn.Module, pairs: list[Tokens]) -> dict[str, Tensor]:
     """Each head's weights, `(batch, n_target, n_source)`, with the right words read before each (teacher forcing)."""
     batch = data.pad_pairs(encode(pairs))
-    _, seen = model(batch.source, batch.read, batch.source_lengths, return_intermediates=True)
+    with record(model) as seen:
+        model(batch.source, batch.read, batch.source_lengths)
     if isinstance(model, Seq2Seq):
-        return {"decoder": seen["alignment"]}
-    blocks = [seen["decoder"][f"block_{i}"]["cross_attention_weights"] for i in range(model.config.n_layers)]
+        return {"decoder": seq2seq.alignment(seen)}
+    blocks = seen.all("decoder.blocks.*.cross_attention.weights")
     return {f"layer {i}, head {j}": block[:, j] for i, block in enumerate(blocks) for j in range(model.config.n_heads)}
 
 

@@ -24,6 +24,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from lectures_lib import data, results
 from lectures_lib.data import ImageBatch
+from lectures_lib.recording import record
 from lectures_lib.rollout import rollout
 from lectures_lib.training import bert_schedule, fit
 from lectures_lib.vit import ViT, ViTConfig, patches, unpatch
@@ -63,8 +64,9 @@ def agreement(model: ViT, test: ImageBatch) -> dict[str, float]:
 
     The mean rank correlation over the test images, among the patches with ink in them; damage is the fall of the right score.
     """
-    scores, seen = model(test.images, return_intermediates=True)
-    weights = [seen[f"block_{i}"]["self_attention_weights"] for i in range(model.config.n_layers)]
+    with record(model, "*.weights") as seen:
+        scores = model(test.images)
+    weights = seen.all("encoder.blocks.*.self_attention.weights")
     cut = patches(test.images, model.config.patch_size)
     falls = []
     for i in range(cut.shape[1]):

@@ -13,7 +13,8 @@ import torch
 from rnn_bottleneck import TEST, TRAIN, TRAINED, WORDS, accuracies, encode
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, results
+from lectures_lib import data, results, seq2seq
+from lectures_lib.recording import record
 from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig
 from lectures_lib.training import bert_schedule, fit, translation_loss
 
@@ -46,9 +47,10 @@ def alignment(model: Seq2Seq) -> dict[str, float]:
     """How often the most looked-at English word is the right one: all German words, and "und" and the others apart."""
     pairs = [pair for k in TRAINED for pair in TEST[k]]
     batch = data.pad_pairs(encode(pairs))
-    _, seen = model(batch.source, batch.read, batch.source_lengths, return_intermediates=True)
+    with record(model) as seen:
+        model(batch.source, batch.read, batch.source_lengths)
     hits: dict[str, list[bool]] = {"und": [], "other": []}
-    for (source, target), row in zip(pairs, seen["alignment"].argmax(dim=-1).tolist(), strict=True):
+    for (source, target), row in zip(pairs, seq2seq.alignment(seen).argmax(dim=-1).tolist(), strict=True):
         for word, of_word, i in zip(target, data.number_alignment(source, target), row, strict=False):
             hits["und" if word == "und" else "other"].append(i in of_word)
     hits["all"] = hits["und"] + hits["other"]

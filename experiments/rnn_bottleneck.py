@@ -11,9 +11,10 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, results
+from lectures_lib import data, results, seq2seq
 from lectures_lib.decoding import greedy
 from lectures_lib.metrics import exact_match
+from lectures_lib.recording import record
 from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig
 from lectures_lib.training import fit, translation_loss
 from lectures_lib.transformer import Transformer, TransformerConfig
@@ -78,11 +79,12 @@ def alignment(model: nn.Module) -> dict[str, float]:
     pairs = [pair for k in TRAINED for pair in TEST[k]]
     batch = data.pad_pairs(encode(pairs))
     model.eval()
-    _, seen = model(batch.source, batch.read, batch.source_lengths, return_intermediates=True)
+    with record(model) as seen:
+        model(batch.source, batch.read, batch.source_lengths)
     if isinstance(model, Seq2Seq):
-        found = {"decoder": seen["alignment"]}
+        found = {"decoder": seq2seq.alignment(seen)}
     else:
-        blocks = [seen["decoder"][f"block_{i}"]["cross_attention_weights"] for i in range(model.config.n_layers)]
+        blocks = seen.all("decoder.blocks.*.cross_attention.weights")
         found = {f"layer_{i}/head_{j}": block[:, j] for i, block in enumerate(blocks) for j in range(model.config.n_heads)}
     right = [data.number_alignment(source, target) for source, target in pairs]
     return {name: share_right(weights.argmax(dim=-1).tolist(), right) for name, weights in found.items()}

@@ -22,6 +22,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from lectures_lib import data, minilm, results
 from lectures_lib.metrics import pearson, spearman
+from lectures_lib.recording import record
 from lectures_lib.sentence_bert import (
     POOLING,
     SentenceBert,
@@ -93,8 +94,9 @@ def pooled_states(encoder: SentenceBert, texts: list[str]) -> dict[str, Tensor]:
     for start in range(0, len(order), 32):
         places = order[start : start + 32]
         tokens, lengths = data.pad([rows[i] for i in places])
-        encoded, seen = encoder.bert(tokens, lengths=lengths, return_intermediates=True)
-        states = [seen["input"], *(seen[f"block_{i}"]["after_feed_forward"] for i in range(len(STATES) - 1))]
+        with record(encoder.bert) as seen:
+            encoded = encoder.bert(tokens, lengths=lengths)
+        states = [seen["embeddings"], *seen.all("encoder.blocks.*")]
         for name, pool in POOLING.items():
             found[name][:, places] = torch.stack([pool(state, lengths) for state in states])
         found["pooler"][0, places] = encoded.pooled

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from lectures_lib import pretrained
 from lectures_lib.attention import padding_mask
-from lectures_lib.checks import check_config, check_whole_numbers
-from lectures_lib.layers import ACTIVATIONS, Encoder, Intermediates, TokenEmbedding, check_lengths, initialise, note
+from lectures_lib.checks import at_the_door, check_asked, check_config, check_lengths, check_segments
+from lectures_lib.layers import ACTIVATIONS, Encoder, TokenEmbedding, initialise
 from lectures_lib.positions import LearnedPositions
 
 
@@ -84,6 +84,7 @@ class BertEmbeddings(nn.Module):
         self.norm = nn.LayerNorm(config.d_model, config.eps)
         self.dropout = nn.Dropout(config.dropout)
 
+    @at_the_door(lambda self, tokens, segments=None: check_segments(segments, tokens, len(self.segments)))
     def forward(self, tokens: Int[Tensor, "batch n"], segments: Int[Tensor, "batch n"] | None = None) -> Float[Tensor, "batch n d_model"]:
         """The vectors that enter the encoder. Without segments, all tokens belong to the first.
 
@@ -91,7 +92,6 @@ class BertEmbeddings(nn.Module):
             ValueError: for an unknown token or segment id, or more tokens than positions.
         """
         segments = torch.zeros_like(tokens) if segments is None else segments
-        check_segments(segments, tokens, len(self.segments))
         return self.dropout(self.norm(self.positions(self.tokens(tokens) + self.segments[segments])))
 
 
@@ -127,32 +127,26 @@ class Bert(nn.Module):
         self.pooler = nn.Linear(config.d_model, config.d_model)
         initialise_as_bert(self, config.init_std)
 
+    @at_the_door(lambda self, tokens, segments=None, lengths=None: check_lengths(lengths, tokens))
     def forward(
         self,
         tokens: Int[Tensor, "batch n"],
         segments: Int[Tensor, "batch n"] | None = None,
         lengths: Int[Tensor, " batch"] | None = None,
-        return_intermediates: bool = False,
-    ) -> Encoded | tuple[Encoded, Intermediates]:
+    ) -> Encoded:
         """Read a batch.
 
         Args:
             tokens: ids, [CLS] first, padded on the right.
             segments: 0 for the first sentence of an input, 1 for the second; None: all 0.
             lengths: how many tokens of each input are real; None: all.
-            return_intermediates: also return what the encoder computed on the way, named as in `layers`. `input` and each
-                block's `after_feed_forward` are what Hugging Face calls hidden states.
 
         Raises:
             ValueError: for an unknown token or segment id, an empty input, lengths that do not fit, or more tokens than positions.
         """
-        check_lengths(lengths, tokens)
         mask = None if lengths is None else padding_mask(lengths, tokens.shape[1])
-        x = self.encoder(self.embeddings(tokens, segments), mask, return_intermediates=return_intermediates)
-        x, seen = x if return_intermediates else (x, None)
-        encoded = Encoded(x, self.pooler(x[:, 0]).tanh())
-        note(seen, pooled=encoded.pooled)
-        return encoded if seen is None else (encoded, seen)
+        x = self.encoder(self.embeddings(tokens, segments), mask)
+        return Encoded(x, self.pooler(x[:, 0]).tanh())
 
     @classmethod
     def from_pretrained(cls, name: str | Path, dropout: float | None = None) -> "Bert":
@@ -232,6 +226,7 @@ class BertForPreTraining(nn.Module):
         self.next_sentence = nn.Linear(config.d_model, 2)
         initialise_as_bert(self, config.init_std)
 
+    @at_the_door(lambda self, tokens, segments=None, lengths=None, at=None: check_asked(at, tokens))
     def forward(
         self,
         tokens: Int[Tensor, "batch n"],
@@ -249,7 +244,6 @@ class BertForPreTraining(nn.Module):
         Raises:
             ValueError: as `Bert.forward` does, or for an `at` that is not boolean or not of the tokens' shape.
         """
-        check_positions(at, tokens)
         encoded = self.bert(tokens, segments, lengths)
         hidden = encoded.hidden if at is None else encoded.hidden[at]
         return PreTrainingScores(self.masked_words(hidden, self.bert.embeddings.tokens), self.next_sentence(encoded.pooled))
@@ -283,33 +277,6 @@ def initialise_as_bert(model: nn.Module, std: float = 0.02) -> None:
         if isinstance(module, BertEmbeddings):
             for table in (module.tokens.weight, module.positions.positions, module.segments):
                 nn.init.trunc_normal_(table, std=std, a=-2 * std, b=2 * std)
-
-
-def check_positions(at: Any, tokens: Tensor) -> None:
-    """Refuse what is no choice of these tokens' positions: zeros and ones would be taken for numbers of rows.
-
-    Raises:
-        ValueError: the message gives types and shapes.
-    """
-    if at is not None and not (isinstance(at, Tensor) and at.dtype == torch.bool and at.shape == tokens.shape):
-        what = f"{at.dtype} of shape {tuple(at.shape)}" if isinstance(at, Tensor) else f"a {type(at).__name__}"
-        raise ValueError(f"at must be boolean, True where a word is asked for, of the tokens' shape {tuple(tokens.shape)}; got {what}")
-
-
-def check_segments(segments: Int[Tensor, "batch n"], tokens: Int[Tensor, "batch n"], n_segments: int) -> None:
-    """Refuse segment ids that the model has no vector for, or that do not belong to these tokens.
-
-    Raises:
-        TypeError: for what is no tensor.
-        ValueError: the message gives the first such id and its place, or both shapes; or says what came instead of numbers.
-    """
-    check_whole_numbers("segments (0 or 1 for each token; how much is padding is said by lengths=…)", segments)
-    if segments.shape != tokens.shape:
-        raise ValueError(f"every token has one segment id: tokens are {tuple(tokens.shape)}, segments {tuple(segments.shape)}")
-    strange = (segments < 0) | (segments >= n_segments)
-    if strange.any():
-        row, i = strange.nonzero()[0].tolist()
-        raise ValueError(f"segment id {segments[row, i]} (row {row}, position {i}): this model has segments 0 to {n_segments - 1}")
 
 
 # ------------------------------------------------------------------------------------------- Hugging Face's names

@@ -7,15 +7,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.attention import causal_mask, padding_mask
-from lectures_lib.checks import check_config
-from lectures_lib.layers import ACTIVATIONS, Encoder, Intermediates, TokenEmbedding, check_lengths, initialise
+from lectures_lib.attention import causal_mask
+from lectures_lib.checks import at_the_door, check_config, check_lengths
+from lectures_lib.layers import ACTIVATIONS, Encoder, TokenEmbedding, initialise
 from lectures_lib.positions import LearnedPositions, SinusoidalPositions
-from lectures_lib.stepping import KeyValueCache, Step
 
 
 @dataclass(frozen=True)
@@ -88,9 +86,8 @@ class LanguageModel(nn.Module):
         if config.learned_positions:
             nn.init.normal_(self.embedding.weight, std=0.02)  # GPT's; the learned positions begin as small
 
-    def forward(
-        self, tokens: Int[Tensor, "batch n"], return_intermediates: bool = False
-    ) -> Float[Tensor, "batch n vocab"] | tuple[Float[Tensor, "batch n vocab"], Intermediates]:
+    @at_the_door(lambda self, tokens: check_lengths(None, tokens))
+    def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n vocab"]:
         """The scores (logits) of the token that follows each token: row i sees tokens 0 … i.
 
         Texts of a batch may be padded on the right: padding comes after everything that a real token looks at.
@@ -98,13 +95,9 @@ class LanguageModel(nn.Module):
         Raises:
             ValueError: for an unknown token id, no tokens, or more tokens than positions.
         """
-        check_lengths(None, tokens)
         x = self.dropout(self.positions(self.embedding(tokens)))
-        x = self.stack(x, causal_mask(tokens.shape[1], tokens.device), return_intermediates=return_intermediates)
-        if not return_intermediates:
-            return self.embedding.scores(x)
-        x, seen = x
-        return self.embedding.scores(x), seen
+        x = self.stack(x, causal_mask(tokens.shape[1], tokens.device))
+        return self.embedding.scores(x)
 
     def log_probabilities(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n-1"]:
         """log P(token i | tokens before it), for every token but the first, which nothing predicts.
@@ -116,57 +109,3 @@ class LanguageModel(nn.Module):
             raise ValueError(f"nothing predicts a first token: at least 2 are needed, got tokens of shape {tuple(tokens.shape)}")
         log_probs = self(tokens[:, :-1]).log_softmax(dim=-1)
         return log_probs.gather(-1, tokens[:, 1:, None])[:, :, 0]
-
-    def start(self, prompt: Int[Tensor, "batch n"], prompt_lengths: Int[Tensor, " batch"] | None = None) -> Step:
-        """Read the prompts, padded on the right, and score what follows the last real token of each (`stepping.StepModel`)."""
-        check_lengths(prompt_lengths, prompt)
-        batch, n = prompt.shape
-        lengths = torch.full((batch,), n, device=prompt.device) if prompt_lengths is None else prompt_lengths
-        state = LanguageModelState([KeyValueCache() for _ in self.stack.blocks], lengths)
-        if int(lengths.min()) < n:
-            state.mask = padding_mask(lengths, n)
-        x = self.dropout(self.positions(self.embedding(prompt)))
-        x = self.stack(x, causal_mask(n, prompt.device), state.caches)
-        last = x[torch.arange(batch, device=x.device), lengths - 1]
-        return Step(self.embedding.scores(last), state)
-
-    def step(self, tokens: Int[Tensor, " batch"], state: "LanguageModelState", return_weights: bool = False) -> Step:
-        """Read one more token of each text. With `return_weights`, the step's attention is that of every layer and head to all
-        tokens so far, `(batch, n_layers, n_heads, n)`.
-
-        Raises:
-            ValueError: where a text grows longer than the model has positions.
-        """
-        if int(state.lengths.max()) == self.config.max_len:
-            raise ValueError(f"a text has {self.config.max_len} tokens already, and the model has positions for no more")
-        if state.mask is not None:
-            state.mask = nn.functional.pad(state.mask, (0, 1), value=True)  # the new token may be looked at, by all to come
-        # Each text goes on at its own position, wherever its padding made it end.
-        x = self.embedding(tokens[:, None]) + self.positions.positions[state.lengths][:, None]
-        x = self.stack(self.dropout(x), state.mask, state.caches, return_weights)
-        attention = None
-        if return_weights:
-            x, seen = x
-            attention = torch.stack([seen[f"block_{i}"]["self_attention_weights"][:, :, 0] for i in range(self.config.n_layers)], dim=1)
-        state.lengths = state.lengths + 1
-        return Step(self.embedding.scores(x[:, 0]), state, attention)
-
-
-@dataclass
-class LanguageModelState:
-    """What a language model keeps between two steps.
-
-    Args:
-        caches: each block's keys and values of the tokens so far.
-        lengths: how many tokens each text has so far, padding not counted.
-        mask: which of the kept tokens are real; None where no prompt was padded.
-    """
-
-    caches: list[KeyValueCache]
-    lengths: Int[Tensor, " batch"]
-    mask: Bool[Tensor, "batch 1 1 n"] | None = None
-
-    def select(self, rows: Int[Tensor, " kept"]) -> "LanguageModelState":
-        """The state of these texts, in this order; one may come more than once."""
-        mask = None if self.mask is None else self.mask[rows]
-        return LanguageModelState([cache.select(rows) for cache in self.caches], self.lengths[rows], mask)

@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from lectures_lib.attention import MultiHeadAttention
+from lectures_lib.recording import record
 
 D_MODEL, N_HEADS, N_LAYERS = 384, 12, 6
 
@@ -108,10 +109,10 @@ def _layer(
     state: dict[str, Tensor], i: int, attention: MultiHeadAttention, x: Tensor
 ) -> tuple[Float[Tensor, "1 n d_model"], Float[Tensor, "1 heads n n"]]:
     name = f"encoder.layer.{i}"
-    attended, weights = attention(x, return_weights=True)
-    x = _norm(state, f"{name}.attention.output.LayerNorm", x + attended)
+    with record(attention, "weights") as seen:
+        x = _norm(state, f"{name}.attention.output.LayerNorm", x + attention(x))
     feed_forward = _linear(state, f"{name}.output.dense", F.gelu(_linear(state, f"{name}.intermediate.dense", x)))
-    return _norm(state, f"{name}.output.LayerNorm", x + feed_forward), weights
+    return _norm(state, f"{name}.output.LayerNorm", x + feed_forward), seen["weights"]
 
 
 def _linear(state: dict[str, Tensor], name: str, x: Tensor) -> Tensor:

@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lectures_lib.checks import at_the_door, check_room
+
 # The paper's 10000: the slowest hand of the clock turns once in 2π · 10000 positions.
 BASE = 10_000.0
 
@@ -83,9 +85,10 @@ class SinusoidalPositions(nn.Module):
             self.positions = self._table().to(self.positions)
         return self
 
+    @at_the_door(check_room)
     def forward(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
         """x plus the position vectors 0 … n - 1."""
-        return x + _first_positions(self.positions, x)
+        return x + self.positions[: x.shape[1]]
 
 
 class LearnedPositions(nn.Module):
@@ -100,14 +103,7 @@ class LearnedPositions(nn.Module):
         self.positions = nn.Parameter(torch.empty(max_len, d_model))
         nn.init.normal_(self.positions, std=0.02)  # BERT's initialisation
 
+    @at_the_door(check_room)
     def forward(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
         """x plus the position vectors 0 … n - 1."""
-        return x + _first_positions(self.positions, x)
-
-
-def _first_positions(positions: Tensor, x: Tensor) -> Tensor:
-    if x.dim() != 3 or x.shape[2] != positions.shape[1]:
-        raise ValueError(f"vectors must be (batch, n, {positions.shape[1]}), got a tensor of shape {tuple(x.shape)}")
-    if x.shape[1] > len(positions):
-        raise ValueError(f"a sequence of {x.shape[1]} tokens, but positions for only {len(positions)}")
-    return positions[: x.shape[1]]
+        return x + self.positions[: x.shape[1]]

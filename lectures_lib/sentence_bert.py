@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from lectures_lib.alignment import n_pieces, warn_of_cuts
 from lectures_lib.bert import Bert
+from lectures_lib.checks import check_lengths
 from lectures_lib.data import Batches, pad
-from lectures_lib.layers import check_lengths
 from lectures_lib.modes import evaluating
 from lectures_lib.tokenization import WordPiece
 

@@ -5,7 +5,7 @@ Bahdanau et al. 2015. With dot or general attention: Luong et al. 2015. All with
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -13,10 +13,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from lectures_lib.attention import padding_mask
-from lectures_lib.checks import check_config
-from lectures_lib.layers import check_lengths, check_tokens
+from lectures_lib.checks import at_the_door, check_config, check_lengths, check_tokens
+from lectures_lib.recording import Recorded
 from lectures_lib.scoring import AdditiveScore, GeneralScore, dot_score
-from lectures_lib.stepping import Step
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Memory(NamedTuple):
 
 
 class Seq2SeqState(NamedTuple):
-    """What the decoder carries from word to word (`stepping.StepState`): what the encoder left, and two vectors of its own."""
+    """What the decoder carries from word to word (`decoding.StepState`): what the encoder left, and two vectors of its own."""
 
     memory: Memory
     hidden: Float[Tensor, "batch d_hidden"]
@@ -128,8 +127,10 @@ class Decoder(nn.Module):
         """The state before the first word: the summary of the source, and nothing looked at yet."""
         return Seq2SeqState(memory, hidden=memory.summary, features=torch.zeros_like(memory.summary))
 
-    def step(self, word: Int[Tensor, " batch"], state: Seq2SeqState) -> Step:
-        """Read the word before, move on, and score every word as the next one."""
+    def step(
+        self, word: Int[Tensor, " batch"], state: Seq2SeqState
+    ) -> tuple[Float[Tensor, "batch target_vocab"], Seq2SeqState, Float[Tensor, "batch n_source"] | None]:
+        """Read the word before, move on, and score every word as the next one: the scores, the new state, where it looked."""
         y = self.dropout(self.embedding(word))
         if self.attention is None:
             hidden, weights = self.gru(y, state.hidden), None
@@ -142,7 +143,19 @@ class Decoder(nn.Module):
             hidden = self.gru(torch.cat([y, state.features], dim=-1), state.hidden)
             context, weights = self.look(hidden, state.memory)
             features = torch.tanh(self.W_c(torch.cat([context, hidden], dim=-1)))
-        return Step(self.output(self.dropout(features)), Seq2SeqState(state.memory, hidden, features), weights)
+        return self.output(self.dropout(features)), Seq2SeqState(state.memory, hidden, features), weights
+
+
+def check_source(model: "Seq2Seq", source: Tensor, source_lengths: Tensor | None = None) -> None:
+    """Refuse sentences that this model cannot read."""
+    check_tokens(source, model.config.source_vocab_size)
+    check_lengths(source_lengths, source)
+
+
+def check_target(model: "Seq2Seq", source: Tensor, target: Tensor, source_lengths: Tensor | None = None) -> None:
+    """Refuse translations that this model cannot learn."""
+    check_tokens(target, model.config.target_vocab_size)
+    check_lengths(None, target)
 
 
 class Seq2Seq(nn.Module):
@@ -154,58 +167,42 @@ class Seq2Seq(nn.Module):
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
 
+    @at_the_door(check_source)
     def encode(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Memory:
         """Read the source, once for each sentence."""
-        check_tokens(source, self.config.source_vocab_size)
-        check_lengths(source_lengths, source)
         if source_lengths is None:
             source_lengths = torch.full((len(source),), source.shape[1], device=source.device)
         return self.encoder(source, source_lengths)
 
+    @at_the_door(check_target)
     def forward(
         self,
         source: Int[Tensor, "batch n_source"],
         target: Int[Tensor, "batch n_target"],
         source_lengths: Int[Tensor, " batch"] | None = None,
-        return_intermediates: bool = False,
-    ) -> Float[Tensor, "batch n_target target_vocab"] | tuple[Float[Tensor, "batch n_target target_vocab"], dict[str, Any]]:
+    ) -> Float[Tensor, "batch n_target target_vocab"]:
         """The scores (logits) of the token that follows each target token, given those before it (teacher forcing).
 
         Args:
             source: token ids, padded on the right.
             target: what the decoder reads: the begin token and the translation so far.
             source_lengths: how many tokens of each source are real, the others are never looked at; None: all.
-            return_intermediates: also return a dictionary with `alignment`, `(batch, n_target, n_source)`: how much each target
-                token looked at each source token (None without attention); `source_states`, `(batch, n_source, d_hidden)`; and
-                `target_states`, `(batch, n_target, d_hidden)`.
 
         Raises:
             ValueError: for an unknown token id, an empty sentence, or lengths that do not fit.
         """
-        check_tokens(target, self.config.target_vocab_size)
-        check_lengths(None, target)
-        memory = self.encode(source, source_lengths)
-        state = self.decoder.start(memory)
-        steps = []
-        for i in range(target.shape[1]):  # one token after the other: the next state is made from this one
-            steps.append(self.decoder.step(target[:, i], state))
-            state = steps[-1].state
-        logits = torch.stack([step.logits for step in steps], dim=1)
-        if not return_intermediates:
-            return logits
-        intermediates = {
-            "alignment": torch.stack([step.attention for step in steps], dim=1) if self.config.attention else None,
-            "source_states": memory.states,
-            "target_states": torch.stack([step.state.hidden for step in steps], dim=1),
-        }
-        return logits, intermediates
+        logits, state = [], self.decoder.start(self.encode(source, source_lengths))
+        for word in target.unbind(dim=1):  # one token after the other: the next state is made from this one
+            scores, state, _ = self.decoder.step(word, state)
+            logits.append(scores)
+        return torch.stack(logits, dim=1)
 
-    def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
-        """Read the source, and get ready to decode step by step (`stepping.StepModel`)."""
-        return Step(None, self.decoder.start(self.encode(source, source_lengths)))
 
-    def step(self, tokens: Int[Tensor, " batch"], state: Seq2SeqState, return_weights: bool = False) -> Step:
-        """Decode one more token of each sentence. With `return_weights`, the step's attention is `(batch, n_source)`."""
-        check_tokens(tokens[:, None], self.config.target_vocab_size)
-        logits, state, attention = self.decoder.step(tokens, state)
-        return Step(logits, state, attention if return_weights else None)
+def alignment(seen: Recorded) -> Float[Tensor, "batch n_target n_source"]:
+    """How much each target word looked at each source word, from a recording of `Seq2Seq.forward` with attention.
+
+    Raises:
+        KeyError: for a recording in which no decoder looked.
+    """
+    seen["decoder.look"]  # without it: an error that names what there is
+    return torch.stack([weights for _, weights in seen.calls["decoder.look"]], dim=1)

@@ -38,8 +38,19 @@ def show(thing: Callable, docstring: bool = True) -> Source:
     if root / "lectures_lib" not in path.parents:
         raise ValueError(f"{thing!r} is defined in {path.name}, not in lectures_lib")
     lines, _ = inspect.getsourcelines(inspect.unwrap(thing))
-    code = inspect.cleandoc("\n" + "".join(lines)) + "\n"
+    code = without_doors(inspect.cleandoc("\n" + "".join(lines)) + "\n")
     return Source(code if docstring else without_docstrings(code), path.relative_to(root).as_posix())
+
+
+def without_doors(code: str) -> str:
+    """The same code without its `@at_the_door(…)` lines: what is refused there is no part of what the function teaches."""
+    lines = code.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(code)):
+        for decorator in getattr(node, "decorator_list", []):
+            if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", None) == "at_the_door":
+                for i in range(decorator.lineno - 1, decorator.end_lineno):
+                    lines[i] = ""
+    return "".join(lines)
 
 
 def without_docstrings(code: str) -> str:

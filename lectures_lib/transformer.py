@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.attention import KeysValues, causal_mask, padding_mask
-from lectures_lib.checks import check_config
-from lectures_lib.layers import ACTIVATIONS, Decoder, Encoder, Intermediates, TokenEmbedding, check_lengths, initialise
+from lectures_lib.attention import causal_mask, padding_mask
+from lectures_lib.checks import at_the_door, check_config, check_lengths
+from lectures_lib.layers import ACTIVATIONS, Decoder, Encoder, TokenEmbedding, initialise
 from lectures_lib.positions import SinusoidalPositions
-from lectures_lib.stepping import KeyValueCache, Step, select_rows
 
 
 @dataclass(frozen=True)
@@ -100,48 +99,39 @@ class Transformer(nn.Module):
         source: Int[Tensor, "batch n_source"],
         target: Int[Tensor, "batch n_target"],
         source_lengths: Int[Tensor, " batch"] | None = None,
-        return_intermediates: bool = False,
-    ) -> Float[Tensor, "batch n_target vocab"] | tuple[Float[Tensor, "batch n_target vocab"], Intermediates]:
+    ) -> Float[Tensor, "batch n_target vocab"]:
         """The scores (logits) of the token that follows each target token: all positions at once, as in training.
 
         Args:
             source: token ids, padded on the right.
             target: what the decoder reads: the begin token and the translation so far (in training, `shift_right` of all of it).
             source_lengths: how many tokens of each source are real; None: all.
-            return_intermediates: also return `{"encoder": …, "decoder": …}`, named as in `layers`.
 
         Raises:
             ValueError: for an unknown token id, an empty sentence, lengths that do not fit, or more tokens than positions.
         """
-        if not return_intermediates:
-            return self.logits(self.decode(target, self.encode(source, source_lengths), source_lengths))
-        memory, in_encoder = self.encode(source, source_lengths, return_intermediates=True)
-        hidden, in_decoder = self.decode(target, memory, source_lengths, return_intermediates=True)
-        return self.logits(hidden), {"encoder": in_encoder, "decoder": in_decoder}
+        memory = self.encode(source, source_lengths)
+        return self.logits(self.decode(target, memory, source_lengths))
 
+    @at_the_door(lambda self, source, source_lengths=None: check_lengths(source_lengths, source))
     def encode(
-        self,
-        source: Int[Tensor, "batch n_source"],
-        source_lengths: Int[Tensor, " batch"] | None = None,
-        return_intermediates: bool = False,
-    ) -> Float[Tensor, "batch n_source d_model"] | tuple[Float[Tensor, "batch n_source d_model"], Intermediates]:
+        self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None
+    ) -> Float[Tensor, "batch n_source d_model"]:
         """The memory: one vector for each source token, made from the whole sentence."""
-        check_lengths(source_lengths, source)
         mask = None if source_lengths is None else padding_mask(source_lengths, source.shape[1])
-        return self.encoder(self.embed(source), mask, return_intermediates=return_intermediates)
+        return self.encoder(self.embed(source), mask)
 
+    @at_the_door(lambda self, target, memory, source_lengths=None: check_lengths(None, target))
     def decode(
         self,
         target: Int[Tensor, "batch n_target"],
         memory: Float[Tensor, "batch n_source d_model"],
         source_lengths: Int[Tensor, " batch"] | None = None,
-        return_intermediates: bool = False,
-    ) -> Float[Tensor, "batch n_target d_model"] | tuple[Float[Tensor, "batch n_target d_model"], Intermediates]:
+    ) -> Float[Tensor, "batch n_target d_model"]:
         """One vector for each target token, made from the tokens up to it and the memory; `logits` reads the next token from it."""
-        check_lengths(None, target)
         mask = causal_mask(target.shape[1], target.device)
         memory_mask = None if source_lengths is None else padding_mask(source_lengths, memory.shape[1])
-        return self.decoder(self.embed(target), memory, mask, memory_mask, return_intermediates=return_intermediates)
+        return self.decoder(self.embed(target), memory, mask, memory_mask)
 
     def embed(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d_model"]:
         """Token vectors times √d_model, plus positions (sections 3.4 and 3.5)."""
@@ -151,92 +141,15 @@ class Transformer(nn.Module):
         """The score of every token of the vocabulary; their softmax is the distribution of the next token."""
         return self.embedding.scores(hidden, self.output_bias)
 
-    def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
-        """Read the source, and get ready to decode step by step (`stepping.StepModel`)."""
-        memory = self.encode(source, source_lengths)
-        keys_values = [block.cross_attention.keys_values(memory) for block in self.decoder.blocks]
-        padded = source_lengths is not None and int(source_lengths.min()) < source.shape[1]
-        mask = padding_mask(source_lengths, source.shape[1]) if padded else None
-        return Step(None, TransformerState(keys_values, mask, [KeyValueCache() for _ in self.decoder.blocks]))
 
-    def step(self, tokens: Int[Tensor, " batch"], state: "TransformerState", return_weights: bool = False) -> Step:
-        """Decode one more token of each sentence: only the newest position is computed, the others' keys and values are kept.
-
-        No mask is needed: what is kept lies in the past. With `return_weights`, the step's attention is that of every
-        layer and head to the source, `(batch, n_layers, n_heads, n_source)`.
-
-        Raises:
-            ValueError: for more steps than the model has positions.
-        """
-        if state.n_decoded == self.config.max_len:
-            raise ValueError(f"{state.n_decoded} tokens are decoded, and the model has positions for no more")
-        position = self.positions.positions[state.n_decoded]
-        x = self.dropout(self.embedding(tokens[:, None]) + position)
-        x = self.decoder(x, state.memory, None, state.memory_mask, state.caches, return_weights)
-        attention = None
-        if return_weights:
-            x, seen = x
-            blocks = [seen[f"block_{i}"] for i in range(self.config.n_layers)]
-            attention = torch.stack([block["cross_attention_weights"][:, :, 0] for block in blocks], dim=1)
-        state.n_decoded += 1
-        return Step(self.logits(x[:, 0]), state, attention)
+def check_shift(target: Tensor, begin: int) -> None:
+    """Refuse what cannot be shifted."""
+    check_lengths(None, target)
+    if not isinstance(begin, int):
+        raise TypeError(f"begin must be a token id, a whole number; got {begin!r}")
 
 
-@dataclass
-class TransformerState:
-    """What a Transformer keeps between two steps of decoding.
-
-    Args:
-        memory: each decoder block's keys and values of the encoder's output, made once.
-        memory_mask: the source's padding mask; None where no source is padded.
-        caches: each decoder block's keys and values of the target tokens so far.
-        n_decoded: how many target tokens there are so far.
-    """
-
-    memory: list[KeysValues]
-    memory_mask: Bool[Tensor, "batch 1 1 n_source"] | None
-    caches: list[KeyValueCache]
-    n_decoded: int = 0
-
-    def select(self, rows: Int[Tensor, " kept"]) -> "TransformerState":
-        """The state of these rows of the batch, in this order; a row may come more than once."""
-        memory = [select_rows(kept, rows) for kept in self.memory]
-        mask = None if self.memory_mask is None else self.memory_mask[rows]
-        return TransformerState(memory, mask, [cache.select(rows) for cache in self.caches], self.n_decoded)
-
-
-class WithoutCache(nn.Module):
-    """The same Transformer, decoding without a cache: every step runs the decoder over all tokens so far (chapter 9 counts the cost)."""
-
-    def __init__(self, model: Transformer):
-        super().__init__()
-        self.model = model
-
-    def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
-        """Read the source (`stepping.StepModel`)."""
-        return Step(None, Prefix(self.model.encode(source, source_lengths), source_lengths, source[:, :0]))
-
-    def step(self, tokens: Int[Tensor, " batch"], state: "Prefix", return_weights: bool = False) -> Step:
-        """Decode all tokens so far and one more. It shows no attention: `Transformer.step` does."""
-        tokens = torch.cat([state.tokens, tokens[:, None]], dim=1)
-        hidden = self.model.decode(tokens, state.memory, state.source_lengths)
-        return Step(self.model.logits(hidden[:, -1]), Prefix(state.memory, state.source_lengths, tokens))
-
-
-@dataclass
-class Prefix:
-    """What decoding without a cache keeps between two steps: the encoder's output and the target tokens so far."""
-
-    memory: Float[Tensor, "batch n_source d_model"]
-    source_lengths: Int[Tensor, " batch"] | None
-    tokens: Int[Tensor, "batch n_target"]
-
-    def select(self, rows: Int[Tensor, " kept"]) -> "Prefix":
-        """The prefixes of these rows of the batch, in this order; a row may come more than once."""
-        lengths = None if self.source_lengths is None else self.source_lengths[rows]
-        return Prefix(self.memory[rows], lengths, self.tokens[rows])
-
-
+@at_the_door(check_shift)
 def shift_right(target: Int[Tensor, "batch n"], begin: int) -> Int[Tensor, "batch n"]:
     """What the decoder reads in training: the begin token, then the target without its last token.
 
@@ -250,7 +163,4 @@ def shift_right(target: Int[Tensor, "batch n"], begin: int) -> Int[Tensor, "batc
         TypeError: for a target that is no tensor, or a begin that is no whole number.
         ValueError: for a target that is empty, or has not two dimensions.
     """
-    check_lengths(None, target)
-    if not isinstance(begin, int):
-        raise TypeError(f"begin must be a token id, a whole number; got {begin!r}")
     return torch.cat([torch.full_like(target[:, :1], begin), target[:, :-1]], dim=1)

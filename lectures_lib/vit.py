@@ -14,8 +14,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lectures_lib import pretrained
-from lectures_lib.checks import check_config
-from lectures_lib.layers import ACTIVATIONS, Encoder, Intermediates, initialise
+from lectures_lib.checks import at_the_door, check_config, check_images
+from lectures_lib.layers import ACTIVATIONS, Encoder, initialise
 
 
 def grid(height: int, width: int, patch_size: int) -> tuple[int, int]:
@@ -89,13 +89,13 @@ ViTConfig.SMALL = ViTConfig(32, 4, 3, 10, d_model=256, n_layers=6, n_heads=4, d_
 ViTConfig.DIGITS = ViTConfig(8, 2, 1, 10, d_model=64, n_layers=3, n_heads=4, d_ff=128)
 
 
+@at_the_door(lambda images, patch_size: check_images(images))
 def patches(images: Float[Tensor, "batch channels height width"], patch_size: int) -> Float[Tensor, "batch n_patches pixels"]:
     """Each image's patches, row by row from the top left; each as one vector: channel by channel, row by row.
 
     Raises:
         ValueError: where patches do not fill the image.
     """
-    check_images(images)
     batch, channels, height, width = images.shape
     rows, columns = grid(height, width, patch_size)
     x = images.reshape(batch, channels, rows, patch_size, columns, patch_size)
@@ -124,22 +124,15 @@ def interpolate_positions(positions: Float[Tensor, "n d_model"], rows: int, colu
     return torch.cat([of_class, scaled[0].flatten(1).T])
 
 
-def check_images(images: Any, n_channels: int | None = None) -> None:
-    """Refuse what is no batch of images, with this many channels if it is said how many.
-
-    Raises:
-        TypeError: for what is no tensor.
-        ValueError: for another shape, or pixels that are no floating-point numbers. The message gives them.
-    """
-    if not isinstance(images, Tensor):
-        raise TypeError(f"images must be a tensor (batch, channels, height, width), got a {type(images).__name__}")
-    if images.dim() != 4:
-        hint = "; for a single image write image[None]" if images.dim() == 3 else ""
-        raise ValueError(f"images must be (batch, channels, height, width), got a tensor of shape {tuple(images.shape)}{hint}")
-    if n_channels is not None and images.shape[1] != n_channels:
-        raise ValueError(f"this model reads images of {n_channels} channels, got {images.shape[1]}: {tuple(images.shape)}")
-    if n_channels is not None and not images.is_floating_point():
-        raise ValueError(f"pixels must be floating-point numbers, from 0 to 1; got {images.dtype}")
+def check_images_fit(model: "ViT", images: Any, interpolate: bool = False) -> None:
+    """Refuse images of another number of channels or, without `interpolate`, of another size than the model was made for."""
+    check_images(images, model.config.n_channels)
+    size, (height, width) = model.config.image_size, images.shape[2:]
+    grid(height, width, model.config.patch_size)
+    if not interpolate and (height, width) != (size, size):
+        raise ValueError(
+            f"this model has positions for images of {size} × {size} pixels, got {height} × {width}; interpolate=True scales them"
+        )
 
 
 class ViT(nn.Module):
@@ -182,37 +175,26 @@ class ViT(nn.Module):
         self,
         images: Float[Tensor, "batch channels height width"],
         interpolate: bool = False,
-        return_intermediates: bool = False,
-    ) -> Float[Tensor, "batch n_classes"] | tuple[Float[Tensor, "batch n_classes"], Intermediates]:
+    ) -> Float[Tensor, "batch n_classes"]:
         """The scores (logits), read off the class token.
 
         Args:
             images: of the configured size; with `interpolate`, of any size that patches fill.
             interpolate: scale the positions to the images' size.
-            return_intermediates: also return what the encoder computed on the way, named as in `layers`.
 
         Raises:
             ValueError: for images of another number of channels, or of another size without `interpolate`.
         """
-        x = self.encoder(self.embed(images, interpolate), return_intermediates=return_intermediates)
-        if not return_intermediates:
-            return self.head(x[:, 0])
-        x, seen = x
-        return self.head(x[:, 0]), seen
+        x = self.encoder(self.embed(images, interpolate))
+        return self.head(x[:, 0])
 
+    @at_the_door(check_images_fit)
     def embed(self, images: Float[Tensor, "batch channels height width"], interpolate: bool = False) -> Float[Tensor, "batch n d_model"]:
         """What enters the encoder: the class token and the patches' vectors, plus positions."""
-        config = self.config
-        check_images(images, config.n_channels)
-        _, _, height, width = images.shape
-        rows, columns = grid(height, width, config.patch_size)
-        if not interpolate and (height, width) != (config.image_size, config.image_size):
-            size = f"{config.image_size} × {config.image_size}"
-            raise ValueError(f"this model has positions for images of {size} pixels, got {height} × {width}; interpolate=True scales them")
-        x = self.patch_embedding(patches(images, config.patch_size))
+        x = self.patch_embedding(patches(images, self.config.patch_size))
         x = torch.cat([self.class_token.expand(x.shape[0], 1, -1), x], dim=1)
-        side = config.image_size // config.patch_size
-        same = (rows, columns) == (side, side)
+        rows, columns = grid(*images.shape[2:], self.config.patch_size)
+        same = rows * columns == self.config.n_patches and rows == columns
         return self.dropout(x + (self.positions if same else interpolate_positions(self.positions, rows, columns)))
 
     @classmethod

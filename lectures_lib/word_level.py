@@ -15,6 +15,7 @@ from torch import Tensor
 from lectures_lib.attention import padding_mask
 from lectures_lib.bert import Bert
 from lectures_lib.data import pad
+from lectures_lib.recording import record
 from lectures_lib.tokenization import WordPiece
 
 
@@ -91,8 +92,9 @@ def word_attention(
     for start in range(0, len(cuts), batch_size):
         batch = cuts[start : start + batch_size]
         tokens, lengths = _padded(batch, model)
-        _, seen = model(tokens, lengths=lengths, return_intermediates=True)
-        weights = torch.stack([seen[f"block_{i}"]["self_attention_weights"] for i in range(model.config.n_layers)]).cpu()
+        with record(model, "*.weights") as seen:
+            model(tokens, lengths=lengths)
+        weights = torch.stack(seen.all("encoder.blocks.*.self_attention.weights")).cpu()
         for row, cut in enumerate(batch):
             n = len(cut.ids)
             yield attention_between_words(weights[:, row, :, :n, :n], [[0], *cut.places, [n - 1]])

@@ -83,7 +83,8 @@ from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 
-from lectures_lib import data, decoding, metrics, scoring, source
+from lectures_lib import data, decoding, metrics, scoring, seq2seq, source
+from lectures_lib.recording import record
 from lectures_lib.seq2seq import Decoder, Look, Memory, Seq2Seq, Seq2SeqConfig
 from lectures_lib.stepper import Stepper, join, part, pieces
 from lectures_lib.training import bert_schedule, fit, translation_loss
@@ -450,13 +451,15 @@ def step(word, s, states):
 
 
 batch = data.pad_pairs(encode([(english, german)]))
-logits, seen = library(batch.source, batch.read, return_intermediates=True)
+with record(library) as seen:
+    logits = library(batch.source, batch.read)
+alignment = seq2seq.alignment(seen)
 
 states, s = read(batch.source[0])
 for i, word in enumerate(batch.read[0]):
     ours, s, weights = step(word, s, states)
     assert_close(ours, logits[0, i])
-    assert_close(weights, seen["alignment"][0, i])
+    assert_close(weights, alignment[0, i])
 print("our decoder and the library's, all words: largest difference < 1e-5")
 
 # %% [markdown]
@@ -526,9 +529,9 @@ assert scores["with attention"][4] < 0.7
 
 # %% mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the right word for each row; within both two-digit numbers they cross. Most of the dark squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns). Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
 batch = data.pad_pairs(encode([(english, german)]))
-with torch.no_grad():
-    _, seen = looking(batch.source, batch.read, return_intermediates=True)
-weights = seen["alignment"][0]  # (n_target, n_source)
+with torch.no_grad(), record(looking) as seen:
+    looking(batch.source, batch.read)
+weights = seq2seq.alignment(seen)[0]  # (n_target, n_source)
 
 ax = plots.heatmap(weights, rows=[*german, "end"], columns=[*english, "end"], limit=1.0)
 for row, columns in enumerate(data.number_alignment(english, german)):
@@ -573,12 +576,11 @@ assert sum(hit) >= 3
 def alignment_hits(model, pairs):
     """For every German word, whether the most looked-at English word is its own."""
     batch = data.pad_pairs(encode(pairs))
-    with torch.no_grad():
-        _, seen = model(
-            batch.source, batch.read, batch.source_lengths, return_intermediates=True
-        )
+    with torch.no_grad(), record(model) as seen:
+        model(batch.source, batch.read, batch.source_lengths)
+    looks = seq2seq.alignment(seen).argmax(dim=-1).tolist()
     hits = {"und": [], "other": []}
-    for pair, row in zip(pairs, seen["alignment"].argmax(dim=-1).tolist(), strict=True):
+    for pair, row in zip(pairs, looks, strict=True):
         truth = data.number_alignment(*pair)
         for word, right, column in zip(pair[1], truth, row, strict=False):
             hits["und" if word == "und" else "other"].append(column in right)

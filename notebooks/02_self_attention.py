@@ -68,12 +68,11 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from lectures_lib import plots, scoring, source
+from lectures_lib import plots, scoring
 from lectures_lib.attention import (
-    attention_weights,
     causal_mask,
+    fused_attention,
     padding_mask,
-    scaled_dot_product_attention,
 )
 from lectures_lib.frames import Frames
 
@@ -409,45 +408,50 @@ print(
 )
 print(
     "the library:  ",
-    scaled_dot_product_attention(
-        torch.randn(1, 4), torch.randn(5, 4), torch.randn(5, 3), nothing
-    )[0].tolist(),
+    fused_attention(torch.randn(1, 4), torch.randn(5, 4), torch.randn(5, 3), nothing)[
+        0
+    ].tolist(),
 )
 
 # %% [markdown]
-# ## The same in the library
+# ## All of it as two functions
 #
-# The function that this book uses from now on does what you have seen, with the shapes written into its signature.
-# Its weights are the second and the third of our four lines, with the mask between them:
+# Here is the whole of attention; the library's module `lectures_lib/attention.py` holds the same text. The weights are the second and the third of our four lines, with the mask between them and the rule for
+# empty rows: the scores of forbidden keys become the lowest number there is, and what a row with no allowed key shares
+# out among them is taken back.
+
 
 # %%
-source.show(attention_weights, docstring=False)
+def attention_weights(Q, K, mask=None):
+    """softmax(Q Kᵀ / √d_k): (n_query, d_k) and (n_key, d_k) → (n_query, n_key)"""
+    scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
+    if mask is None:
+        return scores.softmax(dim=-1)
+    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
+    return weights.masked_fill(~mask, 0.0)
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None, dropout=0.0):
+    """Each query's average of the values, weighted by how well its key fits."""
+    weights = attention_weights(Q, K, mask)
+    return F.dropout(weights, dropout) @ V
+
 
 # %% [markdown]
-# Around them stand the rule for empty rows and a choice. Asked for the weights, the function computes
-# them. Otherwise it calls PyTorch's function, which has a *fused* kernel for most shapes: the same output, without ever
-# storing the $n \times n$ table.
-
-# %%
-source.show(scaled_dot_product_attention, docstring=False)
-
-# %% [markdown]
-# Equal to what we built, and to PyTorch's own function?
+# (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.) PyTorch has the same function with a
+# *fused* kernel for most shapes: the same output, without ever storing the $n \times n$ table. The models of this book
+# call that one, by the name `fused_attention`. Are all of them equal to what we built?
 
 # %%
 Q, K, V = X @ W_Q, X @ W_K, X @ W_V
-ours, w = scaled_dot_product_attention(Q, K, V, return_weights=True)
-without = scaled_dot_product_attention(Q, K, V)
+ours = scaled_dot_product_attention(Q, K, V)
+fused = fused_attention(Q, K, V)
 torchs = F.scaled_dot_product_attention(Q, K, V)
 
-for name, other in {
-    "our four lines": Z,
-    "itself, asked for no weights": without,
-    "torch": torchs,
-}.items():
+for name, other in {"four lines": Z, "fused": fused, "torch": torchs}.items():
     difference = (ours - other).abs().max().item()
     assert difference < 1e-6
-    print(f"library and {name}: largest difference < 1e-6")
+    print(f"two functions and {name}: largest difference < 1e-6")
 
 # %% [markdown]
 # What the table costs: on the machine where this book was last measured (two CPU cores), the explicit computation took

@@ -68,14 +68,12 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from lectures_lib import plots, source
-from lectures_lib.attention import (
-    MultiHeadAttention,
+from lectures_lib import plots
+from lectures_lib.attention import (  # chapter 2
+    DotProductAttention,
     causal_mask,
-    merge_heads,
     padding_mask,
     scaled_dot_product_attention,
-    split_heads,
 )
 
 # %% [markdown]
@@ -286,8 +284,91 @@ for name, cut in {"view and transpose": split_right, "view alone": split_wrong}.
 
 # %% [markdown]
 # There it is: words 3 and 4 never hear of word 2. Half of the sentence is cut off from the other half, silently. A good
-# test tries *every* word, and the library's tests do (`tests/test_attention.py`).
+# test tries *every* word, and the library's tests do (`tests/library/test_attention.py`).
+
+# %% [markdown]
+# ## All of it in one class
 #
+# With a batch in front, cutting and putting together are two short functions, and multi-head attention is four linear
+# layers around the attention of chapter 2. This is the class that the rest of the book is built from; the library holds
+# the same text. Two things in it are for later. `context` is what is looked at: here the words themselves, in chapter 6
+# another sentence. And the keys and values are made in a method of their own, because in chapter 9 they are made once
+# and asked many times.
+
+
+# %%
+def split_heads(x, n_heads):
+    """(batch, n, n_heads · d_head) → (batch, n_heads, n, d_head)"""
+    batch, n, width = x.shape
+    return x.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
+
+
+def merge_heads(x):
+    """(batch, n_heads, n, d_head) → (batch, n, n_heads · d_head)"""
+    return x.transpose(1, 2).flatten(start_dim=2)
+
+
+# %%
+class MultiHeadAttention(nn.Module):
+    """Several attentions side by side, their outputs concatenated and mixed by W_O."""
+
+    def __init__(
+        self,
+        d_model,
+        n_heads,
+        *,
+        d_k=None,
+        d_v=None,
+        d_context=None,
+        bias=False,
+        dropout=0.0,
+    ):
+        super().__init__()
+        self.n_heads = n_heads
+        d_k = d_model // n_heads if d_k is None else d_k
+        d_v = d_k if d_v is None else d_v
+        d_context = d_model if d_context is None else d_context
+        self.W_Q = nn.Linear(d_model, n_heads * d_k, bias=bias)
+        self.W_K = nn.Linear(d_context, n_heads * d_k, bias=bias)
+        self.W_V = nn.Linear(d_context, n_heads * d_v, bias=bias)
+        self.W_O = nn.Linear(n_heads * d_v, d_model, bias=bias)
+        self.attention = DotProductAttention(dropout)  # chapter 2, fused
+
+    def forward(self, query, context=None, mask=None):
+        """(batch, n_query, d_model) → the same; without a context, the query looks at itself."""
+        K, V = self.keys_values(query if context is None else context)
+        return self.attend(query, K, V, mask)
+
+    def keys_values(self, context):
+        """Every head's keys and values, (batch, n_heads, n_key, d_k) and (…, d_v)."""
+        return (
+            split_heads(self.W_K(context), self.n_heads),
+            split_heads(self.W_V(context), self.n_heads),
+        )
+
+    def attend(self, query, K, V, mask=None):
+        """Every head asks its keys; what the heads found is put together."""
+        Q = split_heads(self.W_Q(query), self.n_heads)
+        return self.W_O(merge_heads(self.attention(Q, K, V, mask)))
+
+
+# %% [markdown]
+# Does it agree with what we built? A linear layer stores its matrix transposed, `weight` is (out, in), so our matrices
+# go in with `.T`.
+
+# %%
+ours = MultiHeadAttention(d_model=12, n_heads=3, d_k=4, d_v=2)
+ours.load_state_dict(
+    {
+        "W_Q.weight": W_Q_wide.T,
+        "W_K.weight": W_K_wide.T,
+        "W_V.weight": W_V_wide.T,
+        "W_O.weight": W_O.T,
+    }
+)
+assert_close(ours(X[None])[0], Z)
+
+# %% [markdown]
 # ## Sentences of different lengths
 #
 # Now the batch. Two sentences, five words and three; the second is filled up with two words of padding, and a mask
@@ -326,36 +407,6 @@ for ax, sentence_mask, name in zip(
 plt.show()
 
 # %% [markdown]
-# ## The same in the library
-#
-# Four linear layers and two short functions around the attention of chapter 2:
-
-# %%
-source.show(MultiHeadAttention.forward, docstring=False)
-
-# %%
-source.show(split_heads, docstring=False)
-
-# %%
-source.show(merge_heads, docstring=False)
-
-# %% [markdown]
-# Does it agree with what we built? A linear layer stores its matrix transposed, `weight` is (out, in), so our matrices
-# go in with `.T`.
-
-# %%
-ours = MultiHeadAttention(d_model=12, n_heads=3, d_k=4, d_v=2)
-ours.load_state_dict(
-    {
-        "W_Q.weight": W_Q_wide.T,
-        "W_K.weight": W_K_wide.T,
-        "W_V.weight": W_V_wide.T,
-        "W_O.weight": W_O.T,
-    }
-)
-assert_close(ours(X[None])[0], Z)
-
-# %% [markdown]
 # And with PyTorch's own module? It packs $W^Q$, $W^K$ and $W^V$ into one matrix of three times the height.
 
 # %%
@@ -377,7 +428,7 @@ expected, _ = torchs(
 difference = (ours(batch, mask=mask) - expected).abs()[:, :3].max().item()
 relative = difference / expected[:, :3].abs().max().item()
 assert relative < 1e-5
-print("library and torch: largest relative difference < 1e-5")
+print("our class and torch: largest relative difference < 1e-5")
 
 # %% [markdown]
 # ## What W^O does

@@ -46,11 +46,11 @@ from lectures_lib import minilm, plots, source
 from lectures_lib.attention import MultiHeadAttention
 from lectures_lib.frames import Frames
 from lectures_lib.positions import (
-    LearnedPositions,
     SinusoidalPositions,
     shift_matrix,
     sinusoidal_positions,
 )
+from lectures_lib.recording import record
 
 # %% [markdown]
 # ## What the model without positions knows
@@ -274,10 +274,10 @@ wordless = F.layer_norm(
     eps=1e-12,
 )
 
-with torch.no_grad():
-    weights = minilm.attention_of(state, layer=0)(
-        wordless[None], return_weights=True
-    ).weights[0, 2]
+attention = minilm.attention_of(state, layer=0)
+with torch.no_grad(), record(attention) as seen:
+    attention(wordless[None])
+weights = seen["weights"][0, 2]
 plots.heatmap(weights[:24, :24]).set(xlabel="key", ylabel="query")
 plt.show()
 
@@ -293,12 +293,27 @@ assert before.sum() >= 120
 # trained like the words. It can represent anything, but it has an end, and a row that is seldom used in training is
 # seldom trained.
 
+
 # %%
-source.show(LearnedPositions, docstring=False)
+class LearnedPositions(nn.Module):
+    """Adds a vector that is learned for each position."""
+
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.positions = nn.Parameter(torch.empty(max_len, d_model))
+        nn.init.normal_(self.positions, std=0.02)  # BERT's initialisation
+
+    def forward(self, x):
+        """(batch, n, d_model) → the same"""
+        return x + self.positions[: x.shape[1]]
+
+
+# %% [markdown]
+# That is the library's text, too; but in the library a check stands before it, which says what is wrong in its own words:
 
 # %%
 try:
-    LearnedPositions(d_model=384, max_len=512)(torch.zeros(1, 513, 384))
+    lectures_lib.positions.LearnedPositions(384, 512)(torch.zeros(1, 513, 384))
 except ValueError as error:
     print("ValueError:", error)
 

@@ -28,8 +28,8 @@ import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 
+import lectures_lib.layers
 from lectures_lib import minilm, plots
-from lectures_lib.layers import EncoderBlock
 
 # Where our block's parameters stand in the checkpoint, below "encoder.layer.<i>.".
 NAMES = {
@@ -49,7 +49,9 @@ HALVES = ("around_self_attention", "around_feed_forward")
 
 def minilm_block(i, cut=()):
     """This chapter's block with the weights of a MiniLM layer, some residuals cut."""
-    block = EncoderBlock(384, 12, 1536, activation="gelu", eps=1e-12).eval()
+    block = lectures_lib.layers.EncoderBlock(
+        384, 12, 1536, activation="gelu", eps=1e-12
+    ).eval()
     state, theirs = minilm.load(), f"encoder.layer.{i}"
     block.load_state_dict(
         {
@@ -140,19 +142,19 @@ import time
 
 import numpy as np
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
-from lectures_lib import source
 from lectures_lib.attention import MultiHeadAttention, padding_mask
 from lectures_lib.layers import (
-    Encoder,
     FeedForward,
-    Residual,
     TokenEmbedding,
     initialise,
+    last_norm,
 )
 from lectures_lib.positions import sinusoidal_positions
+from lectures_lib.recording import record
 
 # %% [markdown]
 # ## Averages of averages
@@ -476,12 +478,14 @@ plt.show()
 def at_the_start(pre_norm, n_layers=24, d_model=128):
     """Length of the vectors after each block, and the gradient's norm at each W_2."""
     torch.manual_seed(0)
-    encoder = Encoder(n_layers, d_model, 4, 4 * d_model, pre_norm=pre_norm)
+    encoder = lectures_lib.layers.Encoder(
+        n_layers, d_model, 4, 4 * d_model, pre_norm=pre_norm
+    )
     initialise(encoder)
-    output, seen = encoder(torch.randn(8, 16, d_model), return_intermediates=True)
+    with record(encoder, "blocks.*") as seen:
+        output = encoder(torch.randn(8, 16, d_model))
     (output * torch.randn(8, 16, d_model)).sum(dim=-1).mean().backward()
-    blocks = [seen[f"block_{i}"]["after_feed_forward"] for i in range(n_layers)]
-    lengths = [x.norm(dim=-1).mean().item() for x in blocks]
+    lengths = [x.norm(dim=-1).mean().item() for x in seen.all("blocks.*")]
     return lengths, [
         block.feed_forward.W_2.weight.grad.norm().item() for block in encoder.blocks
     ]
@@ -649,27 +653,66 @@ y = block(x, mask)
 y.shape
 
 # %% [markdown]
-# The same shape comes out that went in, so blocks can be stacked. In the library the plus and the norm are a module of
-# their own, which knows both orders and does the dropout:
+# The same shape comes out that went in, so blocks can be stacked. As classes, so that every block has layers of its own:
+# the plus and the norm become a module that knows both orders and does the dropout, and the block is two of those around
+# attention and feed-forward. The library holds the same text.
+
 
 # %%
-source.show(Residual, docstring=False)
+class Residual(nn.Module):
+    """A way around a sublayer, and the normalisation that goes with it."""
+
+    def __init__(self, d_model, dropout=0.0, pre_norm=False, eps=1e-5):
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model, eps)
+        self.dropout = nn.Dropout(dropout)
+        self.pre_norm = pre_norm
+
+    def forward(self, x, sublayer):
+        if self.pre_norm:
+            return x + self.dropout(sublayer(self.norm(x)))
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+# %%
+class EncoderBlock(nn.Module):
+    """Self-attention, then feed-forward, each with a residual around it."""
+
+    def __init__(
+        self,
+        d_model,
+        n_heads,
+        d_ff,
+        *,
+        dropout=0.0,
+        attention_dropout=0.0,
+        activation="relu",
+        pre_norm=False,
+        bias=True,
+        eps=1e-5,
+    ):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(
+            d_model, n_heads, bias=bias, dropout=attention_dropout
+        )
+        self.feed_forward = FeedForward(d_model, d_ff, activation)
+        self.around_self_attention = Residual(d_model, dropout, pre_norm, eps)
+        self.around_feed_forward = Residual(d_model, dropout, pre_norm, eps)
+
+    def forward(self, x, mask=None):
+        """(batch, n, d_model) → the same"""
+        x = self.around_self_attention(x, lambda x: self.self_attention(x, mask=mask))
+        return self.around_feed_forward(x, self.feed_forward)
+
 
 # %% [markdown]
-# And the block is two of those around attention and feed-forward. (`cache` is for chapter 9; with `return_intermediates`
-# the block also hands out what it computed on the way, under names that stay the same throughout this book.)
+# Equal to our function, and to PyTorch's?
 
 # %%
-source.show(EncoderBlock.forward, docstring=False)
-
-# %% [markdown]
-# Equal to ours, and to PyTorch's?
-
-# %%
-library = EncoderBlock(d_model, n_heads, d_ff)
-library.self_attention.load_state_dict(attention.state_dict())
-library.feed_forward.W_1, library.feed_forward.W_2 = W_1, W_2
-library.around_self_attention.norm, library.around_feed_forward.norm = norm_1, norm_2
+built = EncoderBlock(d_model, n_heads, d_ff)
+built.self_attention.load_state_dict(attention.state_dict())
+built.feed_forward.W_1, built.feed_forward.W_2 = W_1, W_2
+built.around_self_attention.norm, built.around_feed_forward.norm = norm_1, norm_2
 
 torchs = nn.TransformerEncoderLayer(
     d_model, n_heads, d_ff, dropout=0.0, batch_first=True
@@ -683,15 +726,34 @@ torchs.linear1, torchs.linear2, torchs.norm1, torchs.norm2 = W_1, W_2, norm_1, n
 theirs = torchs(
     x, src_key_padding_mask=~mask[:, 0, 0]
 )  # torch: True = may not be attended to
-for name, other in {"our lines": y, "torch": theirs}.items():
-    assert (library(x, mask) - other).abs().max() < 1e-5
-    print(f"library and {name}: largest difference < 1e-5")
+for name, other in {"the function": y, "torch": theirs}.items():
+    assert (built(x, mask) - other).abs().max() < 1e-5
+    print(f"the class and {name}: largest difference < 1e-5")
 
 # %% [markdown]
 # ## Six of them
 #
 # The encoder is a stack of $N = 6$ such blocks. They are built alike, but each has **its own parameters** and can learn
-# something of its own.
+# something of its own. (Behind the last block stands one more LayerNorm in the pre-norm order, and nothing in the paper's.)
+
+
+# %%
+class Encoder(nn.Module):
+    """N encoder blocks, one on another."""
+
+    def __init__(self, n_layers, d_model, n_heads, d_ff, final_norm=None, **options):
+        super().__init__()
+        self.blocks = nn.ModuleList(
+            EncoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
+        )
+        self.norm = last_norm(d_model, final_norm, **options)
+
+    def forward(self, x, mask=None):
+        """(batch, n, d_model) → the same"""
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.norm(x)
+
 
 # %%
 encoder = Encoder(n_layers=6, d_model=512, n_heads=8, d_ff=2048)
@@ -758,8 +820,9 @@ def operations(n, d=512, d_ff=2048):
     }
 
 
-with FlopCounterMode(display=False) as counter, torch.no_grad():
-    encoder.blocks[0](torch.randn(1, 100, 512), return_intermediates=True)
+by_formula = sdpa_kernel(SDPBackend.MATH)  # a fused kernel is not counted everywhere
+with FlopCounterMode(display=False) as counter, torch.no_grad(), by_formula:
+    encoder.blocks[0](torch.randn(1, 100, 512))
 multiplications = (
     counter.get_total_flops() // 2
 )  # a multiplication and an addition are two operations

@@ -103,10 +103,20 @@ import torch.nn.functional as F
 from torch import nn
 from torch.testing import assert_close
 
-from lectures_lib import decoding, source
+from lectures_lib import decoding
 from lectures_lib.attention import MultiHeadAttention, causal_mask, padding_mask
-from lectures_lib.layers import DecoderBlock, EncoderBlock
-from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
+from lectures_lib.layers import (
+    Encoder,
+    EncoderBlock,
+    FeedForward,
+    Residual,
+    TokenEmbedding,
+    initialise,
+    last_norm,
+)
+from lectures_lib.positions import SinusoidalPositions
+from lectures_lib.recording import record
+from lectures_lib.transformer import TransformerConfig, shift_right
 
 # %% [markdown]
 # ## Writing, and learning to write
@@ -166,7 +176,9 @@ memory = torch.randn(2, 9, 16)  # what the encoder made of two sources
 target = torch.randn(2, 6, 16)
 read = padding_mask(torch.tensor([9, 5]), n=9)  # the second source has 5 characters
 
-output, weights = cross_attention(target, memory, read, return_weights=True)
+with record(cross_attention) as recorded:
+    output = cross_attention(target, memory, read)
+weights = recorded["weights"]
 print("output: ", tuple(output.shape), "  as many vectors as the decoder has")
 print("weights:", tuple(weights.shape), "(batch, heads, n_target, n_source)")
 assert (weights[1, :, :, 5:] == 0).all()
@@ -174,38 +186,52 @@ assert (weights[1, :, :, 5:] == 0).all()
 # %% [markdown]
 # ## The decoder block
 #
-# A decoder block is an encoder block with cross-attention in the middle. Post-norm, as in the paper:
+# A decoder block is an encoder block with cross-attention in the middle:
+
 
 # %%
+class DecoderBlock(nn.Module):
+    """Causal self-attention, cross-attention to the encoder's output, feed-forward."""
+
+    def __init__(
+        self,
+        d_model,
+        n_heads,
+        d_ff,
+        *,
+        dropout=0.0,
+        attention_dropout=0.0,
+        activation="relu",
+        pre_norm=False,
+        bias=True,
+        eps=1e-5,
+    ):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(
+            d_model, n_heads, bias=bias, dropout=attention_dropout
+        )
+        self.cross_attention = MultiHeadAttention(
+            d_model, n_heads, bias=bias, dropout=attention_dropout
+        )
+        self.feed_forward = FeedForward(d_model, d_ff, activation)
+        self.around_self_attention = Residual(d_model, dropout, pre_norm, eps)
+        self.around_cross_attention = Residual(d_model, dropout, pre_norm, eps)
+        self.around_feed_forward = Residual(d_model, dropout, pre_norm, eps)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        """x (batch, n_target, d_model) and memory (batch, n_source, d_model) → like x"""
+        # What have I written? What does the source say? What do I make of it?
+        x = self.around_self_attention(x, lambda x: self.self_attention(x, mask=mask))
+        x = self.around_cross_attention(
+            x, lambda x: self.cross_attention(x, memory, memory_mask)
+        )
+        return self.around_feed_forward(x, self.feed_forward)
+
+
 d_model, n_heads, d_ff = 16, 4, 64
-library = DecoderBlock(d_model, n_heads, d_ff)
-self_attention, cross_attention = library.self_attention, library.cross_attention
-W_1, W_2 = library.feed_forward.W_1, library.feed_forward.W_2
-norms = (
-    library.around_self_attention.norm,
-    library.around_cross_attention.norm,
-    library.around_feed_forward.norm,
-)
-
-
-def decoder_block(x, memory, mask, memory_mask):
-    """x (batch, n_target, d_model) and memory (batch, n_source, d_model) → like x."""
-    x = norms[0](x + self_attention(x, mask=mask))  # what have I written?
-    x = norms[1](
-        x + cross_attention(x, memory, memory_mask)
-    )  # what does the source say?
-    x = norms[2](x + W_2(W_1(x).relu()))  # what do I make of it?
-    return x
-
-
-ours = decoder_block(target, memory, causal_mask(6), read)
-assert_close(library(target, memory, causal_mask(6), read), ours)
-
-# %% [markdown]
-# The library's version takes a cache (chapter 9) and can tell what it saw on the way:
-
-# %%
-source.show(DecoderBlock.forward, docstring=False)
+block = DecoderBlock(d_model, n_heads, d_ff)
+ours = block(target, memory, causal_mask(6), read)
+print("like what is written:", tuple(ours.shape))
 
 # %% [markdown]
 # And PyTorch's, with the same parameters? (Its masks say whom *not* to look at.)
@@ -242,7 +268,7 @@ def block_state(ours):
 torchs = nn.TransformerDecoderLayer(
     d_model, n_heads, d_ff, dropout=0.0, batch_first=True
 )
-torchs.load_state_dict(block_state(library))
+torchs.load_state_dict(block_state(block))
 theirs = torchs(
     target,
     memory,
@@ -250,13 +276,33 @@ theirs = torchs(
     memory_key_padding_mask=~read[:, 0, 0],
 )
 assert (theirs - ours).abs().max() < 1e-5
-print("our lines, the library and torch: largest difference < 1e-5")
+print("our class and torch: largest difference < 1e-5")
 
 # %% [markdown]
 # The decoder is a stack of $N = 6$ such blocks, again with parameters of their own. All six look at the *same* memory,
 # the encoder's last output, each through its own $W^K$ and $W^V$. The memory does not change while the decoder writes,
 # so a sentence's keys and values for cross-attention *can* be computed once and used at every step (chapter 9).
-#
+
+
+# %%
+class Decoder(nn.Module):
+    """N decoder blocks, one on another."""
+
+    def __init__(self, n_layers, d_model, n_heads, d_ff, final_norm=None, **options):
+        super().__init__()
+        self.blocks = nn.ModuleList(
+            DecoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
+        )
+        self.norm = last_norm(d_model, final_norm, **options)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        """x (batch, n_target, d_model) and memory (batch, n_source, d_model) → like x"""
+        for block in self.blocks:
+            x = block(x, memory, mask, memory_mask)
+        return self.norm(x)
+
+
+# %% [markdown]
 # ## One to the right
 #
 # What does the decoder read in training, and what is it to say? At each place it should predict the character that
@@ -352,20 +398,70 @@ print("predicts:", decode(target[0]), " ", target.shape[1])
 #
 # $$\text{scores} = X_{\text{decoder}}\, E^\top + b.$$
 #
-# (The bias $b$ is common in code; the paper does not mention one.) Here is the whole forward pass, in the library's
-# words:
+# (The bias $b$ is common in code; the paper does not mention one.) And this is the Transformer, whole:
+
 
 # %%
-source.show(Transformer.encode, docstring=False)
+class Transformer(nn.Module):
+    """Scores of every target token's successor, given the source and the tokens so far."""
 
-# %%
-source.show(Transformer.decode, docstring=False)
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.embedding = TokenEmbedding(
+            config.vocab_size, config.d_model, scale=math.sqrt(config.d_model)
+        )
+        self.positions = SinusoidalPositions(
+            config.d_model, config.max_len, sines_first=config.sines_first
+        )
+        self.dropout = nn.Dropout(config.dropout)
+        sizes = (config.n_layers, config.d_model, config.n_heads, config.d_ff)
+        options = {
+            "dropout": config.dropout,
+            "activation": config.activation,
+            "pre_norm": config.pre_norm,
+            "final_norm": config.final_norm,
+            "bias": config.bias,
+        }
+        self.encoder = Encoder(*sizes, **options)
+        self.decoder = Decoder(*sizes, **options)
+        self.output_bias = (
+            nn.Parameter(torch.zeros(config.vocab_size)) if config.bias else None
+        )
+        initialise(self)
 
-# %%
-source.show(Transformer.embed, docstring=False)
+    def forward(self, source, target, source_lengths=None):
+        """(batch, n_source) and (batch, n_target) → (batch, n_target, vocab)"""
+        memory = self.encode(source, source_lengths)
+        return self.logits(self.decode(target, memory, source_lengths))
 
-# %% [markdown]
-# And here it is once more in ours, for a small model with the weights of the library's:
+    def encode(self, source, source_lengths=None):
+        """One vector for each source token, made from the whole sentence."""
+        mask = (
+            None
+            if source_lengths is None
+            else padding_mask(source_lengths, source.shape[1])
+        )
+        return self.encoder(self.embed(source), mask)
+
+    def decode(self, target, memory, source_lengths=None):
+        """One vector for each target token, made from the tokens up to it."""
+        mask = causal_mask(target.shape[1], target.device)
+        memory_mask = (
+            None
+            if source_lengths is None
+            else padding_mask(source_lengths, memory.shape[1])
+        )
+        return self.decoder(self.embed(target), memory, mask, memory_mask)
+
+    def embed(self, tokens):
+        """Token vectors times √d_model, plus positions."""
+        return self.dropout(self.positions(self.embedding(tokens)))
+
+    def logits(self, hidden):
+        """The score of every token of the vocabulary."""
+        return self.embedding.scores(hidden, self.output_bias)
+
 
 # %%
 config = TransformerConfig(
@@ -378,26 +474,21 @@ config = TransformerConfig(
     final_norm=True,
 )
 model = Transformer(config)
-E, positions = model.embedding.weight, model.positions.positions
-
-
-def vectors(tokens):
-    """What enters a stack: token vectors times √d_model, plus positions."""
-    return E[tokens] * math.sqrt(32) + positions[: tokens.shape[1]]
-
-
 texts, lengths = encode(["july 20, 1969", "5 may 1821"])
 target, _ = encode(["1969-07-20.", "1821-05-05."])
 read = shift_right(target, BEGIN)
-padding = padding_mask(lengths, texts.shape[1])
-
-memory = model.encoder(vectors(texts), padding)
-hidden = model.decoder(vectors(read), memory, causal_mask(read.shape[1]), padding)
-scores = hidden @ E.T + model.output_bias
-
 logits = model(texts, read, lengths)
-assert_close(scores, logits)
 print(tuple(logits.shape), "= (batch, n_target, vocabulary)")
+
+# %% [markdown]
+# The scores of a position are the dot products of its vector with every row of $E$, the matrix that came in at the bottom:
+
+# %%
+memory = model.encode(texts, lengths)
+hidden = model.decode(read, memory, lengths)
+E = model.embedding.weight
+assert_close(hidden @ E.T + model.output_bias, logits)
+assert_close(model.embedding(texts), E[texts] * math.sqrt(32))
 
 # %% [markdown]
 # Equal to PyTorch's Transformer? `nn.Transformer` consists of the two stacks; embeddings and scores are left to its
@@ -420,12 +511,13 @@ for name, stack in {"encoder": model.encoder, "decoder": model.decoder}.items():
     }
 torchs.load_state_dict(state)
 
+padding = ~padding_mask(lengths, texts.shape[1])[:, 0, 0]  # True: not to be looked at
 hidden = torchs(
-    vectors(texts),
-    vectors(read),
+    model.embed(texts),
+    model.embed(read),
     tgt_mask=~causal_mask(read.shape[1]),
-    src_key_padding_mask=~padding[:, 0, 0],
-    memory_key_padding_mask=~padding[:, 0, 0],
+    src_key_padding_mask=padding,
+    memory_key_padding_mask=padding,
 )
 theirs = hidden @ E.T + model.output_bias
 
@@ -441,7 +533,7 @@ for name, (a, b) in {
     "gradients": (gradient(logits), gradient(theirs)),
 }.items():
     assert (a - b).abs().max() < 1e-5
-    print(f"library and torch, {name}: largest difference < 1e-5")
+    print(f"our class and torch, {name}: largest difference < 1e-5")
 
 # %% [markdown]
 # ### Three differences
@@ -731,9 +823,9 @@ for row, answer in list(zip(texts, written, strict=True))[:4]:
 day = datetime.date(1969, 7, 20)
 texts, lengths = encode(spellings(day))
 target, _ = encode([day.isoformat() + "."] * 2)
-with torch.no_grad():
-    _, inside = model(texts, shifted(target), lengths, return_intermediates=True)
-looks = inside["decoder"]["block_0"]["cross_attention_weights"].mean(dim=1)
+with torch.no_grad(), record(model) as recorded:
+    model(texts, shifted(target), lengths)
+looks = recorded["decoder.blocks.0.cross_attention.weights"].mean(dim=1)
 
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.6))
 for ax, text, look in zip(axes, spellings(day), looks, strict=True):

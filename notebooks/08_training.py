@@ -38,6 +38,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 
 from lectures_lib import data, decoding, metrics, plots, source, training
+from lectures_lib.recording import record
 from lectures_lib.transformer import Transformer, TransformerConfig
 
 # %% [markdown]
@@ -635,11 +636,9 @@ english, german = (
     ["sieben", "und", "zwanzig", ",", "sechs", "hundert", "achtzig"],
 )
 batch = data.pad_pairs(encode([(english, german)]))
-with torch.no_grad():
-    _, seen = model(
-        batch.source, batch.read, batch.source_lengths, return_intermediates=True
-    )
-weights = seen["decoder"]["block_1"]["cross_attention_weights"][0]
+with torch.no_grad(), record(model) as seen:
+    model(batch.source, batch.read, batch.source_lengths)
+weights = seen["decoder.blocks.1.cross_attention.weights"][0]
 right = data.number_alignment(english, german)
 
 figure, axes = plt.subplots(2, 2, figsize=(8.0, 7.2), sharex=True, sharey=True)
@@ -675,13 +674,11 @@ def share_of_digits(weights, pairs):
 
 pairs = [pair for of_kind in tests.values() for pair in of_kind]
 batch = data.pad_pairs(encode(pairs))
-with torch.no_grad():
-    _, seen = model(
-        batch.source, batch.read, batch.source_lengths, return_intermediates=True
-    )
+with torch.no_grad(), record(model) as seen:
+    model(batch.source, batch.read, batch.source_lengths)
 shares = {
     (layer, head): share_of_digits(
-        seen["decoder"][f"block_{layer}"]["cross_attention_weights"][:, head], pairs
+        seen[f"decoder.blocks.{layer}.cross_attention.weights"][:, head], pairs
     )
     for layer in range(2)
     for head in range(4)

@@ -93,16 +93,17 @@ from dataclasses import replace
 from functools import partial
 
 import torch
+import torch.nn.functional as F
 from torch.testing import assert_close
 
 from lectures_lib import data, decoding, metrics, source, stepper
 from lectures_lib.attention import causal_mask, scaled_dot_product_attention
 from lectures_lib.data import BOS, EOS
+from lectures_lib.decoding import Step, TransformerWithCache, WithoutCache
 from lectures_lib.frames import Frames
 from lectures_lib.stepper import Stepper
-from lectures_lib.stepping import KeyValueCache, Step
 from lectures_lib.training import fit, translation_loss
-from lectures_lib.transformer import Transformer, TransformerConfig, WithoutCache
+from lectures_lib.transformer import Transformer, TransformerConfig
 
 # %% [markdown]
 # ## A translator to play with
@@ -673,11 +674,59 @@ print("position by position with a cache, and all at once: the same")
 # cache at all, and the keys and values of cross-attention are made from the memory once, before the first step. The
 # library's cache does what the two `torch.cat` do, but reserves room ahead, because a `cat` copies everything each time:
 
-# %%
-source.show(KeyValueCache.extend, docstring=False)
 
 # %%
-source.show(Transformer.step, docstring=False)
+class KeyValueCache:
+    """The keys and values of all positions that one self-attention has seen."""
+
+    def __init__(self, room=None, n=0):
+        self.room = room
+        self.n = n  # positions in use; the room behind them is empty
+
+    def extend(self, K, V):
+        """Add those of the newest positions; returns those of all."""
+        n = self.n + K.shape[2]
+        if self.room is None:
+            self.room = K[:, :, :0], V[:, :, :0]
+        if n > self.room[0].shape[2]:
+            self.room = tuple(
+                F.pad(kept, (0, 0, 0, n)) for kept in self.room
+            )  # n more positions
+        for kept, new in zip(self.room, (K, V), strict=True):
+            kept[:, :, self.n : n] = new
+        self.n = n
+        return self.room[0][:, :, :n], self.room[1][:, :, :n]
+
+
+# %% [markdown]
+# The model itself stays as chapter 6 built it. A step walks through its layers, and where `forward` would make all keys
+# and values anew, the cache has them:
+
+
+# %%
+def attend_with_cache(attention, x, cache, mask=None):
+    """The newest positions x attend to all so far, themselves included."""
+    K, V = cache.extend(*attention.keys_values(x))
+    return attention.attend(x, K, V, mask)
+
+
+def decoder_block_with_cache(block, x, cache, memory, memory_mask=None):
+    """A decoder block for the newest positions; memory: its keys and values, made once."""
+    x = block.around_self_attention(
+        x, lambda x: attend_with_cache(block.self_attention, x, cache)
+    )
+    x = block.around_cross_attention(
+        x, lambda x: block.cross_attention.attend(x, *memory, memory_mask)
+    )
+    return block.around_feed_forward(x, block.feed_forward)
+
+
+# %% [markdown]
+# Around the blocks stand the two ends, embedding and scores. The library has it as a class with `start` and `step`; greedy
+# decoding and the other ways call it by themselves when they are given a Transformer.
+
+# %%
+source.show(TransformerWithCache.step, docstring=False)
 
 # %% [markdown]
 # Now the proof on the real model. `WithoutCache` wraps a Transformer and runs its decoder over all words so far, as
@@ -692,9 +741,10 @@ assert cached.sentences() == plain.sentences()
 with torch.no_grad():
     written = data.pad([[BOS, *sentence] for sentence in cached.sentences()]).ids
     at_once = model(texts, written, lengths)
-    state = model.start(texts, lengths).state
+    steps = TransformerWithCache(model)
+    state = steps.start(texts, lengths).state
     for i in range(written.shape[1]):
-        logits, state, _ = model.step(written[:, i], state)
+        logits, state, _ = steps.step(written[:, i], state)
         assert (logits - at_once[:, i]).abs().max() < 1e-5 * at_once.abs().max()
 print("the same words; logits: largest difference < 1e-5 of the largest logit")
 
@@ -801,7 +851,7 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 
 
 # %%
-class Restarting(Transformer):
+class Restarting(TransformerWithCache):
     """A Transformer that gives every new word the position 0."""
 
     def step(self, tokens, state, return_weights=False):
@@ -811,8 +861,7 @@ class Restarting(Transformer):
         return Step(logits, state, attention)
 
 
-restarting = Restarting(model.config).eval()
-restarting.load_state_dict(model.state_dict())
+restarting = Restarting(model)
 broken = right(decoding.greedy(restarting, texts, lengths, **marks), references)
 assert broken > 0.2
 print("every word at place 0: more than 2 in 10 translations are right all the same")
@@ -840,7 +889,8 @@ with torch.no_grad():
 # %%
 def stops_early(text, width=4):
     """Beam search over one source that ends when `width` sentences have ended."""
-    logits, state, _ = model.step(torch.tensor([BOS]), model.start(text[None]).state)
+    steps = TransformerWithCache(model)
+    logits, state, _ = steps.step(torch.tensor([BOS]), steps.start(text[None]).state)
     beams, ended = [(0.0, [])], []
     for _ in range(marks["max_len"]):
         log_probs = logits.log_softmax(dim=-1)
@@ -859,7 +909,7 @@ def stops_early(text, width=4):
         beams = [(score, sentence) for score, sentence, _ in grown[:width]]
         rows = torch.tensor([parent for _, _, parent in grown[:width]])
         newest = torch.tensor([sentence[-1] for _, sentence in beams])
-        logits, state, _ = model.step(newest, state.select(rows))
+        logits, state, _ = steps.step(newest, state.select(rows))
     return max(ended)[1]
 
 

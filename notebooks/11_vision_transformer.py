@@ -89,6 +89,7 @@ from transformers import ViTForImageClassification
 
 from lectures_lib import source, training
 from lectures_lib.layers import Encoder
+from lectures_lib.recording import record
 from lectures_lib.rollout import rollout
 from lectures_lib.vit import ViT, ViTConfig, interpolate_positions, unpatch
 
@@ -578,9 +579,9 @@ assert 0.55 < (started * learned).sum(dim=-1).mean() < 0.95
 source.show(rollout, docstring=False)
 
 # %%
-with torch.no_grad():
-    scores, seen = model(images, return_intermediates=True)
-weights = [seen[f"block_{i}"]["self_attention_weights"] for i in range(3)]
+with torch.no_grad(), record(model) as seen:
+    scores = model(images)
+weights = seen.all("encoder.blocks.*.self_attention.weights")
 shares = rollout(weights)  # (images, 17, 17): row 0 is the class token's
 assert_close(shares.sum(dim=-1), torch.ones(len(images), 17))
 looks = shares[:, 0, 1:]  # what reaches it from each patch

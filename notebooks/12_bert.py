@@ -91,6 +91,7 @@ from lectures_lib.bert import (
     BertForPreTraining,
 )
 from lectures_lib.layers import EncoderBlock
+from lectures_lib.recording import record
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.viewer import AttentionViewer
 
@@ -451,11 +452,10 @@ print("MiniLM in our own module: the same vectors")
 # %%
 def hidden_states(model, tokens, segments=None, lengths=None):
     """The 7 hidden states (7, batch, n, d_model) and the weights (6, batch, heads, n, n)."""
-    with torch.no_grad():
-        _, seen = model(tokens, segments, lengths, return_intermediates=True)
-    blocks = [seen[f"block_{i}"] for i in range(model.config.n_layers)]
-    hidden = [seen["input"], *(block["after_feed_forward"] for block in blocks)]
-    weights = [block["self_attention_weights"] for block in blocks]
+    with torch.no_grad(), record(model) as seen:
+        model(tokens, segments, lengths)
+    hidden = [seen["embeddings"], *seen.all("encoder.blocks.*")]
+    weights = seen.all("encoder.blocks.*.self_attention.weights")
     return torch.stack(hidden), torch.stack(weights)
 
 

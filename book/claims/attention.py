@@ -7,8 +7,17 @@ from torch import nn
 
 from claims import Found, found
 from lectures_lib import minilm
-from lectures_lib.attention import MultiHeadAttention, causal_mask, merge_heads, padding_mask, scaled_dot_product_attention, split_heads
+from lectures_lib.attention import (
+    MultiHeadAttention,
+    attention_weights,
+    causal_mask,
+    merge_heads,
+    padding_mask,
+    scaled_dot_product_attention,
+    split_heads,
+)
 from lectures_lib.bert import BertConfig
+from lectures_lib.recording import record
 from lectures_lib.vit import ViTConfig
 
 
@@ -21,7 +30,7 @@ def worked_example() -> Found:
     """112 and 96, divided by 8, through the softmax."""
     q, keys = torch.ones(1, 64), torch.stack([torch.full((64,), 1.75), torch.full((64,), 1.5)])
     scores = q @ keys.T
-    weights = scaled_dot_product_attention(q, keys, torch.eye(2), return_weights=True).weights[0].tolist()
+    weights = attention_weights(q, keys)[0].tolist()
     scaled = (scores / math.sqrt(64))[0].tolist()
     agrees = scores.tolist() == [[112, 96]] and scaled == [14, 12] and [f"{w:.2f}" for w in weights] == ["0.88", "0.12"]
     return found(agrees, first=scaled[0], second=scaled[1], weight_1=weights[0], weight_2=weights[1])
@@ -30,8 +39,9 @@ def worked_example() -> Found:
 def head_widths() -> Found:
     """Eight heads of 64 side by side are as wide as the model."""
     attention = MultiHeadAttention(512, 8)
-    joined = attention.n_heads * attention.d_v
-    return found((attention.d_k, attention.d_v, attention.W_O.out_features) == (64, 64, 512), d_k=attention.d_k, joined=joined)
+    d_k, d_v = (W.out_features // attention.n_heads for W in (attention.W_Q, attention.W_V))
+    joined = attention.n_heads * d_v
+    return found((d_k, d_v, attention.W_O.out_features) == (64, 64, 512), d_k=d_k, joined=joined)
 
 
 def separate_heads() -> Found:
@@ -47,8 +57,8 @@ def separate_heads() -> Found:
 
 def minus_infinity() -> Found:
     """Scores of -∞ before the softmax."""
-    Q = K = V = torch.randn(6, 8)
-    weights = scaled_dot_product_attention(Q, K, V, causal_mask(6), return_weights=True).weights
+    Q, K = torch.randn(2, 6, 8)
+    weights = attention_weights(Q, K, causal_mask(6))
     future = ~causal_mask(6)
     return found(
         (weights[future] == 0).all() and equal(weights.sum(dim=-1), torch.ones(6)),
@@ -73,8 +83,10 @@ def what_is_averaged() -> Found:
     attention, x = MultiHeadAttention(16, 1), torch.randn(1, 5, 16)
     with torch.no_grad():
         attention.W_O.weight.copy_(torch.eye(16))
-    output, weights = attention(x, return_weights=True)
-    of_values, of_embeddings = weights[:, 0] @ attention.W_V(x), weights[:, 0] @ x
+    with record(attention) as seen:
+        output = attention(x)
+    weights = seen["weights"][:, 0]
+    of_values, of_embeddings = weights @ attention.W_V(x), weights @ x
     query, states = torch.randn(1, 16), torch.randn(5, 16)
     plain = scaled_dot_product_attention(query, states, states)
     as_said = equal(plain, (query @ states.T / 16**0.5).softmax(dim=-1) @ states)
@@ -111,14 +123,16 @@ def one_step_away() -> Found:
     """The slide's sentence, from "keys" to "are": the weight of the first word for the last, and the steps of a recurrent network."""
     words = FAR.split()
     n = len(words)
-    _, weights = MultiHeadAttention(16, 1)(torch.randn(1, n, 16), return_weights=True)
-    return found(weights[0, 0, -1, 0] > 0, between=n - 2, rewritten=n - 1)
+    attention = MultiHeadAttention(16, 1)
+    with record(attention) as seen:
+        attention(torch.randn(1, n, 16))
+    return found(seen["weights"][0, 0, -1, 0] > 0, between=n - 2, rewritten=n - 1)
 
 
 def giving_and_receiving() -> Found:
     """Five people: what each gives sums to one, what each receives does not."""
     Q, K = torch.randn(5, 4), torch.randn(5, 4)
-    weights = scaled_dot_product_attention(2 * Q, 2 * K, torch.eye(5), return_weights=True).weights
+    weights = attention_weights(2 * Q, 2 * K)
     received = weights.sum(dim=0)
     return found(equal(weights.sum(dim=1), torch.ones(5)) and received.max() > 1, most=received.max().item(), least=received.min().item())
 

@@ -277,7 +277,7 @@ def dropout_everywhere() -> Found:
     with torch.device("meta"):
         ours, theirs = Bert(BertConfig.BASE), TheirBert(TheirConfig(attn_implementation="eager"), add_pooling_layer=False)
     rates = [module.p for module in ours.modules() if isinstance(module, torch.nn.Dropout)]
-    rates += [block.self_attention.dropout for block in ours.encoder.blocks]
+    rates += [block.self_attention.attention.dropout for block in ours.encoder.blocks]
     their_rates = [module.p for module in theirs.modules() if isinstance(module, torch.nn.Dropout)]
     embeddings = Bert(BertConfig(100, d_model=64, n_layers=1, n_heads=2, d_ff=64, max_len=64)).embeddings.train()
     tokens = torch.randint(100, (64, 64))

@@ -13,7 +13,8 @@ from lectures_lib.attention import MultiHeadAttention, causal_mask
 from lectures_lib.data import pad_pairs
 from lectures_lib.layers import DecoderBlock, Encoder, EncoderBlock, FeedForward
 from lectures_lib.positions import frequencies, shift_matrix, sinusoidal_positions
-from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig
+from lectures_lib.recording import record
+from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig, alignment
 from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
 
 BEGIN, END = 1, 2
@@ -56,9 +57,11 @@ def range_of_i() -> Found:
 def same_shape() -> Found:
     """Position vectors are as many and as wide as the word vectors, and both stacks get them."""
     model, source, target = tiny(), torch.randint(3, 1000, (1, 5)), torch.randint(3, 1000, (1, 4))
-    _, seen = model(source, target, return_intermediates=True)
+    with record(model, "dropout") as seen:
+        model(source, target)
     width = model.config.d_model
-    added = [seen[side]["input"][0] - model.embedding(tokens)[0] for side, tokens in (("encoder", source), ("decoder", target))]
+    entered = zip(seen.calls["dropout"], (source, target), strict=True)
+    added = [x[0] - model.embedding(tokens)[0] for x, tokens in entered]
     agrees = all(equal(extra, sinusoidal_positions(len(extra), width)) for extra in added)
     return found(agrees, n=len(added[0]), width=width)
 
@@ -146,7 +149,9 @@ def what_the_decoder_adds() -> Found:
 def queries_and_keys() -> Found:
     """Four target vectors look at seven source vectors: the weights are 4 × 7 in every head."""
     attention = MultiHeadAttention(32, 4)
-    output, weights = attention(torch.randn(1, 4, 32), torch.randn(1, 7, 32), return_weights=True)
+    with record(attention) as seen:
+        output = attention(torch.randn(1, 4, 32), torch.randn(1, 7, 32))
+    weights = seen["weights"]
     return found(weights.shape == (1, 4, 4, 7) and output.shape == (1, 4, 32), rows=weights.shape[2], columns=weights.shape[3])
 
 
@@ -169,9 +174,9 @@ def future_inputs() -> Found:
 def only_the_first_is_masked() -> Found:
     """The first target position gives weight to itself alone, and to every source position."""
     model = tiny()
-    _, seen = model(torch.randint(3, 1000, (1, 5)), torch.randint(3, 1000, (1, 4)), return_intermediates=True)
-    block = seen["decoder"]["block_0"]
-    to_itself, to_source = block["self_attention_weights"][0, :, 0], block["cross_attention_weights"][0, :, 0]
+    with record(model.decoder.blocks[0], "*.weights") as seen:
+        model(torch.randint(3, 1000, (1, 5)), torch.randint(3, 1000, (1, 4)))
+    to_itself, to_source = seen["self_attention.weights"][0, :, 0], seen["cross_attention.weights"][0, :, 0]
     return found(
         (to_itself[:, 1:] == 0).all() and (to_source > 0).all(), target=int((to_itself[0] > 0).sum()), source=int((to_source[0] > 0).sum())
     )
@@ -225,10 +230,11 @@ def previous_as_keys() -> Found:
     """One query a step, with the keys and values of all earlier steps kept, against all positions at once."""
     model, source, target = tiny(), torch.randint(3, 1000, (1, 6)), torch.randint(3, 1000, (1, 5))
     with torch.no_grad():
-        at_once, state = model(source, target), model.start(source).state
+        at_once, with_cache = model(source, target), decoding.stepwise(model)
+        state = with_cache.start(source).state
         steps = []
         for i in range(5):
-            logits, state, _ = model.step(target[:, i], state)
+            logits, state, _ = with_cache.step(target[:, i], state)
             steps.append(logits)
     return found(equal(torch.stack(steps, dim=1), at_once), n=len(steps))
 
@@ -276,9 +282,9 @@ def empty_cells_of_big() -> Found:
 def when_it_looks() -> Found:
     """A recurrent encoder–decoder with attention reads seven words and writes four: how often does it look?"""
     model = Seq2Seq(Seq2SeqConfig(20, 20, attention="additive")).eval()
-    with torch.no_grad():
-        _, seen = model(torch.randint(3, 20, (1, 7)), torch.randint(3, 20, (1, 4)), return_intermediates=True)
-    looks, read = seen["alignment"].shape[1:]
+    with torch.no_grad(), record(model) as seen:
+        model(torch.randint(3, 20, (1, 7)), torch.randint(3, 20, (1, 4)))
+    looks, read = alignment(seen).shape[1:]
     return found(looks == read, looks=looks, read=read)
 
 

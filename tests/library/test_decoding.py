@@ -12,10 +12,25 @@ from hypothesis import strategies as st
 from test_layers import jiggle
 from torch.testing import assert_close
 
-from lectures_lib.decoding import Decoded, beam, greedy, keep_top_k, keep_top_p, length_penalty, n_best, sample
+from lectures_lib.decoding import (
+    Decoded,
+    LanguageModelWithCache,
+    Step,
+    StepModel,
+    StepState,
+    TransformerWithCache,
+    WithoutCache,
+    beam,
+    greedy,
+    keep_top_k,
+    keep_top_p,
+    length_penalty,
+    n_best,
+    sample,
+)
 from lectures_lib.modes import evaluating
-from lectures_lib.stepping import Step, StepModel, StepState
-from lectures_lib.transformer import Transformer, TransformerConfig, WithoutCache, shift_right
+from lectures_lib.recording import record
+from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
 
 END = 2
 CONFIG = TransformerConfig(11, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=20)
@@ -86,13 +101,15 @@ def sources(batch=3, n=6):
 def test_cached_steps_give_the_logits_of_all_at_once(pre_norm, lengths):
     model, source, target = transformer(pre_norm=pre_norm), sources(), torch.randint(0, 11, (3, 9))
     expected = model(source, target, lengths)
-    _, state, _ = model.start(source, lengths)
+    steps = TransformerWithCache(model)
+    _, state, _ = steps.start(source, lengths)
     for i in range(9):
-        logits, state, attention = model.step(target[:, i], state, return_weights=True)
+        logits, state, attention = steps.step(target[:, i], state, return_weights=True)
         assert (logits - expected[:, i]).abs().max().item() <= 1e-5
         assert attention.shape == (3, 2, 2, 6)
-    _, seen = model(source, target, lengths, return_intermediates=True)
-    assert_close(attention[:, 1], seen["decoder"]["block_1"]["cross_attention_weights"][:, :, 8], atol=1e-6, rtol=1e-5)
+    with record(model) as seen:
+        model(source, target, lengths)
+    assert_close(attention[:, 1], seen["decoder.blocks.1.cross_attention.weights"][:, :, 8], atol=1e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("decode", [greedy, beam])
@@ -365,10 +382,15 @@ def test_top_p_by_hand():
 
 
 def test_models_follow_the_protocol():
-    model = transformer()
+    model = TransformerWithCache(transformer())
     assert isinstance(model, StepModel) and isinstance(random_table(3), StepModel)
     assert isinstance(model.start(sources()).state, StepState)
     assert not isinstance(torch.nn.Linear(1, 1), StepModel)
+
+
+def test_what_cannot_be_decoded_is_said():
+    with pytest.raises(TypeError, match="a Linear cannot be decoded: give a Transformer, a LanguageModel or a Seq2Seq, one of your own"):
+        greedy(torch.nn.Linear(1, 1), sources(), end=END, max_len=3)
 
 
 def test_decoded_sentences():
@@ -442,8 +464,9 @@ def language_model(max_len=8):
 @pytest.mark.parametrize("decode", [greedy, sample, partial(beam, width=2)], ids=["greedy", "sample", "beam"])
 def test_a_finished_text_neither_grows_nor_stops_the_others(decode):
     """8 positions, prompts of 6 and 2 tokens: the first ends soon, and the second may go on to its eighth."""
-    model = language_model()
-    start, step, scores = model.start, model.step, model.embedding.scores
+    model = LanguageModelWithCache(language_model())
+    embedding = model.model.embedding
+    start, step, scores = model.start, model.step, embedding.scores
     last = []  # the newest token of each row. Behind 3 and 4 the text ends, or goes on with them; behind the others it never does
     small = torch.tensor([3, 4])
 
@@ -461,7 +484,7 @@ def test_a_finished_text_neither_grows_nor_stops_the_others(decode):
         last.append(tokens)
         return step(tokens, state, return_weights)
 
-    model.start, model.step, model.embedding.scores = watched_start, watched_step, biased
+    model.start, model.step, embedding.scores = watched_start, watched_step, biased
     prompt, lengths = torch.tensor([[5, 6, 7, 8, 9, 3], [5, 6, 0, 0, 0, 0]]), torch.tensor([6, 2])
     found = decode(model, prompt, lengths, end=END, max_len=6)
     assert found.lengths.tolist() == [0, 6] and len(last[-1]) == (1 if decode in (greedy, sample) else 2)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from test_layers import jiggle, largest_difference
 from torch.testing import assert_close
 
-from lectures_lib.decoding import beam, greedy, sample
+from lectures_lib.decoding import beam, greedy, sample, stepwise
 from lectures_lib.language_model import LanguageModel, LanguageModelConfig
+from lectures_lib.recording import record
 
 SMALLEST = LanguageModelConfig(13, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=16)
 VARIANTS = {"gpt": replace(SMALLEST, pre_norm=False), "gpt2": SMALLEST, "sinusoids": replace(SMALLEST, learned_positions=False)}
@@ -98,10 +99,11 @@ def test_reading_on_step_by_step(model):
     """A prompt and then token by token, with a cache: the scores of reading all of it at once."""
     text = tokens(2, 9)
     expected = model(text)
-    logits, state, _ = model.start(text[:, :4])
+    steps = stepwise(model)
+    logits, state, _ = steps.start(text[:, :4])
     assert_close(logits, expected[:, 3])
     for i in range(4, 9):
-        logits, state, attention = model.step(text[:, i], state, return_weights=True)
+        logits, state, attention = steps.step(text[:, i], state, return_weights=True)
         assert_close(logits, expected[:, i])
         assert attention.shape == (2, 2, 2, i + 1)
 
@@ -153,16 +155,17 @@ def test_embeddings_are_scaled_with_sinusoids_only():
 
 def test_intermediates_have_stable_names(model):
     text = tokens(2, 5)
-    logits, seen = model(text, return_intermediates=True)
+    with record(model) as seen:
+        logits = model(text)
     assert_close(logits, model(text))
-    assert list(seen) == ["input", "block_0", "block_1", "output"]
-    assert seen["block_0"]["self_attention_weights"].shape == (2, 2, 5, 5)
-    assert seen["block_0"]["self_attention_weights"].triu(1).abs().max() == 0
+    assert len(seen.all("stack.blocks.*")) == 2
+    assert seen["stack.blocks.0.self_attention.weights"].shape == (2, 2, 5, 5)
+    assert seen["stack.blocks.0.self_attention.weights"].triu(1).abs().max() == 0
 
 
 def write_on(model, state, steps):
     for _ in range(steps):
-        _, state, _ = model.step(torch.tensor([1]), state)
+        _, state, _ = stepwise(model).step(torch.tensor([1]), state)
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
@@ -172,9 +175,9 @@ def write_on(model, state, steps):
         (lambda model: model(torch.tensor([[3, 13]])), r"token id 13 \(row 0, position 1\).* 13, 0 … 12"),
         (lambda model: model(tokens(1, 17)), r"a sequence of 17 tokens, but positions for only 16"),
         (lambda model: model(tokens(2, 0)), r"empty: .*\(2, 0\)"),
-        (lambda model: model.start(tokens(2, 3), torch.tensor([0, 3])), r"none may be empty\), got lengths \[0, 3\]"),
-        (lambda model: write_on(model, model.start(tokens(1, 14)).state, 3), r"16 tokens already"),
-        (lambda model: model.step(torch.tensor([13]), model.start(tokens(1, 2)).state), r"token id 13"),
+        (lambda model: stepwise(model).start(tokens(2, 3), torch.tensor([0, 3])), r"none may be empty\), got lengths \[0, 3\]"),
+        (lambda model: write_on(model, stepwise(model).start(tokens(1, 14)).state, 3), r"16 tokens already"),
+        (lambda model: stepwise(model).step(torch.tensor([13]), stepwise(model).start(tokens(1, 2)).state), r"token id 13"),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(call, message):
@@ -184,4 +187,4 @@ def test_bad_input_is_refused_with_its_numbers(call, message):
 
 def test_the_last_position_can_be_used():
     model = LanguageModel(SMALLEST)
-    write_on(model, model.start(tokens(1, 14)).state, 2)
+    write_on(model, stepwise(model).start(tokens(1, 14)).state, 2)

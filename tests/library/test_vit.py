@@ -9,6 +9,7 @@ from torch.testing import assert_close
 
 from lectures_lib import vit
 from lectures_lib.pretrained import load_into, rename
+from lectures_lib.recording import record
 from lectures_lib.rollout import rollout
 from lectures_lib.vit import ViT, ViTConfig, interpolate_positions, patches, unpatch
 
@@ -38,10 +39,11 @@ def twins(tmp_path):
 def test_scores_and_hidden_states_equal_hugging_faces(twins):
     ours, theirs = twins
     expected = theirs(pixel_values=IMAGES, output_hidden_states=True)
-    scores, seen = ours(IMAGES, return_intermediates=True)
+    with record(ours) as seen:
+        scores = ours(IMAGES)
     assert_close(scores, expected.logits, atol=2e-6, rtol=0)
-    assert_close(seen["input"], expected.hidden_states[0], atol=2e-6, rtol=0)
-    assert_close(seen["block_0"]["after_feed_forward"], expected.hidden_states[1], atol=2e-6, rtol=0)
+    assert_close(seen["dropout"], expected.hidden_states[0], atol=2e-6, rtol=0)
+    assert_close(seen["encoder.blocks.0"], expected.hidden_states[1], atol=2e-6, rtol=0)
 
 
 def test_gradients_equal_hugging_faces(twins):

@@ -53,7 +53,7 @@ def test_a_bert_of_any_options_is_read_by_both(tmp_path, changes):
     assert torch.equal(again(TOKENS).pooled, ours(TOKENS).pooled)
     of_attention = config.dropout if config.attention_dropout is None else config.attention_dropout
     assert (theirs.config.hidden_dropout_prob, theirs.config.attention_probs_dropout_prob) == (config.dropout, of_attention)
-    assert {block.self_attention.dropout for block in again.encoder.blocks} == {of_attention}
+    assert {block.self_attention.attention.dropout for block in again.encoder.blocks} == {of_attention}
     assert again.config == replace(config, attention_dropout=None if of_attention == config.dropout else of_attention)
 
 
@@ -81,7 +81,7 @@ def test_a_vit_of_any_options_is_read_by_both(tmp_path, changes):
     assert list(theirs.config.id2label.values()) == names
     dropouts = (theirs.config.hidden_dropout_prob, theirs.config.attention_probs_dropout_prob)
     assert dropouts == (config.dropout, config.attention_dropout)
-    assert {block.self_attention.dropout for block in again.encoder.blocks} == {config.attention_dropout}
+    assert {block.self_attention.attention.dropout for block in again.encoder.blocks} == {config.attention_dropout}
 
 
 @pytest.mark.parametrize("changes", OF_BERT[:6], ids=str)

@@ -6,8 +6,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from lectures_lib.decoding import StepModel, StepState, stepwise
+from lectures_lib.recording import record
 from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig
-from lectures_lib.stepping import StepModel, StepState
+from lectures_lib.seq2seq import alignment as alignment_of
 
 CONFIG = Seq2SeqConfig(source_vocab_size=11, target_vocab_size=13, d_embedding=6, d_hidden=8)
 KINDS = [None, "additive", "dot", "general"]
@@ -77,14 +79,15 @@ def by_hand(kind, model, source, target):
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_the_formulas_by_hand(kind):
     model, (source, target, lengths) = model_of(kind), batch_of()
-    logits, seen = model(source, target, lengths, return_intermediates=True)
+    with record(model) as seen:
+        logits = model(source, target, lengths)
     for i, n in enumerate(lengths):
         expected, alignment = by_hand(kind, model, source[i, :n], target[i])
         assert_close(logits[i], expected, rtol=0, atol=1e-12)
         if kind is None:
-            assert seen["alignment"] is None
+            assert "decoder.look" not in seen
         else:
-            assert_close(seen["alignment"][i, :, :n], alignment, rtol=0, atol=1e-12)
+            assert_close(alignment_of(seen)[i, :, :n], alignment, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -108,7 +111,9 @@ def test_padding_changes_nothing(kind):
 @pytest.mark.parametrize("kind", KINDS[1:])
 def test_alignment_is_a_distribution_over_the_real_words(kind):
     model, (source, target, lengths) = model_of(kind), batch_of()
-    alignment = model(source, target, lengths, return_intermediates=True)[1]["alignment"]
+    with record(model) as seen:
+        model(source, target, lengths)
+    alignment = alignment_of(seen)
     assert alignment.shape == (2, 4, 5)
     assert_close(alignment.sum(-1), torch.ones(2, 4, dtype=torch.float64))
     assert alignment[1, :, 3:].abs().max() == 0
@@ -149,15 +154,17 @@ def test_a_word_sees_no_later_target_word_and_every_source_word(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_steps_equal_teacher_forcing(kind):
     model, (source, target, lengths) = model_of(kind), batch_of()
-    assert isinstance(model, StepModel)
-    expected, seen = model(source, target, lengths, return_intermediates=True)
-    logits, state, _ = model.start(source, lengths)
+    steps = stepwise(model)
+    assert isinstance(steps, StepModel) and stepwise(steps) is steps
+    with record(model) as seen:
+        expected = model(source, target, lengths)
+    logits, state, _ = steps.start(source, lengths)
     assert logits is None and isinstance(state, StepState)
     for i in range(4):
-        logits, state, attention = model.step(target[:, i], state, return_weights=True)
+        logits, state, attention = steps.step(target[:, i], state, return_weights=True)
         assert torch.equal(logits, expected[:, i])
-        assert attention is None if kind is None else torch.equal(attention, seen["alignment"][:, i])
-    assert model.step(target[:, 0], state).attention is None
+        assert attention is None if kind is None else torch.equal(attention, alignment_of(seen)[:, i])
+    assert steps.step(target[:, 0], state).attention is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -165,8 +172,9 @@ def test_a_state_can_be_reordered(kind):
     """As beam search does: row 1 twice, row 0 after it."""
     model, (source, target, lengths) = model_of(kind), batch_of()
     rows = torch.tensor([1, 1, 0])
-    state = model.step(target[:, 0], model.start(source, lengths).state).state
-    kept, moved = model.step(target[:, 1], state), model.step(target[rows, 1], state.select(rows))
+    steps = stepwise(model)
+    state = steps.step(target[:, 0], steps.start(source, lengths).state).state
+    kept, moved = steps.step(target[:, 1], state), steps.step(target[rows, 1], state.select(rows))
     assert_close(moved.logits, kept.logits[rows], rtol=0, atol=1e-12)
 
 
@@ -192,7 +200,10 @@ def test_dropout_acts_in_training_only():
         (lambda model, s, t, n: model(s, t[:, :0], n), r"\(2, 0\)"),
         (lambda model, s, t, n: model(s + 7, t, n), r"token id 1\d .* 11, 0 … 10"),
         (lambda model, s, t, n: model(s, t - 13, n), r"token id -\d .* 13, 0 … 12"),
-        (lambda model, s, t, n: model.step(torch.tensor([4, 13]), model.start(s, n).state), r"token id 13 .* 13, 0 … 12"),
+        (
+            lambda model, s, t, n: stepwise(model).step(torch.tensor([4, 13]), stepwise(model).start(s, n).state),
+            r"token id 13 .* 13, 0 … 12",
+        ),
         (lambda *_: Seq2SeqConfig(5, 5, d_hidden=7), r"d_hidden = 7"),
         (lambda *_: Seq2SeqConfig(0, 5), r"source_vocab_size = 0"),
         (lambda *_: Seq2SeqConfig(5, 5, attention="scaled"), r"'scaled'; there is: additive, dot, general"),

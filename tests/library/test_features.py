@@ -13,6 +13,7 @@ from transformers import AutoTokenizer, BertModel
 from lectures_lib import data, features, minilm
 from lectures_lib.bert import Bert, BertConfig
 from lectures_lib.features import COMBINATIONS, FeatureTagger, LayerCombination
+from lectures_lib.recording import record
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.word_level import cut_words, word_states
 
@@ -112,9 +113,9 @@ def test_states_equal_what_the_model_notes_and_the_other_reader(tokenizer, small
     for cut, first, mean, other in zip(
         cuts, features.word_vectors(small, cuts), features.word_vectors(small, cuts, "mean"), others, strict=True
     ):
-        with torch.no_grad():
-            _, seen = small(torch.tensor([cut.ids]), return_intermediates=True)
-        hidden = torch.stack([seen["input"], *(seen[f"block_{i}"]["after_feed_forward"] for i in range(4))])[:, 0]
+        with torch.no_grad(), record(small) as seen:
+            small(torch.tensor([cut.ids]))
+        hidden = torch.stack([seen["embeddings"], *seen.all("encoder.blocks.*")])[:, 0]
         assert_close(first, hidden[:, [places[0] for places in cut.places]])
         assert_close(mean, other)
         assert not first.requires_grad

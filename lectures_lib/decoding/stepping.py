@@ -9,11 +9,8 @@ from numbers import Integral
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-
-from lectures_lib.attention import KeysValues
 
 
 @runtime_checkable
@@ -39,7 +36,7 @@ class Step(NamedTuple):
 
 @runtime_checkable
 class StepModel(Protocol):
-    """A model that decodes step by step: `Transformer`, `LanguageModel`, `Seq2Seq`, or a table of probabilities in a test."""
+    """What decodes step by step: a model with its cache (`stepwise`), or a table of probabilities in a test."""
 
     def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
         """Read the source (a language model: the prompt), padded on the right."""
@@ -48,38 +45,6 @@ class StepModel(Protocol):
     def step(self, tokens: Int[Tensor, " batch"], state: Any, return_weights: bool = False) -> Step:
         """Read one more token of each sentence. It may change the state it is given, which must not be used again."""
         ...
-
-
-class KeyValueCache:
-    """The keys and values of all positions that one self-attention has seen: a new position need not make them again (chapter 9).
-
-    Room is reserved ahead and doubled when it is full: n steps that each copied all they have would copy n² / 2 positions.
-    """
-
-    def __init__(self, room: KeysValues | None = None, n: int = 0):
-        self.room = room
-        self.n = n  # positions in use; the room behind them is empty
-
-    def extend(self, new: KeysValues) -> KeysValues:
-        """Add the keys and values of the newest positions; returns those of all."""
-        n = self.n + new.K.shape[2]
-        if self.room is None:
-            self.room = KeysValues(new.K[:, :, :0], new.V[:, :, :0])
-        if n > self.room.K.shape[2]:
-            self.room = KeysValues(F.pad(self.room.K, (0, 0, 0, n)), F.pad(self.room.V, (0, 0, 0, n)))  # n more positions
-        self.room.K[:, :, self.n : n] = new.K
-        self.room.V[:, :, self.n : n] = new.V
-        self.n = n
-        return KeysValues(self.room.K[:, :, :n], self.room.V[:, :, :n])
-
-    def select(self, rows: Int[Tensor, " kept"]) -> "KeyValueCache":
-        """The cache of these rows of the batch, in this order; a row may come more than once."""
-        return KeyValueCache(None if self.room is None else select_rows(self.room, rows), self.n)
-
-
-def select_rows(kept: KeysValues, rows: Int[Tensor, " kept"]) -> KeysValues:
-    """The keys and values of these rows of the batch."""
-    return KeysValues(kept.K.index_select(0, rows), kept.V.index_select(0, rows))
 
 
 class Running:

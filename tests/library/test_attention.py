@@ -15,11 +15,13 @@ from lectures_lib.attention import (
     MultiHeadAttention,
     attention_weights,
     causal_mask,
+    fused_attention,
     merge_heads,
     padding_mask,
     scaled_dot_product_attention,
     split_heads,
 )
+from lectures_lib.recording import record
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
 GRADIENT_TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
@@ -38,12 +40,11 @@ def masks(n_query, n_key):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("kind", ["none", "causal", "padding", "both"])
-@pytest.mark.parametrize("explicit", [True, False])
-def test_equals_torch_function(dtype, kind, explicit):
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, fused_attention])
+def test_equals_torch_function(dtype, kind, attend):
     inputs = [torch.randn(2, 3, n, d, dtype=dtype, requires_grad=True) for n, d in ((5, 8), (7, 8), (7, 4))]
     mask = masks(5, 7)[kind]
-    ours = scaled_dot_product_attention(*inputs, mask, return_weights=explicit)
-    ours = ours.output if explicit else ours
+    ours = attend(*inputs, mask)
     theirs = F.scaled_dot_product_attention(*inputs, attn_mask=mask)
     assert largest_difference(ours, theirs) <= TOLERANCE[dtype]
     upstream = torch.randn_like(ours)
@@ -80,9 +81,10 @@ def test_equals_torch_module(dtype, kind, cross, d_context, bias):
     # torch's module means the opposite (True = may not attend) and wants one mask for each head of each sentence.
     theirs_mask = None if mask is None else ~mask.expand(2, n_heads, n_query, n_key).reshape(-1, n_query, n_key)
     expected, expected_weights = theirs(query, context, context, attn_mask=theirs_mask, average_attn_weights=False)
-    output, weights = ours(query, context if cross else None, mask, return_weights=True)
+    with record(ours) as seen:
+        output = ours(query, context if cross else None, mask)
     assert largest_difference(output, expected) <= TOLERANCE[dtype]
-    assert largest_difference(weights, expected_weights) <= TOLERANCE[dtype]
+    assert largest_difference(seen["weights"], expected_weights) <= TOLERANCE[dtype]
     upstream = torch.randn_like(output)
     inputs = [query, context] if cross else [query]
     grads = torch.autograd.grad(output, [*inputs, ours.W_O.weight], upstream)
@@ -91,15 +93,13 @@ def test_equals_torch_module(dtype, kind, cross, d_context, bias):
         assert largest_difference(a, b) <= GRADIENT_TOLERANCE[dtype]
 
 
-@pytest.mark.parametrize("explicit", [True, False])
-def test_a_query_without_keys_gets_zeros_and_finite_gradients(explicit):
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, fused_attention])
+def test_a_query_without_keys_gets_zeros_and_finite_gradients(attend):
     Q, K, V = (torch.randn(1, 3, 4, requires_grad=True) for _ in range(3))
     mask = torch.tensor([[True, False, False], [False, False, False], [True, True, True]])
-    result = scaled_dot_product_attention(Q, K, V, mask, return_weights=explicit)
-    output = result.output if explicit else result
+    output = attend(Q, K, V, mask)
     assert torch.equal(output[0, 1], torch.zeros(4))
-    if explicit:
-        assert_close(result.weights.sum(-1), torch.tensor([[1.0, 0.0, 1.0]]))
+    assert_close(attention_weights(Q, K, mask).sum(-1), torch.tensor([[1.0, 0.0, 1.0]]))
     for gradient in torch.autograd.grad(output.square().sum(), (Q, K, V)):
         assert gradient.isfinite().all()
     assert_close(output[0, 2], F.scaled_dot_product_attention(Q, K, V)[0, 2])
@@ -191,7 +191,11 @@ def test_dropout_acts_in_training_only():
     assert not torch.equal(attention(x), attention(x))
     attention.eval()
     assert torch.equal(attention(x), attention(x))
-    assert_close(attention(x), attention(x, return_weights=True).output)
+    Q, K, V = torch.randn(3, 2, 50, 8)
+    torch.manual_seed(1)
+    dropped = scaled_dot_product_attention(Q, K, V, dropout=0.5)
+    assert (dropped - scaled_dot_product_attention(Q, K, V)).abs().max() > 0.1
+    assert not torch.equal(fused_attention(Q, K, V, dropout=0.5), fused_attention(Q, K, V, dropout=0.5))
 
 
 def test_masks_by_hand():
@@ -232,4 +236,4 @@ def test_bad_input_is_refused_with_its_numbers(call, message):
 def test_shapes_in_signatures_are_checked():
     """The suite runs with the library's shape annotations enforced; without that, they would be mere comments."""
     with pytest.raises(TypeCheckError):
-        attention_weights(torch.zeros(2, 3), torch.zeros(2, 4))
+        merge_heads(torch.zeros(2, 3))

@@ -10,6 +10,7 @@ from torch.testing import assert_close
 
 from lectures_lib import minilm
 from lectures_lib.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.recording import record
 
 SIZES = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
 TOKENS = torch.randint(0, 50, (3, 9), generator=torch.Generator().manual_seed(0))
@@ -51,8 +52,9 @@ def test_scores_and_hidden_states_equal_hugging_faces(twins):
     scores = ours(TOKENS, SEGMENTS, LENGTHS)
     assert_close(scores.words[real()], expected.prediction_logits[real()], atol=5e-6, rtol=0)
     assert_close(scores.next_sentence, expected.seq_relationship_logits, atol=2e-6, rtol=0)
-    _, seen = ours.bert(TOKENS, SEGMENTS, LENGTHS, return_intermediates=True)
-    hidden = [seen["input"], *(seen[f"block_{i}"]["after_feed_forward"] for i in range(2))]
+    with record(ours.bert) as seen:
+        ours.bert(TOKENS, SEGMENTS, LENGTHS)
+    hidden = [seen["embeddings"], *seen.all("encoder.blocks.*")]
     for a, b in zip(hidden, expected.hidden_states, strict=True):
         assert_close(a[real()], b[real()], atol=2e-6, rtol=0)
 
@@ -101,14 +103,15 @@ def test_minilm_equals_hugging_face(dtype, tolerance):
     mask = torch.ones(2, 20, dtype=torch.long)
     mask[1, 13:] = 0
     with torch.no_grad():
-        encoded, seen = ours(tokens, lengths=mask.sum(dim=1), return_intermediates=True)
+        with record(ours) as seen:
+            encoded = ours(tokens, lengths=mask.sum(dim=1))
         expected = theirs(tokens, attention_mask=mask, output_hidden_states=True, output_attentions=True)
-    hidden = [seen["input"], *(seen[f"block_{i}"]["after_feed_forward"] for i in range(6))]
+    hidden = [seen["embeddings"], *seen.all("encoder.blocks.*")]
     assert len(hidden) == len(expected.hidden_states) == 7
     for a, b in zip(hidden, expected.hidden_states, strict=True):
         assert_close(a[mask.bool()], b[mask.bool()], atol=tolerance, rtol=0)
     for i, weights in enumerate(expected.attentions):
-        ours_weights = seen[f"block_{i}"]["self_attention_weights"]
+        ours_weights = seen[f"encoder.blocks.{i}.self_attention.weights"]
         assert_close(ours_weights[0], weights[0], atol=tolerance, rtol=0)
     assert_close(encoded.pooled, expected.pooler_output, atol=tolerance, rtol=0)
 

@@ -9,7 +9,8 @@ from torch import nn
 from torch.testing import assert_close
 from torch_twins import decoder_block_state, encoder_block_state, torch_transformer
 
-from lectures_lib.attention import KeysValues, causal_mask, padding_mask
+from lectures_lib.attention import causal_mask, padding_mask
+from lectures_lib.checks import check_lengths, check_tokens
 from lectures_lib.layers import (
     ACTIVATIONS,
     Decoder,
@@ -19,10 +20,7 @@ from lectures_lib.layers import (
     FeedForward,
     Residual,
     TokenEmbedding,
-    check_lengths,
-    check_tokens,
 )
-from lectures_lib.stepping import KeyValueCache
 
 D_MODEL, N_HEADS, D_FF = 12, 3, 20
 LENGTHS = torch.tensor([7, 5])
@@ -138,8 +136,8 @@ def test_dropout_acts_on_what_the_sublayer_adds_and_in_training_only():
 
 def test_attention_dropout_reaches_both_attentions():
     block = DecoderBlock(8, 2, 16, attention_dropout=0.3)
-    assert (block.self_attention.dropout, block.cross_attention.dropout) == (0.3, 0.3)
-    assert EncoderBlock(8, 2, 16, attention_dropout=0.3).self_attention.dropout == 0.3
+    assert (block.self_attention.attention.dropout, block.cross_attention.attention.dropout) == (0.3, 0.3)
+    assert EncoderBlock(8, 2, 16, attention_dropout=0.3).self_attention.attention.dropout == 0.3
 
 
 def test_token_vectors_are_scaled_and_tied():
@@ -154,70 +152,6 @@ def test_token_vectors_begin_with_variance_one_once_scaled():
     embedding = TokenEmbedding(2000, 64, scale=8.0)
     assert embedding(torch.arange(2000)[None]).std().item() == pytest.approx(1, rel=0.02)
     assert embedding.scores(torch.randn(1, 500, 64)).std().item() == pytest.approx(1, rel=0.05)
-
-
-def test_intermediates_of_blocks_are_what_was_computed():
-    block, x, memory = DecoderBlock(8, 2, 16), torch.randn(2, 4, 8), torch.randn(2, 6, 8)
-    output, seen = block(x, memory, causal_mask(4), return_intermediates=True)
-    assert list(seen) == [
-        "self_attention_weights",
-        "after_self_attention",
-        "cross_attention_weights",
-        "after_cross_attention",
-        "after_feed_forward",
-    ]
-    assert_close(output, block(x, memory, causal_mask(4)))
-    assert seen["self_attention_weights"].shape == (2, 2, 4, 4)
-    assert seen["cross_attention_weights"].shape == (2, 2, 4, 6)
-    expected = block.self_attention(x, mask=causal_mask(4), return_weights=True)
-    assert_close(seen["self_attention_weights"], expected.weights)
-    assert_close(seen["after_self_attention"], block.around_self_attention.norm(x + expected.output))
-    assert torch.equal(seen["after_feed_forward"], output)
-
-
-def test_intermediates_of_stacks():
-    encoder, x = Encoder(3, 8, 2, 16, pre_norm=True), torch.randn(2, 4, 8)
-    output, seen = encoder(x, return_intermediates=True)
-    assert list(seen) == ["input", "block_0", "block_1", "block_2", "output"]
-    assert_close(output, encoder(x))
-    assert torch.equal(seen["input"], x)
-    assert_close(encoder.blocks[1](seen["block_0"]["after_feed_forward"]), seen["block_1"]["after_feed_forward"])
-    assert_close(encoder.norm(seen["block_2"]["after_feed_forward"]), output)
-    assert torch.equal(seen["output"], output)
-
-
-@pytest.mark.parametrize("pre_norm", [False, True])
-def test_a_cached_block_computes_only_what_is_new(pre_norm):
-    block, x = EncoderBlock(8, 2, 16, pre_norm=pre_norm), torch.randn(2, 6, 8)
-    expected = block(x, causal_mask(6))
-    cache = KeyValueCache()
-    assert_close(block(x[:, :3], causal_mask(3), cache), expected[:, :3])
-    for i in range(3, 6):
-        assert_close(block(x[:, i : i + 1], cache=cache), expected[:, i : i + 1])
-    assert cache.n == 6
-
-
-def test_cache_of_selected_rows():
-    block, x = EncoderBlock(8, 2, 16), torch.randn(3, 4, 8)
-    cache = KeyValueCache()
-    block(x[:, :3], causal_mask(3), cache)
-    rows = torch.tensor([2, 0, 2, 1])
-    chosen = cache.select(rows)
-    assert_close(block(x[rows, 3:], cache=chosen), block(x, causal_mask(4))[rows, 3:])
-    assert (cache.n, chosen.n) == (3, 4)
-    assert_close(block(x[:, 3:], cache=cache), block(x, causal_mask(4))[:, 3:])  # the one it was taken from is as it was
-    assert KeyValueCache().select(rows).n == 0
-
-
-def test_room_doubles():
-    cache, rooms = KeyValueCache(), set()
-    for n in range(1, 101):
-        new = KeysValues(torch.full((1, 2, 1, 4), float(n)), torch.full((1, 2, 1, 4), -float(n)))
-        K, V = cache.extend(new)
-        assert K[0, 1, :, 3].tolist() == list(range(1, n + 1))
-        assert torch.equal(V, -K)
-        rooms.add(cache.room.K.shape[2])
-    assert rooms == {1, 3, 7, 15, 31, 63, 127}  # seven copies for a hundred positions
 
 
 @pytest.mark.usefixtures("shapes_unchecked")

@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from lectures_lib import cost
-from lectures_lib.attention import causal_mask
+from lectures_lib.attention import causal_mask, scaled_dot_product_attention
 from lectures_lib.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.decoding.cache import KeyValueCache, encoder_block_with_cache
 from lectures_lib.layers import Encoder
-from lectures_lib.stepping import KeyValueCache
 from lectures_lib.transformer import Transformer, TransformerConfig
 
 BERT = BertConfig(70, d_model=24, n_layers=3, n_heads=4, d_ff=40, dropout=0.0, max_len=20)
@@ -19,8 +20,8 @@ TRANSFORMER = TransformerConfig(50, d_model=24, n_heads=3, n_layers=2, d_ff=40, 
 
 
 def counted(function):
-    """The operations that torch counts, and what the function gives."""
-    with FlopCounterMode(display=False) as counter:
+    """The operations that torch counts, and what the function gives; fused kernels are not counted on every device."""
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         result = function()
     return counter.get_total_flops(), result
 
@@ -28,8 +29,8 @@ def counted(function):
 def test_a_block_by_parts():
     block = Encoder(1, 24, 4, 40).blocks[0]
     x = torch.randn(2, 7, 24)
-    with FlopCounterMode(display=False) as counter:
-        block(x, return_intermediates=True)
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        block(x)
     by_module = {name: sum(flops.values()) for name, flops in counter.get_flop_counts().items()}
     attention = cost.attention_flops(7, 7, 24)
     assert by_module["EncoderBlock.feed_forward"] == 2 * cost.feed_forward_flops(7, 24, 40)
@@ -40,7 +41,7 @@ def test_a_block_by_parts():
 @pytest.mark.parametrize(("batch", "n"), [(1, 5), (3, 20)])
 def test_berts_body(batch, n):
     model = Bert(BERT)
-    flops, _ = counted(lambda: model(torch.randint(0, 70, (batch, n)), return_intermediates=True))
+    flops, _ = counted(lambda: model(torch.randint(0, 70, (batch, n))))
     assert flops == sum(cost.bert_flops(BERT, n, batch).values())
 
 
@@ -49,7 +50,7 @@ def test_pretraining_forward_and_backward():
     tokens, at = torch.randint(0, 70, (3, 11)), torch.rand(3, 11) < 0.3
 
     def forward():
-        encoded, _ = model.bert(tokens, return_intermediates=True)  # explicit attention: the fused kernel is not counted on every device
+        encoded = model.bert(tokens)
         return model.masked_words(encoded.hidden[at], model.bert.embeddings.tokens), model.next_sentence(encoded.pooled)
 
     forward_flops, (words, following) = counted(forward)
@@ -69,7 +70,7 @@ def test_heads_are_counted_only_where_asked_for():
 
 def test_an_encoder_decoder():
     model = Transformer(TRANSFORMER)
-    flops, _ = counted(lambda: model(torch.randint(0, 50, (2, 9)), torch.randint(0, 50, (2, 6)), return_intermediates=True))
+    flops, _ = counted(lambda: model(torch.randint(0, 50, (2, 9)), torch.randint(0, 50, (2, 6))))
     assert flops == sum(cost.transformer_flops(TRANSFORMER, 9, 6, 2).values())
 
 
@@ -96,16 +97,15 @@ def test_generating_with_and_without_a_cache():
 
     def with_cache():
         caches = [KeyValueCache() for _ in encoder.blocks]
-        x, _ = encoder(torch.randn(1, prompt, config.d_model), causal_mask(prompt), caches, return_intermediates=True)
-        head(x[:, -1])
-        for n in range(prompt + 1, prompt + new):
-            x, _ = encoder(torch.randn(1, 1, config.d_model), torch.ones(1, n, dtype=torch.bool), caches, return_intermediates=True)
+        for n in [prompt, *([1] * (new - 1))]:
+            x, mask = torch.randn(1, n, config.d_model), causal_mask(n) if n > 1 else None
+            for block, cache in zip(encoder.blocks, caches, strict=True):
+                x = encoder_block_with_cache(block, x, cache, mask)
             head(x[:, -1])
 
     def anew():
         for n in range(prompt, prompt + new):
-            x, _ = encoder(torch.randn(1, n, config.d_model), return_intermediates=True)
-            head(x[:, -1])
+            head(encoder(torch.randn(1, n, config.d_model))[:, -1])
 
     assert counted(with_cache)[0] == cost.generation_flops(config, prompt, new)
     assert counted(anew)[0] == cost.generation_flops(config, prompt, new, cache=False)
@@ -131,10 +131,12 @@ def kept_bytes(function, model):
 
 @pytest.mark.parametrize("explicit", [True, False], ids=["explicit", "fused"])
 @pytest.mark.parametrize(("batch", "n"), [(2, 7), (3, 20)])
-def test_activations_are_what_autograd_keeps(batch, n, explicit):
+def test_activations_are_what_autograd_keeps(batch, n, explicit, monkeypatch):
     encoder = Encoder(BERT.n_layers, BERT.d_model, BERT.n_heads, BERT.d_ff, activation="gelu").train()
     x = torch.randn(batch, n, BERT.d_model, requires_grad=True)
-    kept = kept_bytes(lambda: encoder(x, return_intermediates=explicit), encoder)
+    if explicit:
+        monkeypatch.setattr("lectures_lib.attention.fused_attention", scaled_dot_product_attention)
+    kept = kept_bytes(lambda: encoder(x), encoder)
     assert kept == sum(cost.activation_bytes(BERT, n, batch, explicit).values())
 
 

@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 from lectures_lib import data, heads, packing, sentence_bert, word2vec
 from lectures_lib.attention import MultiHeadAttention, padding_mask, scaled_dot_product_attention, split_heads
 from lectures_lib.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.checks import check_lengths
 from lectures_lib.data import WordVocabulary
+from lectures_lib.decoding import LanguageModelWithCache
 from lectures_lib.language_model import LanguageModel, LanguageModelConfig
-from lectures_lib.layers import ACTIVATIONS, TokenEmbedding, check_lengths
+from lectures_lib.layers import ACTIVATIONS, TokenEmbedding
 from lectures_lib.positions import LearnedPositions, SinusoidalPositions
 from lectures_lib.pretraining import mask_tokens
+from lectures_lib.recording import record
 from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig
 from lectures_lib.tokenization import BPE, Vocabulary, WordPiece
 from lectures_lib.tokenization.byte_level import BYTE_OF_CHARACTER
@@ -104,7 +107,9 @@ def test_a_mask_for_each_sequence_is_not_read_for_each_head():
     mask = torch.rand(3, 5, 5) < 0.5
     with pytest.raises(ValueError, match=r"\(3, 5, 5\).*for each sequence write mask\[:, None\], of shape \(3, 1, 5, 5\)"):
         attention(x, mask=mask)
-    _, weights = attention(x, mask=mask[:, None], return_weights=True)
+    with record(attention) as seen:
+        attention(x, mask=mask[:, None])
+    weights = seen["weights"]
     assert weights[~mask[:, None].expand_as(weights)].abs().max() == 0
     Q = torch.randn(3, 5, 4)
     scaled_dot_product_attention(Q, Q, Q, mask)  # with three dimensions of scores there is nothing to mistake
@@ -161,7 +166,7 @@ def models():
     sizes = {"d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 8, "max_len": 9}
     yield lambda tokens, lengths=None: Bert(BERT)(tokens, None, lengths)
     yield lambda tokens, lengths=None: Transformer(TransformerConfig(11, **sizes))(tokens, TOKENS, lengths)
-    yield lambda tokens, lengths=None: LanguageModel(LanguageModelConfig(11, **sizes)).start(tokens, lengths)
+    yield lambda tokens, lengths=None: LanguageModelWithCache(LanguageModel(LanguageModelConfig(11, **sizes))).start(tokens, lengths)
     yield lambda tokens, lengths=None: Seq2Seq(Seq2SeqConfig(11, 11))(tokens, TOKENS, lengths)
 
 

@@ -1,0 +1,177 @@
+"""One text: what a chapter writes in a cell is what the library holds, annotations, docstrings and refusals at the door aside.
+
+A class may have more in the library than in the cell (reading a checkpoint, say), but no method that both have may differ.
+"""
+
+import ast
+import inspect
+from importlib import import_module
+from pathlib import Path
+from textwrap import dedent
+
+import jupytext
+import pytest
+import torch
+
+from lectures_lib.decoding import greedy
+from lectures_lib.recording import record
+from lectures_lib.transformer import Transformer, TransformerConfig
+
+ROOT = Path(__file__).resolve().parent.parent
+# Each concept, the chapter that writes it, and the module that holds it.
+CONCEPTS = {
+    "attention_weights": ("02_self_attention", "attention"),
+    "scaled_dot_product_attention": ("02_self_attention", "attention"),
+    "split_heads": ("03_multi_head_attention", "attention"),
+    "merge_heads": ("03_multi_head_attention", "attention"),
+    "MultiHeadAttention": ("03_multi_head_attention", "attention"),
+    "LearnedPositions": ("04_order", "positions"),
+    "Residual": ("05_encoder", "layers"),
+    "EncoderBlock": ("05_encoder", "layers"),
+    "Encoder": ("05_encoder", "layers"),
+    "DecoderBlock": ("06_decoder", "layers"),
+    "Decoder": ("06_decoder", "layers"),
+    "Transformer": ("06_decoder", "transformer"),
+    "KeyValueCache": ("09_generating", "decoding.cache"),
+    "attend_with_cache": ("09_generating", "decoding.cache"),
+    "decoder_block_with_cache": ("09_generating", "decoding.cache"),
+}
+# Functions of chapters that have a concept's name and are another thing on purpose.
+OTHERS: set[tuple[str, str]] = set()
+ASIDE = {"at_the_door"}
+
+
+class Bare(ast.NodeTransformer):
+    """Takes away what a cell may leave out: annotations, docstrings, `@at_the_door(…)`."""
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        node.returns = None
+        node.decorator_list = [d for d in node.decorator_list if getattr(getattr(d, "func", None), "id", None) not in ASIDE]
+        node.body = without_docstring(node.body)
+        return node
+
+    def visit_ClassDef(self, node):
+        self.generic_visit(node)
+        node.body = without_docstring(node.body)
+        return node
+
+    def visit_arg(self, node):
+        node.annotation = None
+        return node
+
+
+def without_docstring(body):
+    """The statements of a body, its docstring left out."""
+    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str)
+    return body[documented:] or [ast.Pass()]
+
+
+def bare(code: str) -> ast.AST:
+    """The one definition in this code, bare."""
+    (node,) = Bare().visit(ast.parse(dedent(code))).body
+    return node
+
+
+def parts(node: ast.AST) -> dict[str, str]:
+    """A function as one text; a class as its bases, its methods and its other statements."""
+    if not isinstance(node, ast.ClassDef):
+        return {node.name: ast.unparse(node)}
+    found = {"bases": ", ".join(map(ast.unparse, node.bases))}
+    return found | {getattr(part, "name", f"statement {i}"): ast.unparse(part) for i, part in enumerate(node.body)}
+
+
+def written(notebook) -> dict[str, ast.AST]:
+    """All functions and classes that a notebook's cells define at their top, by name."""
+    found = {}
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        try:
+            tree = ast.parse(cell.source)
+        except SyntaxError:  # a magic command
+            continue
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found[node.name] = Bare().visit(node)
+    return found
+
+
+def in_library(name: str) -> ast.AST:
+    """What the library holds under this name."""
+    thing = getattr(import_module(f"lectures_lib.{CONCEPTS[name][1]}"), name)
+    return bare("".join(inspect.getsourcelines(inspect.unwrap(thing))[0]))
+
+
+def differences(name: str, cell: ast.AST) -> dict[str, tuple[str, str]]:
+    """The parts in which the cell and the library differ."""
+    library, ours = parts(in_library(name)), parts(cell)
+    return {part: (text, library.get(part, "")) for part, text in ours.items() if library.get(part) != text}
+
+
+CHAPTERS = {path.stem: written(jupytext.read(path)) for path in sorted((ROOT / "notebooks").glob("*.py"))}
+
+
+@pytest.mark.parametrize("name", CONCEPTS)
+def test_the_chapter_writes_what_the_library_holds(name):
+    chapter, _ = CONCEPTS[name]
+    assert name in CHAPTERS[chapter], f"chapter {chapter} no longer writes {name}"
+    cell = CHAPTERS[chapter][name]
+    assert not differences(name, cell)
+    if isinstance(cell, ast.ClassDef):
+        assert {"__init__"} < parts(cell).keys(), "a class is written with what makes it and what it does"
+
+
+def test_no_other_chapter_writes_it_differently():
+    found = [
+        (chapter, name) for chapter, cells in CHAPTERS.items() for name in cells if name in CONCEPTS and differences(name, cells[name])
+    ]
+    assert set(found) == OTHERS
+
+
+@pytest.mark.parametrize(
+    ("code", "differs"),
+    [
+        ("def merge_heads(x):\n    return x.transpose(1, 2).flatten(start_dim=2)", []),
+        ('def merge_heads(x: int) -> int:\n    """Other words."""\n    return x.transpose(1, 2).flatten(start_dim=2)  # why', []),
+        ("def merge_heads(x):\n    return x.transpose(1, 2).flatten(2)", ["merge_heads"]),
+        ("def merge_heads(y):\n    return y.transpose(1, 2).flatten(start_dim=2)", ["merge_heads"]),
+        ("def merge_heads(x, n=1):\n    return x.transpose(1, 2).flatten(start_dim=2)", ["merge_heads"]),
+    ],
+)
+def test_it_sees_a_change(code, differs):
+    assert list(differences("merge_heads", bare(code))) == differs
+
+
+def test_it_sees_a_change_in_a_class():
+    (cell,) = (cells["Residual"] for cells in CHAPTERS.values() if "Residual" in cells)
+    assert not differences("Residual", cell)
+    code = ast.unparse(cell)
+    assert list(differences("Residual", bare(code.replace("self.norm(x + ", "self.norm(x - ")))) == ["forward"]
+    assert list(differences("Residual", bare(code.replace("nn.Module", "nn.Linear")))) == ["bases"]
+    assert list(differences("Residual", bare(code + "\n    def more(self):\n        return 1"))) == ["more"]
+
+
+def test_a_reader_s_own_transformer_can_be_decoded(shapes_unchecked):
+    """Its class is not the library's, and greedy decoding and the recorder take it all the same."""
+    cells, code = CHAPTERS["06_decoder"], "import math\nimport torch\nfrom torch import nn\n"
+    code += "from lectures_lib.attention import *\nfrom lectures_lib.layers import *\nfrom lectures_lib.positions import *\n"
+    code += "\n".join(ast.unparse(cells[name]) for name in ("DecoderBlock", "Decoder", "Transformer"))
+    built: dict = {}
+    exec(code, built)
+    model, library = built["Transformer"](TransformerConfig.TINY).eval(), Transformer(TransformerConfig.TINY).eval()
+    library.load_state_dict(model.state_dict())
+    source, options = torch.randint(3, 999, (2, 5)), {"begin": 1, "end": 2, "max_len": 6}
+    assert torch.equal(greedy(model, source, **options).tokens, greedy(library, source, **options).tokens)
+    with record(model) as seen:
+        model(source, source)
+    assert len(seen.all("decoder.blocks.*.cross_attention.weights")) == 2
+
+
+def test_bodies_fit_a_cell():
+    """A cell of 30 lines can be taken in at one look; only the whole Transformer is longer, method by method."""
+    for name, (chapter, _) in CONCEPTS.items():
+        cell = CHAPTERS[chapter][name]
+        for part in ast.walk(cell):
+            if isinstance(part, ast.FunctionDef):
+                assert len(ast.unparse(part).splitlines()) <= 24, f"{name}.{part.name}"
