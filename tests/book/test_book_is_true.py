@@ -12,7 +12,7 @@ import pytest
 
 from lectures_lib import results, source
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import fork  # noqa: E402
 

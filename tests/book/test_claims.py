@@ -7,9 +7,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from chapter_anchors import lost
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.helpers.chapter_anchors import lost
+
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "book"))
 import claims  # noqa: E402
 from claims.tables import MIRROR  # noqa: E402

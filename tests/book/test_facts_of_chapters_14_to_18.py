@@ -8,7 +8,7 @@ import pytest
 from lectures_lib import data, metrics, minilm, results
 from lectures_lib.bert import Bert
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def prose(number):

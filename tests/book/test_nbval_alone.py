@@ -10,7 +10,7 @@ import pytest
 
 from tools.nbval_alone import same, tolerance
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from lectures_lib.decoding import greedy
 from lectures_lib.recording import record
 from lectures_lib.transformer import Transformer, TransformerConfig
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 # Each concept, the chapter that writes it, and the module that holds it.
 CONCEPTS = {
     "attention_weights": ("02_self_attention", "attention"),

@@ -1,6 +1,6 @@
 """What is asserted and printed must hold on processors that are not here: every notebook and the library's tests on imitated ones.
 
-python -m pytest tests/test_other_processors.py -m long -k "avx2 and 09"
+python -m pytest tests/book/test_other_processors.py -m long -k "avx2 and 09"
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 
 from tools.processors import SETS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted([*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("solutions/*.ipynb")])
 OTHERS = [name for name, settings in SETS.items() if settings]
 
@@ -34,7 +34,7 @@ def test_notebooks_hold(name, notebook):
 @pytest.mark.long
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_library_holds(name):
-    pytest_under(name, "-m", "not long and not browser and not sandbox", "tests", "--ignore=tests/site", "--ignore=tests/homework")
+    pytest_under(name, "-m", "not long and not browser and not sandbox", "tests/library", "tests/book")
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -8,14 +8,14 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 import torch
-from chapter_anchors import lost
 
 from lectures_lib import results
 from lectures_lib.bert import Bert, BertConfig
 from lectures_lib.transformer import Transformer, TransformerConfig
 from lectures_lib.vit import ViT, ViTConfig
+from tests.helpers.chapter_anchors import lost
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "book"))
 import claims  # noqa: E402
 import published  # noqa: E402

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LOCKED = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().split())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from lectures_lib.data.book import book_questions, book_sections
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import sections  # noqa: E402
 

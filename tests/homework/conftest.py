@@ -4,10 +4,14 @@ They also fail where the sandbox is broken for any other reason than the machine
 """
 
 import os
+from dataclasses import replace
 
 import pytest
 
+from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.grading import grade_class, grade_one
 from lectures_lib.homework.sandbox import bubblewrap, doors
+from tests.homework.toy import notebook
 
 _why = {}
 _REASONS = ("not on this machine", "needs Linux", "namespace", "ermission denied", "not permitted", "as root", "Unknown option")
@@ -28,3 +32,34 @@ def pytest_runtest_setup(item):
     if os.environ.get("CI") == "true" or not any(reason in said for reason in _REASONS):
         pytest.fail(_why["not"])
     pytest.skip(_why["not"])
+
+
+@pytest.fixture
+def submissions(tmp_path):
+    """A folder with the notebooks of four students, none of them with an answer."""
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    for name in ("anna", "ben", "carl", "dora"):
+        (folder / f"{name}.ipynb").write_bytes(notebook(f"# {name}"))
+    return folder
+
+
+@pytest.fixture
+def pretended(monkeypatch):
+    """Grading without a sandbox: everyone's answers count as right. Gives the students graded, in order."""
+    graded, questions = [], []
+
+    def pretend(submission, job):
+        graded.append(submission.student)
+        questions.append((submission.student, len(job.keys)))
+        if submission.student in broken:
+            raise broken[submission.student]
+        verdicts = tuple(Verdict(key.question.name, True, "right") for key in job.keys)
+        return replace(grade_one.facts(submission), fingerprint=job.fingerprint(submission), verdicts=verdicts)
+
+    broken = {}
+    monkeypatch.setattr(grade_one, "grade_one", pretend)
+    monkeypatch.setattr(grade_class, "_rehearse", lambda job: None)
+    monkeypatch.setattr(doors, "require", lambda hidden=(): True)
+    graded_and_broken = type("Pretended", (), {"graded": graded, "broken": broken, "questions": questions})
+    return graded_and_broken

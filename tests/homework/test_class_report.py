@@ -9,8 +9,8 @@ from lectures_lib.homework.diagnosis import LOST, Verdict
 from lectures_lib.homework.grading.records import Result
 from lectures_lib.homework.reports import class_report
 from lectures_lib.homework.reports.class_summary import STATES, distribution, summary
-from tests.homework.test_reports import Late, Page
 from tests.homework.toy import TOY
+from tests.homework.toy_results import Late, Page
 
 RIGHT = Verdict("toy.Scale", True, "right")
 SQUARES = Verdict("toy.double", False, "misconception", "You square.", "squares")

@@ -27,36 +27,6 @@ from lectures_lib.homework.submissions.collect import collect
 from tests.homework.toy import DOUBLE, QUICK, RIGHT_DOUBLE, RIGHT_SCALE, SCALE, TOY, notebook, question
 
 
-@pytest.fixture
-def submissions(tmp_path):
-    folder = tmp_path / "submissions"
-    folder.mkdir()
-    for name in ("anna", "ben", "carl", "dora"):
-        (folder / f"{name}.ipynb").write_bytes(notebook(f"# {name}"))
-    return folder
-
-
-@pytest.fixture
-def pretended(monkeypatch):
-    """Grading without a sandbox: everyone's answers count as right. Gives the students graded, in order."""
-    graded, questions = [], []
-
-    def pretend(submission, job):
-        graded.append(submission.student)
-        questions.append((submission.student, len(job.keys)))
-        if submission.student in broken:
-            raise broken[submission.student]
-        verdicts = tuple(Verdict(key.question.name, True, "right") for key in job.keys)
-        return replace(grade_one.facts(submission), fingerprint=job.fingerprint(submission), verdicts=verdicts)
-
-    broken = {}
-    monkeypatch.setattr(grade_one, "grade_one", pretend)
-    monkeypatch.setattr(grade_class, "_rehearse", lambda job: None)
-    monkeypatch.setattr(doors, "require", lambda hidden=(): True)
-    graded_and_broken = type("Pretended", (), {"graded": graded, "broken": broken, "questions": questions})
-    return graded_and_broken
-
-
 def test_an_interrupted_run_goes_on(submissions, pretended, tmp_path):
     out = tmp_path / "grades"
     pretended.broken["carl"] = KeyboardInterrupt()

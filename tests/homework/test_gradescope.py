@@ -16,8 +16,8 @@ from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grading.records import Result
 from lectures_lib.homework.reports import gradescope
 from lectures_lib.homework.reports.not_graded import not_graded
-from tests.homework.test_reports import Late, result
 from tests.homework.toy import TOY, notebook
+from tests.homework.toy_results import Late, result
 
 # What Gradescope's specification allows, by hand from its text.
 TOP = {"score", "execution_time", "output", "output_format", "test_output_format", "test_name_format", "visibility", "stdout_visibility"}

@@ -16,7 +16,6 @@ from lectures_lib.homework.sandbox import process
 from lectures_lib.homework.sandbox.process import Sandbox, Watch
 from lectures_lib.homework.sandbox.template import Limits
 from lectures_lib.homework.submissions.collect import collect
-from tests.homework.test_grade import pretended, submissions  # noqa: F401  (fixtures)
 from tests.homework.toy import TOY, double, graded, notebook, question
 
 BUSY = """
@@ -123,7 +122,7 @@ def outcome(job, submission, kind):
 
 
 @pytest.mark.parametrize("kind", ["time", "unreached", "ended", "memory"])
-def test_what_was_cut_is_run_once_more_alone_before_it_is_recorded(submissions, pretended, tmp_path, monkeypatch, kind):  # noqa: F811
+def test_what_was_cut_is_run_once_more_alone_before_it_is_recorded(submissions, pretended, tmp_path, monkeypatch, kind):
     running, runs, together = [], {}, []
 
     def grade(submission, job):
@@ -146,7 +145,7 @@ def test_what_was_cut_is_run_once_more_alone_before_it_is_recorded(submissions, 
         assert records.get("ben").verdicts[0].right
 
 
-def test_what_was_right_in_the_first_run_stays_right(submissions):  # noqa: F811
+def test_what_was_right_in_the_first_run_stays_right(submissions):
     (one, *_) = collect(submissions, "plain", "toy")
     first = replace(
         grade_one.facts(one), verdicts=(Verdict("toy.double", True, "right"), Verdict("toy.Scale", False, "time")), doubtful=True

@@ -4,32 +4,21 @@ import csv
 import io
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading.records import Result, file_stem
+from lectures_lib.homework.grading.records import file_stem
 from lectures_lib.homework.grading.rules import Rules
 from lectures_lib.homework.reports import canvas, class_report, feedback, gradebook, moodle, told
 from lectures_lib.homework.reports.everything import write_all
 from lectures_lib.homework.reports.page import days, marked
 from lectures_lib.homework.reports.spreadsheet import harmless, number
 from tests.homework.toy import DOUBLE, TOY, judged
+from tests.homework.toy_results import RIGHT, WRONG, Late, Page, result
 
-RIGHT = Verdict("toy.Scale", True, "right")
-WRONG = Verdict(
-    "toy.double", False, "misconception", "You use `x**2` where 2 < 3.", "squares", "a vector of 3 numbers", "[0] is 4, expected 2."
-)
 FORMULAS = ['=HYPERLINK("http://x")', "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "\n=1"]
 MARKUP = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "`<b>`", "\ud800"]
-
-
-class Late(Rules):
-    """Half a point less for everybody."""
-
-    def score(self, homework, result):
-        return replace(super().score(homework, result), deducted=0.5, days_late=2.0, note="On day 2.")
 
 
 class Given(Rules):
@@ -38,10 +27,6 @@ class Given(Rules):
     def score(self, homework, result):
         score = super().score(homework, result)
         return replace(score, points=score.possible)
-
-
-def result(student="anna", **more):
-    return Result(student, (f"{student}.ipynb",), "f", **{"verdicts": (WRONG, RIGHT), **more})
 
 
 def read(text):
@@ -135,21 +120,6 @@ def test_hostile_text_in_import_files(text):
         for cell in [row[1], *comments.split(";")]:
             assert not re.match(r"\s*[=+\-@]", cell)
         assert not set(comments) & set("\r\n\u202e")
-
-
-class Page(HTMLParser):
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.text, self.links, self.attributes = [], "", [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.attributes += [name for name, _ in attributes]
-        self.links += [value for name, value in attributes if name in ("href", "src")]
-
-    def handle_data(self, data):
-        self.text += data
 
 
 def test_a_page_says_what_is_wrong_and_where_to_reread():

@@ -13,7 +13,7 @@ from lectures_lib.metrics import normalise_answer
 from lectures_lib.minilm import checkpoint
 from lectures_lib.tokenization import WordPiece
 
-HERE = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parents[2]
 MIRROR = Path(os.environ.get("LECTURES_DATA", HERE.parent / "shared" / "data" / "hub"))
 pytestmark = [
     pytest.mark.mirror,

@@ -13,7 +13,7 @@ from lectures_lib import data
 from lectures_lib.data import numbers
 from lectures_lib.data.words import BOS, EOS, PAD, UNK
 
-MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data" / "hub")
+MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub")
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_layers import jiggle
 from torch.testing import assert_close
 
 from lectures_lib.decoding import (
@@ -31,6 +30,8 @@ from lectures_lib.decoding import (
 from lectures_lib.modes import evaluating
 from lectures_lib.recording import record
 from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
+from tests.helpers.marian_twins import marian_twins
+from tests.helpers.models import jiggle
 
 END = 2
 CONFIG = TransformerConfig(11, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=20)
@@ -306,8 +307,6 @@ def test_the_length_penalty_lets_longer_sentences_win():
 
 def test_beam_equals_hugging_face():
     """The same hypothesis as `generate` on the same weights, without length penalty (theirs is another one)."""
-    from test_marian import marian_twins
-
     for seed in range(3):
         torch.manual_seed(seed)
         ours, theirs = marian_twins()

@@ -17,7 +17,7 @@ from lectures_lib.recording import record
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.word_level import cut_words, word_states
 
-MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data" / "hub")
+MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub")
 SENTENCES = [
     ["Photosynthesis", "turns", "light", "into", "sugar", "."],
     ["Ok"],

@@ -9,7 +9,7 @@ import torch
 from lectures_lib import data
 from lectures_lib.training import Epochs
 
-MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data" / "hub")
+MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub")
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ KEYS = {
     "treebank": {"words": list, "upos": list, "heads": list, "relations": list},
     "senses": {"word": str, "sense": str, "text": str, "index": int},
 }
-DATASHEET = Path(__file__).resolve().parents[1] / "book" / "datasheet.md"
+DATASHEET = Path(__file__).resolve().parents[2] / "book" / "datasheet.md"
 
 
 def splits(task: str) -> dict[str, list[dict]]:

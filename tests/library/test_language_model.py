@@ -8,12 +8,12 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_layers import jiggle, largest_difference
 from torch.testing import assert_close
 
 from lectures_lib.decoding import beam, greedy, sample, stepwise
 from lectures_lib.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.recording import record
+from tests.helpers.models import jiggle, largest_difference
 
 SMALLEST = LanguageModelConfig(13, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=16)
 VARIANTS = {"gpt": replace(SMALLEST, pre_norm=False), "gpt2": SMALLEST, "sinusoids": replace(SMALLEST, learned_positions=False)}

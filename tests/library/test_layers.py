@@ -7,7 +7,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.testing import assert_close
-from torch_twins import decoder_block_state, encoder_block_state, torch_transformer
 
 from lectures_lib.attention import causal_mask, padding_mask
 from lectures_lib.checks import check_lengths, check_tokens
@@ -21,21 +20,11 @@ from lectures_lib.layers import (
     Residual,
     TokenEmbedding,
 )
+from tests.helpers.models import jiggle, largest_difference
+from tests.helpers.torch_twins import decoder_block_state, encoder_block_state, torch_transformer
 
 D_MODEL, N_HEADS, D_FF = 12, 3, 20
 LENGTHS = torch.tensor([7, 5])
-
-
-def largest_difference(a, b):
-    return (a - b).abs().max().item()
-
-
-def jiggle(module):
-    """LayerNorms and biases away from 1 and 0, where a wrong one would not show."""
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.add_(0.1 * torch.randn_like(parameter))
-    return module
 
 
 def assert_same_gradients(ours, theirs, our_inputs, their_inputs, our_weight, their_weight):

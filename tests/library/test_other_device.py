@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from other_device import Elsewhere, other_device
 from torch.testing import assert_close
 
 from lectures_lib import fine_tuning, heads
@@ -13,6 +12,7 @@ from lectures_lib.perturbed_masking import impact_matrix
 from lectures_lib.sentence_bert import SentenceBert
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.word_level import cut_words, word_attention, word_states
+from tests.helpers.other_device import Elsewhere, other_device
 
 WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")
 SENTENCES = [["The", "flightless", "birds", "ate", "."], ["They", "did"]]

@@ -11,10 +11,10 @@ from safetensors.torch import save_file
 from torch import nn, optim
 from torch.optim import lr_scheduler as schedules
 from torch.optim.swa_utils import SWALR
-from training_run import Samples, squared_error, train
 
 from lectures_lib import checkpoints
 from lectures_lib.training import fit
+from tests.helpers.training_run import Samples, squared_error, train
 
 STEPS, STOP = 14, 6
 

@@ -17,7 +17,7 @@ from lectures_lib.sentence_bert import SentenceBert, Siamese, SiameseBatches, se
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import fit
 
-STSB = Path(os.environ.get("LECTURES_DATA", Path(__file__).parents[2] / "shared/data/hub")) / "nyu-mll/glue/stsb/validation.parquet"
+STSB = Path(os.environ.get("LECTURES_DATA", Path(__file__).parents[3] / "shared/data/hub")) / "nyu-mll/glue/stsb/validation.parquet"
 LONG = " ".join(f"Sentence number {i} says something about attention, vectors and dinner." for i in range(60))
 TEXTS = [
     "A man is dancing.",

@@ -10,11 +10,12 @@ from pydoc_data.topics import topics
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, pre_tokenizers
 
 from lectures_lib.tokenization import BPE, Merge, byte_level
 from lectures_lib.tokenization.bpe import apply_merges
 from lectures_lib.tokenization.pairs import replace_pair
+from tests.helpers.tokenizer_peers import learned, pairs, peer_of
 
 MANUAL = list(topics.values())  # Python's own manual
 SPECIALS = ("<bos>", "<pad>")
@@ -32,27 +33,6 @@ HOSTILE = {
     "no space": "ab" * 2000,
     "byte characters": "Ġ Ċ ĠĠ Ã© ŃŁ",
 }
-
-
-def peer_of(texts, vocab_size: int, min_count: int = 2, specials=()) -> Tokenizer:
-    """The same training, done by the `tokenizers` library."""
-    peer = Tokenizer(models.BPE())
-    peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    peer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocab_size, min_frequency=min_count, special_tokens=list(specials), show_progress=False, initial_alphabet=alphabet
-    )
-    peer.train_from_iterator(texts, trainer)
-    return peer
-
-
-def learned(peer: Tokenizer) -> list[tuple[str, str]]:
-    return [tuple(merge) for merge in json.loads(peer.to_str())["model"]["merges"]]
-
-
-def pairs(bpe: BPE) -> list[tuple[str, str]]:
-    return [(merge.left, merge.right) for merge in bpe.merges]
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,13 @@ import time
 from pathlib import Path
 
 import pytest
-from test_tokenization_bpe import learned, pairs, peer_of
 from tokenizers import Tokenizer
 
 from lectures_lib.minilm import checkpoint
 from lectures_lib.tokenization import BPE, WordPiece
+from tests.helpers.tokenizer_peers import learned, pairs, peer_of
 
-HERE = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parents[2]
 WIKITEXT = Path(os.environ.get("LECTURES_DATA", HERE.parent / "shared" / "data" / "hub")) / "Salesforce/wikitext/wikitext-2-v1"
 pytestmark = [
     pytest.mark.mirror,

@@ -15,12 +15,13 @@ from safetensors.torch import load_file
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
-from training_run import Sample, Samples, squared_error, start, train
 
 from lectures_lib import checkpoints
 from lectures_lib.training import Stream, bert_schedule, fit, label_smoothed_cross_entropy, transformer_schedule, translation_loss
+from tests.helpers import training_run
+from tests.helpers.training_run import Sample, Samples, squared_error, start, train
 
-RUN = Path(__file__).with_name("training_run.py")
+RUN = Path(training_run.__file__)
 
 
 def weights(model):

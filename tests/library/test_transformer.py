@@ -8,13 +8,13 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_layers import jiggle, largest_difference
 from torch.testing import assert_close
-from torch_twins import torch_transformer
 
 from lectures_lib.positions import sinusoidal_positions
 from lectures_lib.recording import record
 from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
+from tests.helpers.models import jiggle, largest_difference
+from tests.helpers.torch_twins import torch_transformer
 
 SMALLEST = TransformerConfig(11, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=12)
 

@@ -10,7 +10,7 @@ import pytest
 from lectures_lib import data
 
 FILE = Path(data.__file__).parent / "labelled" / "treebank.jsonl"
-MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data" / "hub")
+MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub")
 SENTENCES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
 
 UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
