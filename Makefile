@@ -49,7 +49,7 @@ test: setup system lint  ## everything that guards the book: code, homework, gra
 
 test-long: setup system lint  ## all of it, the slow checks too: nightly, and before a release
 	$(PY) tools/site.py build
-	$(PY) -m pytest $(EXECUTED) tests $(PYTEST)
+	HYPOTHESIS_PROFILE=night $(PY) -m pytest $(EXECUTED) tests $(PYTEST)
 
 notebooks: setup  ## run the chapters and solutions, store their outputs, make the student notebooks (ONLY=02 for one)
 	$(PY) tools/notebooks.py run $(ONLY)

@@ -7,12 +7,19 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import matplotlib
 import pytest
 import torch
+from hypothesis import settings
 from jaxtyping import config, install_import_hook
 
 matplotlib.use("agg")  # not by MPLBACKEND: the notebooks' kernels would inherit that and draw nothing
 
 # From here on, every call of the library checks its tensors' shapes against the signature: a wrong shape comment fails the suite.
 install_import_hook("lectures_lib", "beartype.beartype")
+
+
+# A change is tried on the same examples every time, and fails for what it did; the night looks for new ones.
+settings.register_profile("change", derandomize=True)
+settings.register_profile("night", derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "change"))
 
 
 @pytest.fixture(autouse=True)

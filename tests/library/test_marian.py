@@ -12,7 +12,7 @@ from torch.testing import assert_close
 from lectures_lib import marian, pretrained
 from lectures_lib.decoding import greedy
 from lectures_lib.transformer import Transformer, TransformerConfig
-from tests.helpers.marian_twins import their_model
+from tests.helpers.marian_twins import SIZES, their_model
 
 
 @pytest.fixture
