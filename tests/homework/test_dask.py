@@ -20,7 +20,7 @@ pytestmark = pytest.mark.sandbox
 
 def test_a_class_on_two_workers_of_which_one_dies(tmp_path):
     (tmp_path / "submissions").mkdir()
-    known = build(tmp_path / "submissions", 30, seed=1)
+    known = build(tmp_path / "submissions", 16, seed=1)
     out = tmp_path / "grades"
     command = [sys.executable, "-m", "lectures_lib.homework", "grade", "hw2", tmp_path / "submissions", "--out", out]
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
@@ -54,7 +54,8 @@ def wait_for_workers(address, count):
         client.wait_for_workers(count, timeout=120)
 
 
-def test_a_scheduler_that_does_not_answer_is_named():
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
+    monkeypatch.setattr(executors, "PATIENCE", 2)
     with pytest.raises(ValueError, match=r"no Dask scheduler answers at tcp://127.0.0.1:9"):
         executors.Dask("tcp://127.0.0.1:9")
 

@@ -42,36 +42,51 @@ def ways(homework):
     return min(map(len, right_answers(homework).values()))
 
 
+# With each change three students make mistakes and one answers rightly in other words; at night all of them do.
+# (`test_banks` judges every one of these answers with each change, but not in the sandbox.)
+EACH_CHANGE = {"wrong": 3, "in_other_words": 1}
+
+
+def students_of(kind, count):
+    """(homework, i) for the tests' parameters: the first few with each change, all at night."""
+    few = EACH_CHANGE[kind]
+    return [pytest.param(homework, i, marks=pytest.mark.long if i >= few else ()) for homework in HOMEWORK for i in range(count(homework))]
+
+
 def named(module, answers):
     """The source of a module of answers as a cell, and a cell that gives these answers the names of their questions."""
     source = (ROOT / "tests" / "homework" / f"{module}.py").read_text(encoding="utf-8")
     return notebook(source, "\n".join(f"{name.split('.')[1]} = {answer.__name__}" for name, answer in answers.items()))
 
 
-def submissions(homework):
+def submissions(homework, at_night):
     """The class: {student: notebook}."""
+    n_wrong, n_right = rounds(homework), ways(homework)
+    if not at_night:
+        n_wrong, n_right = min(n_wrong, EACH_CHANGE["wrong"]), min(n_right, EACH_CHANGE["in_other_words"])
     handed_in = {
         f"wrong_{i}": named(f"students_{homework}", {name: answer for name, (_, answer) in wrong(homework, i).items()})
-        for i in range(rounds(homework))
+        for i in range(n_wrong)
     }
     for student, folder in (("unanswered", "exercises"), ("right", "solutions")):
         (path,) = (ROOT / folder).glob(f"{homework}_*.ipynb")
         handed_in[student] = path.read_bytes()
-    for i in range(ways(homework)):
+    for i in range(n_right):
         answers = {name: answers[i] for name, answers in right_answers(homework).items()}
         handed_in[f"in_other_words_{i}"] = named(f"right_answers_{homework}", answers)
     return handed_in
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
+def graded(request, tmp_path_factory):
     """grades.csv of a homework, by student, after one run of the command."""
+    at_night = any(item.get_closest_marker("long") for item in request.session.items if item.path == request.path)
 
     @functools.cache
     def rows(homework):
         folder = tmp_path_factory.mktemp(homework)
         (folder / "submissions").mkdir()
-        for student, data in submissions(homework).items():
+        for student, data in submissions(homework, at_night).items():
             (folder / "submissions" / f"{student}.ipynb").write_bytes(data)
         command = [sys.executable, "-m", "lectures_lib.homework", "grade", homework, folder / "submissions"]
         command += ["--out", folder / "grades", "--workers", "2", "--seed", str(SEED)]
@@ -94,13 +109,13 @@ def test_the_solution_gets_all_points_and_no_remark(graded, homework):
     assert (row["total"], row["remarks"]) == ("20", "")
 
 
-@pytest.mark.parametrize(("homework", "i"), [(homework, i) for homework in HOMEWORK for i in range(ways(homework))])
+@pytest.mark.parametrize(("homework", "i"), students_of("in_other_words", ways))
 def test_right_answers_in_other_words_get_all_points(graded, homework, i):
     row = graded(homework)[f"in_other_words_{i}"]
     assert row["total"] == "20", row["remarks"]
 
 
-@pytest.mark.parametrize(("homework", "i"), [(homework, i) for homework in HOMEWORK for i in range(rounds(homework))])
+@pytest.mark.parametrize(("homework", "i"), students_of("wrong", rounds))
 def test_mistakes_are_named(graded, homework, i):
     row = graded(homework)[f"wrong_{i}"]
     assert row["total"] == "0"

@@ -13,7 +13,7 @@ from tests.homework.bank import ROOT
 from tests.homework.synthetic_class import build, misgraded
 
 pytestmark = pytest.mark.sandbox
-SIZE = 40
+SIZE = 24
 
 
 def grade(folder, *more):
