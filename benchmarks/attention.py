@@ -10,7 +10,7 @@ import time
 import torch
 
 from lectures_lib import results
-from lectures_lib.attention import fused_attention, scaled_dot_product_attention
+from lectures_lib.blocks.attention import fused_attention, scaled_dot_product_attention
 
 LENGTHS = (32, 64, 128, 256, 512, 1024)
 BATCH, N_HEADS, D_HEAD = 8, 8, 64  # the base Transformer's heads

@@ -25,9 +25,11 @@ from typing import Any
 
 import torch
 
-from lectures_lib import data, fine_tuning, metrics, minilm, results
-from lectures_lib.bert import Bert
-from lectures_lib.heads import SentenceClassifier
+from lectures_lib import data, metrics, results
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert
+from lectures_lib.tasks import fine_tuning
+from lectures_lib.tasks.task_heads import SentenceClassifier
 from lectures_lib.tokenization import WordPiece
 
 BATCH, RATE, MAX_LEN, WARMUP = 32, 5e-5, 128, 0.1

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from transformer import MAX_LEN, models
 
 from lectures_lib import results
-from lectures_lib.attention import fused_attention, scaled_dot_product_attention
+from lectures_lib.blocks.attention import fused_attention, scaled_dot_product_attention
 
 LENGTHS = (128, 256, 512, 1024)
 HEADS, D_HEAD, BATCH = 8, 64, 4

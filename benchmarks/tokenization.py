@@ -25,7 +25,7 @@ from typing import Any
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from lectures_lib import results
-from lectures_lib.minilm import checkpoint
+from lectures_lib.models.minilm import checkpoint
 from lectures_lib.tokenization import BPE, WordPiece
 
 PAIRS = 5

@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel
 
 from lectures_lib import results
-from lectures_lib.layers import TokenEmbedding
-from lectures_lib.marian import IGNORED, KEY_MAP
-from lectures_lib.positions import SinusoidalPositions
-from lectures_lib.pretrained import load_into, rename
-from lectures_lib.transformer import Transformer, TransformerConfig
+from lectures_lib.blocks.layers import TokenEmbedding
+from lectures_lib.blocks.positions import SinusoidalPositions
+from lectures_lib.models.hugging_face import load_into, rename
+from lectures_lib.models.marian import IGNORED, KEY_MAP
+from lectures_lib.models.transformer import Transformer, TransformerConfig
 
 VOCAB, D_MODEL, N_HEADS, N_LAYERS, D_FF, MAX_LEN = 8_000, 256, 4, 6, 1024, 256
 BATCH, N = 16, 64

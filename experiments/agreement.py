@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lectures_lib import results
-from lectures_lib.language_model import LanguageModel, LanguageModelConfig
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 
 NOUNS = ["key", "cabinet", "lamp", "door", "letter", "picture", "book", "chair", "table", "window"]
 PREPOSITIONS = ["to", "near", "behind", "beside"]

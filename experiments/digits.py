@@ -23,11 +23,11 @@ from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
 from lectures_lib import data, results
+from lectures_lib.analysis.rollout import rollout
+from lectures_lib.blocks.recording import record
 from lectures_lib.data import ImageBatch
-from lectures_lib.recording import record
-from lectures_lib.rollout import rollout
+from lectures_lib.models.vit import ViT, ViTConfig, patches, unpatch
 from lectures_lib.training import bert_schedule, fit
-from lectures_lib.vit import ViT, ViTConfig, patches, unpatch
 
 SEEDS = [0, 1, 2, 3, 4]
 STEPS, BATCH, LEARNING_RATE, WEIGHT_DECAY, WARMUP = 600, 64, 1e-3, 0.05, 60

@@ -38,9 +38,11 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lectures_lib import alignment, data, fine_tuning, metrics, minilm, pretrained, results
-from lectures_lib.bert import Bert
-from lectures_lib.heads import Head, SentenceClassifier, SentenceRegressor, SpanExtractor, TokenTagger
+from lectures_lib import data, metrics, results
+from lectures_lib.models import hugging_face, minilm
+from lectures_lib.models.bert import Bert
+from lectures_lib.tasks import alignment, fine_tuning
+from lectures_lib.tasks.task_heads import Head, SentenceClassifier, SentenceRegressor, SpanExtractor, TokenTagger
 from lectures_lib.tokenization import WordPiece
 
 SEEDS = [0, 1, 2]
@@ -315,7 +317,9 @@ def prepare(options: argparse.Namespace) -> Setting:
         epochs, n_train, n_asked = 1, 96, 48
     train, asked = (list(data.load(task.data, split, "real")) for split in ("train", task.asked))
     order = np.random.default_rng(0).permutation(len(train))[:n_train]
-    folder = minilm.checkpoint() if options.model == "minilm" else pretrained.checkpoint_folder(options.model, ("config.json", "vocab.txt"))
+    folder = (
+        minilm.checkpoint() if options.model == "minilm" else hugging_face.checkpoint_folder(options.model, ("config.json", "vocab.txt"))
+    )
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return Setting(
         task, options.model, epochs, max_len, [train[i] for i in order], asked[:n_asked], WordPiece.load(folder / "vocab.txt"), device

@@ -21,9 +21,11 @@ import torch
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from lectures_lib import alignment, data, fine_tuning, metrics, minilm, results
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.heads import Head, MultipleChoice, SentenceClassifier, SentenceRegressor, SpanExtractor, TokenTagger
+from lectures_lib import data, metrics, results
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.tasks import alignment, fine_tuning
+from lectures_lib.tasks.task_heads import Head, MultipleChoice, SentenceClassifier, SentenceRegressor, SpanExtractor, TokenTagger
 from lectures_lib.tokenization import WordPiece
 
 SEEDS = [0, 1, 2, 3, 4]

@@ -20,8 +20,8 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from lectures_lib import data, results
 from lectures_lib.data import ImageBatch
+from lectures_lib.models.vit import ViT, ViTConfig
 from lectures_lib.training import bert_schedule, fit
-from lectures_lib.vit import ViT, ViTConfig
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SOURCES = {"fashion_mnist": "zalando-datasets/fashion_mnist", "cifar10": "uoft-cs/cifar10"}

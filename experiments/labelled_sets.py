@@ -24,10 +24,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lectures_lib import alignment, data, features, fine_tuning, heads, metrics, minilm, results
-from lectures_lib.bert import Bert
+from lectures_lib import data, metrics, results
+from lectures_lib.analysis import features
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert
+from lectures_lib.tasks import alignment, fine_tuning, task_heads
+from lectures_lib.tasks.word_level import Cut, cut_words
 from lectures_lib.tokenization import WordPiece
-from lectures_lib.word_level import Cut, cut_words
 
 SEEDS = [0, 1, 2]
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
@@ -188,7 +191,7 @@ def questions() -> dict:
     measured = []
     for seed in SEEDS:
         torch.manual_seed(seed)
-        model = heads.SpanExtractor(Bert.from_pretrained(minilm.checkpoint()))
+        model = task_heads.SpanExtractor(Bert.from_pretrained(minilm.checkpoint()))
         fine_tuning.fine_tune(model, fine_tuning.batches(train, batch_size=16, seed=seed), epochs=12, rate=1.5e-4)
         spans = fine_tuning.predict(model, test, threshold=0.0)
         said = [alignment.quote(e.reads[0], row["context"], *span) for e, row, span in zip(test, rows[2], spans, strict=True)]

@@ -23,9 +23,9 @@ from torch.optim.lr_scheduler import LambdaLR
 from lectures_lib import data, results
 from lectures_lib.decoding import beam, greedy
 from lectures_lib.metrics import bleu
+from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.tokenization import BPE
 from lectures_lib.training import fit, transformer_schedule, translation_loss
-from lectures_lib.transformer import Transformer, TransformerConfig
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SPECIALS = ["<pad>", "<s>", "</s>"]  # their ids are data.PAD, data.BOS and data.EOS

@@ -21,14 +21,17 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, features, heads, minilm, pretrained, results, word2vec
-from lectures_lib.bert import Bert
+from lectures_lib import data, results
+from lectures_lib.analysis import features
+from lectures_lib.analysis.features import COMBINATIONS, FeatureTagger, LayerCombination
 from lectures_lib.data.words import WordVocabulary
-from lectures_lib.features import COMBINATIONS, FeatureTagger, LayerCombination
 from lectures_lib.metrics import entity_scores
+from lectures_lib.models import hugging_face, minilm, word2vec
+from lectures_lib.models.bert import Bert
+from lectures_lib.tasks import task_heads
+from lectures_lib.tasks.word_level import cut_words
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import fit
-from lectures_lib.word_level import cut_words
 
 SEEDS = [0, 1, 2]
 SPLITS = ("train", "validation", "test")
@@ -97,8 +100,8 @@ def train(task: Task, vectors: Vectors, combination: torch.nn.Module, options: d
         for rows in plans.plan(epoch):
             states, n_words = vectors.batch("train", rows)
             targets = [task.labels["train"][i] for i in rows]
-            targets = torch.nn.utils.rnn.pad_sequence(targets, batch_first=True, padding_value=heads.UNLABELLED)
-            loss = F.cross_entropy(tagger(states, n_words).flatten(0, 1), targets.flatten(), ignore_index=heads.UNLABELLED)
+            targets = torch.nn.utils.rnn.pad_sequence(targets, batch_first=True, padding_value=task_heads.UNLABELLED)
+            loss = F.cross_entropy(tagger(states, n_words).flatten(0, 1), targets.flatten(), ignore_index=task_heads.UNLABELLED)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(tagger.parameters(), 1.0)
@@ -189,7 +192,7 @@ def cost(task: Task, model: Bert, tokenizer: WordPiece, n: int = 320) -> dict[st
     examples = task.examples["train"][:n]
     texts = [cut_words(tokenizer, e["words"]) for e in examples]
     plan = data.Batches([(text.ids,) for text in texts], data.pad_texts, batch_size=32).plan(0)
-    tuned = heads.TokenTagger(Bert.from_pretrained(minilm.checkpoint()), len(task.names)).train()
+    tuned = task_heads.TokenTagger(Bert.from_pretrained(minilm.checkpoint()), len(task.names)).train()
     optimizer = torch.optim.AdamW(tuned.parameters(), lr=1e-6)
     ratios = []
     for _ in range(5):
@@ -217,7 +220,7 @@ def main() -> None:
     torch.set_num_threads(1 if not torch.cuda.is_available() else 4)
     task = Task(100 if options.smoke else None)
     small = options.model == "minilm"
-    folder = minilm.checkpoint() if small else pretrained.checkpoint_folder(options.model, ("config.json", "vocab.txt"))
+    folder = minilm.checkpoint() if small else hugging_face.checkpoint_folder(options.model, ("config.json", "vocab.txt"))
     tokenizer, model = WordPiece.load(folder / "vocab.txt"), Bert.from_pretrained(minilm.checkpoint() if small else options.model)
     model.to("cuda" if torch.cuda.is_available() else "cpu")
     name = "ner_features" if small else f"ner_features_{options.model.split('/')[-1].replace('-', '_')}"

@@ -15,8 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lectures_lib import results
-from lectures_lib.layers import Encoder, TokenEmbedding, initialise
-from lectures_lib.positions import SinusoidalPositions
+from lectures_lib.blocks.layers import Encoder, TokenEmbedding, initialise
+from lectures_lib.blocks.positions import SinusoidalPositions
 
 DIGITS, LENGTH, D_MODEL = 10, 8, 64
 DEPTHS = (2, 6)

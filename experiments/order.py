@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lectures_lib import results
-from lectures_lib.attention import MultiHeadAttention
-from lectures_lib.positions import LearnedPositions, SinusoidalPositions
+from lectures_lib.blocks.attention import MultiHeadAttention
+from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions
 
 DIGITS, LENGTH, D_MODEL, N_HEADS = 10, 8, 32, 4
 STEPS, BATCH, LEARNING_RATE = 400, 64, 3e-3

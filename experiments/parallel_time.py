@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from lectures_lib import results
-from lectures_lib.attention import MultiHeadAttention
+from lectures_lib.blocks.attention import MultiHeadAttention
 
 D_MODEL, N_HEADS, KERNEL = 256, 4, 3
 LENGTHS = (32, 128, 512, 2048)

@@ -17,12 +17,12 @@ from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from lectures_lib import data, results
-from lectures_lib.bert import BertConfig, BertForPreTraining
-from lectures_lib.layers import initialise
-from lectures_lib.positions import sinusoidal_positions
-from lectures_lib.pretraining import MaskingRates, PreTrainingBatches, evaluate, pretraining_loss
+from lectures_lib.blocks.layers import initialise
+from lectures_lib.blocks.positions import sinusoidal_positions
+from lectures_lib.models.bert import BertConfig, BertForPreTraining
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import bert_schedule, fit
+from lectures_lib.training.pretraining import MaskingRates, PreTrainingBatches, evaluate, pretraining_loss
 
 SEEDS = [0, 1, 2]
 

@@ -16,10 +16,9 @@ from functools import cache
 
 import torch
 
-from lectures_lib import data, minilm, pretrained, results
-from lectures_lib.attention_statistics import best_heads, head_statistics, parsed
-from lectures_lib.bert import Bert
-from lectures_lib.perturbed_masking import (
+from lectures_lib import data, results
+from lectures_lib.analysis.attention_statistics import best_heads, head_statistics, parsed
+from lectures_lib.analysis.perturbed_masking import (
     chain,
     discounted,
     eisner,
@@ -31,7 +30,7 @@ from lectures_lib.perturbed_masking import (
     spanning_tree,
     uuas,
 )
-from lectures_lib.probing import (
+from lectures_lib.analysis.probing import (
     Probed,
     centre_of_gravity,
     control_labels,
@@ -43,8 +42,10 @@ from lectures_lib.probing import (
     layer_scores,
     most_frequent_labels,
 )
+from lectures_lib.models import hugging_face, minilm
+from lectures_lib.models.bert import Bert
+from lectures_lib.tasks.word_level import word_attention, word_states
 from lectures_lib.tokenization import WordPiece
-from lectures_lib.word_level import word_attention, word_states
 
 POWERS = (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 
@@ -236,7 +237,7 @@ def main() -> None:
     size = SIZES[chosen]
     model = options.model.split("/")[-1].replace("-", "_")
     name = "probing" + ("" if model == "minilm" else f"_{model}") + ("" if chosen == "cpu" else f"_{chosen}")
-    folder = minilm.checkpoint() if model == "minilm" else pretrained.checkpoint_folder(options.model, ("config.json", "vocab.txt"))
+    folder = minilm.checkpoint() if model == "minilm" else hugging_face.checkpoint_folder(options.model, ("config.json", "vocab.txt"))
     tokenizer = WordPiece.load(folder / "vocab.txt")
     title = f"What probes, heads and perturbed masking find in {options.model} on UD English EWT, beside an untrained BERT and baselines"
     title = title.replace("minilm", "MiniLM")

@@ -13,9 +13,10 @@ import torch
 from rnn_bottleneck import TEST, TRAIN, TRAINED, WORDS, accuracies, encode
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, results, seq2seq
-from lectures_lib.recording import record
-from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig
+from lectures_lib import data, results
+from lectures_lib.blocks.recording import record
+from lectures_lib.models import seq2seq
+from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from lectures_lib.training import bert_schedule, fit, translation_loss
 
 SEEDS, PATIENT_SEEDS = [0, 1, 2, 3], [0, 1, 2]

@@ -11,13 +11,14 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, results, seq2seq
+from lectures_lib import data, results
+from lectures_lib.blocks.recording import record
 from lectures_lib.decoding import greedy
 from lectures_lib.metrics import exact_match
-from lectures_lib.recording import record
-from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig
+from lectures_lib.models import seq2seq
+from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.training import fit, translation_loss
-from lectures_lib.transformer import Transformer, TransformerConfig
 
 SEEDS = [0, 1, 2]
 STEPS, BATCH_SIZE, EVERY = 800, 32, 200

@@ -20,10 +20,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, minilm, results
+from lectures_lib import data, results
+from lectures_lib.blocks.recording import record
 from lectures_lib.metrics import pearson, spearman
-from lectures_lib.recording import record
-from lectures_lib.sentence_bert import (
+from lectures_lib.models import minilm
+from lectures_lib.tasks.sentence_bert import (
     POOLING,
     SentenceBert,
     Siamese,

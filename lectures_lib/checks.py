@@ -80,6 +80,12 @@ def check_size(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be at least 1, got {name} = {value}")
 
 
+def check_numbers(**numbers: float | int) -> None:
+    """Refuse numbers below 1, all of them named; a `clip` may be any number above 0."""
+    if wrong := {name: number for name, number in numbers.items() if number < 1 and (name != "clip" or number <= 0)}:
+        raise ValueError(f"must be at least 1 (clip: above 0): {', '.join(f'{name} = {number}' for name, number in wrong.items())}")
+
+
 def check_share(name: str, value: Any) -> None:
     """Refuse what is no share between 0 and 1."""
     if not isinstance(value, Real) or isinstance(value, bool):

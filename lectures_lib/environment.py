@@ -26,7 +26,8 @@ def setup(seed: int = 0, threads: int = 2) -> torch.device:
     """
     if threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}")
-    from lectures_lib import __version__, plots  # not at the top: this module is what `import lectures_lib` loads first
+    from lectures_lib import __version__  # not at the top: this module is what `import lectures_lib` loads first
+    from lectures_lib.show import plots  # not at the top: this module is what `import lectures_lib` loads first
 
     random.seed(seed)
     numpy.random.seed(seed)

@@ -30,7 +30,7 @@ device = lectures_lib.setup(seed=0)
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of boxes. Left, the English words ninety, five, comma, eighteen, each with an arrow to the next. An arrow leads from the last of them into a single narrow box, marked one vector. From there an arrow leads to the German words f\u00fcnf, und, neunzig, comma, achtzehn, each with an arrow to the next. No other line connects the two sides."}, "figure": {"caption": "A translator of 2014. Everything that the right side will ever know about the left passes through the box in the middle."}}
 import matplotlib.pyplot as plt
 
-from lectures_lib import plots
+from lectures_lib.show import plots
 
 
 def chain(ax, words, x, y, colour):
@@ -83,10 +83,13 @@ from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 
-from lectures_lib import data, decoding, metrics, scoring, seq2seq, source
-from lectures_lib.recording import record
-from lectures_lib.seq2seq import Decoder, Look, Memory, Seq2Seq, Seq2SeqConfig
-from lectures_lib.stepper import Stepper, join, part, pieces
+from lectures_lib import data, decoding, metrics
+from lectures_lib.blocks import scoring
+from lectures_lib.blocks.recording import record
+from lectures_lib.models import seq2seq
+from lectures_lib.models.seq2seq import Decoder, Look, Memory, Seq2Seq, Seq2SeqConfig
+from lectures_lib.show import source
+from lectures_lib.show.stepper import Stepper, join, part, pieces
 from lectures_lib.training import bert_schedule, fit, translation_loss
 
 # %% [markdown]

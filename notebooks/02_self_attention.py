@@ -28,8 +28,8 @@ import lectures_lib
 device = lectures_lib.setup(seed=0)
 
 # %% tags=["nbval-ignore-output"]
-from lectures_lib import minilm
-from lectures_lib.viewer import AttentionViewer
+from lectures_lib.models import minilm
+from lectures_lib.show.viewer import AttentionViewer
 
 tired = minilm.read("The animal didn't cross the street because it was too tired.")
 AttentionViewer(
@@ -68,13 +68,14 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from lectures_lib import plots, scoring
-from lectures_lib.attention import (
+from lectures_lib.blocks import scoring
+from lectures_lib.blocks.attention import (
     causal_mask,
     fused_attention,
     padding_mask,
 )
-from lectures_lib.frames import Frames
+from lectures_lib.show import plots
+from lectures_lib.show.frames import Frames
 
 # %% [markdown]
 # ## Four people and an hour
@@ -416,7 +417,7 @@ print(
 # %% [markdown]
 # ## All of it as two functions
 #
-# Here is the whole of attention; the library's module `lectures_lib/attention.py` holds the same text. The weights are the second and the third of our four lines, with the mask between them and the rule for
+# Here is the whole of attention; the library's module `lectures_lib/blocks/attention.py` holds the same text. The weights are the second and the third of our four lines, with the mask between them and the rule for
 # empty rows: the scores of forbidden keys become the lowest number there is, and what a row with no allowed key shares
 # out among them is taken back.
 

@@ -26,8 +26,8 @@ import lectures_lib
 device = lectures_lib.setup(seed=0)
 
 # %% tags=["nbval-ignore-output"]
-from lectures_lib import minilm
-from lectures_lib.viewer import AttentionViewer
+from lectures_lib.models import minilm
+from lectures_lib.show.viewer import AttentionViewer
 
 sentence = minilm.read("The animal didn't cross the street because it was too tired.")
 named = {(0, 2): "previous word", (3, 1): "it → animal", (4, 5): "rests on [CLS]"}
@@ -68,13 +68,13 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from lectures_lib import plots
-from lectures_lib.attention import (  # chapter 2
+from lectures_lib.blocks.attention import (  # chapter 2
     DotProductAttention,
     causal_mask,
     padding_mask,
     scaled_dot_product_attention,
 )
+from lectures_lib.show import plots
 
 # %% [markdown]
 # ## What one head cannot do

@@ -42,15 +42,16 @@ import torch.nn.functional as F
 from torch import nn
 from torch.testing import assert_close
 
-from lectures_lib import minilm, plots, source
-from lectures_lib.attention import MultiHeadAttention
-from lectures_lib.frames import Frames
-from lectures_lib.positions import (
+from lectures_lib.blocks.attention import MultiHeadAttention
+from lectures_lib.blocks.positions import (
     SinusoidalPositions,
     shift_matrix,
     sinusoidal_positions,
 )
-from lectures_lib.recording import record
+from lectures_lib.blocks.recording import record
+from lectures_lib.models import minilm
+from lectures_lib.show import plots, source
+from lectures_lib.show.frames import Frames
 
 # %% [markdown]
 # ## What the model without positions knows
@@ -313,7 +314,7 @@ class LearnedPositions(nn.Module):
 
 # %%
 try:
-    lectures_lib.positions.LearnedPositions(384, 512)(torch.zeros(1, 513, 384))
+    lectures_lib.blocks.positions.LearnedPositions(384, 512)(torch.zeros(1, 513, 384))
 except ValueError as error:
     print("ValueError:", error)
 

@@ -28,8 +28,9 @@ import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 
-import lectures_lib.layers
-from lectures_lib import minilm, plots
+import lectures_lib.blocks.layers
+from lectures_lib.models import minilm
+from lectures_lib.show import plots
 
 # Where our block's parameters stand in the checkpoint, below "encoder.layer.<i>.".
 NAMES = {
@@ -49,7 +50,7 @@ HALVES = ("around_self_attention", "around_feed_forward")
 
 def minilm_block(i, cut=()):
     """This chapter's block with the weights of a MiniLM layer, some residuals cut."""
-    block = lectures_lib.layers.EncoderBlock(
+    block = lectures_lib.blocks.layers.EncoderBlock(
         384, 12, 1536, activation="gelu", eps=1e-12
     ).eval()
     state, theirs = minilm.load(), f"encoder.layer.{i}"
@@ -146,15 +147,15 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
-from lectures_lib.attention import MultiHeadAttention, padding_mask
-from lectures_lib.layers import (
+from lectures_lib.blocks.attention import MultiHeadAttention, padding_mask
+from lectures_lib.blocks.layers import (
     FeedForward,
     TokenEmbedding,
     initialise,
     last_norm,
 )
-from lectures_lib.positions import sinusoidal_positions
-from lectures_lib.recording import record
+from lectures_lib.blocks.positions import sinusoidal_positions
+from lectures_lib.blocks.recording import record
 
 # %% [markdown]
 # ## Averages of averages
@@ -478,7 +479,7 @@ plt.show()
 def at_the_start(pre_norm, n_layers=24, d_model=128):
     """Length of the vectors after each block, and the gradient's norm at each W_2."""
     torch.manual_seed(0)
-    encoder = lectures_lib.layers.Encoder(
+    encoder = lectures_lib.blocks.layers.Encoder(
         n_layers, d_model, 4, 4 * d_model, pre_norm=pre_norm
     )
     initialise(encoder)

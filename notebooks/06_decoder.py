@@ -28,7 +28,7 @@ device = lectures_lib.setup(seed=0)
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Diagram of the Transformer, from bottom to top. Left, the encoder: embedding and positions, then a block of self-attention and feed-forward, marked N times. Right, the decoder: embedding and positions of the text so far, then a block of masked self-attention, cross-attention and feed-forward, marked N times, then linear and softmax. An arrow leads from the top of the encoder to the cross-attention."}, "figure": {"caption": "The Transformer. Left, the encoder reads the source. Right, the decoder reads what has been written so far and says what comes next. The arrow between them is cross-attention. (Each box in a block has a residual and a LayerNorm around it.)"}}
 import matplotlib.pyplot as plt
 
-from lectures_lib import plots
+from lectures_lib.show import plots
 
 
 def box(ax, x, y, text, colour, width=3.4):
@@ -104,8 +104,8 @@ from torch import nn
 from torch.testing import assert_close
 
 from lectures_lib import decoding
-from lectures_lib.attention import MultiHeadAttention, causal_mask, padding_mask
-from lectures_lib.layers import (
+from lectures_lib.blocks.attention import MultiHeadAttention, causal_mask, padding_mask
+from lectures_lib.blocks.layers import (
     Encoder,
     EncoderBlock,
     FeedForward,
@@ -114,9 +114,9 @@ from lectures_lib.layers import (
     initialise,
     last_norm,
 )
-from lectures_lib.positions import SinusoidalPositions
-from lectures_lib.recording import record
-from lectures_lib.transformer import TransformerConfig, shift_right
+from lectures_lib.blocks.positions import SinusoidalPositions
+from lectures_lib.blocks.recording import record
+from lectures_lib.models.transformer import TransformerConfig, shift_right
 
 # %% [markdown]
 # ## Writing, and learning to write

@@ -32,8 +32,8 @@ from collections import Counter
 
 import matplotlib.pyplot as plt
 
-from lectures_lib import plots
 from lectures_lib.data.manual import python_manual
+from lectures_lib.show import plots
 
 train = python_manual(docstrings=False)
 new = python_manual("validation", docstrings=False)
@@ -90,8 +90,9 @@ from math import log
 
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from lectures_lib import minilm, source, stepper
-from lectures_lib.stepper import Stepper
+from lectures_lib.models import minilm
+from lectures_lib.show import source, stepper
+from lectures_lib.show.stepper import Stepper
 from lectures_lib.tokenization import BPE, Vocabulary, WordPiece, bpe
 
 # %% [markdown]

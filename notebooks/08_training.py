@@ -37,9 +37,10 @@ from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 
-from lectures_lib import data, decoding, metrics, plots, source, training
-from lectures_lib.recording import record
-from lectures_lib.transformer import Transformer, TransformerConfig
+from lectures_lib import data, decoding, metrics, training
+from lectures_lib.blocks.recording import record
+from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.show import plots, source
 
 # %% [markdown]
 # The task is that of [chapter 1](01_bottleneck.ipynb): lists of number words, English to German, here of one or two
@@ -879,7 +880,7 @@ CHECKPOINT = None  # with a network: "Helsinki-NLP/opus-mt-en-de"
 
 from transformers import MarianConfig, MarianMTModel
 
-from lectures_lib import marian
+from lectures_lib.models import marian
 
 if CHECKPOINT:
     translator = marian.from_pretrained(CHECKPOINT)

@@ -26,7 +26,7 @@ device = lectures_lib.setup(seed=0)
 # %% tags=["hide-input"] mystnb={"image": {"alt": "A tree of probabilities. From the start three branches: heavy 0.5, light 0.4, no 0.1. From each of them three branches to rain, snow and wind. The path heavy, rain is drawn in blue and ends at 0.200. The path light, rain is drawn in orange and ends at 0.360, the largest of the nine."}, "figure": {"caption": "All nine reports. Blue: the likeliest word each time. Orange: the likeliest report."}}
 import matplotlib.pyplot as plt
 
-from lectures_lib import plots
+from lectures_lib.show import plots
 
 FIRST = {"heavy": 0.5, "light": 0.4, "no": 0.1}
 SECOND = {
@@ -96,14 +96,15 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from lectures_lib import data, decoding, metrics, source, stepper
-from lectures_lib.attention import causal_mask, scaled_dot_product_attention
+from lectures_lib import data, decoding, metrics
+from lectures_lib.blocks.attention import causal_mask, scaled_dot_product_attention
 from lectures_lib.data import BOS, EOS
 from lectures_lib.decoding import Step, TransformerWithCache, WithoutCache
-from lectures_lib.frames import Frames
-from lectures_lib.stepper import Stepper
+from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.show import source, stepper
+from lectures_lib.show.frames import Frames
+from lectures_lib.show.stepper import Stepper
 from lectures_lib.training import fit, translation_loss
-from lectures_lib.transformer import Transformer, TransformerConfig
 
 # %% [markdown]
 # ## A translator to play with

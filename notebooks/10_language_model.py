@@ -31,7 +31,7 @@ device = lectures_lib.setup(seed=0)
 # %% tags=["hide-input"] mystnb={"image": {"alt": "The words the keys to the cabinet near the door, followed by a question mark. A thick arc leads from the question mark back over door and cabinet to keys. Keys is marked plural, cabinet and door are marked singular."}, "figure": {"caption": "The verb agrees with the noun at the far end of the arc. The two nouns under the arc have the other number; they are called attractors, because they tempt."}}
 import matplotlib.pyplot as plt
 
-from lectures_lib import plots
+from lectures_lib.show import plots
 
 words = ["the", "keys", "to", "the", "cabinet", "near", "the", "door", "?"]
 places = [0.0, 0.95, 1.75, 2.4, 3.55, 4.75, 5.5, 6.3, 7.2]
@@ -82,10 +82,11 @@ from torch import nn
 from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from lectures_lib import data, decoding, metrics, source, training
-from lectures_lib.attention import causal_mask
-from lectures_lib.language_model import LanguageModel, LanguageModelConfig
-from lectures_lib.layers import EncoderBlock
+from lectures_lib import data, decoding, metrics, training
+from lectures_lib.blocks.attention import causal_mask
+from lectures_lib.blocks.layers import EncoderBlock
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
+from lectures_lib.show import source
 from lectures_lib.tokenization import BPE
 
 # %% [markdown]

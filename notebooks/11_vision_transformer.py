@@ -27,8 +27,9 @@ device = lectures_lib.setup(seed=0)
 import matplotlib.pyplot as plt
 import torch
 
-from lectures_lib import data, plots
-from lectures_lib.vit import patches
+from lectures_lib import data
+from lectures_lib.models.vit import patches
+from lectures_lib.show import plots
 
 
 def show(image, ax, **options):
@@ -87,11 +88,12 @@ from torch import nn
 from torch.testing import assert_close
 from transformers import ViTForImageClassification
 
-from lectures_lib import source, training
-from lectures_lib.layers import Encoder
-from lectures_lib.recording import record
-from lectures_lib.rollout import rollout
-from lectures_lib.vit import ViT, ViTConfig, interpolate_positions, unpatch
+from lectures_lib import training
+from lectures_lib.analysis.rollout import rollout
+from lectures_lib.blocks.layers import Encoder
+from lectures_lib.blocks.recording import record
+from lectures_lib.models.vit import ViT, ViTConfig, interpolate_positions, unpatch
+from lectures_lib.show import source
 
 # %% [markdown]
 # ## Sixteen pixels, four words

@@ -30,7 +30,7 @@ import torch
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Rectangle
 
-from lectures_lib import plots
+from lectures_lib.show import plots
 
 words = ["she", "left", "the", "light", "bag", "at", "home"]
 n = len(words)
@@ -80,9 +80,11 @@ from transformers import BertConfig as TheirConfig
 from transformers import BertModel
 from transformers.utils import logging
 
-from lectures_lib import minilm, pretrained, source
-from lectures_lib.attention import causal_mask, padding_mask
-from lectures_lib.bert import (
+from lectures_lib.blocks.attention import causal_mask, padding_mask
+from lectures_lib.blocks.layers import EncoderBlock
+from lectures_lib.blocks.recording import record
+from lectures_lib.models import hugging_face, minilm
+from lectures_lib.models.bert import (
     BODY,
     IGNORED,
     Bert,
@@ -90,10 +92,9 @@ from lectures_lib.bert import (
     BertEmbeddings,
     BertForPreTraining,
 )
-from lectures_lib.layers import EncoderBlock
-from lectures_lib.recording import record
+from lectures_lib.show import source
+from lectures_lib.show.viewer import AttentionViewer
 from lectures_lib.tokenization import WordPiece
-from lectures_lib.viewer import AttentionViewer
 
 logging.disable_progress_bar()
 
@@ -282,7 +283,7 @@ with torch.no_grad():
     for parameter in theirs.parameters():  # no bias 0, no LayerNorm weight 1
         parameter.add_(0.2 * torch.randn_like(parameter))
 library = Bert(BertConfig(50, 16, 2, 4, 64, max_len=12)).eval()
-library.load_state_dict(pretrained.rename(theirs.state_dict(), BODY, IGNORED))
+library.load_state_dict(hugging_face.rename(theirs.state_dict(), BODY, IGNORED))
 
 tokens = torch.randint(0, 50, (3, 9))
 segments = torch.tensor([[0] * 5 + [1] * 4, [0] * 9, [0] * 2 + [1] * 7])
@@ -308,7 +309,7 @@ names = {
     "encoder.blocks.{i}.{part}.{layer}.{kind}": "blocks.{i}.{part}.{layer}.{kind}",
     "pooler.{kind}": "pooler.{kind}",
 }
-ours.load_state_dict(pretrained.rename(library.state_dict(), names))
+ours.load_state_dict(hugging_face.rename(library.state_dict(), names))
 with torch.no_grad():
     hidden, pooled = ours(tokens, segments, padding_mask(lengths, 9))
 assert_close(hidden, encoded.hidden)
@@ -412,7 +413,7 @@ state = minilm.load()
 used = 0
 for name, ours_name in BODY.items():
     others = [*IGNORED, *(other for other in BODY if other != name)]
-    found = pretrained.rename(state, {name: ours_name}, others)
+    found = hugging_face.rename(state, {name: ours_name}, others)
     used += len(found)
     print(f"{len(found):2} × {name}\n     → {ours_name}")
 print(f"{used} of {len(state)} used; the other, {IGNORED[0]}, holds 0, 1, 2, …")
@@ -422,13 +423,13 @@ print(f"{used} of {len(state)} used; the other, {IGNORED[0]}, holds 0, 1, 2, …
 # kinds of forgetting are silent otherwise. Take one key away:
 
 # %%
-renamed = pretrained.rename(state, BODY, IGNORED)
+renamed = hugging_face.rename(state, BODY, IGNORED)
 minilm_model = Bert(BertConfig.MINILM).eval()
-pretrained.load_into(minilm_model, renamed)
+hugging_face.load_into(minilm_model, renamed)
 
 del renamed["pooler.weight"]
 try:
-    pretrained.load_into(Bert(BertConfig.MINILM), renamed)
+    hugging_face.load_into(Bert(BertConfig.MINILM), renamed)
 except ValueError as error:
     print("ValueError:", error)
 
@@ -437,7 +438,7 @@ except ValueError as error:
 
 # %%
 mine = OurBert(30_522, d_model=384, n_layers=6, n_heads=12, d_ff=1536).eval()
-mine.load_state_dict(pretrained.rename(minilm_model.state_dict(), names))
+mine.load_state_dict(hugging_face.rename(minilm_model.state_dict(), names))
 tokens, segments = torch.tensor([pair.ids]), torch.tensor([pair.segments])
 with torch.no_grad():
     assert_close(mine(tokens, segments)[0], minilm_model(tokens, segments).hidden)

@@ -30,7 +30,7 @@ device = lectures_lib.setup(seed=0)
 # %% tags=["hide-input"] mystnb={"image": {"alt": "The sentence The cat sat on the blank because it blank warm there, one box for each word, two of them empty and coloured. Arrows lead into each empty box from words on both sides: from cat, sat, on and warm into the first, from it and warm into the second."}, "figure": {"caption": "A sentence with two holes. What helps to fill them stands on both sides."}}
 import matplotlib.pyplot as plt
 
-from lectures_lib import plots
+from lectures_lib.show import plots
 
 words = ["the", "cat", "sat", "on", "the", "?", "because", "it", "?", "warm", "there"]
 _, ax = plt.subplots(figsize=(7.4, 1.9))
@@ -91,13 +91,19 @@ from torch.testing import assert_close
 from transformers import BertForPreTraining as HuggingFaceBert
 from transformers.utils import logging
 
-from lectures_lib import data, pretraining, source, training
-from lectures_lib.bert import BertConfig, BertForPreTraining, MaskedWordHead
-from lectures_lib.frames import Frames
-from lectures_lib.layers import initialise
-from lectures_lib.positions import sinusoidal_positions
-from lectures_lib.pretraining import MaskingRates, PreTrainingBatches, mask_tokens
+from lectures_lib import data, training
+from lectures_lib.blocks.layers import initialise
+from lectures_lib.blocks.positions import sinusoidal_positions
+from lectures_lib.models.bert import BertConfig, BertForPreTraining, MaskedWordHead
+from lectures_lib.show import source
+from lectures_lib.show.frames import Frames
 from lectures_lib.tokenization import WordPiece
+from lectures_lib.training import pretraining
+from lectures_lib.training.pretraining import (
+    MaskingRates,
+    PreTrainingBatches,
+    mask_tokens,
+)
 
 logging.disable_progress_bar()
 

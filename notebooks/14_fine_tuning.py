@@ -29,7 +29,7 @@ device = lectures_lib.setup(seed=0)
 import matplotlib.pyplot as plt
 from matplotlib.patches import Rectangle
 
-from lectures_lib import plots
+from lectures_lib.show import plots
 
 HEADS = {  # what is read, which of its vectors the head uses, and what it says
     "a sentence": ("[CLS] a lovely film [SEP]", {0}, "a class"),
@@ -83,10 +83,13 @@ from torch.testing import assert_close
 from transformers import AutoModelForSequenceClassification
 from transformers.utils import logging
 
-from lectures_lib import alignment, data, fine_tuning, metrics, minilm, source
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.error_table import ErrorTable
-from lectures_lib.heads import (
+from lectures_lib import data, metrics
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.show import source
+from lectures_lib.show.error_table import ErrorTable
+from lectures_lib.tasks import alignment, fine_tuning
+from lectures_lib.tasks.task_heads import (
     MultipleChoice,
     SentenceClassifier,
     SentenceRegressor,

@@ -31,8 +31,11 @@ import matplotlib.pyplot as plt
 import torch
 from sklearn.decomposition import PCA
 
-from lectures_lib import data, features, minilm, plots
-from lectures_lib.bert import Bert
+from lectures_lib import data
+from lectures_lib.analysis import features
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert
+from lectures_lib.show import plots
 from lectures_lib.tokenization import WordPiece
 
 tokenizer = WordPiece.load(minilm.checkpoint() / "vocab.txt")
@@ -92,13 +95,14 @@ from torch.testing import assert_close
 from transformers import BertModel
 from transformers.utils import logging
 
-from lectures_lib import source, word2vec
+from lectures_lib.analysis.features import COMBINATIONS, LayerCombination
+from lectures_lib.analysis.probing import Probed, ScalarMix, fit_probe
 from lectures_lib.data.words import WordVocabulary
-from lectures_lib.features import COMBINATIONS, LayerCombination
 from lectures_lib.metrics import entity_scores
-from lectures_lib.probing import Probed, ScalarMix, fit_probe
+from lectures_lib.models import word2vec
+from lectures_lib.show import source
+from lectures_lib.tasks.word_level import Cut, cut_words
 from lectures_lib.training import fit
-from lectures_lib.word_level import Cut, cut_words
 
 logging.disable_progress_bar()
 

@@ -27,7 +27,8 @@ device = lectures_lib.setup(seed=0)
 # %% tags=["hide-input"] mystnb={"image": {"alt": "The words The farmer sold his horse to a stranger in a row, with links above them between The and farmer, farmer and sold, sold and horse, his and horse, sold and stranger, to and stranger, a and stranger. Each link has a name: det, nsubj, obj, nmod:poss, obl, case, det."}, "figure": {"caption": "A sentence and its tree. Each word but one hangs on another word, its governor, in a relation that has a name. The verb, sold, is the root."}}
 import matplotlib.pyplot as plt
 
-from lectures_lib import data, plots
+from lectures_lib import data
+from lectures_lib.show import plots
 
 
 def draw_links(ax, edges, colours, names=None, below=False):
@@ -88,25 +89,27 @@ from torch.testing import assert_close
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
-from lectures_lib import minilm, perturbed_masking, probing, source
-from lectures_lib.attention_statistics import (
+from lectures_lib.analysis import perturbed_masking, probing
+from lectures_lib.analysis.attention_statistics import (
     best_heads,
     governor_hits,
     head_statistics,
     parsed,
     relation_words,
 )
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.perturbed_masking import chain, eisner, impact_matrix, uuas
-from lectures_lib.probing import Probed, fit_probe, probe_accuracy
-from lectures_lib.tokenization import WordPiece
-from lectures_lib.viewer import AttentionViewer
-from lectures_lib.word_level import (
+from lectures_lib.analysis.perturbed_masking import chain, eisner, impact_matrix, uuas
+from lectures_lib.analysis.probing import Probed, fit_probe, probe_accuracy
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.show import source
+from lectures_lib.show.viewer import AttentionViewer
+from lectures_lib.tasks.word_level import (
     attention_between_words,
     cut_words,
     word_attention,
     word_states,
 )
+from lectures_lib.tokenization import WordPiece
 
 logging.disable_progress_bar()
 

@@ -30,8 +30,9 @@ import torch
 import torch.nn.functional as F
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from lectures_lib import minilm, plots
-from lectures_lib.sentence_bert import SentenceBert, cosines
+from lectures_lib.models import minilm
+from lectures_lib.show import plots
+from lectures_lib.tasks.sentence_bert import SentenceBert, cosines
 
 nine = [
     "A man is playing a guitar.",
@@ -107,10 +108,12 @@ from torch import nn
 from torch.testing import assert_close
 from transformers.utils import logging
 
-from lectures_lib import data, sentence_bert, source
+from lectures_lib import data
 from lectures_lib.data.book import book_questions, book_sections
 from lectures_lib.metrics import spearman
-from lectures_lib.sentence_bert import Siamese, SiameseBatches
+from lectures_lib.show import source
+from lectures_lib.tasks import sentence_bert
+from lectures_lib.tasks.sentence_bert import Siamese, SiameseBatches
 from lectures_lib.training import fit
 
 logging.disable_progress_bar()

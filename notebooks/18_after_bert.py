@@ -27,7 +27,7 @@ device = lectures_lib.setup(seed=0)
 import matplotlib.pyplot as plt
 import torch
 
-from lectures_lib import plots
+from lectures_lib.show import plots
 
 # MNLI, mismatched, QQP F1, QNLI, SST-2, CoLA, STS-B, MRPC F1, RTE; the printed mean
 TABLE_1 = {
@@ -122,11 +122,14 @@ from torch.utils.flop_counter import FlopCounterMode
 from transformers import AlbertConfig, AlbertModel, DebertaConfig
 from transformers.models.deberta.modeling_deberta import DisentangledSelfAttention
 
-from lectures_lib import cost, data, minilm, packing, source
-from lectures_lib.attention import causal_mask, padding_mask
-from lectures_lib.bert import Bert, BertConfig, BertForPreTraining
-from lectures_lib.pretraining import MaskingRates, mask_tokens
+from lectures_lib import data
+from lectures_lib.blocks.attention import causal_mask, padding_mask
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.show import source
 from lectures_lib.tokenization import WordPiece
+from lectures_lib.training import cost, packing
+from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 
 # %% [markdown]
 # ## What the ranks say
@@ -861,7 +864,7 @@ import os
 import torch
 import torch.nn.functional as F
 from torch import nn
-from lectures_lib.bert import Bert, BertConfig
+from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.training import fit
 
 class Batches:

@@ -24,7 +24,7 @@
 #
 # **The rules.** Keep the names and the arguments of the functions, and leave what your function is given as it is: an input that is changed
 # in place makes an answer wrong. Everything in `torch` is allowed except ready-made attention: `F.scaled_dot_product_attention`,
-# `nn.MultiheadAttention` and this course's own `lectures_lib.attention` and `lectures_lib.positions` are out of bounds; with them there is
+# `nn.MultiheadAttention` and this course's own `lectures_lib.blocks.attention` and `lectures_lib.blocks.positions` are out of bounds; with them there is
 # nothing left to learn here. No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 
 # %% tags=["setup", "nbval-ignore-output"]

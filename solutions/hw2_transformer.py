@@ -25,7 +25,7 @@
 # **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
 # an answer wrong. Everything in `torch` is allowed except what a question asks you to build: no `F.layer_norm` in question 3
 # (`nn.LayerNorm` is welcome in 4 and 5), no `nn.Transformer` and none of its layers, and of this course's library nothing but what the cell
-# below imports: `lectures_lib.layers`, `.scoring`, `.seq2seq` and `.transformer` are out of bounds. No question needs an earlier answer,
+# below imports: `lectures_lib.blocks.layers`, `.scoring`, `.seq2seq` and `.transformer` are out of bounds. No question needs an earlier answer,
 # and calling one is unwise: a mistake there would cost you twice.
 #
 # **Three questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
@@ -54,7 +54,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lectures_lib.attention import MultiHeadAttention  # for questions 4 and 5
+from lectures_lib.blocks.attention import MultiHeadAttention  # for questions 4 and 5
 from lectures_lib.homework import check
 
 # %% [markdown]

@@ -457,7 +457,7 @@ check("hw3.CachedAttention", CachedAttention)
 # </details>
 
 # %% tags=["given"]
-from lectures_lib.language_model import LanguageModel, LanguageModelConfig
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 
 
 def make_model(vocab_size):

@@ -22,7 +22,7 @@
 #
 # **The rules.** Keep the names and the arguments. Everything in `torch` is allowed except what a question asks you to build: no
 # `F.unfold` in question 1 (the tensor's own `.unfold` is welcome). Of this course's library use nothing but what the cell below imports:
-# `lectures_lib.vit` and `lectures_lib.rollout` are out of bounds. No question needs an earlier answer, and calling one is unwise: a
+# `lectures_lib.models.vit` and `lectures_lib.analysis.rollout` are out of bounds. No question needs an earlier answer, and calling one is unwise: a
 # mistake there would cost you twice. Leave what you are given as it is: tensors and lists are not to be changed in place.
 #
 # **Question 3 asks for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever

@@ -7,8 +7,10 @@ from typing import Any
 import torch
 from turns import DEVICE, Turn, classifier, compared, step
 
-from lectures_lib import data, minilm, packing
+from lectures_lib import data
+from lectures_lib.models import minilm
 from lectures_lib.tokenization import WordPiece
+from lectures_lib.training import packing
 
 MAX_TOKENS = 2_048  # of a batch, padding included
 ROWS = (72, 144)  # lengths of packed rows; the longest sentence has 66 word pieces

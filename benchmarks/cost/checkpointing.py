@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 from turns import DEVICE, classifier, compared, random_batch, steps
 
-from lectures_lib import cost, results
-from lectures_lib.bert import Bert, BertConfig
+from lectures_lib import results
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.training import cost
 
 MEMORY_BATCH, MEMORY_N = 16, 256
 

@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from turns import DEVICE, classifier, compared, random_batch, reading, steps
 
-from lectures_lib import minilm
-from lectures_lib.bert import Bert
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert
 
 
 def precision(rounds: int) -> dict[str, Any]:

@@ -10,8 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lectures_lib import minilm, results
-from lectures_lib.bert import Bert
+from lectures_lib import results
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 BATCH, N = 16, 64  # of sentences that are random numbers

@@ -18,9 +18,9 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from lectures_lib import minilm
 from lectures_lib.data.book import Question, Section, book_questions, book_sections
-from lectures_lib.sentence_bert import SentenceBert, search
+from lectures_lib.models import minilm
+from lectures_lib.tasks.sentence_bert import SentenceBert, search
 
 HERE = Path(__file__).parent
 logger = logging.getLogger(__name__)

@@ -6,8 +6,7 @@ import torch
 from torch import nn
 
 from claims import Found, found
-from lectures_lib import minilm
-from lectures_lib.attention import (
+from lectures_lib.blocks.attention import (
     MultiHeadAttention,
     attention_weights,
     causal_mask,
@@ -16,9 +15,10 @@ from lectures_lib.attention import (
     scaled_dot_product_attention,
     split_heads,
 )
-from lectures_lib.bert import BertConfig
-from lectures_lib.recording import record
-from lectures_lib.vit import ViTConfig
+from lectures_lib.blocks.recording import record
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import BertConfig
+from lectures_lib.models.vit import ViTConfig
 
 
 def equal(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -256,7 +256,7 @@ def products() -> Found:
 
 def dot_product() -> Found:
     """a(q, k) = qᵀk is torch's matrix product of one query with one key."""
-    from lectures_lib.scoring import dot_score, scaled_dot_score
+    from lectures_lib.blocks.scoring import dot_score, scaled_dot_score
 
     q, k = torch.randn(1, 8), torch.randn(1, 8)
     by_hand = sum(a * b for a, b in zip(q[0].tolist(), k[0].tolist(), strict=True))
@@ -267,7 +267,7 @@ def dot_product() -> Found:
 
 def parallel_reading() -> Found:
     """A causal model gives all positions' scores in one pass, the same as word by word."""
-    from lectures_lib.language_model import LanguageModel, LanguageModelConfig
+    from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 
     model, tokens = LanguageModel(LanguageModelConfig.TINY).eval(), torch.randint(1000, (1, 9))
     with torch.no_grad():

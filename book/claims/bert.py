@@ -8,13 +8,13 @@ from transformers import BertForQuestionAnswering
 from claims import Found, found
 from claims.attention import equal
 from claims.transformer import count
-from lectures_lib import minilm
-from lectures_lib.bert import Bert, BertConfig, BertForPreTraining
-from lectures_lib.heads import MultipleChoice, SentenceClassifier, SpanExtractor
-from lectures_lib.layers import EncoderBlock
+from lectures_lib.blocks.layers import EncoderBlock
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.models.vit import ViT, ViTConfig
+from lectures_lib.tasks.task_heads import MultipleChoice, SentenceClassifier, SpanExtractor
 from lectures_lib.tokenization import WordPiece
-from lectures_lib.transformer import Transformer, TransformerConfig
-from lectures_lib.vit import ViT, ViTConfig
 
 
 def small() -> Bert:
@@ -140,7 +140,7 @@ def light() -> Found:
 
 def both_sides() -> Found:
     """Append a token: how many of the vectors before it change in BERT, and in a causal model."""
-    from lectures_lib.language_model import LanguageModel, LanguageModelConfig
+    from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 
     tokens, more = torch.randint(1000, (1, 8)), torch.randint(1000, (1, 1))
     longer = torch.cat([tokens, more], dim=1)

@@ -11,11 +11,12 @@ from transformers import get_linear_schedule_with_warmup
 
 from claims import Found, found
 from claims.tables import ROOT
-from lectures_lib import data, minilm, results, training
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.fine_tuning import collate, sentences
-from lectures_lib.heads import SentenceClassifier
-from lectures_lib.sentence_bert import SentenceBert
+from lectures_lib import data, results, training
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.tasks.fine_tuning import collate, sentences
+from lectures_lib.tasks.sentence_bert import SentenceBert
+from lectures_lib.tasks.task_heads import SentenceClassifier
 from lectures_lib.tokenization import WordPiece
 
 

@@ -10,10 +10,10 @@ from transformers import BertForPreTraining as TheirBert
 
 from claims import Found, found
 from claims.attention import equal
-from lectures_lib.attention import causal_mask
-from lectures_lib.bert import BertConfig, BertForPreTraining
-from lectures_lib.layers import Encoder
-from lectures_lib.pretraining import PreTrainingBatch, mask_tokens, pretraining_loss, sentence_pairs
+from lectures_lib.blocks.attention import causal_mask
+from lectures_lib.blocks.layers import Encoder
+from lectures_lib.models.bert import BertConfig, BertForPreTraining
+from lectures_lib.training.pretraining import PreTrainingBatch, mask_tokens, pretraining_loss, sentence_pairs
 
 BATCH, LENGTH, STEPS, WORDS = 256, 512, 1_000_000, 3.3e9
 MASK = 4

@@ -9,13 +9,13 @@ from torch import nn
 from claims import Found, found
 from claims.attention import equal
 from lectures_lib import decoding, results
-from lectures_lib.attention import MultiHeadAttention, causal_mask
+from lectures_lib.blocks.attention import MultiHeadAttention, causal_mask
+from lectures_lib.blocks.layers import DecoderBlock, Encoder, EncoderBlock, FeedForward
+from lectures_lib.blocks.positions import frequencies, shift_matrix, sinusoidal_positions
+from lectures_lib.blocks.recording import record
 from lectures_lib.data import pad_pairs
-from lectures_lib.layers import DecoderBlock, Encoder, EncoderBlock, FeedForward
-from lectures_lib.positions import frequencies, shift_matrix, sinusoidal_positions
-from lectures_lib.recording import record
-from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig, alignment
-from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
+from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqConfig, alignment
+from lectures_lib.models.transformer import Transformer, TransformerConfig, shift_right
 
 BEGIN, END = 1, 2
 

@@ -12,7 +12,7 @@ LETTER = 12.2  # average width of a letter at this size
 
 def weights() -> list[tuple[str, float]]:
     """Every word of the sentence with the weight that the asking word gives it."""
-    from lectures_lib.minilm import read
+    from lectures_lib.models.minilm import read
 
     mini = read(SENTENCE)
     row = mini.weights[LAYER - 1, HEAD - 1, mini.tokens.index(ASKS)]

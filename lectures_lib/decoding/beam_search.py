@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from lectures_lib.decoding.protocol import Running, StepModel, begin_decoding
 from lectures_lib.decoding.sampling import Decoded, lengths_before, log_probabilities, without
-from lectures_lib.decoding.stepping import Running, StepModel, begin_decoding
 from lectures_lib.decoding.stepwise import stepwise
 from lectures_lib.modes import evaluating
 

@@ -11,13 +11,13 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.attention import MultiHeadAttention, causal_mask, padding_mask
+from lectures_lib.blocks.attention import MultiHeadAttention, causal_mask, padding_mask
+from lectures_lib.blocks.layers import DecoderBlock, EncoderBlock
+from lectures_lib.blocks.recording import record
 from lectures_lib.checks import at_the_door, check_lengths
-from lectures_lib.decoding.stepping import Step
-from lectures_lib.language_model import LanguageModel
-from lectures_lib.layers import DecoderBlock, EncoderBlock
-from lectures_lib.recording import record
-from lectures_lib.transformer import Transformer
+from lectures_lib.decoding.protocol import Step
+from lectures_lib.models.language_model import LanguageModel
+from lectures_lib.models.transformer import Transformer
 
 KeysValues = tuple[Tensor, Tensor]  # (batch, n_heads, n, d_k) and (batch, n_heads, n, d_v)
 
@@ -112,7 +112,7 @@ class TransformerState:
 
 
 class TransformerWithCache(nn.Module):
-    """A Transformer, decoded step by step (`stepping.StepModel`)."""
+    """A Transformer, decoded step by step (`protocol.StepModel`)."""
 
     def __init__(self, model: Transformer):
         super().__init__()
@@ -173,7 +173,7 @@ class LanguageModelState:
 
 
 class LanguageModelWithCache(nn.Module):
-    """A left-to-right language model, decoded step by step (`stepping.StepModel`)."""
+    """A left-to-right language model, decoded step by step (`protocol.StepModel`)."""
 
     def __init__(self, model: LanguageModel):
         super().__init__()
@@ -229,7 +229,7 @@ class WithoutCache(nn.Module):
         self.model = model
 
     def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
-        """Read the source (`stepping.StepModel`)."""
+        """Read the source (`protocol.StepModel`)."""
         return Step(None, Prefix(self.model.encode(source, source_lengths), source_lengths, source[:, :0]))
 
     def step(self, tokens: Int[Tensor, " batch"], state: "Prefix", return_weights: bool = False) -> Step:

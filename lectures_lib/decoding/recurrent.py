@@ -4,12 +4,12 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from lectures_lib.checks import at_the_door, check_tokens
-from lectures_lib.decoding.stepping import Step
-from lectures_lib.seq2seq import Seq2Seq, Seq2SeqState
+from lectures_lib.decoding.protocol import Step
+from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqState
 
 
 class RecurrentSteps(nn.Module):
-    """A `Seq2Seq`, decoded step by step (`stepping.StepModel`)."""
+    """A `Seq2Seq`, decoded step by step (`protocol.StepModel`)."""
 
     def __init__(self, model: Seq2Seq):
         super().__init__()

@@ -1,6 +1,6 @@
 """Choosing the next token again and again: the likeliest one, or one drawn at random (chapter 9).
 
-A `Transformer`, a `LanguageModel` and a `Seq2Seq` can be decoded, and whatever has the two methods of `stepping.StepModel`.
+A `Transformer`, a `LanguageModel` and a `Seq2Seq` can be decoded, and whatever has the two methods of `protocol.StepModel`.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.decoding.stepping import Running, StepModel, begin_decoding
+from lectures_lib.decoding.protocol import Running, StepModel, begin_decoding
 from lectures_lib.decoding.stepwise import stepwise
 from lectures_lib.modes import evaluating
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from lectures_lib.decoding.cache import LanguageModelWithCache, TransformerWithCache
+from lectures_lib.decoding.protocol import StepModel
 from lectures_lib.decoding.recurrent import RecurrentSteps
-from lectures_lib.decoding.stepping import StepModel
 
 # A model is known by what it is made of, not by its class: one that a reader has built herself can be decoded as well.
 STEPS = {

@@ -2,8 +2,19 @@
 
 import os
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
+
+# A student installs the check of an answer without these.
+missing = []
+for package in ("jinja2", "nbformat", "pydantic", "yaml", "rich", "typer"):
+    try:
+        import_module(package)
+    except ImportError:
+        missing.append(package)
+if missing:
+    raise SystemExit(f"grading needs {', '.join(missing)}, not installed here: pip install 'lectures-lib[grading]'")
 
 import typer
 from rich.console import Console

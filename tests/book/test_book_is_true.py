@@ -10,7 +10,8 @@ import jupytext
 import nbformat
 import pytest
 
-from lectures_lib import results, source
+from lectures_lib import results
+from lectures_lib.show import source
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))

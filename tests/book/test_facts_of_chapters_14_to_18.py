@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lectures_lib import data, metrics, minilm, results
-from lectures_lib.bert import Bert
+from lectures_lib import data, metrics, results
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert
 
 ROOT = Path(__file__).resolve().parents[2]
 

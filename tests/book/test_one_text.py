@@ -13,25 +13,25 @@ import jupytext
 import pytest
 import torch
 
+from lectures_lib.blocks.recording import record
 from lectures_lib.decoding import greedy
-from lectures_lib.recording import record
-from lectures_lib.transformer import Transformer, TransformerConfig
+from lectures_lib.models.transformer import Transformer, TransformerConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 # Each concept, the chapter that writes it, and the module that holds it.
 CONCEPTS = {
-    "attention_weights": ("02_self_attention", "attention"),
-    "scaled_dot_product_attention": ("02_self_attention", "attention"),
-    "split_heads": ("03_multi_head_attention", "attention"),
-    "merge_heads": ("03_multi_head_attention", "attention"),
-    "MultiHeadAttention": ("03_multi_head_attention", "attention"),
-    "LearnedPositions": ("04_order", "positions"),
-    "Residual": ("05_encoder", "layers"),
-    "EncoderBlock": ("05_encoder", "layers"),
-    "Encoder": ("05_encoder", "layers"),
-    "DecoderBlock": ("06_decoder", "layers"),
-    "Decoder": ("06_decoder", "layers"),
-    "Transformer": ("06_decoder", "transformer"),
+    "attention_weights": ("02_self_attention", "blocks.attention"),
+    "scaled_dot_product_attention": ("02_self_attention", "blocks.attention"),
+    "split_heads": ("03_multi_head_attention", "blocks.attention"),
+    "merge_heads": ("03_multi_head_attention", "blocks.attention"),
+    "MultiHeadAttention": ("03_multi_head_attention", "blocks.attention"),
+    "LearnedPositions": ("04_order", "blocks.positions"),
+    "Residual": ("05_encoder", "blocks.layers"),
+    "EncoderBlock": ("05_encoder", "blocks.layers"),
+    "Encoder": ("05_encoder", "blocks.layers"),
+    "DecoderBlock": ("06_decoder", "blocks.layers"),
+    "Decoder": ("06_decoder", "blocks.layers"),
+    "Transformer": ("06_decoder", "models.transformer"),
     "KeyValueCache": ("09_generating", "decoding.cache"),
     "attend_with_cache": ("09_generating", "decoding.cache"),
     "decoder_block_with_cache": ("09_generating", "decoding.cache"),
@@ -155,7 +155,7 @@ def test_it_sees_a_change_in_a_class():
 def test_a_reader_s_own_transformer_can_be_decoded(shapes_unchecked):
     """Its class is not the library's, and greedy decoding and the recorder take it all the same."""
     cells, code = CHAPTERS["06_decoder"], "import math\nimport torch\nfrom torch import nn\n"
-    code += "from lectures_lib.attention import *\nfrom lectures_lib.layers import *\nfrom lectures_lib.positions import *\n"
+    code += "".join(f"from lectures_lib.blocks.{module} import *\n" for module in ("attention", "layers", "positions"))
     code += "\n".join(ast.unparse(cells[name]) for name in ("DecoderBlock", "Decoder", "Transformer"))
     built: dict = {}
     exec(code, built)

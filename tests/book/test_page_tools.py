@@ -7,16 +7,17 @@ import pytest
 import torch
 
 import lectures_lib
-from lectures_lib import plots, results, source
-from lectures_lib.attention import MultiHeadAttention, attention_weights
+from lectures_lib import results
+from lectures_lib.blocks.attention import MultiHeadAttention, attention_weights
+from lectures_lib.show import plots, source
 
 
 def test_source_is_shown_with_its_place():
     shown = source.show(attention_weights)
     assert shown.code.startswith("def attention_weights(")
-    assert shown.file == "lectures_lib/attention.py"
+    assert shown.file == "lectures_lib/blocks/attention.py"
     markdown = shown._repr_markdown_()
-    assert markdown.endswith("/blob/main/lectures_lib/attention.py)")
+    assert markdown.endswith("/blob/main/lectures_lib/blocks/attention.py)")
     assert markdown.startswith("```python\ndef attention_weights(")
 
 

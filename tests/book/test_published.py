@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from lectures_lib import results
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.transformer import Transformer, TransformerConfig
-from lectures_lib.vit import ViT, ViTConfig
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.models.vit import ViT, ViTConfig
 from tests.helpers.chapter_anchors import lost
 
 ROOT = Path(__file__).resolve().parents[2]

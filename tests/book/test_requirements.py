@@ -1,11 +1,17 @@
 """What is installed: every version that constraints.txt locks must go with every Python the README names."""
 
+import ast
 import re
+import subprocess
+import sys
 import tomllib
-from importlib.metadata import PackageNotFoundError, metadata
+from importlib.metadata import PackageNotFoundError, metadata, packages_distributions
 from pathlib import Path
 
+import pytest
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKED = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().split())
@@ -13,7 +19,7 @@ LOCKED = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text(
 
 def test_every_locked_version_goes_with_the_oldest_python():
     """Debian 12 has Python 3.11.2. A package locked at a version for 3.11.5 and newer sends pip on a search that fails after minutes."""
-    oldest = re.search(r">=(\S+)", tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"])[1]
+    oldest = re.search(r">=([\d.]+)", tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"])[1]
     too_new = {}
     for name, version in LOCKED.items():
         try:
@@ -31,3 +37,124 @@ def test_every_requirement_is_locked():
     asked = [re.match(r"[\w.-]+", line)[0].lower().replace("_", "-") for line in lines if re.match(r"\w", line)]
     locked = {name.lower().replace("_", "-") for name in LOCKED}
     assert [name for name in asked if name not in locked] == []
+
+
+# ------------------------------------------------------------------------------------------------------- the package
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+GRADER = ("__main__", "grading", "notebook", "release", "reports", "submissions")  # in lectures_lib/homework
+
+
+def declared(extra: str | None) -> set[str]:
+    """The packages that the project, or one of its extras, asks for."""
+    lines = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
+    return {canonicalize_name(Requirement(line).name) for line in lines}
+
+
+def imported(path: Path) -> tuple[set[str], set[str]]:
+    """The packages that a module imports when it is imported itself, and those that it imports when they are used."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    at_once, later = set(), set()
+    inside = {node for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for node in ast.walk(function)}
+    for node in ast.walk(tree):
+        found = (
+            [a.name for a in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+        found = {name.split(".")[0] for name in found if not getattr(node, "level", 0)}
+        (later if node in inside else at_once).update(found - set(sys.stdlib_module_names) - {"lectures_lib", ""})
+    known = packages_distributions()
+    return (*({canonicalize_name(known.get(name, [name])[0]) for name in names} for names in (at_once, later)),)
+
+
+def test_every_import_of_the_library_is_declared():
+    base, chapters, grading, cluster = (declared(extra) for extra in (None, "chapters", "grading", "cluster"))
+    undeclared = {}
+    for path in sorted((ROOT / "lectures_lib").rglob("*.py")):
+        parts = path.relative_to(ROOT / "lectures_lib").with_suffix("").parts
+        of_grader = parts[0] == "homework" and parts[1] in GRADER
+        at_once, later = imported(path)
+        asked = base | (grading if of_grader else set())
+        if wrong := (at_once - asked) | (later - asked - chapters - (cluster if of_grader else set())):
+            undeclared["/".join(parts)] = wrong
+    assert undeclared == {}
+
+
+BLOCK = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def run_without(blocked: set[str], code: str) -> subprocess.CompletedProcess:
+    """Python, as if these packages were not installed."""
+    command = [sys.executable, "-c", BLOCK.format(blocked=blocked) + code]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def names_of(packages: set[str]) -> set[str]:
+    """The names under which these packages are imported."""
+    found = {module for module, owners in packages_distributions().items() for owner in owners if canonicalize_name(owner) in packages}
+    assert len(found) >= len(packages) - 1, "they are installed here"
+    return found
+
+
+def test_a_student_needs_no_package_of_the_grader_or_the_chapters():
+    """Checks an answer with what the base install brings."""
+    others = declared("chapters") | declared("grading") | declared("cluster") - {"lectures-lib"}
+    # (IPython and torch bring some of them themselves: those are not taken away.)
+    code = """
+import lectures_lib
+from lectures_lib.homework import check
+lectures_lib.setup()
+import torch
+def scaled_dot_product_attention(Q, K, V):
+    return (Q @ K.transpose(-2, -1) / Q.shape[-1]).softmax(dim=-1) @ V
+try:
+    check("hw1.scaled_dot_product_attention", scaled_dot_product_attention)
+except Exception as mistake:
+    print(type(mistake).__name__, mistake)
+"""
+    done = run_without(names_of(others - {"lectures-lib", "jinja2", "markupsafe"}), code)
+    assert done.returncode == 0, done.stderr
+    assert "√d_k" in done.stdout or "sqrt" in done.stdout, done.stdout
+
+
+def test_the_grader_says_what_it_needs():
+    done = run_without({"pydantic", "rich"}, "import runpy; runpy.run_module('lectures_lib.homework', run_name='__main__')")
+    assert done.returncode == 1
+    assert done.stderr.strip() == "grading needs pydantic, rich, not installed here: pip install 'lectures-lib[grading]'"
+
+
+USES = {
+    None: "import lectures_lib; lectures_lib.setup(); from lectures_lib.models.transformer import Transformer, TransformerConfig; "
+    "Transformer(TransformerConfig.TINY)",
+    "chapters": "from lectures_lib import data\nfrom lectures_lib.models import minilm\nminilm.read('It works.')\ndata.load('digits')",
+    "grading": "import runpy\nrunpy.run_module('lectures_lib.homework')",
+    "cluster": "import distributed; from lectures_lib.homework.grading.executors import Dask",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("extra", USES)
+def test_each_extra_alone_in_an_empty_environment(extra, tmp_path):
+    """Installed by pip from the working tree, beside nothing; skipped where no package index answers."""
+    python = tmp_path / "env" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
+    torch = LOCKED["torch"]
+    for what in (f"torch=={torch}", f"{ROOT}[{extra}]" if extra else str(ROOT)):
+        done = subprocess.run([python, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", what], capture_output=True, text=True)
+        if re.search("No matching distribution|Could not find a version|Connection", done.stderr):
+            pytest.skip(f"no package index here: {done.stderr.splitlines()[-1]}")
+        assert done.returncode == 0, done.stderr
+    used = subprocess.run([python, "-c", USES[extra]], cwd=tmp_path, capture_output=True, text=True)
+    assert used.returncode == 0, used.stderr

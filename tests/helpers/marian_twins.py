@@ -2,8 +2,8 @@
 
 import torch
 
-from lectures_lib import marian, pretrained
-from lectures_lib.transformer import Transformer
+from lectures_lib.models import hugging_face, marian
+from lectures_lib.models.transformer import Transformer
 
 SIZES = {
     "vocab_size": 30,
@@ -41,7 +41,7 @@ def marian_twins():
     """Our model and theirs with the same random weights, handed over in memory."""
     theirs = their_model()
     ours = Transformer(marian.transformer_config(theirs.config.to_dict())).eval()
-    state = pretrained.rename(theirs.state_dict(), marian.KEY_MAP, marian.IGNORED)
+    state = hugging_face.rename(theirs.state_dict(), marian.KEY_MAP, marian.IGNORED)
     state["output_bias"] = state["output_bias"].flatten()
-    pretrained.load_into(ours, state)
+    hugging_face.load_into(ours, state)
     return ours, theirs

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lectures_lib.language_model import LanguageModel, LanguageModelConfig
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 
 # ---------------------------------------------------------------------------------------------------------------- byte_pairs
 

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lectures_lib.attention import MultiHeadAttention
+from lectures_lib.blocks.attention import MultiHeadAttention
 
 # -------------------------------------------------------------------------------------------------------- additive_attention
 

@@ -149,7 +149,7 @@ def test_a_changed_bank_or_limit_is_told_and_graded_anew(submissions, pretended,
             assert len(pretended.graded) - before == (4 if told else 0)
 
 
-@pytest.mark.parametrize(("homework", "module"), [("hw1", "positions"), ("hw2", "homework.hw1.inputs")])
+@pytest.mark.parametrize(("homework", "module"), [("hw1", "blocks.positions"), ("hw2", "homework.hw1.inputs")])
 def test_what_a_bank_takes_from_elsewhere_is_in_its_fingerprint(homework, module, monkeypatch):
     """The reference of hw1's last question, and what draws the inputs of hw2."""
     file = Path(lectures_lib.__file__).parent / f"{module.replace('.', '/')}.py"
@@ -276,7 +276,7 @@ def test_a_broken_installation_gives_no_zeros(tmp_path, monkeypatch):
 @pytest.mark.sandbox
 def test_submissions_that_the_sandbox_would_show_are_refused(monkeypatch):
     with pytest.raises(bubblewrap.Refused, match="can be read"):
-        doors.require(hidden=[bubblewrap.PACKAGE / "attention.py"])
+        doors.require(hidden=[bubblewrap.PACKAGE / "blocks" / "attention.py"])
 
 
 def again(submissions, out, *questions):

@@ -391,7 +391,7 @@ def test_the_library_s_own_function_is_told_to_a_person(tmp_path):
     (solution,) = (ROOT / "solutions").glob("hw1_*.ipynb")
     cells = code_cells(solution.read_bytes())
     taken = {
-        "lectures_lib.attention": "from lectures_lib.attention import scaled_dot_product_attention",
+        "lectures_lib.blocks.attention": "from lectures_lib.blocks.attention import scaled_dot_product_attention",
         "nn.functional.scaled_dot_product_attention": "scaled_dot_product_attention = nn.functional.scaled_dot_product_attention",
     }
     (tmp_path / "submissions").mkdir()

@@ -505,10 +505,11 @@ import os
 import shutil
 import subprocess
 import sys
-from lectures_lib import vit
+from lectures_lib.models import vit
 assert vit.__file__.startswith({str(tmp_path)!r})
-assert not os.path.exists(os.path.dirname(os.path.dirname(vit.__file__)) + "/secret")
-assert "hw1" not in os.listdir(os.path.dirname(vit.__file__) + "/homework")
+package = os.path.dirname(os.path.dirname(vit.__file__))
+assert not os.path.exists(os.path.dirname(package) + "/secret")
+assert "hw1" not in os.listdir(package + "/homework")
 try:
     open(vit.__file__, "a")
 except OSError as error:

@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib import rollout as library_rollout
-from lectures_lib import vit
+from lectures_lib.analysis import rollout as library_rollout
 from lectures_lib.homework import find
-from lectures_lib.vit import ViT, ViTConfig
+from lectures_lib.models import vit
+from lectures_lib.models.vit import ViT, ViTConfig
 from tests.homework.bank import SEEDS, judged, key, questions, text
 from tests.homework.students_hw4 import CAUGHT
 

@@ -9,9 +9,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib import bert, pretraining
+from lectures_lib.blocks.layers import TokenEmbedding
 from lectures_lib.homework import find
-from lectures_lib.layers import TokenEmbedding
+from lectures_lib.models import bert
+from lectures_lib.training import pretraining
 from tests.homework.bank import SEEDS, judged, key, questions, text
 from tests.homework.students_hw5 import CAUGHT
 

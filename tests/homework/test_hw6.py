@@ -11,8 +11,11 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from lectures_lib import alignment, bert, fine_tuning, heads, metrics, probing, word2vec
+from lectures_lib import metrics
+from lectures_lib.analysis import probing
 from lectures_lib.homework import find
+from lectures_lib.models import bert, word2vec
+from lectures_lib.tasks import alignment, fine_tuning, task_heads
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.tokenization.vocabulary import Vocabulary
 from tests.homework.bank import SEEDS, judged, key, questions, text
@@ -95,7 +98,7 @@ def test_labels_are_aligned_as_the_library_aligns_them():
 
 def test_the_head_is_the_librarys():
     torch.manual_seed(0)
-    model = heads.MultipleChoice(bert.Bert(bert.BertConfig(20, d_model=8, n_layers=1, n_heads=2, d_ff=16))).eval()
+    model = task_heads.MultipleChoice(bert.Bert(bert.BertConfig(20, d_model=8, n_layers=1, n_heads=2, d_ff=16))).eval()
     ours = RIGHT["ChoiceHead"](8, 0.1).eval()
     ours.pooler.load_state_dict({name: p for name, p in model.bert.pooler.state_dict().items()})
     ours.head = model.head
@@ -110,7 +113,7 @@ def test_the_best_answer_is_the_librarys():
             start, end, first, last, longest, threshold = case.args
             allowed = torch.zeros(1, len(start), dtype=torch.bool)
             allowed[0, first : last + 1] = True
-            theirs = heads.best_spans(heads.SpanScores(start[None], end[None]), allowed, longest, threshold)
+            theirs = task_heads.best_spans(task_heads.SpanScores(start[None], end[None]), allowed, longest, threshold)
             assert RIGHT["best_answer"](*case.args) == (theirs.start.item(), theirs.end.item())
 
 
@@ -143,7 +146,7 @@ def test_the_mix_is_the_librarys():
 
 
 def test_unlabelled_is_what_the_library_and_torch_leave_out():
-    assert heads.UNLABELLED == -100 == torch.nn.CrossEntropyLoss().ignore_index
+    assert task_heads.UNLABELLED == -100 == torch.nn.CrossEntropyLoss().ignore_index
     assert fine_tuning.UNLABELLED == -100
 
 

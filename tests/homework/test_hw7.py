@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib import perturbed_masking, probing, sentence_bert, word_level
+from lectures_lib.analysis import perturbed_masking, probing
 from lectures_lib.homework import find
+from lectures_lib.tasks import sentence_bert, word_level
 from tests.homework.bank import SEEDS, judged, key, questions, seeds, text
 from tests.homework.students_hw7 import BELOW
 

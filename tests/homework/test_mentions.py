@@ -8,7 +8,7 @@ from lectures_lib.homework import load, names
 from lectures_lib.homework.submissions.mentions import mentions
 from tests.homework.bank import answer_cells
 
-READY = ("MultiheadAttention", "nn.functional.scaled_dot_product_attention", "lectures_lib.attention")
+READY = ("MultiheadAttention", "nn.functional.scaled_dot_product_attention", "lectures_lib.blocks.attention")
 FUSED = "nn.functional.scaled_dot_product_attention"
 
 
@@ -25,22 +25,25 @@ FUSED = "nn.functional.scaled_dot_product_attention"
         ("import torch.nn.functional as F\ngetattr(F, 'scaled_dot_product_attention')", FUSED),
         ("nn.MultiheadAttention(4, 2)", "MultiheadAttention"),
         ("from torch.nn import MultiheadAttention as M", "MultiheadAttention"),
-        ("from lectures_lib import attention", "lectures_lib.attention"),
-        ("from lectures_lib import attention as a, positions", "lectures_lib.attention"),
-        ("import lectures_lib as l\nl.attention.causal_mask(3)", "lectures_lib.attention"),
-        ("import lectures_lib.attention", "lectures_lib.attention"),
-        ("import importlib\nimportlib.import_module('lectures_lib.attention')", "lectures_lib.attention"),
-        ("%%time\nfrom lectures_lib import attention\nbroken(", "lectures_lib.attention"),
-        ("%%time\nif True:\n    %matplotlib inline\n    from lectures_lib import attention", "lectures_lib.attention"),
-        ("try: from lectures_lib import attention as A\nexcept ImportError: pass", "lectures_lib.attention"),
+        ("from lectures_lib.blocks import attention", "lectures_lib.blocks.attention"),
+        ("from lectures_lib.blocks import attention as a, positions", "lectures_lib.blocks.attention"),
+        ("import lectures_lib as l\nl.blocks.attention.causal_mask(3)", "lectures_lib.blocks.attention"),
+        ("import lectures_lib.blocks.attention", "lectures_lib.blocks.attention"),
+        ("import importlib\nimportlib.import_module('lectures_lib.blocks.attention')", "lectures_lib.blocks.attention"),
+        ("%%time\nfrom lectures_lib.blocks import attention\nbroken(", "lectures_lib.blocks.attention"),
+        ("%%time\nif True:\n    %matplotlib inline\n    from lectures_lib.blocks import attention", "lectures_lib.blocks.attention"),
+        ("try: from lectures_lib.blocks import attention as A\nexcept ImportError: pass", "lectures_lib.blocks.attention"),
         ("import torch.nn as n\nfn = n.functional\nfn.scaled_dot_product_attention(Q, K, V)", FUSED),
         ("from torch import nn as n\ndef f(Q, G=n.functional):\n    return G.scaled_dot_product_attention(Q, Q, Q)", FUSED),
         ("import torch\na, b = torch.nn, 3\nc = a.functional\nf = c.scaled_dot_product_attention", FUSED),
         ("from torch.nn.functional import *\nscaled_dot_product_attention(Q, K, V)", FUSED),
         ("from torch.nn import functional\nvars(functional); functional.__dict__['scaled_dot_product_attention']", FUSED),
         ("if (G := __import__('torch').nn.functional): G.scaled_dot_product_attention(Q, Q, Q)", FUSED),
-        ("from importlib import import_module as load\nload('lectures_lib').attention.causal_mask(3)", "lectures_lib.attention"),
-        ("import sys\nsys.modules['lectures_lib.attention']", "lectures_lib.attention"),
+        (
+            "from importlib import import_module as load\nload('lectures_lib').blocks.attention.causal_mask(3)",
+            "lectures_lib.blocks.attention",
+        ),
+        ("import sys\nsys.modules['lectures_lib.blocks.attention']", "lectures_lib.blocks.attention"),
         ("class Mine(nn.MultiheadAttention): pass", "MultiheadAttention"),
     ],
 )
@@ -52,7 +55,7 @@ def test_ready_made_things_are_found(code, found):
     "code",
     [
         "# nn.MultiheadAttention is not allowed",
-        'def f(x):\n    """It must not use nn.MultiheadAttention, nor lectures_lib.attention."""\n    return x',
+        'def f(x):\n    """It must not use nn.MultiheadAttention, nor lectures_lib.blocks.attention."""\n    return x',
         "x = 1  # not nn.MultiheadAttention\nprint('nn.functional.scaled_dot_product_attention is slower')",
         "class MultiheadAttention(nn.Module):\n    pass\nheads = MultiheadAttention()",
         "class A:\n    def __init__(self):\n        self.MultiheadAttention = 3\n    def f(self):\n        return self.MultiheadAttention",
@@ -63,7 +66,7 @@ def test_ready_made_things_are_found(code, found):
         "from lectures_lib import setup\nfrom lectures_lib.homework import check",
         "attention = 3\nattention.real",
         "class MultiHeadAttention(nn.Module): pass",
-        "from lectures_lib.attentions import x",
+        "from lectures_lib.blocks.attentions import x",
     ],
 )
 def test_what_is_not_there_is_not_found(code):
@@ -73,16 +76,16 @@ def test_what_is_not_there_is_not_found(code):
 @pytest.mark.parametrize(
     ("homework", "code"),
     [
-        ("hw1", "from lectures_lib import layers"),
+        ("hw1", "from lectures_lib.blocks import layers"),
         ("hw1", "import torch.nn.functional as F\nF.multi_head_attention_forward(x)"),
         ("hw1", "from torch import nn\nnn.TransformerEncoderLayer(8, 2)"),
         ("hw1", "from torch import nn\nnn.TransformerDecoderLayer(8, 2)"),
-        ("hw1", "from lectures_lib.bert import Bert"),
+        ("hw1", "from lectures_lib.models.bert import Bert"),
         ("hw2", "from lectures_lib import training"),
         ("hw3", "from torch import nn\nnn.CrossEntropyLoss(label_smoothing=0.1)"),
         ("hw3", "import sentencepiece"),
         ("hw4", "from torchvision import models"),
-        ("hw5", "from lectures_lib import heads"),
+        ("hw5", "from lectures_lib.tasks import task_heads"),
         ("hw6", "from sklearn.metrics import f1_score"),
         ("hw7", "import scipy.sparse.csgraph as g\ng.minimum_spanning_tree(x)"),
     ],

@@ -5,9 +5,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from lectures_lib.alignment import align, context_places, find_answer, quote, read, read_question, read_words, words_of
-from lectures_lib.heads import UNLABELLED
-from lectures_lib.minilm import checkpoint
+from lectures_lib.models.minilm import checkpoint
+from lectures_lib.tasks.alignment import align, context_places, find_answer, quote, read, read_question, read_words, words_of
+from lectures_lib.tasks.task_heads import UNLABELLED
 from lectures_lib.tokenization import WordPiece
 
 WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")

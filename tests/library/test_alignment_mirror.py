@@ -7,10 +7,10 @@ import pytest
 from tokenizers import Tokenizer
 
 from lectures_lib import data
-from lectures_lib.alignment import align, context_places, find_answer, quote, read_question, read_words, words_of
-from lectures_lib.heads import UNLABELLED
 from lectures_lib.metrics import normalise_answer
-from lectures_lib.minilm import checkpoint
+from lectures_lib.models.minilm import checkpoint
+from lectures_lib.tasks.alignment import align, context_places, find_answer, quote, read_question, read_words, words_of
+from lectures_lib.tasks.task_heads import UNLABELLED
 from lectures_lib.tokenization import WordPiece
 
 HERE = Path(__file__).resolve().parents[2]

@@ -12,23 +12,25 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lectures_lib import data, heads, packing, sentence_bert, word2vec
-from lectures_lib.attention import MultiHeadAttention, padding_mask, scaled_dot_product_attention, split_heads
-from lectures_lib.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib import data
+from lectures_lib.blocks.attention import MultiHeadAttention, padding_mask, scaled_dot_product_attention, split_heads
+from lectures_lib.blocks.layers import ACTIVATIONS, TokenEmbedding
+from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions
+from lectures_lib.blocks.recording import record
 from lectures_lib.checks import check_lengths
 from lectures_lib.data import WordVocabulary
 from lectures_lib.decoding import LanguageModelWithCache
-from lectures_lib.language_model import LanguageModel, LanguageModelConfig
-from lectures_lib.layers import ACTIVATIONS, TokenEmbedding
-from lectures_lib.positions import LearnedPositions, SinusoidalPositions
-from lectures_lib.pretraining import mask_tokens
-from lectures_lib.recording import record
-from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig
+from lectures_lib.models import word2vec
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
+from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from lectures_lib.models.transformer import Transformer, TransformerConfig, shift_right
+from lectures_lib.models.vit import ViT, ViTConfig, patches
+from lectures_lib.tasks import sentence_bert, task_heads
 from lectures_lib.tokenization import BPE, Vocabulary, WordPiece
 from lectures_lib.tokenization.byte_level import BYTE_OF_CHARACTER
-from lectures_lib.training import fit
-from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
-from lectures_lib.vit import ViT, ViTConfig, patches
+from lectures_lib.training import fit, packing
+from lectures_lib.training.pretraining import mask_tokens
 
 CONFIGS = {
     "Transformer": (TransformerConfig.TINY, Transformer),
@@ -291,8 +293,8 @@ def test_another_models_optimizer_is_refused():
 
 
 def test_a_target_of_minus_100_is_a_number_where_targets_are_numbers():
-    from lectures_lib.fine_tuning import Batch
-    from lectures_lib.heads import UNLABELLED
+    from lectures_lib.tasks.fine_tuning import Batch
+    from lectures_lib.tasks.task_heads import UNLABELLED
 
     empty = torch.zeros(3, 1).long()
     assert Batch(empty, empty, empty[:, 0], torch.tensor([-100.0, 1.0, 2.0])).n_targets == 3
@@ -347,7 +349,11 @@ def words_of(n, d=3):
         (lambda: word2vec.WordVectors(["a", "b"], np.eye(2)), TypeError, "got a ndarray"),
         (lambda: shift_right(torch.tensor([1, 2]), 0), ValueError, r"got a tensor of shape \(2,\)"),
         (lambda: shift_right(TOKENS, 0.5), TypeError, r"begin must be a token id.*got 0\.5"),
-        (lambda: heads.best_spans(heads.SpanScores(*torch.zeros(2, 1, 3)), torch.tensor([[0, 1, 1]])), ValueError, "got torch.int64"),
+        (
+            lambda: task_heads.best_spans(task_heads.SpanScores(*torch.zeros(2, 1, 3)), torch.tensor([[0, 1, 1]])),
+            ValueError,
+            "got torch.int64",
+        ),
         (lambda: patches(torch.zeros(1, 8, 8), 2), ValueError, r"got a tensor of shape \(1, 8, 8\)"),
         (lambda: MultiHeadAttention(8, 2)(torch.ones(1, 2, 7)), ValueError, r"query must be \(batch, n, 8\), got .*\(1, 2, 7\)"),
         (lambda: MultiHeadAttention(8, 2)(torch.ones(2, 2, 8), torch.ones(3, 2, 8)), ValueError, "a batch of 2 queries, and of 3"),

@@ -11,7 +11,7 @@ from jaxtyping import TypeCheckError
 from torch import nn
 from torch.testing import assert_close
 
-from lectures_lib.attention import (
+from lectures_lib.blocks.attention import (
     MultiHeadAttention,
     attention_weights,
     causal_mask,
@@ -21,7 +21,7 @@ from lectures_lib.attention import (
     scaled_dot_product_attention,
     split_heads,
 )
-from lectures_lib.recording import record
+from lectures_lib.blocks.recording import record
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
 GRADIENT_TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from lectures_lib.attention_statistics import best_heads, governor_hits, head_statistics, parsed
+from lectures_lib.analysis.attention_statistics import best_heads, governor_hits, head_statistics, parsed
 
 
 def looks(n, where):

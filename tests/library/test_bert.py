@@ -8,9 +8,9 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
-from lectures_lib import minilm
-from lectures_lib.bert import Bert, BertConfig, BertForPreTraining
-from lectures_lib.recording import record
+from lectures_lib.blocks.recording import record
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 
 SIZES = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
 TOKENS = torch.randint(0, 50, (3, 9), generator=torch.Generator().manual_seed(0))

@@ -8,11 +8,11 @@ import torch
 import transformers
 from torch.testing import assert_close
 
-from lectures_lib import pretrained
-from lectures_lib.bert import Bert, BertConfig, BertForPreTraining, bert_config
-from lectures_lib.heads import MultipleChoice, SentenceClassifier, SentenceRegressor, SpanExtractor, TokenTagger
-from lectures_lib.layers import ACTIVATIONS
-from lectures_lib.vit import ViT, ViTConfig, vit_config
+from lectures_lib.blocks.layers import ACTIVATIONS
+from lectures_lib.models import hugging_face
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining, bert_config
+from lectures_lib.models.vit import ViT, ViTConfig, vit_config
+from lectures_lib.tasks.task_heads import MultipleChoice, SentenceClassifier, SentenceRegressor, SpanExtractor, TokenTagger
 
 BERT = BertConfig(11, d_model=8, n_layers=2, n_heads=2, d_ff=12, max_len=9, dropout=0.1)
 OF_BERT = [{"activation": name} for name in ACTIVATIONS]
@@ -140,4 +140,4 @@ def test_sizes_given_as_height_and_width():
 
 
 def test_each_activation_comes_back_from_its_written_name():
-    assert {pretrained.ACTIVATIONS[pretrained.activation_written(name)] for name in ACTIVATIONS} == set(ACTIVATIONS)
+    assert {hugging_face.ACTIVATIONS[hugging_face.activation_written(name)] for name in ACTIVATIONS} == set(ACTIVATIONS)

@@ -7,10 +7,10 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from lectures_lib.bert import BertConfig, BertForPreTraining
-from lectures_lib.language_model import LanguageModel, LanguageModelConfig
-from lectures_lib.transformer import Transformer, TransformerConfig
-from lectures_lib.vit import ViT, ViTConfig
+from lectures_lib.models.bert import BertConfig, BertForPreTraining
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
+from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.models.vit import ViT, ViTConfig
 
 SMALL = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 32, "dropout": 0.0}
 

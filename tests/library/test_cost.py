@@ -8,12 +8,12 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from lectures_lib import cost
-from lectures_lib.attention import causal_mask, scaled_dot_product_attention
-from lectures_lib.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.blocks.attention import causal_mask, scaled_dot_product_attention
+from lectures_lib.blocks.layers import Encoder
 from lectures_lib.decoding.cache import KeyValueCache, encoder_block_with_cache
-from lectures_lib.layers import Encoder
-from lectures_lib.transformer import Transformer, TransformerConfig
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.training import cost
 
 BERT = BertConfig(70, d_model=24, n_layers=3, n_heads=4, d_ff=40, dropout=0.0, max_len=20)
 TRANSFORMER = TransformerConfig(50, d_model=24, n_heads=3, n_layers=2, d_ff=40, dropout=0.0, max_len=30)
@@ -135,7 +135,7 @@ def test_activations_are_what_autograd_keeps(batch, n, explicit, monkeypatch):
     encoder = Encoder(BERT.n_layers, BERT.d_model, BERT.n_heads, BERT.d_ff, activation="gelu").train()
     x = torch.randn(batch, n, BERT.d_model, requires_grad=True)
     if explicit:
-        monkeypatch.setattr("lectures_lib.attention.fused_attention", scaled_dot_product_attention)
+        monkeypatch.setattr("lectures_lib.blocks.attention.fused_attention", scaled_dot_product_attention)
     kept = kept_bytes(lambda: encoder(x), encoder)
     assert kept == sum(cost.activation_bytes(BERT, n, batch, explicit).values())
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
+from lectures_lib.blocks.recording import record
 from lectures_lib.decoding import (
     Decoded,
     LanguageModelWithCache,
@@ -27,9 +28,8 @@ from lectures_lib.decoding import (
     n_best,
     sample,
 )
+from lectures_lib.models.transformer import Transformer, TransformerConfig, shift_right
 from lectures_lib.modes import evaluating
-from lectures_lib.recording import record
-from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
 from tests.helpers.marian_twins import marian_twins
 from tests.helpers.models import jiggle
 
@@ -455,7 +455,7 @@ def test_half_precision_scores_are_added_up_in_full(decode):
 
 
 def language_model(max_len=8):
-    from lectures_lib.language_model import LanguageModel, LanguageModelConfig
+    from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 
     return LanguageModel(LanguageModelConfig(11, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=max_len)).eval()
 

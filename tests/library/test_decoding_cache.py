@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib.attention import causal_mask, padding_mask
+from lectures_lib.blocks.attention import causal_mask, padding_mask
+from lectures_lib.blocks.layers import DecoderBlock, EncoderBlock
 from lectures_lib.decoding.cache import KeyValueCache, decoder_block_with_cache, encoder_block_with_cache
-from lectures_lib.layers import DecoderBlock, EncoderBlock
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])

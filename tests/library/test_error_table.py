@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from lectures_lib.error_table import ErrorTable
+from lectures_lib.show.error_table import ErrorTable
 
 COLUMNS = {"sentence": ["a <b>bold</b> claim", "fine"], "said": ["bad", "good"], "sure": [0.8765, 1.0], "words": [4, 1]}
 

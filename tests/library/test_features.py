@@ -10,12 +10,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from torch.testing import assert_close
 from transformers import AutoTokenizer, BertModel
 
-from lectures_lib import data, features, minilm
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.features import COMBINATIONS, FeatureTagger, LayerCombination
-from lectures_lib.recording import record
+from lectures_lib import data
+from lectures_lib.analysis import features
+from lectures_lib.analysis.features import COMBINATIONS, FeatureTagger, LayerCombination
+from lectures_lib.blocks.recording import record
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.tasks.word_level import cut_words, word_states
 from lectures_lib.tokenization import WordPiece
-from lectures_lib.word_level import cut_words, word_states
 
 MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub")
 SENTENCES = [

@@ -8,12 +8,20 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib import fine_tuning
-from lectures_lib.alignment import context_places, quote
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.fine_tuning import batches, collate, fine_tune, predict, scores
-from lectures_lib.heads import UNLABELLED, MultipleChoice, SentenceClassifier, SentenceRegressor, SpanExtractor, SpanScores, TokenTagger
-from lectures_lib.minilm import checkpoint
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.models.minilm import checkpoint
+from lectures_lib.tasks import fine_tuning
+from lectures_lib.tasks.alignment import context_places, quote
+from lectures_lib.tasks.fine_tuning import batches, collate, fine_tune, predict, scores
+from lectures_lib.tasks.task_heads import (
+    UNLABELLED,
+    MultipleChoice,
+    SentenceClassifier,
+    SentenceRegressor,
+    SpanExtractor,
+    SpanScores,
+    TokenTagger,
+)
 from lectures_lib.tokenization import WordPiece
 
 WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from lectures_lib.frames import Frames
+from lectures_lib.show.frames import Frames
 
 
 def draw(ax, height):

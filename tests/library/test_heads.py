@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lectures_lib import minilm
-from lectures_lib.bert import Bert, BertConfig, BertForPreTraining
-from lectures_lib.heads import (
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.tasks.task_heads import (
     UNLABELLED,
     MultipleChoice,
     SentenceClassifier,

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lectures_lib import data, minilm
+from lectures_lib import data
 from lectures_lib.data import labelled
 from lectures_lib.metrics import bio_errors
+from lectures_lib.models import minilm
+from lectures_lib.tasks.word_level import cut_words
 from lectures_lib.tokenization import WordPiece
-from lectures_lib.word_level import cut_words
 
 KEYS = {
     "sentiment": {"text": str, "label": int},

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
+from lectures_lib.blocks.recording import record
 from lectures_lib.decoding import beam, greedy, sample, stepwise
-from lectures_lib.language_model import LanguageModel, LanguageModelConfig
-from lectures_lib.recording import record
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from tests.helpers.models import jiggle, largest_difference
 
 SMALLEST = LanguageModelConfig(13, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=16)

@@ -8,9 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch.testing import assert_close
 
-from lectures_lib.attention import causal_mask, padding_mask
-from lectures_lib.checks import check_lengths, check_tokens
-from lectures_lib.layers import (
+from lectures_lib.blocks.attention import causal_mask, padding_mask
+from lectures_lib.blocks.layers import (
     ACTIVATIONS,
     Decoder,
     DecoderBlock,
@@ -20,6 +19,7 @@ from lectures_lib.layers import (
     Residual,
     TokenEmbedding,
 )
+from lectures_lib.checks import check_lengths, check_tokens
 from tests.helpers.models import jiggle, largest_difference
 from tests.helpers.torch_twins import decoder_block_state, encoder_block_state, torch_transformer
 

@@ -9,9 +9,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
-from lectures_lib import marian, pretrained
 from lectures_lib.decoding import greedy
-from lectures_lib.transformer import Transformer, TransformerConfig
+from lectures_lib.models import hugging_face, marian
+from lectures_lib.models.transformer import Transformer, TransformerConfig
 from tests.helpers.marian_twins import SIZES, their_model
 
 
@@ -131,15 +131,15 @@ def test_what_is_fetched_from_the_hub(tmp_path, monkeypatch, held):
         return str(tmp_path)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    assert pretrained.checkpoint_folder("owner/name") == tmp_path
+    assert hugging_face.checkpoint_folder("owner/name") == tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == held[:2]
 
 
 def test_rename_copies_placeholders():
     state = {"a.3.b.weight": torch.ones(1), "skip.7": torch.zeros(1)}
-    assert list(pretrained.rename(state, {"a.{i}.b.{kind}": "ours.{kind}.{i}"}, ["skip.{i}"])) == ["ours.weight.3"]
+    assert list(hugging_face.rename(state, {"a.{i}.b.{kind}": "ours.{kind}.{i}"}, ["skip.{i}"])) == ["ours.weight.3"]
     with pytest.raises(ValueError, match=r"does not know: axb"):
-        pretrained.rename({"axb": torch.ones(1)}, {"a.b": "c"})  # a dot is a dot
+        hugging_face.rename({"axb": torch.ones(1)}, {"a.b": "c"})  # a dot is a dot
 
 
 # ------------------------------------------------------------------------------------------------------------- the vocabulary

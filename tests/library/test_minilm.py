@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lectures_lib import minilm
+from lectures_lib.models import minilm
 
 TEXT = "The animal didn't cross the street because it was too tired."
 

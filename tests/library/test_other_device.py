@@ -4,14 +4,14 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib import fine_tuning, heads
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.features import word_vectors
-from lectures_lib.minilm import checkpoint
-from lectures_lib.perturbed_masking import impact_matrix
-from lectures_lib.sentence_bert import SentenceBert
+from lectures_lib.analysis.features import word_vectors
+from lectures_lib.analysis.perturbed_masking import impact_matrix
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.models.minilm import checkpoint
+from lectures_lib.tasks import fine_tuning, task_heads
+from lectures_lib.tasks.sentence_bert import SentenceBert
+from lectures_lib.tasks.word_level import cut_words, word_attention, word_states
 from lectures_lib.tokenization import WordPiece
-from lectures_lib.word_level import cut_words, word_attention, word_states
 from tests.helpers.other_device import Elsewhere, other_device
 
 WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")
@@ -31,10 +31,10 @@ def body():
 
 
 HEADS = {
-    "sentences": lambda: heads.SentenceClassifier(body(), 2),
-    "choices": lambda: heads.MultipleChoice(body()),
-    "tagged": lambda: heads.TokenTagger(body(), 3),
-    "questions": lambda: heads.SpanExtractor(body()),
+    "sentences": lambda: task_heads.SentenceClassifier(body(), 2),
+    "choices": lambda: task_heads.MultipleChoice(body()),
+    "tagged": lambda: task_heads.TokenTagger(body(), 3),
+    "questions": lambda: task_heads.SpanExtractor(body()),
 }
 READERS = {
     "word_states": (body, lambda model: word_states(model, WORDPIECE, SENTENCES)),

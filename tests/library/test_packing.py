@@ -8,9 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from lectures_lib import minilm, packing
-from lectures_lib.attention import causal_mask
-from lectures_lib.bert import Bert, BertConfig
+from lectures_lib.blocks.attention import causal_mask
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.training import packing
 
 CONFIG = BertConfig(40, d_model=16, n_layers=2, n_heads=4, d_ff=32, dropout=0.0, max_len=12)
 

@@ -6,9 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib import minilm
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.perturbed_masking import (
+from lectures_lib.analysis.perturbed_masking import (
     chain,
     discounted,
     eisner,
@@ -20,6 +18,8 @@ from lectures_lib.perturbed_masking import (
     spanning_tree,
     uuas,
 )
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.tokenization import WordPiece
 
 WORDS = ["The", "flightless", "birds", "ate", "."]

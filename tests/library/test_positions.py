@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lectures_lib.positions import LearnedPositions, SinusoidalPositions, frequencies, shift_matrix, sinusoidal_positions
+from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions, frequencies, shift_matrix, sinusoidal_positions
 
 
 def test_the_formula_by_hand():

@@ -11,8 +11,10 @@ from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 
 from lectures_lib import data
-from lectures_lib.bert import BertConfig, BertForPreTraining, PreTrainingScores
-from lectures_lib.pretraining import (
+from lectures_lib.models.bert import BertConfig, BertForPreTraining, PreTrainingScores
+from lectures_lib.tokenization import WordPiece
+from lectures_lib.training import bert_schedule, fit
+from lectures_lib.training.pretraining import (
     MaskingRates,
     PreTrainingBatches,
     evaluate,
@@ -22,8 +24,6 @@ from lectures_lib.pretraining import (
     pretraining_loss,
     sentence_pairs,
 )
-from lectures_lib.tokenization import WordPiece
-from lectures_lib.training import bert_schedule, fit
 
 MASK, WORDS = 4, range(5, 1000)
 DOCUMENTS = [

@@ -4,9 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib import minilm
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.probing import (
+from lectures_lib.analysis.probing import (
     Probe,
     Probed,
     ScalarMix,
@@ -21,8 +19,10 @@ from lectures_lib.probing import (
     most_frequent_labels,
     probe_accuracy,
 )
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.tasks.word_level import attention_between_words, cut_words, word_attention, word_states
 from lectures_lib.tokenization import WordPiece
-from lectures_lib.word_level import attention_between_words, cut_words, word_attention, word_states
 
 SENTENCES = [["The", "flightless", "birds", "ate", "quinoa", "."], ["Yes", "!"], ["An", "unbelievably", "long-winded", "speech"]]
 

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib.attention import MultiHeadAttention, causal_mask
-from lectures_lib.layers import DecoderBlock, Encoder
-from lectures_lib.recording import record
-from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig, alignment
+from lectures_lib.blocks.attention import MultiHeadAttention, causal_mask
+from lectures_lib.blocks.layers import DecoderBlock, Encoder
+from lectures_lib.blocks.recording import record
+from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqConfig, alignment
 
 
 def test_what_is_seen_of_a_block_is_what_was_computed():

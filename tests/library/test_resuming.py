@@ -12,8 +12,7 @@ from torch import nn, optim
 from torch.optim import lr_scheduler as schedules
 from torch.optim.swa_utils import SWALR
 
-from lectures_lib import checkpoints
-from lectures_lib.training import fit
+from lectures_lib.training import checkpoints, fit
 from tests.helpers.training_run import Samples, squared_error, train
 
 STEPS, STOP = 14, 6

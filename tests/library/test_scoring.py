@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib.scoring import AdditiveScore, GeneralScore, dot_score, scaled_dot_score
+from lectures_lib.blocks.scoring import AdditiveScore, GeneralScore, dot_score, scaled_dot_score
 
 
 def pairwise(score, Q, K):

@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from lectures_lib import minilm
-from lectures_lib import sentence_bert as ours
-from lectures_lib.bert import Bert, BertConfig
-from lectures_lib.sentence_bert import SentenceBert, Siamese, SiameseBatches, search
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.tasks import sentence_bert as ours
+from lectures_lib.tasks.sentence_bert import SentenceBert, Siamese, SiameseBatches, search
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import fit
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from lectures_lib.blocks.recording import record
 from lectures_lib.decoding import StepModel, StepState, stepwise
-from lectures_lib.recording import record
-from lectures_lib.seq2seq import Seq2Seq, Seq2SeqConfig
-from lectures_lib.seq2seq import alignment as alignment_of
+from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from lectures_lib.models.seq2seq import alignment as alignment_of
 
 CONFIG = Seq2SeqConfig(source_vocab_size=11, target_vocab_size=13, d_embedding=6, d_hidden=8)
 KINDS = [None, "additive", "dot", "general"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lectures_lib import stepper
-from lectures_lib.stepper import Html, Stepper, bars, beside, join, line, note, part, pieces, table
+from lectures_lib.show import stepper
+from lectures_lib.show.stepper import Html, Stepper, bars, beside, join, line, note, part, pieces, table
 
 HOSTILE = [
     "<script>alert(1)</script>",

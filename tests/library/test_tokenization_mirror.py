@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
-from lectures_lib.minilm import checkpoint
+from lectures_lib.models.minilm import checkpoint
 from lectures_lib.tokenization import BPE, WordPiece
 from tests.helpers.tokenizer_peers import learned, pairs, peer_of
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from lectures_lib.minilm import checkpoint
+from lectures_lib.models.minilm import checkpoint
 from lectures_lib.tokenization import BasicTokenizer, Merge, WordPiece
 from lectures_lib.tokenization.basic import CHINESE, is_chinese, is_punctuation
 from lectures_lib.tokenization.pairs import replace_pair

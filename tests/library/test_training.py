@@ -16,8 +16,15 @@ from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 
-from lectures_lib import checkpoints
-from lectures_lib.training import Stream, bert_schedule, fit, label_smoothed_cross_entropy, transformer_schedule, translation_loss
+from lectures_lib.training import (
+    Stream,
+    bert_schedule,
+    checkpoints,
+    fit,
+    label_smoothed_cross_entropy,
+    transformer_schedule,
+    translation_loss,
+)
 from tests.helpers import training_run
 from tests.helpers.training_run import Sample, Samples, squared_error, start, train
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lectures_lib.positions import sinusoidal_positions
-from lectures_lib.recording import record
-from lectures_lib.transformer import Transformer, TransformerConfig, shift_right
+from lectures_lib.blocks.positions import sinusoidal_positions
+from lectures_lib.blocks.recording import record
+from lectures_lib.models.transformer import Transformer, TransformerConfig, shift_right
 from tests.helpers.models import jiggle, largest_difference
 from tests.helpers.torch_twins import torch_transformer
 

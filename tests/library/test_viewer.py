@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import torch
 
-import lectures_lib.viewer as viewer
-from lectures_lib.viewer import AttentionViewer, quantise
+import lectures_lib.show.viewer as viewer
+from lectures_lib.show.viewer import AttentionViewer, quantise
 
 TOKENS = ["[CLS]", "the", "cat", "sat"]
 HOSTILE = [

@@ -7,11 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from lectures_lib import vit
-from lectures_lib.pretrained import load_into, rename
-from lectures_lib.recording import record
-from lectures_lib.rollout import rollout
-from lectures_lib.vit import ViT, ViTConfig, interpolate_positions, patches, unpatch
+from lectures_lib.analysis.rollout import rollout
+from lectures_lib.blocks.recording import record
+from lectures_lib.models import vit
+from lectures_lib.models.hugging_face import load_into, rename
+from lectures_lib.models.vit import ViT, ViTConfig, interpolate_positions, patches, unpatch
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
 IMAGES = torch.randn(3, 3, 12, 12, generator=torch.Generator().manual_seed(0))

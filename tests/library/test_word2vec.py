@@ -7,10 +7,10 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from lectures_lib import word2vec
 from lectures_lib.data.words import WordVocabulary
+from lectures_lib.models import word2vec
+from lectures_lib.models.word2vec import SkipGram, SkipGramBatches, WordVectors
 from lectures_lib.training import fit
-from lectures_lib.word2vec import SkipGram, SkipGramBatches, WordVectors
 
 
 def sigma(x):

@@ -7,7 +7,7 @@ import torch
 from sitemap import ROOT, pages
 
 from lectures_lib.data.book import Question, Section
-from lectures_lib.sentence_bert import cosines, search
+from lectures_lib.tasks.sentence_bert import cosines, search
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import ask

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sitemap import ROOT
 
-from lectures_lib.error_table import ErrorTable
+from lectures_lib.show.error_table import ErrorTable
 
 pytestmark = pytest.mark.browser
 COLUMNS = {

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from lectures_lib.stepper import Stepper, bars, beside, line, note, part, pieces, table
+from lectures_lib.show.stepper import Stepper, bars, beside, line, note, part, pieces, table
 
 pytestmark = pytest.mark.browser
 CHAPTER = "notebooks/07_subwords.html"

@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 
-from lectures_lib.viewer import AttentionViewer
+from lectures_lib.show.viewer import AttentionViewer
 
 pytestmark = pytest.mark.browser
 TOKENS = ["[CLS]", "the", "animal", "was", "tired"]

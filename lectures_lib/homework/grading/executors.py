@@ -87,7 +87,7 @@ class Dask:
         try:
             import distributed
         except ImportError:
-            raise ValueError("grading on a cluster needs dask.distributed: pip install distributed") from None
+            raise ValueError("grading on a cluster needs dask.distributed: pip install 'lectures-lib[cluster]'") from None
         self._distributed = distributed
         try:
             self._client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)

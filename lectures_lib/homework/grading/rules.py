@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -249,13 +248,6 @@ class Rules(BaseModel):
         left = f", but {policy.floor_percent:g} % of them are left in any case" if policy.floor_percent else ""
         of = "what was earned" if policy.of == "earned" else f"the {score.out_of:g} possible points"
         return f"{late} Each started day takes {policy.percent_per_day:g} % of {of}{left}: {deducted:g} points."
-
-
-def load(path: Path, homework: Homework) -> Rules:
-    """The rules of a homework from a course's YAML file: `course_file.load`."""
-    from lectures_lib.homework.grading import course_file  # it is built on this module
-
-    return course_file.load(path, homework)
 
 
 def full_name(homework: Homework, name: str) -> str:

@@ -5,9 +5,9 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
+from lectures_lib.blocks.positions import sinusoidal_positions as published_positions
 from lectures_lib.homework.hw1.inputs import normal, restless_permutation, sizes
 from lectures_lib.homework.questions import Case, Misconception, Question
-from lectures_lib.positions import sinusoidal_positions as published_positions
 
 
 def _order_cases(g: Generator) -> list[Case]:

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from lectures_lib.attention import MultiHeadAttention
+from lectures_lib.blocks.attention import MultiHeadAttention
 from lectures_lib.homework.hw1.inputs import normal
 from lectures_lib.homework.hw2.encoder_block import different_heads, padding, some_sizes, some_state
 from lectures_lib.homework.questions import Case, Misconception, Question

@@ -25,7 +25,7 @@ PRELOADED = (
     "numpy",
     "matplotlib.pyplot",
     "lectures_lib.data",
-    "lectures_lib.plots",
+    "lectures_lib.show.plots",
     "asyncio",
 )
 MAX_MESSAGE = 1 << 16

@@ -38,7 +38,7 @@ torch="$(grep '^torch==' constraints.txt)"
 # uv knows where the builds of torch for CPUs are kept; the usual one brings gigabytes for GPUs.
 /opt/grader/bin/pip install --quiet uv
 /opt/grader/bin/uv pip install --quiet --python /opt/grader/bin/python --torch-backend=cpu "$torch" || /opt/grader/bin/pip install "$torch"
-/opt/grader/bin/pip install --constraint constraints.txt .
+/opt/grader/bin/pip install --constraint constraints.txt ".[grading]"
 cd / && /opt/grader/bin/python -m lectures_lib.homework grade --help >/dev/null  # better now than with the first submission
 """
 

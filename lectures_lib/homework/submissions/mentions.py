@@ -30,7 +30,7 @@ _FIRST_NAME = re.compile(r"(?<![\w.])(\w+)(?=\.)")
 
 
 def mentions(cells: list[str], names: Iterable[str]) -> tuple[str, ...]:
-    """Those of these names ("MultiheadAttention", "nn.functional.unfold", "lectures_lib.attention") that the cells make use of.
+    """Those of these names ("MultiheadAttention", "nn.functional.unfold", "lectures_lib.blocks.attention") that the cells make use of.
 
     It does not matter how they were imported or what they were called afterwards. Comments and texts do not count, and neither does what
     the cells define themselves under such a name.
@@ -208,7 +208,7 @@ def _mentioned(node: ast.AST, names: _Names) -> list[str]:
 
 
 def _asked_for(call: ast.Call, names: _Names) -> list[str]:
-    """What a call names in a text: getattr(F, "unfold"), import_module("lectures_lib.vit")."""
+    """What a call names in a text: getattr(F, "unfold"), import_module("lectures_lib.models.vit")."""
     texts = [argument.value for argument in call.args[:2] if isinstance(argument, ast.Constant) and isinstance(argument.value, str)]
     if not texts or not isinstance(call.func, ast.Name | ast.Attribute):
         return []

@@ -13,9 +13,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lectures_lib import pretrained
+from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, initialise
 from lectures_lib.checks import at_the_door, check_config, check_images
-from lectures_lib.layers import ACTIVATIONS, Encoder, initialise
+from lectures_lib.models import hugging_face
 
 
 def grid(height: int, width: int, patch_size: int) -> tuple[int, int]:
@@ -208,18 +208,18 @@ class ViT(nn.Module):
             FileNotFoundError: where there is no such checkpoint.
             ValueError: for options or names of weights that we do not know (they are listed), or a damaged file.
         """
-        folder = pretrained.checkpoint_folder(name)
-        facts = pretrained.read_config(folder)
+        folder = hugging_face.checkpoint_folder(name)
+        facts = hugging_face.read_config(folder)
         config = vit_config(facts)
-        model = cls(config, pretrained.label_names(facts, config.n_classes))
-        state = pretrained.rename(pretrained.read_state(folder), KEY_MAP | NEWER_KEY_MAP, IGNORED)
-        pretrained.load_into(model, from_convolution(state))
+        model = cls(config, hugging_face.label_names(facts, config.n_classes))
+        state = hugging_face.rename(hugging_face.read_state(folder), KEY_MAP | NEWER_KEY_MAP, IGNORED)
+        hugging_face.load_into(model, from_convolution(state))
         return model.eval()
 
     def save_pretrained(self, folder: str | Path) -> Path:
         """Write a checkpoint that Hugging Face's `ViTForImageClassification.from_pretrained` reads."""
-        state = pretrained.spelled_theirs(to_convolution(self.state_dict(), self.config), KEY_MAP)
-        return pretrained.write_checkpoint(folder, hugging_face_config(self.config, self.names), state)
+        state = hugging_face.spelled_theirs(to_convolution(self.state_dict(), self.config), KEY_MAP)
+        return hugging_face.write_checkpoint(folder, hugging_face_config(self.config, self.names), state)
 
 
 # ------------------------------------------------------------------------------------------- Hugging Face's names
@@ -291,7 +291,7 @@ def vit_config(theirs: dict[str, Any]) -> ViTConfig:
     problems = [f"model_type = {theirs.get('model_type')!r}"] if theirs.get("model_type", "vit") != "vit" else []
     problems += ["qkv_bias = False"] if not theirs.get("qkv_bias", True) else []
     activation = theirs.get("hidden_act", "gelu")
-    problems += [f"hidden_act = {activation!r}"] if activation not in pretrained.ACTIVATIONS else []
+    problems += [f"hidden_act = {activation!r}"] if activation not in hugging_face.ACTIVATIONS else []
     for name in ("image_size", "patch_size"):  # some files give height and width
         sides = theirs.get(name)
         if isinstance(sides, (list, tuple)):
@@ -301,7 +301,7 @@ def vit_config(theirs: dict[str, Any]) -> ViTConfig:
         raise ValueError(f"our ViT has no such option: {'; '.join(problems)}")
     classes = len(theirs["id2label"]) if "id2label" in theirs else 2  # Hugging Face's default, which its files leave out
     sizes = {ours: theirs[name] for name, ours in SIZES.items() if name in theirs}
-    return replace(ViTConfig.B16, n_classes=classes, **sizes | {"activation": pretrained.ACTIVATIONS[activation]})
+    return replace(ViTConfig.B16, n_classes=classes, **sizes | {"activation": hugging_face.ACTIVATIONS[activation]})
 
 
 def hugging_face_config(config: ViTConfig, names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -310,5 +310,5 @@ def hugging_face_config(config: ViTConfig, names: Sequence[str] | None = None) -
     fixed = {"qkv_bias": True, "id2label": labels}
     fixed["label2id"] = {label: int(i) for i, label in labels.items()}
     sizes = {theirs: getattr(config, ours) for theirs, ours in SIZES.items()}
-    sizes["hidden_act"] = pretrained.activation_written(config.activation)
+    sizes["hidden_act"] = hugging_face.activation_written(config.activation)
     return {"model_type": "vit", "architectures": ["ViTForImageClassification"], **sizes, **fixed}

@@ -55,7 +55,7 @@ class ErrorTable:
         )
         content = json.dumps([self.title, self.height, list(self.columns), rows])
         name = "errors-" + hashlib.sha256(content.encode()).hexdigest()[:10]
-        style, script = (files("lectures_lib").joinpath(f"error_table.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+        style, script = (files("lectures_lib.show").joinpath(f"error_table.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
         return PAGE.format(
             id=name,
             title=html.escape(self.title),

@@ -12,11 +12,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from lectures_lib.bert import Bert
+from lectures_lib.analysis.probing import ScalarMix
 from lectures_lib.data.batches import Batches, pad_texts
-from lectures_lib.probing import ScalarMix
+from lectures_lib.models.bert import Bert
+from lectures_lib.tasks.word_level import Cut, hidden_states
 from lectures_lib.tokenization import WordPiece
-from lectures_lib.word_level import Cut, hidden_states
 
 PIECES = ("first", "mean", "last")
 

@@ -12,10 +12,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.attention import causal_mask, padding_mask
+from lectures_lib.blocks.attention import causal_mask, padding_mask
+from lectures_lib.blocks.layers import ACTIVATIONS, Decoder, Encoder, TokenEmbedding, initialise
+from lectures_lib.blocks.positions import SinusoidalPositions
 from lectures_lib.checks import at_the_door, check_config, check_lengths
-from lectures_lib.layers import ACTIVATIONS, Decoder, Encoder, TokenEmbedding, initialise
-from lectures_lib.positions import SinusoidalPositions
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.alignment import n_pieces, warn_of_cuts
-from lectures_lib.bert import Bert
 from lectures_lib.checks import check_lengths
 from lectures_lib.data import Batches, pad
+from lectures_lib.models.bert import Bert
 from lectures_lib.modes import evaluating
+from lectures_lib.tasks.alignment import n_pieces, warn_of_cuts
 from lectures_lib.tokenization import WordPiece
 
 # ------------------------------------------------------------------------------------------------------- pooling

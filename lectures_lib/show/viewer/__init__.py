@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lectures_lib.viewer.static import describe, picture
+from lectures_lib.show.viewer.static import describe, picture
 
 __all__ = ["AttentionViewer", "quantise"]
 

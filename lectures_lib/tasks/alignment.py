@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lectures_lib.heads import UNLABELLED
+from lectures_lib.tasks.task_heads import UNLABELLED
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.tokenization.basic import clean_character
 

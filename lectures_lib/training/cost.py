@@ -4,8 +4,8 @@ An operation (FLOP) is one multiplication or one addition. Only matrix products 
 softmax, LayerNorm and activations are some per cent of the work. Every function takes the sizes from a model's configuration.
 """
 
-from lectures_lib.bert import BertConfig
-from lectures_lib.transformer import TransformerConfig
+from lectures_lib.models.bert import BertConfig
+from lectures_lib.models.transformer import TransformerConfig
 
 Parts = dict[str, int]
 

@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.bert import BertForPreTraining
 from lectures_lib.checks import check_whole_numbers
 from lectures_lib.data import pad
+from lectures_lib.models.bert import BertForPreTraining
 from lectures_lib.modes import evaluating
 from lectures_lib.tokenization import WordPiece
 

@@ -3,7 +3,7 @@
 Devlin et al. 2019, section 4 and appendix A.3: a few epochs, Adam with a small learning rate that rises, then falls.
 
     examples = fine_tuning.sentences(data.load("sentiment"), tokenizer)
-    model = heads.SentenceClassifier(Bert.from_pretrained(minilm.checkpoint()), n_classes=2)
+    model = task_heads.SentenceClassifier(Bert.from_pretrained(minilm.checkpoint()), n_classes=2)
     fine_tuning.fine_tune(model, fine_tuning.batches(examples, batch_size=32), epochs=3, rate=5e-5)
     fine_tuning.predict(model, examples)
 """
@@ -18,11 +18,12 @@ from jaxtyping import Int, Shaped
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import alignment, training
-from lectures_lib.alignment import MAX_LEN, Read, ReadWords
+from lectures_lib import training
 from lectures_lib.data import Batches, pad
-from lectures_lib.heads import UNLABELLED, Head, SentenceRegressor, SpanExtractor, SpanScores, TokenTagger, best_spans
 from lectures_lib.modes import evaluating
+from lectures_lib.tasks import alignment
+from lectures_lib.tasks.alignment import MAX_LEN, Read, ReadWords
+from lectures_lib.tasks.task_heads import UNLABELLED, Head, SentenceRegressor, SpanExtractor, SpanScores, TokenTagger, best_spans
 from lectures_lib.tokenization import WordPiece
 
 
@@ -221,7 +222,7 @@ def fine_tune(
     unless the dropout is 0.)
 
     Args:
-        model: a head from `lectures_lib.heads`, changed in place; in evaluation mode afterwards.
+        model: a head from `lectures_lib.tasks.task_heads`, changed in place; in evaluation mode afterwards.
         batches: what to learn from.
         epochs: how often to go through them.  The paper tried 2, 3 and 4.
         rate: the highest learning rate. The paper tried 5e-5, 3e-5 and 2e-5.
@@ -288,7 +289,7 @@ def predict(model: Head, examples: Sequence[Example], batch_size: int = 64, **op
     """What the model takes for right, for each example.
 
     Args:
-        model: a head from `lectures_lib.heads`.  examples: what to read; their targets are not looked at.
+        model: a head from `lectures_lib.tasks.task_heads`.  examples: what to read; their targets are not looked at.
         batch_size: how many at once.
         options: of `best_spans`, for a `SpanExtractor`: `max_length`, `threshold`.
 

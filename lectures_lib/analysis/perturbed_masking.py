@@ -12,10 +12,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lectures_lib.attention_statistics import check_heads
-from lectures_lib.bert import Bert
+from lectures_lib.analysis.attention_statistics import check_heads
+from lectures_lib.models.bert import Bert
+from lectures_lib.tasks.word_level import cut_words, hidden_states
 from lectures_lib.tokenization import WordPiece
-from lectures_lib.word_level import cut_words, hidden_states
 
 Edge = tuple[int, int]  # two words, counted from 0, the left one first
 

@@ -16,8 +16,8 @@ from jaxtyping import Float
 from safetensors.torch import load_file
 from torch import Tensor
 
-from lectures_lib.attention import MultiHeadAttention
-from lectures_lib.recording import record
+from lectures_lib.blocks.attention import MultiHeadAttention
+from lectures_lib.blocks.recording import record
 
 D_MODEL, N_HEADS, N_LAYERS = 384, 12, 6
 

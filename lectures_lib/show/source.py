@@ -34,7 +34,7 @@ def show(thing: Callable, docstring: bool = True) -> Source:
         ValueError: for something that is not defined in lectures_lib: only what the reader can look up there is shown.
     """
     path = Path(inspect.getsourcefile(inspect.unwrap(thing)) or "").resolve()
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[2]
     if root / "lectures_lib" not in path.parents:
         raise ValueError(f"{thing!r} is defined in {path.name}, not in lectures_lib")
     lines, _ = inspect.getsourcelines(inspect.unwrap(thing))

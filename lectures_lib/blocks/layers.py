@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.attention import MultiHeadAttention
+from lectures_lib.blocks.attention import MultiHeadAttention
 from lectures_lib.checks import at_the_door, check_name, check_size, check_tokens
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {

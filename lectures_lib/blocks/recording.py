@@ -18,7 +18,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from lectures_lib.attention import DotProductAttention, attention_weights
+from lectures_lib.blocks.attention import DotProductAttention, attention_weights
 
 
 class Recorded(dict[str, Any]):

@@ -20,9 +20,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib import pretrained
-from lectures_lib.bert import BODY, HEADS, IGNORED, OTHER_HEADS, Bert, hugging_face_config, initialise_as_bert, read_checkpoint
 from lectures_lib.checks import check_whole_numbers
+from lectures_lib.models import hugging_face
+from lectures_lib.models.bert import BODY, HEADS, IGNORED, OTHER_HEADS, Bert, hugging_face_config, initialise_as_bert, read_checkpoint
 
 UNLABELLED = -100  # the label of what has none: special tokens, padding, all pieces of a word but the first
 POOLER = "pooler."
@@ -81,32 +81,32 @@ class Head(nn.Module):
                 or with options or weights that we do not know.
         """
         config, state = read_checkpoint(name)
-        facts = pretrained.read_config(pretrained.checkpoint_folder(name))
+        facts = hugging_face.read_config(hugging_face.checkpoint_folder(name))
         theirs = {key: state.pop(key) for key in list(state) if not key.startswith(("embeddings.", "encoder.", POOLER))}
-        head = pretrained.rename(theirs, cls.keys, [key for key in (*HEADS, *OTHER_HEADS) if key not in cls.keys])
+        head = hugging_face.rename(theirs, cls.keys, [key for key in (*HEADS, *OTHER_HEADS) if key not in cls.keys])
         found = facts.get("architectures") or [cls.architecture]
         if "head.weight" not in head or found != [cls.architecture]:
             raise ValueError(f"{name} holds a {found[0]}, not the head of a {cls.__name__}; for a fresh head wrap Bert.from_pretrained")
-        body = pretrained.rename(state, BODY, IGNORED)
+        body = hugging_face.rename(state, BODY, IGNORED)
         if not cls.pools:
             d = config.d_model
             body = {"pooler.weight": torch.zeros(d, d), "pooler.bias": torch.zeros(d)} | body
-        model = pretrained.unfilled(lambda: cls._made(Bert(config), len(head["head.weight"]), facts))
-        pretrained.load_into(model, {f"bert.{key}": tensor for key, tensor in body.items()} | head)
+        model = hugging_face.unfilled(lambda: cls._made(Bert(config), len(head["head.weight"]), facts))
+        hugging_face.load_into(model, {f"bert.{key}": tensor for key, tensor in body.items()} | head)
         return model.eval()
 
     def save_pretrained(self, folder: str | Path) -> Path:
         """Write a checkpoint that Hugging Face's class of `architecture`, and its AutoModelFor… class, read."""
         body = {key: tensor for key, tensor in self.bert.state_dict().items() if self.pools or not key.startswith(POOLER)}
-        state = {f"bert.{key}": tensor for key, tensor in pretrained.spelled_theirs(body, BODY).items()}
-        state |= pretrained.spelled_theirs({f"head.{key}": tensor for key, tensor in self.head.state_dict().items()}, self.keys)
+        state = {f"bert.{key}": tensor for key, tensor in hugging_face.spelled_theirs(body, BODY).items()}
+        state |= hugging_face.spelled_theirs({f"head.{key}": tensor for key, tensor in self.head.state_dict().items()}, self.keys)
         config = hugging_face_config(self.bert.config, self.architecture) | {"classifier_dropout": self.dropout.p} | self._their_labels()
-        return pretrained.write_checkpoint(folder, config, state)
+        return hugging_face.write_checkpoint(folder, config, state)
 
     @classmethod
     def _made(cls, bert: Bert, n_out: int, facts: dict[str, Any]):
         """A model with this many classes, and the names that the checkpoint's config.json gives them."""
-        return cls(bert, n_out, pretrained.label_names(facts, n_out), facts.get("classifier_dropout"))
+        return cls(bert, n_out, hugging_face.label_names(facts, n_out), facts.get("classifier_dropout"))
 
     def _their_labels(self) -> dict[str, Any]:
         names = self.names or [f"LABEL_{i}" for i in range(self.head.out_features)]

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from lectures_lib.viewer import label as visible
+from lectures_lib.show.viewer import label as visible
 
 __all__ = ["Html", "Stepper", "bars", "beside", "join", "line", "note", "part", "pieces", "table"]
 

@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from lectures_lib.bert import Bert, Encoded
 from lectures_lib.checks import check_size
+from lectures_lib.models.bert import Bert, Encoded
 
 
 class Packed(NamedTuple):

@@ -13,9 +13,9 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from lectures_lib import pretrained
 from lectures_lib.decoding import beam
-from lectures_lib.transformer import Transformer, TransformerConfig
+from lectures_lib.models import hugging_face
+from lectures_lib.models.transformer import Transformer, TransformerConfig
 
 # Names in the checkpoint's config.json to ours.
 SIZES = {
@@ -67,12 +67,12 @@ def from_pretrained(name: str | Path) -> Transformer:
         FileNotFoundError: where there is no such checkpoint.
         ValueError: for one whose sizes, options or names we do not know; they are listed.
     """
-    folder = pretrained.checkpoint_folder(name)
-    model = Transformer(transformer_config(pretrained.read_config(folder)))
-    state = pretrained.rename(pretrained.read_state(folder), KEY_MAP, IGNORED)
+    folder = hugging_face.checkpoint_folder(name)
+    model = Transformer(transformer_config(hugging_face.read_config(folder)))
+    state = hugging_face.rename(hugging_face.read_state(folder), KEY_MAP, IGNORED)
     if "output_bias" in state:
         state["output_bias"] = state["output_bias"].flatten()  # saved as (1, vocab_size)
-    pretrained.load_into(model, state)
+    hugging_face.load_into(model, state)
     return model.eval()
 
 
@@ -86,12 +86,12 @@ def transformer_config(theirs: dict[str, Any]) -> TransformerConfig:
     problems = [f"{name} = {theirs.get(name)}" for name, expected in EXPECTED.items() if theirs.get(name) != expected]
     pairs = [(f"encoder_{size}", f"decoder_{size}") for size in ("layers", "attention_heads", "ffn_dim")]
     problems += [f"{a} = {theirs[a]} but {b} = {theirs[b]}" for a, b in pairs if theirs[a] != theirs[b]]
-    if theirs["activation_function"] not in pretrained.ACTIVATIONS:
+    if theirs["activation_function"] not in hugging_face.ACTIVATIONS:
         problems.append(f"activation_function = {theirs['activation_function']!r}")
     if problems:
         raise ValueError(f"our Transformer has no such option: {'; '.join(problems)}")
     sizes = {ours: theirs[name] for name, ours in SIZES.items()}
-    return TransformerConfig(**sizes, activation=pretrained.ACTIVATIONS[theirs["activation_function"]], sines_first=True)
+    return TransformerConfig(**sizes, activation=hugging_face.ACTIVATIONS[theirs["activation_function"]], sines_first=True)
 
 
 class MarianVocabulary:
@@ -109,7 +109,7 @@ class MarianVocabulary:
             from sentencepiece import SentencePieceProcessor
         except ImportError as error:
             raise FileNotFoundError("Marian's vocabulary needs a package that is not installed here: pip install sentencepiece") from error
-        folder = pretrained.checkpoint_folder(name, VOCABULARY_FILES)
+        folder = hugging_face.checkpoint_folder(name, VOCABULARY_FILES)
         missing = [file for file in VOCABULARY_FILES if not (folder / file).exists()]
         if missing:
             raise FileNotFoundError(f"{folder} holds no vocabulary: {', '.join(missing)} missing")

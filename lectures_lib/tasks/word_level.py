@@ -12,10 +12,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lectures_lib.attention import padding_mask
-from lectures_lib.bert import Bert
+from lectures_lib.blocks.attention import padding_mask
+from lectures_lib.blocks.recording import record
 from lectures_lib.data import pad
-from lectures_lib.recording import record
+from lectures_lib.models.bert import Bert
 from lectures_lib.tokenization import WordPiece
 
 

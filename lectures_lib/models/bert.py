@@ -12,11 +12,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib import pretrained
-from lectures_lib.attention import padding_mask
+from lectures_lib.blocks.attention import padding_mask
+from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, TokenEmbedding, initialise
+from lectures_lib.blocks.positions import LearnedPositions
 from lectures_lib.checks import at_the_door, check_asked, check_config, check_lengths, check_segments
-from lectures_lib.layers import ACTIVATIONS, Encoder, TokenEmbedding, initialise
-from lectures_lib.positions import LearnedPositions
+from lectures_lib.models import hugging_face
 
 
 @dataclass(frozen=True)
@@ -165,15 +165,15 @@ class Bert(nn.Module):
         """
         config, state = read_checkpoint(name)
         config = config if dropout is None else replace(config, dropout=dropout, attention_dropout=None)
-        body = pretrained.rename(state, BODY, [*IGNORED, *HEADS, *OTHER_HEADS])
-        model = pretrained.unfilled(lambda: cls(config))
-        pretrained.load_into(model, _with_pooler(name, body, config))
+        body = hugging_face.rename(state, BODY, [*IGNORED, *HEADS, *OTHER_HEADS])
+        model = hugging_face.unfilled(lambda: cls(config))
+        hugging_face.load_into(model, _with_pooler(name, body, config))
         return model.eval()
 
     def save_pretrained(self, folder: str | Path) -> Path:
         """Write a checkpoint that Hugging Face's `BertModel.from_pretrained` reads."""
-        state = pretrained.spelled_theirs(self.state_dict(), BODY)
-        return pretrained.write_checkpoint(folder, hugging_face_config(self.config, "BertModel"), state)
+        state = hugging_face.spelled_theirs(self.state_dict(), BODY)
+        return hugging_face.write_checkpoint(folder, hugging_face_config(self.config, "BertModel"), state)
 
 
 def _with_pooler(name: str | Path, body: dict[str, Tensor], config: BertConfig) -> dict[str, Tensor]:
@@ -252,22 +252,22 @@ class BertForPreTraining(nn.Module):
     def from_pretrained(cls, name: str | Path) -> "BertForPreTraining":
         """Like `Bert.from_pretrained`, with both heads. Raises ValueError for a checkpoint that lacks one."""
         config, state = read_checkpoint(name)
-        model = pretrained.unfilled(lambda: cls(config))
-        body = pretrained.rename({k: v for k, v in state.items() if not k.startswith("cls.")}, BODY, [*IGNORED, *OTHER_HEADS])
-        heads = pretrained.rename({k: v for k, v in state.items() if k.startswith("cls.")}, HEADS)
+        model = hugging_face.unfilled(lambda: cls(config))
+        body = hugging_face.rename({k: v for k, v in state.items() if not k.startswith("cls.")}, BODY, [*IGNORED, *OTHER_HEADS])
+        heads = hugging_face.rename({k: v for k, v in state.items() if k.startswith("cls.")}, HEADS)
         tied = heads.pop("tied", body["embeddings.tokens.weight"])
         if not torch.equal(tied, body["embeddings.tokens.weight"]):
             raise ValueError("cls.predictions.decoder.weight differs from the token vectors; in BERT the two are one matrix")
-        pretrained.load_into(model, {f"bert.{name}": tensor for name, tensor in body.items()} | heads)
+        hugging_face.load_into(model, {f"bert.{name}": tensor for name, tensor in body.items()} | heads)
         return model.eval()
 
     def save_pretrained(self, folder: str | Path) -> Path:
         """Write a checkpoint that Hugging Face's `BertForPreTraining.from_pretrained` reads."""
         state = self.state_dict()
         body = {name.removeprefix("bert."): tensor for name, tensor in state.items() if name.startswith("bert.")}
-        theirs = {f"bert.{name}": tensor for name, tensor in pretrained.spelled_theirs(body, BODY).items()}
-        theirs |= pretrained.spelled_theirs({name: tensor for name, tensor in state.items() if not name.startswith("bert.")}, HEADS)
-        return pretrained.write_checkpoint(folder, hugging_face_config(self.config, "BertForPreTraining"), theirs)
+        theirs = {f"bert.{name}": tensor for name, tensor in hugging_face.spelled_theirs(body, BODY).items()}
+        theirs |= hugging_face.spelled_theirs({name: tensor for name, tensor in state.items() if not name.startswith("bert.")}, HEADS)
+        return hugging_face.write_checkpoint(folder, hugging_face_config(self.config, "BertForPreTraining"), theirs)
 
 
 def initialise_as_bert(model: nn.Module, std: float = 0.02) -> None:
@@ -324,11 +324,11 @@ SIZES = {
 
 def read_checkpoint(name: str | Path) -> tuple[BertConfig, dict[str, Tensor]]:
     """A checkpoint's sizes, and its tensors under the body's own names: without the prefix that models with heads give them."""
-    folder = pretrained.checkpoint_folder(name)
-    config = bert_config(pretrained.read_config(folder))
+    folder = hugging_face.checkpoint_folder(name)
+    config = bert_config(hugging_face.read_config(folder))
     old = {"gamma": "weight", "beta": "bias"}  # what the first checkpoints called LayerNorm's parameters
     state = {}
-    for key, tensor in pretrained.read_state(folder).items():
+    for key, tensor in hugging_face.read_state(folder).items():
         *path, kind = key.removeprefix("bert.").split(".")
         state[".".join([*path, old.get(kind, kind)])] = tensor
     return config, state
@@ -344,12 +344,12 @@ def bert_config(theirs: dict[str, Any]) -> BertConfig:
     problems = [f"model_type = {theirs.get('model_type')!r}"] if theirs.get("model_type", "bert") != "bert" else []
     problems += [f"position_embedding_type = {positions!r}"] if positions != "absolute" else []
     activation = theirs.get("hidden_act", "gelu")
-    problems += [f"hidden_act = {activation!r}"] if activation not in pretrained.ACTIVATIONS else []
+    problems += [f"hidden_act = {activation!r}"] if activation not in hugging_face.ACTIVATIONS else []
     problems += ["is_decoder = True"] if theirs.get("is_decoder") else []
     if problems:
         raise ValueError(f"our BERT has no such option: {'; '.join(problems)}")
     sizes = {ours: theirs[name] for name, ours in SIZES.items() if name in theirs}
-    sizes["activation"] = pretrained.ACTIVATIONS[activation]
+    sizes["activation"] = hugging_face.ACTIVATIONS[activation]
     of_attention = sizes.get("attention_dropout", BertConfig.BASE.dropout)
     sizes["attention_dropout"] = None if of_attention == sizes.get("dropout", BertConfig.BASE.dropout) else of_attention
     return replace(BertConfig.BASE, **sizes)
@@ -358,7 +358,7 @@ def bert_config(theirs: dict[str, Any]) -> BertConfig:
 def hugging_face_config(config: BertConfig, architecture: str) -> dict[str, Any]:
     """Our configuration as Hugging Face writes it."""
     sizes = {theirs: getattr(config, ours) for theirs, ours in SIZES.items()}
-    sizes["hidden_act"] = pretrained.activation_written(config.activation)
+    sizes["hidden_act"] = hugging_face.activation_written(config.activation)
     if config.attention_dropout is None:
         sizes["attention_probs_dropout_prob"] = config.dropout
     fixed = {"pad_token_id": 0, "tie_word_embeddings": True}

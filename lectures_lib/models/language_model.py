@@ -10,10 +10,10 @@ from typing import ClassVar
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.attention import causal_mask
+from lectures_lib.blocks.attention import causal_mask
+from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, TokenEmbedding, initialise
+from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions
 from lectures_lib.checks import at_the_door, check_config, check_lengths
-from lectures_lib.layers import ACTIVATIONS, Encoder, TokenEmbedding, initialise
-from lectures_lib.positions import LearnedPositions, SinusoidalPositions
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """One training loop for every model of the book, from one CPU to several machines (chapter 8).
 
 It is the loop that the chapter writes in plain PyTorch (forward, backward, clip, step), with `accelerate` to put it on whatever
-devices there are, and `checkpoints` to survive their failures. The two papers' learning-rate schedules and label smoothing are
-here too. It knows no model: a function that it is given computes the loss.
+devices there are, and `checkpoints` to survive their failures. It knows no model: a function that it is given computes the loss.
 """
 
 import math
@@ -15,11 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lectures_lib import checkpoints
+from lectures_lib.checks import check_numbers
 from lectures_lib.modes import evaluating, modes_of, set_modes
+from lectures_lib.training import checkpoints
 
 
 @runtime_checkable
@@ -97,7 +96,7 @@ def fit(
             weights are those before the step; the last checkpoint stays.
         CheckpointError: for a checkpoint that is damaged or another run's; before training, for what cannot be saved.
     """
-    _check_numbers(steps=steps, accumulate=accumulate, save_every=save_every, evaluate_every=evaluate_every, clip=clip)
+    check_numbers(steps=steps, accumulate=accumulate, save_every=save_every, evaluate_every=evaluate_every, clip=clip)
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint=…, the file to resume from")
     _check_parts(model, batches, optimizer, scheduler, checkpoint)
@@ -151,81 +150,6 @@ def fit(
         model.to(home)
         set_modes(modes)
     return history
-
-
-def label_smoothed_cross_entropy(
-    logits: Float[Tensor, "*batch vocab"], targets: Int[Tensor, "*batch"], smoothing: float = 0.0, pad_id: int = 0
-) -> Float[Tensor, ""]:
-    """Cross-entropy with a target that gives `smoothing` of its probability to all words alike (Szegedy et al. 2016, section 7).
-
-    The mean is over the targets that are no padding. Equal to `F.cross_entropy` with `label_smoothing` and `ignore_index`, but for
-    a batch of padding only, whose loss is 0 here and NaN there.
-
-    Raises:
-        ValueError: for a smoothing below 0 or above 1, not one target for each row of logits, or a target that is no word.
-    """
-    real = _real_targets(logits, targets, smoothing, pad_id)
-    log_probs = logits.log_softmax(dim=-1)
-    losses = -log_probs.gather(-1, targets.masked_fill(~real, 0)[..., None])[..., 0]
-    if smoothing:  # else a word of probability 0 would count: 0 times an infinite loss is NaN
-        losses = (1 - smoothing) * losses - smoothing * log_probs.mean(dim=-1)
-    return losses.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)  # a batch of padding only has a loss of 0
-
-
-def _real_targets(logits: Tensor, targets: Tensor, smoothing: float, pad_id: int) -> Tensor:
-    """Which targets are no padding, once all is known to fit."""
-    if not 0 <= smoothing <= 1:
-        raise ValueError(f"label smoothing is a share between 0 and 1, got {smoothing}")
-    if targets.shape != logits.shape[:-1]:
-        raise ValueError(f"one target for each row of logits is needed: logits are {tuple(logits.shape)}, targets {tuple(targets.shape)}")
-    if targets.dtype != torch.long:
-        raise ValueError(f"targets are numbers of words, of type torch.int64 (.long()); got {targets.dtype}")
-    real = targets != pad_id
-    strange = targets[real & ((targets < 0) | (targets >= logits.shape[-1]))]
-    if len(strange):
-        raise ValueError(f"target {strange[0]} is none of the {logits.shape[-1]} words, 0 … {logits.shape[-1] - 1}, nor pad_id = {pad_id}")
-    return real
-
-
-def translation_loss(model: nn.Module, batch: Any, smoothing: float = 0.0) -> Float[Tensor, ""]:
-    """The loss of a translator on a `data.PairBatch`: each next token, given the right ones before it (teacher forcing)."""
-    logits = model(batch.source, batch.read, batch.source_lengths)
-    return label_smoothed_cross_entropy(logits, batch.predicted, smoothing)
-
-
-def transformer_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], float]:
-    """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), the learning rate of Vaswani et al. 2017, section 5.3.
-
-    It rises in a straight line for `warmup` steps, then falls with the root of the step. For `LambdaLR`, which multiplies the
-    optimizer's own rate by it: give the optimizer `lr=1`. LambdaLR counts from 0, the formula from 1.
-    """
-    _check_numbers(d_model=d_model, warmup=warmup)
-
-    def rate(steps_before: int) -> float:
-        step = steps_before + 1
-        return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-    return rate
-
-
-def bert_schedule(warmup: int, total: int) -> Callable[[int], float]:
-    """From 0 up to 1 in `warmup` steps, then down to 0 at step `total`, both in straight lines (Devlin et al. 2019, appendix A.2).
-
-    For `LambdaLR`, which multiplies the optimizer's own rate (BERT's: 1e-4) by it. BERT's own code lets the decay begin at step
-    0, so that the rate jumps down a little when the warm-up ends; this is the schedule as the paper words it.
-
-    Raises:
-        ValueError: for no step after the warm-up.
-    """
-    if not 0 <= warmup < total:
-        raise ValueError(f"the warm-up must end before the last step, got warmup = {warmup} and total = {total}")
-
-    def rate(steps_before: int) -> float:
-        if steps_before < warmup:
-            return steps_before / warmup
-        return max(0.0, (total - steps_before) / (total - warmup))
-
-    return rate
 
 
 class Named(NamedTuple):
@@ -324,11 +248,6 @@ def _bar(start: int, steps: int, shown: bool) -> Any:
     from tqdm.auto import tqdm
 
     return tqdm(initial=start, total=steps, disable=not shown, unit="step", mininterval=1.0)
-
-
-def _check_numbers(**numbers: float | int) -> None:
-    if wrong := {name: number for name, number in numbers.items() if number < 1 and (name != "clip" or number <= 0)}:
-        raise ValueError(f"must be at least 1 (clip: above 0): {', '.join(f'{name} = {number}' for name, number in wrong.items())}")
 
 
 def _check_parts(model: nn.Module, batches: Any, optimizer: Any, scheduler: Any, checkpoint: str | Path | None) -> None:

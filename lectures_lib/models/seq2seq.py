@@ -12,10 +12,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from lectures_lib.attention import padding_mask
+from lectures_lib.blocks.attention import padding_mask
+from lectures_lib.blocks.recording import Recorded
+from lectures_lib.blocks.scoring import AdditiveScore, GeneralScore, dot_score
 from lectures_lib.checks import at_the_door, check_config, check_lengths, check_tokens
-from lectures_lib.recording import Recorded
-from lectures_lib.scoring import AdditiveScore, GeneralScore, dot_score
 
 
 @dataclass(frozen=True)

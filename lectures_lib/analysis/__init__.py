@@ -1,0 +1,1 @@
+"""Looking into a trained model: attention, features, probes."""

@@ -1,0 +1,1 @@
+"""What a page shows: plots, viewers, steppers, tables, source code."""

@@ -1,0 +1,1 @@
+"""What a pre-trained body is used for: heads, fine-tuning, words, sentences."""

@@ -1,0 +1,16 @@
+"""Training: the loop, losses and schedules (chapter 8), checkpoints, pre-training data (chapter 13), packing and cost (chapter 18)."""
+
+from lectures_lib.training.loop import Epochs, History, Stream, fit
+from lectures_lib.training.losses import label_smoothed_cross_entropy, translation_loss
+from lectures_lib.training.schedules import bert_schedule, transformer_schedule
+
+__all__ = [
+    "Epochs",
+    "History",
+    "Stream",
+    "bert_schedule",
+    "fit",
+    "label_smoothed_cross_entropy",
+    "transformer_schedule",
+    "translation_loss",
+]
