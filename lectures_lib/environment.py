@@ -12,7 +12,7 @@ import torch
 
 
 def setup(seed: int = 0, threads: int = 2) -> torch.device:
-    """Seed every generator, pin the CPU threads, style the plots, and say what was done.
+    """Seed every generator, pin the CPU threads and style the plots. It says which GPU there is, and on a CPU nothing.
 
     Args:
         seed: for Python's, NumPy's and torch's generators. The same seed gives the same numbers on the same kind of machine.
@@ -26,7 +26,6 @@ def setup(seed: int = 0, threads: int = 2) -> torch.device:
     """
     if threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}")
-    from lectures_lib import __version__  # not at the top: this module is what `import lectures_lib` loads first
     from lectures_lib.show import plots  # not at the top: this module is what `import lectures_lib` loads first
 
     random.seed(seed)
@@ -34,7 +33,7 @@ def setup(seed: int = 0, threads: int = 2) -> torch.device:
     torch.manual_seed(seed)
     torch.set_num_threads(threads)
     plots.style()
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    where = torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {threads} threads"
-    print(f"lectures_lib {__version__}, torch {torch.__version__.split('+')[0]}, {where}, seed {seed}")
-    return device
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    print(torch.cuda.get_device_name())
+    return torch.device("cuda")

@@ -18,6 +18,8 @@ from typing import Any
 
 import torch
 
+from lectures_lib.files import write_whole
+
 FOLDER = Path(__file__).resolve().parent.parent / "book" / "results"
 QUOTE = re.compile(r"(?P<number>[-\d.,]*\d)(?P<unit>\s?[%×]?)\s*<!--\s+(?P<file>\w+):\s+(?P<key>\S+)\s+(?P<spec>\S+)\s+-->")
 
@@ -59,9 +61,7 @@ def save(name: str, results: dict[str, Any], title: str, seeds: list[int], folde
         "results": results,
     }
     path = folder / f"{name}.json"
-    draft = path.with_suffix(".json.draft")
-    draft.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     return path
 
 

@@ -84,9 +84,14 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from lectures_lib import data, decoding, metrics, training
 from lectures_lib.blocks.attention import causal_mask
-from lectures_lib.blocks.layers import EncoderBlock
-from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
-from lectures_lib.show import source
+from lectures_lib.blocks.layers import (
+    Encoder,
+    EncoderBlock,
+    TokenEmbedding,
+    initialise,
+)
+from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions
+from lectures_lib.models.language_model import LanguageModelConfig
 from lectures_lib.tokenization import BPE
 
 # %% [markdown]
@@ -291,17 +296,59 @@ def gpt(tokens):
 
 
 # %% [markdown]
-# Six lines. The library's model, given the same numbers:
+# Six lines. As a class it has dropout, either kind of positions, and a method for the question of the beginning, how
+# probable each token of a text is. The library holds the same text.
+
 
 # %%
-library = LanguageModel(config)
-library.embedding.load_state_dict(E.state_dict())
-library.positions.positions.data = P.weight.data
-library.stack.blocks.load_state_dict(stack.state_dict())
-library.stack.norm.load_state_dict(norm.state_dict())
-assert_close(library(tokens), gpt(tokens))
+class LanguageModel(nn.Module):
+    """Scores of every token's successor, given that token and those before it."""
 
-source.show(LanguageModel.forward, docstring=False)
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        scale = 1.0 if config.learned_positions else math.sqrt(config.d_model)
+        self.embedding = TokenEmbedding(config.vocab_size, config.d_model, scale)
+        make_positions = (
+            LearnedPositions if config.learned_positions else SinusoidalPositions
+        )
+        self.positions = make_positions(config.d_model, config.max_len)
+        self.dropout = nn.Dropout(config.dropout)
+        self.stack = Encoder(
+            config.n_layers,
+            config.d_model,
+            config.n_heads,
+            config.d_ff,
+            dropout=config.dropout,
+            activation=config.activation,
+            pre_norm=config.pre_norm,
+        )
+        initialise(self)
+        if config.learned_positions:
+            nn.init.normal_(self.embedding.weight, std=0.02)  # GPT's
+
+    def forward(self, tokens):
+        """(batch, n) → (batch, n, vocab): row i sees tokens 0 … i"""
+        x = self.dropout(self.positions(self.embedding(tokens)))
+        x = self.stack(x, causal_mask(tokens.shape[1], tokens.device))
+        return self.embedding.scores(x)
+
+    def log_probabilities(self, tokens):
+        """log P of every token but the first, which nothing predicts: (batch, n - 1)"""
+        log_probs = self(tokens[:, :-1]).log_softmax(dim=-1)
+        return log_probs.gather(-1, tokens[:, 1:, None])[:, :, 0]
+
+
+# %% [markdown]
+# Given the same numbers, class and six lines agree:
+
+# %%
+built = LanguageModel(config)
+built.embedding.load_state_dict(E.state_dict())
+built.positions.positions.data = P.weight.data
+built.stack.blocks.load_state_dict(stack.state_dict())
+built.stack.norm.load_state_dict(norm.state_dict())
+assert_close(built(tokens), gpt(tokens))
 
 # %% [markdown]
 # And Hugging Face's GPT-2? It packs $W^Q, W^K, W^V$ into one matrix and stores the matrices of its linear layers

@@ -81,18 +81,18 @@ from transformers import BertModel
 from transformers.utils import logging
 
 from lectures_lib.blocks.attention import causal_mask, padding_mask
-from lectures_lib.blocks.layers import EncoderBlock
+from lectures_lib.blocks.layers import Encoder, TokenEmbedding
+from lectures_lib.blocks.positions import LearnedPositions
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import hugging_face, minilm
 from lectures_lib.models.bert import (
     BODY,
     IGNORED,
-    Bert,
     BertConfig,
-    BertEmbeddings,
     BertForPreTraining,
+    Encoded,
+    initialise_as_bert,
 )
-from lectures_lib.show import source
 from lectures_lib.show.viewer import AttentionViewer
 from lectures_lib.tokenization import WordPiece
 
@@ -224,48 +224,65 @@ print("a word of A and the same word of B would go in with the same vector")
 # What remains is the encoder of chapter 5, in the post-norm order, with GELU in the feed-forward layers. And a small
 # thing at the end, the **pooler**: `[CLS]`'s last vector goes through one more layer and a tanh, which brings its
 # numbers between −1 and 1. The paper does not speak of it, and drawings leave it out; the authors' code has it,
-# published weights contain it, and the classifiers of the paper stand on it. Twenty lines:
+# published weights contain it, and the classifiers of the paper stand on it. The three embeddings are a module of their
+# own. All of it, as the library holds it too:
 
 
 # %%
-class OurBert(nn.Module):
-    """Token, position and segment ids in; a vector for each token, and one for all, out."""
+class BertEmbeddings(nn.Module):
+    """LayerNorm(token vector + position vector + segment vector); all are learned."""
 
-    def __init__(self, vocab_size, d_model, n_layers, n_heads, d_ff, max_len=512):
+    def __init__(self, config):
         super().__init__()
-        self.tokens = nn.Embedding(vocab_size, d_model)
-        self.positions = nn.Embedding(max_len, d_model)
-        self.segments = nn.Embedding(2, d_model)
-        self.norm = nn.LayerNorm(d_model, eps=1e-12)
-        options = {"activation": "gelu", "eps": 1e-12}
-        self.blocks = nn.ModuleList(
-            EncoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
+        self.tokens = TokenEmbedding(config.vocab_size, config.d_model)
+        self.positions = LearnedPositions(config.d_model, config.max_len)
+        self.segments = nn.Parameter(torch.empty(config.n_segments, config.d_model))
+        self.norm = nn.LayerNorm(config.d_model, config.eps)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, tokens, segments=None):
+        """Two tables of ids (batch, n) → (batch, n, d_model)"""
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        return self.dropout(
+            self.norm(self.positions(self.tokens(tokens) + self.segments[segments]))
         )
-        self.pooler = nn.Linear(d_model, d_model)
 
-    def forward(self, tokens, segments, mask=None):
-        """Two tables of ids (batch, n) → (batch, n, d_model) and (batch, d_model)."""
-        place = torch.arange(tokens.shape[1])
-        x = self.tokens(tokens) + self.positions(place) + self.segments(segments)
-        x = self.norm(x)
-        for block in self.blocks:
-            x = block(x, mask)
-        return x, self.pooler(x[:, 0]).tanh()
+
+# %%
+class Bert(nn.Module):
+    """The body: embeddings, an encoder in the post-norm order, and the pooler."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.embeddings = BertEmbeddings(config)
+        self.encoder = Encoder(
+            config.n_layers,
+            config.d_model,
+            config.n_heads,
+            config.d_ff,
+            dropout=config.dropout,
+            attention_dropout=(
+                config.dropout
+                if config.attention_dropout is None
+                else config.attention_dropout
+            ),
+            activation=config.activation,
+            eps=config.eps,
+        )
+        self.pooler = nn.Linear(config.d_model, config.d_model)
+        initialise_as_bert(self, config.init_std)
+
+    def forward(self, tokens, segments=None, lengths=None):
+        """Ids (batch, n) → hidden (batch, n, d_model) and pooled (batch, d_model)"""
+        mask = None if lengths is None else padding_mask(lengths, tokens.shape[1])
+        x = self.encoder(self.embeddings(tokens, segments), mask)
+        return Encoded(x, self.pooler(x[:, 0]).tanh())
 
 
 # %% [markdown]
-# The library's `Bert` has dropout and checks its input; the embeddings are a module of their own.
-
-# %%
-source.show(BertEmbeddings.forward, docstring=False)
-
-# %%
-source.show(Bert.forward, docstring=False)
-
-# %% [markdown]
-# Are the three the same: our lines, the library, and Hugging Face's `BertModel`? Two small models with the same
-# random weights will tell. First the library's from Hugging Face's; the names are translated by a table, `BODY`,
-# which we shall look at below.
+# No mask hides the future: it reads both ways. Does it compute what Hugging Face's `BertModel` does? Two small models
+# with the same random weights will tell; the names are translated by a table, `BODY`, which we shall look at below.
 
 # %%
 torch.manual_seed(0)
@@ -282,38 +299,19 @@ theirs = BertModel(
 with torch.no_grad():
     for parameter in theirs.parameters():  # no bias 0, no LayerNorm weight 1
         parameter.add_(0.2 * torch.randn_like(parameter))
-library = Bert(BertConfig(50, 16, 2, 4, 64, max_len=12)).eval()
-library.load_state_dict(hugging_face.rename(theirs.state_dict(), BODY, IGNORED))
+ours = Bert(BertConfig(50, 16, 2, 4, 64, max_len=12)).eval()
+ours.load_state_dict(hugging_face.rename(theirs.state_dict(), BODY, IGNORED))
 
 tokens = torch.randint(0, 50, (3, 9))
 segments = torch.tensor([[0] * 5 + [1] * 4, [0] * 9, [0] * 2 + [1] * 7])
 lengths = torch.tensor([9, 7, 5])
 real = torch.arange(9) < lengths[:, None]  # (3, 9): True where there is a token
 with torch.no_grad():
-    encoded = library(tokens, segments, lengths)
+    encoded = ours(tokens, segments, lengths)
     expected = theirs(tokens, token_type_ids=segments, attention_mask=real.long())
 assert (encoded.hidden - expected.last_hidden_state)[real].abs().max() < 1e-5
 assert (encoded.pooled - expected.pooler_output).abs().max() < 1e-5
-print("library and Hugging Face: largest difference < 1e-5")
-
-# %% [markdown]
-# And our twenty lines with the same numbers:
-
-# %%
-ours = OurBert(50, 16, 2, 4, 64, max_len=12).eval()
-names = {
-    "embeddings.tokens.weight": "tokens.weight",
-    "embeddings.positions.positions": "positions.weight",
-    "embeddings.segments": "segments.weight",
-    "embeddings.norm.{kind}": "norm.{kind}",
-    "encoder.blocks.{i}.{part}.{layer}.{kind}": "blocks.{i}.{part}.{layer}.{kind}",
-    "pooler.{kind}": "pooler.{kind}",
-}
-ours.load_state_dict(hugging_face.rename(library.state_dict(), names))
-with torch.no_grad():
-    hidden, pooled = ours(tokens, segments, padding_mask(lengths, 9))
-assert_close(hidden, encoded.hidden)
-assert_close(pooled, encoded.pooled)
+print("our BERT and Hugging Face: largest difference < 1e-5")
 
 # %% [markdown]
 # ## Counting
@@ -434,19 +432,8 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# From the library's names it is one more table to those of our twenty lines, the one that the small model went through:
-
-# %%
-mine = OurBert(30_522, d_model=384, n_layers=6, n_heads=12, d_ff=1536).eval()
-mine.load_state_dict(hugging_face.rename(minilm_model.state_dict(), names))
-tokens, segments = torch.tensor([pair.ids]), torch.tensor([pair.segments])
-with torch.no_grad():
-    assert_close(mine(tokens, segments)[0], minilm_model(tokens, segments).hidden)
-print("MiniLM in our own module: the same vectors")
-
-# %% [markdown]
-# In one line it is `Bert.from_pretrained(folder)`, which reads the sizes from the checkpoint's `config.json` as well.
-# Do the seven hidden states (the embeddings, and what each of the six layers gives) equal those of Hugging Face? In
+# The library's class has one method more for this, `Bert.from_pretrained(folder)`, which reads the sizes from the
+# checkpoint's `config.json` as well. Do the seven hidden states (the embeddings, and what each of the six layers gives) equal those of Hugging Face? In
 # single precision, and in double, where a *mistake* would stay as large as it is while rounding shrinks by a billion:
 
 
@@ -461,8 +448,9 @@ def hidden_states(model, tokens, segments=None, lengths=None):
 
 
 folder = minilm.checkpoint()
+tokens, segments = torch.tensor([pair.ids]), torch.tensor([pair.segments])
 for dtype, bound in ((torch.float32, 1e-5), (torch.float64, 1e-12)):
-    ours = Bert.from_pretrained(folder).to(dtype)
+    ours = lectures_lib.models.bert.Bert.from_pretrained(folder).to(dtype)
     theirs = BertModel.from_pretrained(folder, attn_implementation="eager").to(dtype)
     with torch.no_grad():
         seen = theirs.eval()(tokens, token_type_ids=segments, output_hidden_states=True)
@@ -479,7 +467,7 @@ with tempfile.TemporaryDirectory() as temporary:
     here, there = Path(temporary, "ours"), Path(temporary, "theirs")
     minilm_model.save_pretrained(here)
     BertModel.from_pretrained(here).save_pretrained(there)
-    back = Bert.from_pretrained(there).state_dict()
+    back = lectures_lib.models.bert.Bert.from_pretrained(there).state_dict()
 kept = [
     torch.equal(weight, back[name])
     for name, weight in minilm_model.state_dict().items()

@@ -16,6 +16,8 @@ import yaml
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from lectures_lib.files import written_whole
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("notebooks", "solutions")
 
@@ -110,9 +112,8 @@ def _store(notebook: nbformat.NotebookNode, twin: Path) -> None:
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
-    draft = twin.with_suffix(".ipynb.draft")
-    nbformat.write(notebook, draft)
-    draft.replace(twin.with_suffix(".ipynb"))
+    with written_whole(twin.with_suffix(".ipynb")) as draft:
+        nbformat.write(notebook, draft)
 
 
 def _inputs(notebook: nbformat.NotebookNode) -> list[tuple]:

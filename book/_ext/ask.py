@@ -19,6 +19,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from lectures_lib.data.book import Question, Section, book_questions, book_sections
+from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
 from lectures_lib.tasks.sentence_bert import SentenceBert, search
 
@@ -60,9 +61,8 @@ def embedded(texts: list[str], cache: Path) -> torch.Tensor:
     file = cache / f"{key}.safetensors"
     if not file.exists():
         cache.mkdir(parents=True, exist_ok=True)
-        draft = file.with_suffix(".draft")
-        save_file({"vectors": quantised(SentenceBert.from_pretrained(minilm.checkpoint()).embed(texts))}, draft)
-        draft.replace(file)
+        with written_whole(file) as draft:
+            save_file({"vectors": quantised(SentenceBert.from_pretrained(minilm.checkpoint()).embed(texts))}, draft)
     return load_file(file)["vectors"]
 
 

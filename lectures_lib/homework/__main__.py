@@ -20,11 +20,11 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from lectures_lib.files import write_whole
 from lectures_lib.homework import load, names
 from lectures_lib.homework import release as releasing
 from lectures_lib.homework.grading import course_file, grade_class
 from lectures_lib.homework.grading.executors import Dask, Threads
-from lectures_lib.homework.grading.records import write_whole
 from lectures_lib.homework.grading.rules import Rules
 from lectures_lib.homework.reports import gradescope as for_gradescope
 from lectures_lib.homework.sandbox import bubblewrap

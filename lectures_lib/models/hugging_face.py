@@ -15,6 +15,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from lectures_lib.files import write_whole, written_whole
+
 # Files that hold weights, the one we would rather read first. A .bin file is read without running any code in it.
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
@@ -141,8 +143,9 @@ def write_checkpoint(folder: str | Path, config: Mapping[str, Any], state: Mappi
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: tensor.detach().clone().contiguous() for name, tensor in state.items()}
-    save_file(weights, folder / WEIGHTS[0], metadata={"format": "pt"})
-    (folder / "config.json").write_text(json.dumps(dict(config), indent=2) + "\n", encoding="utf-8")
+    with written_whole(folder / WEIGHTS[0]) as draft:
+        save_file(weights, draft, metadata={"format": "pt"})
+    write_whole(folder / "config.json", json.dumps(dict(config), indent=2) + "\n")
     return folder
 
 

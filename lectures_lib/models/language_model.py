@@ -62,6 +62,13 @@ LanguageModelConfig.GPT2 = LanguageModelConfig(50_257, 768, n_heads=12, n_layers
 LanguageModelConfig.TINY = LanguageModelConfig(1_000, 64, n_heads=4, n_layers=2, d_ff=256, dropout=0.0, max_len=128)
 
 
+def check_two_tokens(model: "LanguageModel", tokens: Tensor) -> None:
+    """Refuse texts in which there is nothing to predict."""
+    check_lengths(None, tokens)
+    if tokens.shape[1] < 2:
+        raise ValueError(f"nothing predicts a first token: at least 2 are needed, got tokens of shape {tuple(tokens.shape)}")
+
+
 class LanguageModel(nn.Module):
     """Scores of every token's successor, given that token and those before it. The output uses the token vectors again (tied)."""
 
@@ -99,13 +106,11 @@ class LanguageModel(nn.Module):
         x = self.stack(x, causal_mask(tokens.shape[1], tokens.device))
         return self.embedding.scores(x)
 
+    @at_the_door(check_two_tokens)
     def log_probabilities(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n-1"]:
         """log P(token i | tokens before it), for every token but the first, which nothing predicts.
 
         exp of minus their mean is the perplexity.
         """
-        check_lengths(None, tokens)
-        if tokens.shape[1] < 2:
-            raise ValueError(f"nothing predicts a first token: at least 2 are needed, got tokens of shape {tuple(tokens.shape)}")
         log_probs = self(tokens[:, :-1]).log_softmax(dim=-1)
         return log_probs.gather(-1, tokens[:, 1:, None])[:, :, 0]

@@ -135,6 +135,12 @@ def check_images_fit(model: "ViT", images: Any, interpolate: bool = False) -> No
         )
 
 
+def check_names(model: "ViT", config: ViTConfig, names: Sequence[str] | None = None) -> None:
+    """Refuse names that are not as many as there are classes."""
+    if names is not None and len(names) != config.n_classes:
+        raise ValueError(f"every class has one name: {config.n_classes} classes, {len(names)} names")
+
+
 class ViT(nn.Module):
     """Scores of the classes of an image: patches → vectors, a class token before them, positions, encoder, one linear layer.
 
@@ -146,10 +152,9 @@ class ViT(nn.Module):
         ValueError: for names that are not as many as there are classes.
     """
 
+    @at_the_door(check_names)
     def __init__(self, config: ViTConfig, names: Sequence[str] | None = None):
         super().__init__()
-        if names is not None and len(names) != config.n_classes:
-            raise ValueError(f"every class has one name: {config.n_classes} classes, {len(names)} names")
         self.config, self.names = config, None if names is None else tuple(names)
         self.patch_embedding = nn.Linear(config.n_channels * config.patch_size**2, config.d_model)
         self.class_token = nn.Parameter(torch.zeros(config.d_model))

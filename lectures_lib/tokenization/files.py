@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lectures_lib.files import write_whole
+
 
 def write(path: Path | str, record: dict[str, Any]) -> None:
     """Write the record as JSON. The file of before stays in place until the new one is complete."""
-    path = Path(path)
-    draft = path.with_name(path.name + ".draft")
-    draft.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def read(path: Path | str, kind: str, fields: dict[str, type]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ machine stops, one whole checkpoint is there.
 """
 
 import json
-import os
 import random
 from collections import Counter, OrderedDict
 from pathlib import Path
@@ -18,6 +17,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
+
+from lectures_lib.files import written_whole
 
 VERSION = "2"
 KIND = "!"  # marks, in the header, what JSON has no word for
@@ -55,13 +56,10 @@ def save(
     header = _header(optimizer, scheduler, tensors)
     header |= {"generators": _described(generators, "generators", tensors), "facts": _described(facts, "facts", tensors)}
 
-    draft = path.with_name(path.name + ".draft")
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {"version": VERSION, "state": json.dumps(header)}
-    save_file(_apart(tensors), draft, metadata)
-    with open(draft, "rb") as file:
-        os.fsync(file.fileno())  # on the disk before the name points to it, else a power cut could leave a name without a file
-    os.replace(draft, path)
+    with written_whole(path) as draft:
+        save_file(_apart(tensors), draft, metadata)
 
 
 def load(

@@ -6,8 +6,9 @@ import threading
 
 import pytest
 
+from lectures_lib.files import write_whole
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading.records import Records, Result, file_stem, write_whole
+from lectures_lib.homework.grading.records import Records, Result, file_stem
 
 RESULT = Result(
     "anna \ud800 ‮",

@@ -14,11 +14,12 @@ from pathlib import Path
 import torch
 
 import lectures_lib
+from lectures_lib.files import write_whole
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grading.execution import Execution
 from lectures_lib.homework.grading.executors import Executor, Threads
 from lectures_lib.homework.grading.grade_one import Job, facts
-from lectures_lib.homework.grading.records import Records, Result, only_one, write_whole
+from lectures_lib.homework.grading.records import Records, Result, only_one
 from lectures_lib.homework.grading.rules import Rules
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.reports.everything import write_all

@@ -3,10 +3,8 @@
 import fcntl
 import hashlib
 import json
-import os
 import re
 import sqlite3
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -169,18 +167,3 @@ def file_stem(student: str) -> str:
     """A file name for a student, whatever their name consists of: what is harmless of it, and a hash that keeps it unique."""
     readable = re.sub(r"[^\w-]+", "_", student, flags=re.ASCII).strip("_")[:40]
     return f"{readable or 'student'}-{hashlib.sha256(student.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that nobody ever sees half of it."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from lectures_lib.homework.grading.records import Result, write_whole
+from lectures_lib.files import write_whole
+from lectures_lib.homework.grading.records import Result
 from lectures_lib.homework.grading.rules import Rules
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.reports import canvas, class_report, feedback, gradebook, moodle

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from lectures_lib.files import write_whole
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading.records import Result, file_stem, write_whole
+from lectures_lib.homework.grading.records import Result, file_stem
 from lectures_lib.homework.grading.rules import Rules, Score
 from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.reports import told

@@ -1,0 +1,30 @@
+"""Files that are written whole or not at all: checkpoints, results, tokenizers, grades."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def written_whole(path: str | Path) -> Iterator[Path]:
+    """A draft to write to, beside `path`. When the block ends it takes that name; after an error the file of before is untouched.
+
+    The draft is on the disk before the name points to it, else a power cut could leave a name without a file.
+    """
+    path = Path(path)
+    draft = path.with_name(path.name + ".draft")
+    try:
+        yield draft
+        with open(draft, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a text so that nobody ever sees half of it. What UTF-8 cannot hold is written as an escape."""
+    with written_whole(path) as draft:
+        draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
