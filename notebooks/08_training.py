@@ -516,10 +516,10 @@ print("30 steps of our loop and of the library's: the same losses")
 # %% [markdown]
 # Those are the steps of the model at the top of this chapter, which was trained by the library's `fit`. Our loop knows one
 # device, one precision, and forgets everything when the machine is switched off. `fit` is the same loop, and
-# [accelerate](https://huggingface.co/docs/accelerate) takes care of what is not the subject of a course:
+# [accelerate](https://huggingface.co/docs/accelerate) takes care of what is not the subject of a course. This is one step of it:
 
 # %%
-source.show(training.fit, docstring=False)
+source.show(training.training_step, docstring=False)
 
 # %% [markdown]
 # | our loop | in `fit` | what it adds |

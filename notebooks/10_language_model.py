@@ -387,10 +387,10 @@ sizes = {"vocab_size": 13, "n_embd": 16, "n_head": 2, "n_layer": 2, "n_inner": 3
 theirs = GPT2LMHeadModel(
     GPT2Config(**sizes, n_positions=512, bos_token_id=1, eos_token_id=2)
 ).eval()
-theirs.transformer.load_state_dict(gpt2_state(library))
+theirs.transformer.load_state_dict(gpt2_state(built))
 with torch.no_grad():
     assert (theirs(tokens).logits - gpt(tokens)).abs().max() < 1e-5
-print("our lines, the library and Hugging Face's GPT-2: largest difference < 1e-5")
+print("our lines, our class and Hugging Face's GPT-2: largest difference < 1e-5")
 
 # %% [markdown]
 # ### How large is a GPT?
@@ -467,7 +467,7 @@ def next_token_loss(model, batch):
 changed = tokens.clone()
 changed[:, 5] = (changed[:, 5] + 1) % 13
 with torch.no_grad():
-    moved = (library(changed) - library(tokens)).abs().amax(dim=(0, 2))
+    moved = (built(changed) - built(tokens)).abs().amax(dim=(0, 2))
 assert (moved[:5] == 0).all() and (moved[5:] > 1e-6).all()
 print("scores that moved:", (moved > 0).int().tolist())
 

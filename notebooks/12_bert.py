@@ -432,8 +432,8 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# The library's class has one method more for this, `Bert.from_pretrained(folder)`, which reads the sizes from the
-# checkpoint's `config.json` as well. Do the seven hidden states (the embeddings, and what each of the six layers gives) equal those of Hugging Face? In
+# The library's class has two methods more, `from_pretrained(folder)`, which reads the sizes from the checkpoint's
+# `config.json` as well, and `save_pretrained(folder)`. Do the seven hidden states (the embeddings, and what each of the six layers gives) equal those of Hugging Face? In
 # single precision, and in double, where a *mistake* would stay as large as it is while rounding shrinks by a billion:
 
 
@@ -465,7 +465,7 @@ for dtype, bound in ((torch.float32, 1e-5), (torch.float64, 1e-12)):
 # %%
 with tempfile.TemporaryDirectory() as temporary:
     here, there = Path(temporary, "ours"), Path(temporary, "theirs")
-    minilm_model.save_pretrained(here)
+    lectures_lib.models.bert.Bert.save_pretrained(minilm_model, here)
     BertModel.from_pretrained(here).save_pretrained(there)
     back = lectures_lib.models.bert.Bert.from_pretrained(there).state_dict()
 kept = [

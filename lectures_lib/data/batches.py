@@ -6,6 +6,7 @@ target tokens" in Vaswani et al. 2017, section 5.1.
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -163,8 +164,16 @@ class Batches:
 
     def epoch(self, number: int) -> Iterator[Any]:
         """The batches of epoch 0, 1, 2, …; each is made when it is asked for."""
+        for make in self.makers(number):
+            yield make()
+
+    def makers(self, number: int) -> Iterator[Callable[[], Any]]:
+        """For each batch of an epoch a function that makes it: of several processes, each makes only its own."""
         for rows in self.plan(number):
-            yield self.collate([self.examples[i] for i in rows])
+            yield partial(self._make, rows)
+
+    def _make(self, rows: list[int]) -> Any:
+        return self.collate([self.examples[i] for i in rows])
 
     def plan(self, number: int) -> list[list[int]]:
         """Which examples make up each batch of an epoch."""

@@ -1,6 +1,6 @@
 """Training: the loop, losses and schedules (chapter 8), checkpoints, pre-training data (chapter 13), packing and cost (chapter 18)."""
 
-from lectures_lib.training.loop import Epochs, History, Stream, fit
+from lectures_lib.training.loop import Epochs, History, Stream, fit, training_step
 from lectures_lib.training.losses import label_smoothed_cross_entropy, translation_loss
 from lectures_lib.training.schedules import bert_schedule, transformer_schedule
 
@@ -11,6 +11,7 @@ __all__ = [
     "bert_schedule",
     "fit",
     "label_smoothed_cross_entropy",
+    "training_step",
     "transformer_schedule",
     "translation_loss",
 ]

@@ -5,9 +5,10 @@ devices there are, and `checkpoints` to survive their failures. It knows no mode
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from inspect import signature
 from itertools import islice
 from pathlib import Path
@@ -47,6 +48,12 @@ class History:
     def step(self) -> int:
         """How many steps were taken."""
         return len(self.losses)
+
+    def note(self, loss: float, learning_rate: float, gradient_norm: float) -> None:
+        """Keep the numbers of one more step."""
+        self.losses.append(loss)
+        self.learning_rates.append(learning_rate)
+        self.gradient_norms.append(gradient_norm)
 
 
 def fit(
@@ -112,31 +119,7 @@ def fit(
         while history.step < steps:
             trained.train()
             micro_batches = [stream.next() for _ in range(accumulate)]
-            n_targets = [getattr(named.batch, "n_targets", 1) for named in micro_batches]
-            # What a batch would have to have to count for 1. Several processes average their gradients, so that is a mean too.
-            ordinary = run.mean_over_processes(sum(n_targets)) or 1
-
-            optimizer.zero_grad()
-            parts = []
-            for i, named in enumerate(micro_batches):
-                batch = run.to_device(named.batch)
-                # Processes exchange gradients once a step, in the last of its backward passes.
-                with nullcontext() if i == accumulate - 1 else accelerator.no_sync(trained):
-                    part = _one_number(loss(trained, batch)) * (n_targets[i] / ordinary)
-                    accelerator.backward(part)
-                parts.append(part.item())
-            value = run.mean_over_processes(sum(parts))
-            norm = float(accelerator.clip_grad_norm_(trained.parameters(), clip))
-            # In fp16 a gradient may overflow: accelerate then leaves this step out, and scales the next loss down.
-            if not math.isfinite(value) or (not math.isfinite(norm) and accelerator.scaler is None):
-                raise FloatingPointError(_what_broke(history.step, value, norm, micro_batches, parts, checkpoint))
-            history.losses.append(value)
-            history.learning_rates.append(float(optimizer.param_groups[0]["lr"]))
-            history.gradient_norms.append(norm)
-            stepper.step()
-            if scheduler is not None and not stepper.step_was_skipped:
-                scheduler.step()
-
+            value = training_step(run, trained, stepper, loss, micro_batches, clip, checkpoint)
             bar.set_postfix_str(f"loss {value:.3f}", refresh=False)
             bar.update()
             if evaluate is not None and (history.step % evaluate_every == 0 or history.step == steps):
@@ -150,6 +133,48 @@ def fit(
         model.to(home)
         set_modes(modes)
     return history
+
+
+def training_step(
+    run: "_Run",
+    trained: nn.Module,
+    stepper: Any,
+    loss: Callable[[nn.Module, Any], Tensor],
+    micro_batches: "list[Named]",
+    clip: float,
+    checkpoint: str | Path | None = None,
+) -> float:
+    """One step of `fit`: forward, backward, clip, step. Its loss, the learning rate and the gradient's length go into the history.
+
+    Args:
+        run: accelerator, scheduler, history.  trained, stepper: model and optimizer as `accelerate` has prepared them.
+        loss: of a batch.  micro_batches: whose gradients are added up.
+        clip: the longest gradient allowed.  checkpoint: what a message names when the numbers break.
+
+    Raises:
+        FloatingPointError: when the loss or the gradient is NaN or infinite.
+    """
+    n_targets = [getattr(named.batch, "n_targets", 1) for named in micro_batches]
+    # What a batch would have to have to count for 1. Several processes average their gradients, so that is a mean too.
+    ordinary = run.mean_over_processes(sum(n_targets)) or 1
+    stepper.zero_grad()
+    parts = []
+    for named, n in zip(micro_batches, n_targets, strict=True):
+        # Processes exchange gradients once a step, in the last of its backward passes.
+        with nullcontext() if named is micro_batches[-1] else run.accelerator.no_sync(trained):
+            part = _one_number(loss(trained, run.to_device(named.batch))) * (n / ordinary)
+            run.accelerator.backward(part)
+        parts.append(part.item())
+    value = run.mean_over_processes(sum(parts))
+    norm = float(run.accelerator.clip_grad_norm_(trained.parameters(), clip))
+    # In fp16 a gradient may overflow: accelerate then leaves this step out, and scales the next loss down.
+    if not math.isfinite(value) or (not math.isfinite(norm) and run.accelerator.scaler is None):
+        raise FloatingPointError(_what_broke(run.history.step, value, norm, micro_batches, parts, checkpoint))
+    run.history.note(value, float(stepper.param_groups[0]["lr"]), norm)
+    stepper.step()
+    if run.scheduler is not None and not stepper.step_was_skipped:
+        run.scheduler.step()
+    return value
 
 
 class Named(NamedTuple):
@@ -175,15 +200,16 @@ class Stream:
     def go_to(self, epoch: int, index: int) -> None:
         """Let this be the next batch."""
         self.epoch, self.index = epoch, index
-        self._rest = islice(iter(self.batches.epoch(epoch)), index, None)
+        self._rest = islice(_makers(self.batches, epoch), index, None)
 
     def next(self) -> Named:
-        """This process's batch of one deal."""
-        return [self._draw() for _ in range(self.n_processes)][self.process]
+        """This process's batch of one deal. Those of the others are not made, where the data can leave them out."""
+        epoch, index, make = [self._draw() for _ in range(self.n_processes)][self.process]
+        return Named(epoch, index, make())
 
-    def _draw(self) -> Named:
-        for batch in self._rest:
-            drawn = Named(self.epoch, self.index, batch)
+    def _draw(self) -> tuple[int, int, Callable[[], Any]]:
+        for make in self._rest:
+            drawn = self.epoch, self.index, make
             self.index += 1
             return drawn
         if self.index == 0:
@@ -192,12 +218,23 @@ class Stream:
         return self._draw()
 
 
+def _makers(batches: Epochs, epoch: int) -> Iterator[Callable[[], Any]]:
+    """For each batch of an epoch a function that makes it; where the data makes them itself, they are there already."""
+    if hasattr(batches, "makers"):
+        return iter(batches.makers(epoch))
+    return (partial(_itself, batch) for batch in batches.epoch(epoch))
+
+
+def _itself(batch: Any) -> Any:
+    return batch
+
+
 class _Run:
     """What `fit` shares between processes, and saves."""
 
     def __init__(self, accelerator, model, optimizer, scheduler, stream, history, accumulate):
         self.accelerator, self.stream, self.history, self.accumulate = accelerator, stream, history, accumulate
-        self.trained = (model, optimizer, scheduler)
+        self.trained, self.scheduler = (model, optimizer, scheduler), scheduler
 
     def mean_over_processes(self, number: float | int) -> float | int:
         if self.accelerator.num_processes == 1:

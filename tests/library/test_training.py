@@ -16,6 +16,7 @@ from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 
+from lectures_lib.data import Batches
 from lectures_lib.training import (
     Stream,
     bert_schedule,
@@ -300,6 +301,21 @@ def test_batches_are_dealt_out_to_the_processes():
     dealt = [[stream.next().batch for _ in range(5)] for stream in streams]
     assert dealt == [[0, 2, 4, 11, 13], [1, 3, 10, 12, 14]]
     assert [(stream.epoch, stream.index) for stream in streams] == [(1, 5), (1, 5)]
+
+
+def test_a_process_makes_its_own_batches_only():
+    made = []
+
+    def collate(examples):
+        made.append(examples)
+        return tuple(examples)
+
+    batches = Batches([([i],) for i in range(8)], collate, batch_size=1)
+    everything = list(batches.epoch(0))
+    made.clear()
+    second = Stream(batches, process=1, n_processes=2)
+    assert [second.next().batch for _ in range(3)] == everything[1:6:2]
+    assert len(made) == 3
 
 
 def test_evaluation_leaves_training_as_it_was():
