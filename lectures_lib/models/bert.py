@@ -273,9 +273,10 @@ class BertForPreTraining(nn.Module):
 def initialise_as_bert(model: nn.Module, std: float = 0.02) -> None:
     """Normal weights of this standard deviation, cut off at two of them, and zero biases: as in the authors' code."""
     initialise(model, std)
-    for name, parameter in model.named_parameters():
-        if name.endswith(("embeddings.tokens.weight", "embeddings.positions.positions", "embeddings.segments")):
-            nn.init.trunc_normal_(parameter, std=std, a=-2 * std, b=2 * std)
+    for module in model.modules():
+        if hasattr(module, "segments"):  # BertEmbeddings, a reader's own too
+            for table in (module.tokens.weight, module.positions.positions, module.segments):
+                nn.init.trunc_normal_(table, std=std, a=-2 * std, b=2 * std)
 
 
 # ------------------------------------------------------------------------------------------- Hugging Face's names
