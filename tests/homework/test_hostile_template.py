@@ -410,7 +410,7 @@ for _ in range(6):
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
-            held = bytearray(os.urandom(1 << 20) * 110)
+            held = os.urandom(1 << 20) * 110
             time.sleep(600)
         os._exit(0)
     os.wait()
