@@ -64,7 +64,7 @@ def agreement(model: ViT, test: ImageBatch) -> dict[str, float]:
 
     The mean rank correlation over the test images, among the patches with ink in them; damage is the fall of the right score.
     """
-    with record(model, "*.weights") as seen:
+    with record(model, "encoder.blocks.*.self_attention.weights") as seen:
         scores = model(test.images)
     weights = seen.all("encoder.blocks.*.self_attention.weights")
     cut = patches(test.images, model.config.patch_size)

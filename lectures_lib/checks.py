@@ -1,9 +1,9 @@
 """What is refused at the door, with what came and what is expected: sizes no model can have, lists in place of tensors, and the like.
 
 A function or a layer stands behind its check, `@at_the_door(check_…)`, so that its body is what the course teaches and nothing else.
-Checks of shapes and types read no tensor. Those that read one (token ids, lengths) do so on a CPU only: a GPU would have to be waited
-for; there, ids are checked where batches are made. A model that is being compiled or exported is not checked at all: a check that
-compares sizes would fix them.
+Checks of shapes and types read no tensor. Those that read one (token ids, lengths) do so on a CPU only, for a GPU would have to be
+waited for: what is wrong there, the device says in its own words, or nobody does. A model that is being compiled or exported is not
+checked at all: a check that compares sizes would fix them.
 """
 
 from collections.abc import Callable, Iterable

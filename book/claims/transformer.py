@@ -60,7 +60,7 @@ def same_shape() -> Found:
     with record(model, "dropout") as seen:
         model(source, target)
     width = model.config.d_model
-    entered = zip(seen.calls["dropout"], (source, target), strict=True)
+    entered = zip(seen.each("dropout"), (source, target), strict=True)
     added = [x[0] - model.embedding(tokens)[0] for x, tokens in entered]
     agrees = all(equal(extra, sinusoidal_positions(len(extra), width)) for extra in added)
     return found(agrees, n=len(added[0]), width=width)

@@ -37,8 +37,14 @@ class Recorded(dict[str, Any]):
         self[name] = result
         self.calls[name].append(result)
 
+    def each(self, name: str) -> list[Any]:
+        """All results of a part that ran several times. Raises KeyError where it did not run."""
+        return self.calls[name] if name in self.calls else self[name]  # the second names what there is
+
     def all(self, pattern: str) -> list[Any]:
         """What all parts gave whose names match, such as "encoder.blocks.*.self_attention.weights", in the order of the model.
+
+        A star stands for one part of the name: "encoder.blocks.*" means the blocks, and not what is in them.
 
         Raises:
             KeyError: where none matches.
@@ -53,7 +59,7 @@ class Recorded(dict[str, Any]):
 
 
 @contextmanager
-def record(model: nn.Module, only: str = "*") -> Iterator[Recorded]:
+def record(model: nn.Module, only: str | None = None) -> Iterator[Recorded]:
     """Record what the parts of a model give while the block runs; for each attention also its weights, before dropout.
 
     The weights are computed from the same queries and keys once more, by the formula: the model's own path may be a fused kernel
@@ -61,7 +67,7 @@ def record(model: nn.Module, only: str = "*") -> Iterator[Recorded]:
 
     Args:
         model: what is looked at. Outside the block it is as it was before.
-        only: a pattern that names must match to be kept, such as "*.weights"; in it, * stands for any text.
+        only: a pattern that names must match to be kept, as in `Recorded.all`; None: everything is.
     """
     seen, hooks = Recorded(), []
     try:
@@ -70,7 +76,7 @@ def record(model: nn.Module, only: str = "*") -> Iterator[Recorded]:
                 name, hook = f"{name.removesuffix('attention')}weights", _note_weights
             else:
                 hook = _note_output
-            if fnmatchcase(name, only):
+            if only is None or _matches(name, only):
                 hooks.append(part.register_forward_hook(partial(hook, seen, name)))
         yield seen
     finally:
@@ -93,6 +99,5 @@ def _in_order(item: tuple[str, Any]) -> list[tuple[int, int | str]]:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    # A star stands for one part of the name, so that "encoder.blocks.*" means the blocks and not what is in them.
     parts, wanted = name.split("."), pattern.split(".")
     return len(parts) == len(wanted) and all(fnmatchcase(p, w) for p, w in zip(parts, wanted, strict=True))

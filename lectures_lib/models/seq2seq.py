@@ -204,5 +204,4 @@ def alignment(seen: Recorded) -> Float[Tensor, "batch n_target n_source"]:
     Raises:
         KeyError: for a recording in which no decoder looked.
     """
-    seen["decoder.look"]  # without it: an error that names what there is
-    return torch.stack([weights for _, weights in seen.calls["decoder.look"]], dim=1)
+    return torch.stack([weights for _, weights in seen.each("decoder.look")], dim=1)

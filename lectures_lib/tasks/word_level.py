@@ -18,6 +18,8 @@ from lectures_lib.data import pad
 from lectures_lib.models.bert import Bert
 from lectures_lib.tokenization import WordPiece
 
+HEADS = "encoder.blocks.*.self_attention.weights"  # what a recorder calls the weights of BERT's heads
+
 
 class Cut(NamedTuple):
     """A sentence cut into word pieces.
@@ -92,9 +94,9 @@ def word_attention(
     for start in range(0, len(cuts), batch_size):
         batch = cuts[start : start + batch_size]
         tokens, lengths = _padded(batch, model)
-        with record(model, "*.weights") as seen:
+        with record(model, HEADS) as seen:
             model(tokens, lengths=lengths)
-        weights = torch.stack(seen.all("encoder.blocks.*.self_attention.weights")).cpu()
+        weights = torch.stack(seen.all(HEADS)).cpu()
         for row, cut in enumerate(batch):
             n = len(cut.ids)
             yield attention_between_words(weights[:, row, :, :n, :n], [[0], *cut.places, [n - 1]])

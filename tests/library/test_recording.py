@@ -52,11 +52,13 @@ def test_gradients_flow_through_what_is_seen():
 
 def test_it_keeps_all_calls_and_only_what_is_asked_for():
     encoder = Encoder(2, 8, 2, 16)
-    with record(encoder, "*.weights") as seen:
+    with record(encoder, "blocks.*.self_attention.weights") as seen:
         encoder(torch.randn(1, 3, 8))
         encoder(torch.randn(1, 4, 8))
     assert list(seen) == ["blocks.0.self_attention.weights", "blocks.1.self_attention.weights"]
-    assert [weights.shape[-1] for weights in seen.calls["blocks.0.self_attention.weights"]] == [3, 4]
+    assert [weights.shape[-1] for weights in seen.each("blocks.0.self_attention.weights")] == [3, 4]
+    with pytest.raises(KeyError, match="nothing was recorded under 'blocks'"):
+        seen.each("blocks")
     assert seen["blocks.0.self_attention.weights"].shape[-1] == 4
 
 
@@ -81,7 +83,7 @@ def test_a_name_that_is_not_there():
 
 def test_two_recorders_at_once():
     encoder, x = Encoder(1, 8, 2, 16), torch.randn(1, 3, 8)
-    with record(encoder) as outer, record(encoder, "*.weights") as inner:
+    with record(encoder) as outer, record(encoder, "blocks.*.self_attention.weights") as inner:
         encoder(x)
     assert torch.equal(outer["blocks.0.self_attention.weights"], inner["blocks.0.self_attention.weights"])
 
