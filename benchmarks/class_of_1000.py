@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from lectures_lib import results
-from lectures_lib.homework.grading.records import Records
+from lectures_lib.homework.grader.grading.records import Records
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]

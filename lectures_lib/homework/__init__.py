@@ -14,16 +14,14 @@ On the command line:
 
 The parts, from the ground up:
 
-    questions   what a question is; the banks hw1, hw2, … are data of that kind
+    questions   what a question is; `banks/` hold them, hw1 to hw7, as data of that kind
     inside/     what runs beside a student's code: values, calls, frames, the driver of the sandbox
     compare     two values: what differs?
     diagnosis   what an answer did on every input: right, or which mistake is it?
+    careless    answers that overlook one thing: which inputs do not show it?
     checking    `check`
-    submissions, notebook     the files handed in, and the code in them
-    bubblewrap, seccomp, as_nobody     what shuts a process in
-    sandbox, execution     one submission's process, and what is asked of it
-    grade, records, gradebook, feedback     a class: run, remember, report
-    release     solutions → student notebooks
+    notebook, release     solutions → student notebooks
+    grader/     a class: `submissions/` found, `sandbox/` around them, `grading/` in it, `reports/` on it
 """
 
 from lectures_lib.homework.checking import WrongAnswer, check

@@ -23,12 +23,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from lectures_lib.files import write_whole
 from lectures_lib.homework import load, names
 from lectures_lib.homework import release as releasing
-from lectures_lib.homework.grading import course_file, grade_class
-from lectures_lib.homework.grading.executors import Dask, Threads
-from lectures_lib.homework.grading.rules import Rules
-from lectures_lib.homework.reports import gradescope as for_gradescope
-from lectures_lib.homework.sandbox import bubblewrap
-from lectures_lib.homework.sandbox.template import Limits
+from lectures_lib.homework.grader.grading import course_file, grade_class
+from lectures_lib.homework.grader.grading.executors import Dask, Threads
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.reports import gradescope as for_gradescope
+from lectures_lib.homework.grader.sandbox import bubblewrap
+from lectures_lib.homework.grader.sandbox.template import Limits
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 console = Console(stderr=True)

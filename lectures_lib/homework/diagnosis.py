@@ -90,6 +90,10 @@ class AnswerKey:
             return replace(found, message=f"{found.message} {self.question.below}")
         return found
 
+    def accepts(self, answer: Any) -> bool:
+        """Whether an answer is right on every input. It is called here, in this process, and no further than its first mistake."""
+        return all(self._finding(run(answer, case), right, case) is None for case, right in zip(self.cases, self.right, strict=True))
+
     def faults(self) -> list[str]:
         """What these inputs fail to do: known mistakes that pass, or that are called by another one's name."""
         found = []

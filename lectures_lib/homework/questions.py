@@ -168,7 +168,7 @@ class Homework:
 
 def names() -> list[str]:
     """The homework there is: ["hw1", …]."""
-    folder = importlib.import_module("lectures_lib.homework").__path__
+    folder = importlib.import_module("lectures_lib.homework.banks").__path__
     return sorted(module.name for module in pkgutil.iter_modules(folder) if re.fullmatch(r"hw\d+", module.name))
 
 
@@ -180,7 +180,7 @@ def load(name: str) -> Homework:
     """
     if name not in names():
         raise KeyError(f"there is no homework {name!r}; there is {', '.join(names()) or 'none yet'}")
-    return importlib.import_module(f"lectures_lib.homework.{name}").HOMEWORK
+    return importlib.import_module(f"lectures_lib.homework.banks.{name}").HOMEWORK
 
 
 def find(name: str) -> Question:

@@ -42,7 +42,7 @@ def test_every_requirement_is_locked():
 # ------------------------------------------------------------------------------------------------------- the package
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-GRADER = ("__main__", "grading", "notebook", "release", "reports", "submissions")  # in lectures_lib/homework
+GRADER = ("__main__", "grader", "notebook", "release")  # in lectures_lib/homework
 
 
 def declared(extra: str | None) -> set[str]:
@@ -140,7 +140,7 @@ USES = {
     "Transformer(TransformerConfig.TINY)",
     "chapters": "from lectures_lib import data\nfrom lectures_lib.models import minilm\nminilm.read('It works.')\ndata.load('digits')",
     "grading": "import runpy\nrunpy.run_module('lectures_lib.homework')",
-    "cluster": "import distributed; from lectures_lib.homework.grading.executors import Dask",
+    "cluster": "import distributed; from lectures_lib.homework.grader.grading.executors import Dask",
 }
 
 

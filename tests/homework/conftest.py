@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading import grade_class, grade_one
-from lectures_lib.homework.sandbox import bubblewrap, doors
+from lectures_lib.homework.grader.grading import grade_class, grade_one
+from lectures_lib.homework.grader.sandbox import bubblewrap, doors
 from tests.homework.toy import notebook
 
 _why = {}

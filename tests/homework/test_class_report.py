@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from lectures_lib.homework.diagnosis import LOST, Verdict
-from lectures_lib.homework.grading.records import Result
-from lectures_lib.homework.reports import class_report
-from lectures_lib.homework.reports.class_summary import STATES, distribution, summary
+from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.grader.reports import class_report
+from lectures_lib.homework.grader.reports.class_summary import STATES, distribution, summary
 from tests.homework.toy import TOY
 from tests.homework.toy_results import Late, Page
 

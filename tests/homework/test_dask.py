@@ -8,9 +8,9 @@ import time
 import pytest
 from distributed import Client
 
-from lectures_lib.homework.grading import executors
-from lectures_lib.homework.grading.records import Records
-from lectures_lib.homework.sandbox.template import Limits
+from lectures_lib.homework.grader.grading import executors
+from lectures_lib.homework.grader.grading.records import Records
+from lectures_lib.homework.grader.sandbox.template import Limits
 from tests.homework.bank import ROOT
 from tests.homework.cluster import cluster
 from tests.homework.synthetic_class import build, misgraded

@@ -5,8 +5,8 @@ import json
 import nbformat
 import pytest
 
+from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.notebook import MAX_BYTES, Unreadable, code_cells
-from lectures_lib.homework.submissions.collect import collect
 from tests.homework.packed import both, pack
 from tests.homework.toy import notebook
 

@@ -15,15 +15,15 @@ import lectures_lib
 from lectures_lib.homework import __main__ as main
 from lectures_lib.homework.__main__ import app
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading import grade_class, grade_one
-from lectures_lib.homework.grading.executors import Threads
-from lectures_lib.homework.grading.records import Records, Result
+from lectures_lib.homework.grader.grading import grade_class, grade_one
+from lectures_lib.homework.grader.grading.executors import Threads
+from lectures_lib.homework.grader.grading.records import Records, Result
+from lectures_lib.homework.grader.reports import canvas, moodle
+from lectures_lib.homework.grader.reports.class_summary import summary
+from lectures_lib.homework.grader.sandbox import bubblewrap, doors
+from lectures_lib.homework.grader.sandbox.template import Limits
+from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.questions import Case, Homework
-from lectures_lib.homework.reports import canvas, moodle
-from lectures_lib.homework.reports.class_summary import summary
-from lectures_lib.homework.sandbox import bubblewrap, doors
-from lectures_lib.homework.sandbox.template import Limits
-from lectures_lib.homework.submissions.collect import collect
 from tests.homework.toy import DOUBLE, QUICK, RIGHT_DOUBLE, RIGHT_SCALE, SCALE, TOY, notebook, question
 
 
@@ -149,7 +149,11 @@ def test_a_changed_bank_or_limit_is_told_and_graded_anew(submissions, pretended,
             assert len(pretended.graded) - before == (4 if told else 0)
 
 
-@pytest.mark.parametrize(("homework", "module"), [("hw1", "blocks.positions"), ("hw2", "homework.hw1.inputs")])
+def test_all_that_judges_is_in_the_fingerprint_and_is_there():
+    assert [pattern for pattern in grade_one.JUDGES if not list(grade_one.HOMEWORK.glob(pattern))] == []
+
+
+@pytest.mark.parametrize(("homework", "module"), [("hw1", "blocks.positions"), ("hw2", "homework.banks.hw1.inputs")])
 def test_what_a_bank_takes_from_elsewhere_is_in_its_fingerprint(homework, module, monkeypatch):
     """The reference of hw1's last question, and what draws the inputs of hw2."""
     file = Path(lectures_lib.__file__).parent / f"{module.replace('.', '/')}.py"
@@ -342,14 +346,25 @@ def test_a_record_that_is_damaged_is_not_overwritten(submissions, pretended, tmp
     assert (out / "results.sqlite").read_bytes().startswith(b"not a database")
 
 
+def test_a_seed_with_which_an_argument_does_not_matter_is_not_drawn(monkeypatch):
+    """Nobody listed the mistake of leaving `lengths` out; with the first seed's inputs it is right."""
+    seeds = iter([1, 12, 23])
+    monkeypatch.setattr(grade_class.secrets, "randbits", lambda bits: next(seeds))
+
+    def inputs(generator):
+        return [Case((torch.tensor([1.0, 2.0]), 1 if generator.initial_seed() == 1 else 2))]
+
+    times = replace(question("times", lambda x, n, unused=0: x * n), cases=inputs)
+    assert grade_class.drawn(Homework("toy", "A toy", (times,))) == 12
+
+
 def test_a_seed_on_which_a_mistake_does_not_show_is_not_drawn(monkeypatch):
     """A vector that reads the same backwards cannot tell `reversed` from the right answer."""
-    seeds = iter([1, 2, 3])
+    seeds = iter([1, 12, 23])
     monkeypatch.setattr(grade_class.secrets, "randbits", lambda bits: next(seeds))
     palindromes = question("double", DOUBLE.reference, mistakes=(("reversed", lambda x: 2 * x.flip(0)),))
-    cases = {1: [1.0, 2.0, 1.0], 2: [1.0, 2.0, 3.0]}
-    shown = replace(palindromes, cases=lambda g: [Case((torch.tensor(cases[g.initial_seed()]),), shows="a vector")])
-    assert grade_class.drawn(Homework("toy", "A toy", (shown,))) == 2
+    shown = replace(palindromes, cases=lambda g: [Case((torch.tensor([1.0, 2.0, 1.0 if g.initial_seed() == 1 else 3.0]),))])
+    assert grade_class.drawn(Homework("toy", "A toy", (shown,))) == 12
     never = replace(shown, cases=lambda g: [Case((torch.zeros(2),), shows="nothing")])
     monkeypatch.setattr(grade_class.secrets, "randbits", lambda bits: 0)
     with pytest.raises(ValueError, match=r"none tells all mistakes apart.*reversed is judged right"):

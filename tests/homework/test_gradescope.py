@@ -13,9 +13,9 @@ import pytest
 
 from lectures_lib.homework import load
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading.records import Result
-from lectures_lib.homework.reports import gradescope
-from lectures_lib.homework.reports.not_graded import not_graded
+from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.grader.reports import gradescope
+from lectures_lib.homework.grader.reports.not_graded import not_graded
 from tests.homework.toy import TOY, notebook
 from tests.homework.toy_results import Late, result
 
@@ -131,10 +131,10 @@ def test_the_zip_holds_what_the_grader_needs_and_nothing_else(archive):
     for name in ("setup.sh", "run_autograder", "not_graded.py", "rules.yaml", "constraints.txt", "pyproject.toml"):
         assert name in names
     for name in (
-        "homework/hw1/causal.py",
-        "homework/reports/class_report.html",
-        "homework/reports/page.css",
-        "homework/sandbox/seccomp.py",
+        "homework/banks/hw1/causal.py",
+        "homework/grader/reports/class_report.html",
+        "homework/grader/reports/page.css",
+        "homework/grader/sandbox/seccomp.py",
     ):
         assert f"lectures_lib/{name}" in names
     assert len([name for name in names if name.endswith(".py")]) >= len(list(package.glob("*.py")))

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict
-from lectures_lib.homework.grading import grade_one, hints
-from lectures_lib.homework.grading.execution import Execution
-from lectures_lib.homework.grading.grade_one import Job
+from lectures_lib.homework.grader.grading import grade_one, hints
+from lectures_lib.homework.grader.grading.execution import Execution
+from lectures_lib.homework.grader.grading.grade_one import Job
+from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope, told
+from lectures_lib.homework.grader.sandbox.template import Limits
+from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.notebook import Unreadable, code_cells
-from lectures_lib.homework.reports import feedback, gradebook, gradescope, told
-from lectures_lib.homework.sandbox.template import Limits
-from lectures_lib.homework.submissions.collect import collect
 from tests.homework.toy import DOUBLE, TOY, notebook
 
 TEMPLATE = 'def double(x):\n    """Twice as much."""\n    raise NotImplementedError("your answer here")'

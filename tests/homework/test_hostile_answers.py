@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.questions import Case
-from lectures_lib.homework.sandbox.template import Limits
 from tests.homework.toy import RIGHT_DOUBLE, double, graded, question
 
 pytestmark = pytest.mark.sandbox

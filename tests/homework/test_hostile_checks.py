@@ -6,10 +6,10 @@ import pytest
 
 from lectures_lib.homework import load
 from lectures_lib.homework.diagnosis import AnswerKey
-from lectures_lib.homework.grading.execution import Execution
+from lectures_lib.homework.grader.grading.execution import Execution
+from lectures_lib.homework.grader.sandbox.process import Sandbox
+from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.notebook import code_cells
-from lectures_lib.homework.sandbox.process import Sandbox
-from lectures_lib.homework.sandbox.template import Limits
 from tests.homework.bank import ROOT
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, RIGHT_SCALE, SCALE, double, graded, question
 

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lectures_lib.homework.grader.submissions import archive, folder
+from lectures_lib.homework.grader.submissions.collect import collect
+from lectures_lib.homework.grader.submissions.names import LONGEST, distinct, shown
 from lectures_lib.homework.notebook import MAX_BYTES, Unreadable, code_cells
-from lectures_lib.homework.submissions import archive, folder
-from lectures_lib.homework.submissions.collect import collect
-from lectures_lib.homework.submissions.names import LONGEST, distinct, shown
 from tests.homework.toy import notebook
 
 

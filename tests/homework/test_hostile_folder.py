@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lectures_lib.homework.sandbox import bubblewrap, doors
+from lectures_lib.homework.grader.sandbox import bubblewrap, doors
 from tests.homework.bank import ROOT
 
 THIRD_PARTY = ("typer", "torch", "numpy", "rich", "yaml", "nbformat", "safetensors", "matplotlib")

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 from lectures_lib.homework.diagnosis import LOST, Verdict
-from lectures_lib.homework.grading import executors, grade_class, grade_one
-from lectures_lib.homework.grading.executors import Threads
+from lectures_lib.homework.grader.grading import executors, grade_class, grade_one
+from lectures_lib.homework.grader.grading.executors import Threads
+from lectures_lib.homework.grader.sandbox import process
+from lectures_lib.homework.grader.sandbox.process import Sandbox, Watch
+from lectures_lib.homework.grader.sandbox.template import Limits
+from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.questions import Homework
-from lectures_lib.homework.sandbox import process
-from lectures_lib.homework.sandbox.process import Sandbox, Watch
-from lectures_lib.homework.sandbox.template import Limits
-from lectures_lib.homework.submissions.collect import collect
 from tests.homework.toy import TOY, double, graded, notebook, question
 
 BUSY = """
@@ -175,8 +175,8 @@ PEAK = """
 import resource, sys
 import torch
 from lectures_lib.homework.diagnosis import AnswerKey
-from lectures_lib.homework.grading.execution import Execution
-from lectures_lib.homework.sandbox.template import Limits
+from lectures_lib.homework.grader.grading.execution import Execution
+from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.questions import Case
 from tests.homework.toy import question, double
 

@@ -5,8 +5,8 @@ import json
 import nbformat
 import pytest
 
+from lectures_lib.homework.grader.sandbox.process import Limits
 from lectures_lib.homework.notebook import code_cells
-from lectures_lib.homework.sandbox.process import Limits
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, RIGHT_SCALE, SCALE, graded
 
 pytestmark = pytest.mark.sandbox

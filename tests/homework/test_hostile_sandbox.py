@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lectures_lib.homework.sandbox import bubblewrap
-from lectures_lib.homework.sandbox.process import Lost, Sandbox
-from lectures_lib.homework.sandbox.template import Limits
+from lectures_lib.homework.grader.sandbox import bubblewrap
+from lectures_lib.homework.grader.sandbox.process import Lost, Sandbox
+from lectures_lib.homework.grader.sandbox.template import Limits
 
 pytestmark = pytest.mark.sandbox
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,7 +75,7 @@ def spy(hidden, homework, port):
     return {
         "read": [path for path in hidden if tried(lambda: os.stat(path)) not in ("FileNotFoundError", "PermissionError")],
         "homework": sorted(os.listdir(homework)),
-        "bank": tried(lambda: __import__("lectures_lib.homework.hw1")),
+        "bank": tried(lambda: __import__("lectures_lib.homework.banks.hw1")),
         "compare": tried(lambda: __import__("lectures_lib.homework.compare")),
         "write": [folder for folder in ("", "/usr", "/dev", homework, sys.prefix) if tried(lambda: write(folder + "/x")) == "written"],
         "tmp": tried(lambda: write("/tmp/written-here")),
@@ -217,8 +217,8 @@ def test_hostile_loops_are_killed_and_not_only_left_behind():
 
 def test_hostile_loops_end_with_a_grader_that_is_killed():
     program = f"""
-from lectures_lib.homework.sandbox.process import Sandbox
-from lectures_lib.homework.sandbox.template import Limits
+from lectures_lib.homework.grader.sandbox.process import Sandbox
+from lectures_lib.homework.grader.sandbox.template import Limits
 with Sandbox(Limits()) as sandbox:
     sandbox.ask({{"do": "cell", "cell": 1, "source": "x = 1", "only_definitions": False}})
     print(sandbox.pid, sandbox._template.pid, flush=True)

@@ -11,10 +11,10 @@ import torch
 
 from lectures_lib.homework import load
 from lectures_lib.homework.diagnosis import AnswerKey
-from lectures_lib.homework.grading.execution import Execution
+from lectures_lib.homework.grader.grading.execution import Execution
+from lectures_lib.homework.grader.sandbox.process import Limits
 from lectures_lib.homework.notebook import code_cells
 from lectures_lib.homework.questions import Case
-from lectures_lib.homework.sandbox.process import Limits
 from tests.homework.bank import ROOT
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, RIGHT_SCALE, SCALE, double, graded, notebook, question
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lectures_lib.homework.sandbox import bubblewrap, doors, seccomp, template
-from lectures_lib.homework.sandbox.bubblewrap import Refused
-from lectures_lib.homework.sandbox.process import Broken, Lost, Sandbox
-from lectures_lib.homework.sandbox.template import Limits
+from lectures_lib.homework.grader.sandbox import bubblewrap, doors, seccomp, template
+from lectures_lib.homework.grader.sandbox.bubblewrap import Refused
+from lectures_lib.homework.grader.sandbox.process import Broken, Lost, Sandbox
+from lectures_lib.homework.grader.sandbox.template import Limits
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, graded
 
 pytestmark = pytest.mark.sandbox
@@ -519,9 +519,9 @@ else:
 """
     (tmp_path / "secret").write_text("another student's")
     program = f"""
-from lectures_lib.homework.sandbox import doors
-from lectures_lib.homework.sandbox.process import Sandbox
-from lectures_lib.homework.sandbox.template import Limits
+from lectures_lib.homework.grader.sandbox import doors
+from lectures_lib.homework.grader.sandbox.process import Sandbox
+from lectures_lib.homework.grader.sandbox.template import Limits
 assert doors.require()
 with Sandbox(Limits()) as sandbox:
     print(sandbox.ask({{"do": "cell", "cell": 1, "source": {cell!r}, "only_definitions": False}}).raised)

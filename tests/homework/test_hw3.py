@@ -14,7 +14,7 @@ from torch.testing import assert_close
 from lectures_lib import decoding, training
 from lectures_lib.decoding import Step
 from lectures_lib.homework import find
-from lectures_lib.homework.hw3 import inputs
+from lectures_lib.homework.banks.hw3 import inputs
 from lectures_lib.tokenization import Vocabulary, WordPiece
 from tests.homework.bank import judged, key, questions, seeds
 from tests.homework.students_hw3 import BELOW

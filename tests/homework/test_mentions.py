@@ -5,7 +5,7 @@ import time
 import pytest
 
 from lectures_lib.homework import load, names
-from lectures_lib.homework.submissions.mentions import mentions
+from lectures_lib.homework.grader.submissions.mentions import mentions
 from tests.homework.bank import answer_cells
 
 READY = ("MultiheadAttention", "nn.functional.scaled_dot_product_attention", "lectures_lib.blocks.attention")

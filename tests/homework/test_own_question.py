@@ -8,8 +8,7 @@ import jupytext
 import nbformat
 import pytest
 
-import lectures_lib.homework
-from lectures_lib.homework import WrongAnswer, check, load, names
+from lectures_lib.homework import WrongAnswer, banks, check, load, names
 from lectures_lib.homework.release import student_version
 from tests.homework import bank, test_banks
 from tests.homework.bank import ROOT
@@ -29,8 +28,8 @@ def own(tmp_path, monkeypatch):
     """A fork with the files of the page."""
     found = files()
     assert list(found) == [
-        "lectures_lib/homework/hw8/entropy.py",
-        "lectures_lib/homework/hw8/__init__.py",
+        "lectures_lib/homework/banks/hw8/entropy.py",
+        "lectures_lib/homework/banks/hw8/__init__.py",
         "solutions/hw8_heads.py",
         "tests/homework/right_answers_hw8.py",
     ]
@@ -41,7 +40,7 @@ def own(tmp_path, monkeypatch):
     before = set(sys.modules)
     for cached in (bank.key, bank.notebook):
         cached.cache_clear()
-    monkeypatch.setattr(lectures_lib.homework, "__path__", [*lectures_lib.homework.__path__, str(tmp_path / "lectures_lib" / "homework")])
+    monkeypatch.setattr(banks, "__path__", [*banks.__path__, str(tmp_path / "lectures_lib" / "homework" / "banks")])
     monkeypatch.setattr(bank, "ROOT", tmp_path)
     spec = importlib.util.spec_from_file_location("tests.homework.right_answers_hw8", tmp_path / "tests/homework/right_answers_hw8.py")
     answers = importlib.util.module_from_spec(spec)
@@ -51,7 +50,7 @@ def own(tmp_path, monkeypatch):
     for cached in (bank.key, bank.notebook):
         cached.cache_clear()
     for name in set(sys.modules) - before:
-        if name.startswith("lectures_lib.homework.hw8"):
+        if name.startswith("lectures_lib.homework.banks.hw8"):
             del sys.modules[name]
 
 
@@ -96,7 +95,7 @@ def test_no_test_of_the_banks_is_left_out():
 
 def test_a_mistake_that_does_not_show_is_noticed(own):
     """What the page says of inputs without masked keys."""
-    path = own / "lectures_lib/homework/hw8/entropy.py"
+    path = own / "lectures_lib/homework/banks/hw8/entropy.py"
     path.write_text(path.read_text(encoding="utf-8").replace("    masked[:, -2:] = -torch.inf\n", ""), encoding="utf-8")
     with pytest.raises(AssertionError, match="nan_at_zero passes"):
         test_banks.test_every_mistake_is_caught_and_named(NAME)

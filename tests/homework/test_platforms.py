@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from lectures_lib.homework.grader.submissions import collect as collecting
+from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.notebook import Unreadable, code_cells
-from lectures_lib.homework.submissions import collect as collecting
-from lectures_lib.homework.submissions.collect import collect
 from tests.homework.packed import both, pack
 from tests.homework.toy import notebook
 

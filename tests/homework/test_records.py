@@ -8,7 +8,7 @@ import pytest
 
 from lectures_lib.files import write_whole
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading.records import Records, Result, file_stem
+from lectures_lib.homework.grader.grading.records import Records, Result, file_stem
 
 RESULT = Result(
     "anna \ud800 ‮",

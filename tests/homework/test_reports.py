@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading.records import file_stem
-from lectures_lib.homework.grading.rules import Rules
-from lectures_lib.homework.reports import canvas, class_report, feedback, gradebook, moodle, told
-from lectures_lib.homework.reports.everything import write_all
-from lectures_lib.homework.reports.page import days, marked
-from lectures_lib.homework.reports.spreadsheet import harmless, number
+from lectures_lib.homework.grader.grading.records import file_stem
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.reports import canvas, class_report, feedback, gradebook, moodle, told
+from lectures_lib.homework.grader.reports.everything import write_all
+from lectures_lib.homework.grader.reports.page import days, marked
+from lectures_lib.homework.grader.reports.spreadsheet import harmless, number
 from tests.homework.toy import DOUBLE, TOY, judged
 from tests.homework.toy_results import RIGHT, WRONG, Late, Page, result
 

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from lectures_lib.homework import load as load_homework
 from lectures_lib.homework import names
 from lectures_lib.homework.diagnosis import Verdict
-from lectures_lib.homework.grading.course_file import load
-from lectures_lib.homework.grading.records import Result
-from lectures_lib.homework.grading.rules import LatePolicy, Rules, moment
+from lectures_lib.homework.grader.grading.course_file import load
+from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.grader.grading.rules import LatePolicy, Rules, moment
 from tests.homework.bank import ROOT
 from tests.homework.toy import TOY
 

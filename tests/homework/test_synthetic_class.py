@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from lectures_lib.homework.grading.records import Records
+from lectures_lib.homework.grader.grading.records import Records
 from tests.homework.bank import ROOT
 from tests.homework.synthetic_class import build, misgraded
 

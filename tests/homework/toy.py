@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict, run
-from lectures_lib.homework.grading.execution import Execution
+from lectures_lib.homework.grader.grading.execution import Execution
+from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
-from lectures_lib.homework.sandbox.template import Limits
 
 QUICK = Limits(cell=1.0, total=120.0)
 

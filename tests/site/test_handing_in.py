@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lectures_lib.homework import check
+from lectures_lib.homework.banks.hw1.attention import scaled_dot_product_attention
 from lectures_lib.homework.checking import WrongAnswer
-from lectures_lib.homework.hw1.attention import scaled_dot_product_attention
 
 PAGE = (Path(__file__).parents[2] / "book" / "handing_in.md").read_text(encoding="utf-8")
 

@@ -6,10 +6,10 @@ import pytest
 from sitemap import ROOT
 
 from lectures_lib.homework.diagnosis import LOST, Verdict
-from lectures_lib.homework.grading.records import Result
-from lectures_lib.homework.grading.rules import Rules
+from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.reports import class_report, feedback
 from lectures_lib.homework.questions import load
-from lectures_lib.homework.reports import class_report, feedback
 
 pytestmark = pytest.mark.browser
 HW = load("hw1")

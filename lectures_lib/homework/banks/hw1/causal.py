@@ -1,0 +1,154 @@
+"""Question 3: the mask of a left-to-right model, with a past."""
+
+import math
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from lectures_lib.homework.banks.hw1.inputs import sizes
+from lectures_lib.homework.questions import Case, Misconception, Question
+
+
+def _causal_cases(g: Generator) -> list[Case]:
+    n, later, n_past = sizes(g, 3, 3, 8)
+    return [
+        Case((n,), shows=f"{n} tokens, nothing before them"),
+        Case((later, n_past), shows=f"{later} new tokens after {n_past} earlier ones"),
+        Case((1, n_past), shows=f"one new token after {n_past} earlier ones"),
+        Case((n_past + 1, 1), shows=f"{n_past + 1} new tokens after one earlier one"),
+        Case((n, n + 2), shows=f"{n} new tokens after {n + 2} earlier ones"),
+        Case((1,), shows="one token, nothing before it"),
+    ]
+
+
+def causal_mask(n: int, n_past: int = 0) -> Tensor:
+    """(n, n_past + n), boolean: the i-th new token sees all n_past earlier tokens and the new ones 0 … i."""
+    return torch.ones(n, n_past + n, dtype=torch.bool).tril(diagonal=n_past)
+
+
+def _causal(n: int, n_past: int = 0, diagonal: int = 0) -> Tensor:
+    return torch.ones(n, n_past + n, dtype=torch.bool).tril(diagonal=n_past + diagonal)
+
+
+def _causal_past_of_one(n: int, n_past: int = 0) -> Tensor:
+    return torch.ones(n, n_past + n, dtype=torch.bool).tril(diagonal=min(n_past, 1))
+
+
+def _causal_strict_behind_a_past(n: int, n_past: int = 0) -> Tensor:
+    return _causal(n, n_past, diagonal=-1 if n_past else 0)
+
+
+def _causal_inverted(n: int, n_past: int = 0) -> Tensor:
+    return ~causal_mask(n, n_past)
+
+
+def _causal_future(n: int, n_past: int = 0) -> Tensor:
+    return torch.ones(n, n_past + n, dtype=torch.bool).triu(diagonal=n_past)
+
+
+def _causal_top_left(n: int, n_past: int = 0) -> Tensor:
+    return torch.ones(n, n_past + n, dtype=torch.bool).tril()
+
+
+def _causal_square(n: int, n_past: int = 0) -> Tensor:
+    return causal_mask(n)
+
+
+def _causal_past_on_the_right(n: int, n_past: int = 0) -> Tensor:
+    return torch.cat([causal_mask(n), torch.ones(n, n_past, dtype=torch.bool)], dim=1)
+
+
+def _causal_past_hidden(n: int, n_past: int = 0) -> Tensor:
+    return torch.cat([torch.zeros(n, n_past, dtype=torch.bool), causal_mask(n)], dim=1)
+
+
+def _causal_big_square(n: int, n_past: int = 0) -> Tensor:
+    return causal_mask(n_past + n)
+
+
+def _causal_additive(n: int, n_past: int = 0) -> Tensor:
+    return torch.zeros(n, n_past + n).masked_fill(~causal_mask(n, n_past), -math.inf)
+
+
+CAUSAL = Question(
+    name="hw1.causal_mask",
+    title="Not looking ahead",
+    points=2,
+    minutes=15,
+    difficulty=1,
+    chapter="02_self_attention#masks-what-must-not-be-seen",
+    cases=_causal_cases,
+    reference=causal_mask,
+    misconceptions=(
+        Misconception(
+            "cannot_see_itself",
+            "In your mask a token may not see itself; the first token of a text would see nothing at all. Position i may attend to "
+            "positions up to and including i: move your diagonal by one.",
+            partial(_causal, diagonal=-1),
+        ),
+        Misconception(
+            "cannot_see_itself_behind_a_past",
+            "Right without a past; behind one, your new tokens do not see themselves. The i-th new token stands at position n_past + i "
+            "and sees all positions up to and including that one.",
+            _causal_strict_behind_a_past,
+        ),
+        Misconception(
+            "diagonal_moved_by_one",
+            "As soon as there is a past, your diagonal moves by one, however long the past is. Each earlier token is one more key to see: "
+            "move it by n_past.",
+            _causal_past_of_one,
+        ),
+        Misconception(
+            "sees_the_next_token",
+            "In your mask each token sees one too many: the token that comes next, which is the one the model has to predict. Stop at the "
+            "token itself: move your diagonal by one.",
+            partial(_causal, diagonal=1),
+        ),
+        Misconception(
+            "sees_the_future",
+            "Your mask is turned over: each token sees itself and what comes after it. Rows are queries, columns are keys, and a query "
+            "sees the keys to its left: the lower triangle (tril).",
+            _causal_future,
+        ),
+        Misconception(
+            "inverted",
+            "Your mask says True where a token may *not* look. In this course True means *may attend*: negate it.",
+            _causal_inverted,
+        ),
+        Misconception(
+            "aligned_at_the_first_token",
+            "Your triangle starts at key 0, but the first new token stands at position n_past: it sees n_past + 1 keys, not one. Move the "
+            "diagonal by n_past.",
+            _causal_top_left,
+        ),
+        Misconception(
+            "past_left_out",
+            "Your mask is n × n, with no columns for the n_past earlier tokens. They are keys too: the shape is (n, n_past + n).",
+            _causal_square,
+        ),
+        Misconception(
+            "past_also_asks",
+            "Your mask has rows for the n_past earlier tokens. They are keys but no longer queries, their outputs being known: keep the "
+            "last n rows, shape (n, n_past + n).",
+            _causal_big_square,
+        ),
+        Misconception(
+            "past_on_the_right",
+            "Your columns for the earlier tokens stand to the right of the new ones. Keys come in reading order: the n_past earlier "
+            "tokens first.",
+            _causal_past_on_the_right,
+        ),
+        Misconception(
+            "past_hidden",
+            "Your mask hides the earlier tokens from the new ones. They have been read already, so every new token may attend to all of "
+            "them: True.",
+            _causal_past_hidden,
+        ),
+        Misconception(
+            "additive",
+            "Your mask holds 0 and -∞, to be added to the scores. Here a mask is boolean, True = may attend: return the comparison itself.",
+            _causal_additive,
+        ),
+    ),
+)

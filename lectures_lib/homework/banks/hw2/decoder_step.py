@@ -1,0 +1,317 @@
+"""Question 2: one step of a recurrent decoder that looks with its new state (Luong et al. 2015)."""
+
+import math
+
+import torch
+from torch import Generator, Tensor, nn
+
+from lectures_lib.homework.banks.hw1.inputs import normal, sizes
+from lectures_lib.homework.banks.hw2.additive import sizes_of_one, some_lengths
+from lectures_lib.homework.questions import Case, Misconception, Question
+
+
+def _step_cases(g: Generator) -> list[Case]:
+    cases = []
+    for kind in ("no padding", "some of them padded", "one sentence", "one word each"):
+        batch, n, d_embedding, d_hidden = sizes(g, 4, 3, 8)
+        batch, n = sizes_of_one(batch, n, kind)
+        vocab_size = int(torch.randint(10, 15, (), generator=g))
+        state = {
+            "embedding.weight": normal(g, vocab_size, d_embedding),
+            "gru.weight_ih": normal(g, 3 * d_hidden, d_embedding),
+            "gru.weight_hh": normal(g, 3 * d_hidden, d_hidden),
+            "gru.bias_ih": normal(g, 3 * d_hidden),
+            "gru.bias_hh": normal(g, 3 * d_hidden),
+            "W_c.weight": normal(g, d_hidden, 2 * d_hidden) / d_hidden**0.5,
+            "W_c.bias": normal(g, d_hidden),
+            "output.weight": normal(g, vocab_size, d_hidden),
+            "output.bias": normal(g, vocab_size),
+        }
+        lengths = some_lengths(g, batch, n) if kind == "some of them padded" else torch.full((batch,), n)
+        words = torch.randperm(vocab_size, generator=g)[:batch]
+        longer = (words, torch.tanh(normal(g, batch, d_hidden)), 2 * normal(g, batch, n + 1, d_hidden), lengths)
+        cases.append(
+            Case(
+                (words, torch.tanh(normal(g, batch, d_hidden)), normal(g, batch, n, d_hidden), lengths),
+                init={"vocab_size": vocab_size, "d_embedding": d_embedding, "d_hidden": d_hidden},
+                state=state,
+                again=(longer,) if kind == "no padding" else (),
+                train=kind == "some of them padded",  # nothing drops out
+                shows=f"{batch} sentences, sources of width {n}, {kind}{', in training mode' if kind == 'some of them padded' else ''}; "
+                f"d_embedding = {d_embedding}, d_hidden = {d_hidden}, {vocab_size} words",
+            )
+        )
+    return cases
+
+
+class DecoderStep(nn.Module):
+    """Read a word, move on, look at the source, score the next word. The wrong answers below change one of these."""
+
+    def __init__(self, vocab_size: int, d_embedding: int, d_hidden: int):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.gru = nn.GRUCell(d_embedding, d_hidden)
+        self.W_c = nn.Linear(2 * d_hidden, d_hidden)
+        self.output = nn.Linear(d_hidden, vocab_size)
+
+    def forward(self, word: Tensor, hidden: Tensor, states: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """The scores of the next word (batch, vocab_size) and the new state (batch, d_hidden)."""
+        new = self.move(self.embedding(word), hidden)
+        context = self.look(self.asks(new, hidden), states, lengths)
+        features = self.combine(context, new)
+        return self.hand_out(self.scores(features, new), new, hidden, features)
+
+    def move(self, y: Tensor, hidden: Tensor) -> Tensor:
+        """The new state."""
+        return self.gru(y, hidden)
+
+    def asks(self, new: Tensor, hidden: Tensor) -> Tensor:
+        """The state that looks."""
+        return new
+
+    def look(self, query: Tensor, states: Tensor, lengths: Tensor) -> Tensor:
+        """The source's states, averaged with weights that come from dot products."""
+        words = torch.arange(states.shape[1]) < lengths[:, None]
+        weights = self.weights((states @ query[:, :, None])[:, :, 0], words)
+        return (weights[:, None] @ states)[:, 0]
+
+    def weights(self, scores: Tensor, words: Tensor) -> Tensor:
+        """How much each word is looked at."""
+        return scores.masked_fill(~words, -math.inf).softmax(dim=-1)
+
+    def combine(self, context: Tensor, new: Tensor) -> Tensor:
+        """What was seen and what is known, in one vector."""
+        return torch.tanh(self.W_c(torch.cat([context, new], dim=-1)))
+
+    def scores(self, features: Tensor, new: Tensor) -> Tensor:
+        """A score for every word of the vocabulary."""
+        return self.output(features)
+
+    def hand_out(self, logits: Tensor, new: Tensor, hidden: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+        """What is returned."""
+        return logits, new
+
+
+class _OldStateLooks(DecoderStep):
+    def asks(self, new, hidden):
+        return hidden
+
+
+class _StateForgotten(DecoderStep):
+    def move(self, y, hidden):
+        return self.gru(y)
+
+
+class _ArgumentsSwapped(DecoderStep):
+    def move(self, y, hidden):
+        return self.gru(hidden, y)
+
+
+class _PaddingIgnored(DecoderStep):
+    def weights(self, scores, words):
+        return scores.softmax(dim=-1)
+
+
+class _MaskedAfterSoftmax(DecoderStep):
+    def weights(self, scores, words):
+        return scores.softmax(dim=-1) * words
+
+
+class _PaddingScoresZero(DecoderStep):
+    def weights(self, scores, words):
+        return (scores * words).softmax(dim=-1)
+
+
+class _MaskInverted(DecoderStep):
+    def weights(self, scores, words):
+        return scores.masked_fill(words, -math.inf).softmax(dim=-1)
+
+
+class _FirstLengthForAll(DecoderStep):
+    def look(self, query, states, lengths):
+        return super().look(query, states, lengths[:1])
+
+
+class _SoftmaxOverBatch(DecoderStep):
+    def weights(self, scores, words):
+        return scores.masked_fill(~words, -math.inf).softmax(dim=0)
+
+
+class _Scaled(DecoderStep):
+    def look(self, query, states, lengths):
+        return super().look(query / query.shape[-1] ** 0.5, states, lengths)
+
+
+class _StateBeforeContext(DecoderStep):
+    def combine(self, context, new):
+        return super().combine(new, context)
+
+
+class _TanhForgotten(DecoderStep):
+    def combine(self, context, new):
+        return self.W_c(torch.cat([context, new], dim=-1))
+
+
+class _TanhBeforeWc(DecoderStep):
+    def combine(self, context, new):
+        return self.W_c(torch.tanh(torch.cat([context, new], dim=-1)))
+
+
+class _ContextNeverUsed(DecoderStep):
+    def scores(self, features, new):
+        return self.output(new)
+
+
+class _Probabilities(DecoderStep):
+    def scores(self, features, new):
+        return self.output(features).softmax(dim=-1)
+
+
+class _LogProbabilities(DecoderStep):
+    def scores(self, features, new):
+        return self.output(features).log_softmax(dim=-1)
+
+
+class _OldStateReturned(DecoderStep):
+    def hand_out(self, logits, new, hidden, features):
+        return logits, hidden
+
+
+class _FeaturesReturned(DecoderStep):
+    def hand_out(self, logits, new, hidden, features):
+        return logits, features
+
+
+class _StateFirst(DecoderStep):
+    def hand_out(self, logits, new, hidden, features):
+        return new, logits
+
+
+class _StateNotReturned(DecoderStep):
+    def hand_out(self, logits, new, hidden, features):
+        return logits
+
+
+_PROBABILITIES = (
+    "You return probabilities, not scores. Leave the softmax to whoever uses the scores: the loss (F.cross_entropy) takes it itself, and "
+    "taking it twice flattens everything."
+)
+
+STEP = Question(
+    name="hw2.DecoderStep",
+    title="A word at a time",
+    points=3,
+    minutes=25,
+    difficulty=2,
+    chapter="01_bottleneck#three-ways-to-score",
+    cases=_step_cases,
+    reference=DecoderStep,
+    misconceptions=(
+        Misconception(
+            "old_state_looks",
+            "You look with the old state. That is Bahdanau's order (look, then move). Here, as in Luong's paper, the decoder moves first: "
+            "it is the *new* state, the one that has read the word, that asks.",
+            _OldStateLooks,
+        ),
+        Misconception(
+            "state_forgotten",
+            "Your recurrent unit does not get the old state, so it starts from zeros at every step and remembers nothing: "
+            "self.gru(y, hidden).",
+            _StateForgotten,
+        ),
+        Misconception(
+            "gru_arguments_swapped",
+            "nn.GRUCell takes the input first and the state second; you call it the other way round: self.gru(y, hidden), with y the "
+            "word's vector.",
+            _ArgumentsSwapped,
+        ),
+        Misconception(
+            "padding_ignored",
+            "Right without padding, but padded positions of the source get weight. Give positions lengths[b] and later the score -∞ before "
+            "the softmax.",
+            _PaddingIgnored,
+        ),
+        Misconception(
+            "masked_after_softmax",
+            "Your weights do not sum to 1 where there is padding: its share was thrown away after the softmax. Set its scores to -∞ "
+            "*before* the softmax, and the words share all of it.",
+            _MaskedAfterSoftmax,
+        ),
+        Misconception(
+            "padding_scores_zero",
+            "You give padding the score 0, and e⁰ = 1 still counts. Use -∞, whose exponential is 0.",
+            _PaddingScoresZero,
+        ),
+        Misconception(
+            "mask_inverted",
+            "You look at the padding and hide the words: the mask works the wrong way round. Position j of sentence b is a word if "
+            "j < lengths[b]; the *others* get -∞.",
+            _MaskInverted,
+        ),
+        Misconception(
+            "first_length_for_all",
+            "You hide the padding of all sentences by the length of the first. Each has its own: sentence b has words at positions below "
+            "lengths[b].",
+            _FirstLengthForAll,
+        ),
+        Misconception(
+            "softmax_over_batch",
+            "Your softmax runs over the batch: sentences compete with each other. The positions of one source share its attention: dim=-1.",
+            _SoftmaxOverBatch,
+        ),
+        Misconception(
+            "scaled",
+            "You divide the dot products by √d_hidden. That is the Transformer's scaled score; Luong's dot score has no divisor.",
+            _Scaled,
+        ),
+        Misconception(
+            "state_before_context",
+            "You concatenate [h; c]. The parameters that are loaded expect the context first, as in the formula: [c; h].",
+            _StateBeforeContext,
+        ),
+        Misconception(
+            "tanh_forgotten",
+            "There is no tanh around W_c [c; h]. Without it W_c and the output layer are two matrices in a row, which is no more than one.",
+            _TanhForgotten,
+        ),
+        Misconception(
+            "tanh_before_w_c",
+            "Your tanh is taken before W_c instead of after it: the formula is tanh(W_c [c; h]).",
+            _TanhBeforeWc,
+        ),
+        Misconception(
+            "context_never_used",
+            "Your scores are made from the state alone: whatever was looked at is never used. The output layer reads tanh(W_c [c; h]).",
+            _ContextNeverUsed,
+        ),
+        Misconception("probabilities_returned", _PROBABILITIES, _Probabilities),
+        Misconception(
+            "log_probabilities_returned",
+            "You return log-probabilities, not scores. Return what the output layer gives: the logarithm of a softmax is the business of "
+            "whoever uses the scores, and the loss (F.cross_entropy) takes it itself.",
+            _LogProbabilities,
+        ),
+        Misconception(
+            "old_state_returned",
+            "The scores are right, but you hand back the old state: at the next step the decoder would not know that this word was read. "
+            "Return the new one.",
+            _OldStateReturned,
+        ),
+        Misconception(
+            "features_returned_as_state",
+            "The scores are right, but you return tanh(W_c [c; h]) as the state. In this decoder it serves the output only; the state is "
+            "what the recurrent unit gave.",
+            _FeaturesReturned,
+        ),
+        Misconception(
+            "state_first",
+            "Both parts are right, in the wrong order: return the scores first, then the new state.",
+            _StateFirst,
+        ),
+        Misconception(
+            "state_not_returned",
+            "The scores are right, but the new state is asked for as well: without it there is no next step. Return (scores, state).",
+            _StateNotReturned,
+        ),
+    ),
+)

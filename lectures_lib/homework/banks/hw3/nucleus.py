@@ -1,0 +1,250 @@
+"""Question 5: the likeliest words that together reach p."""
+
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from lectures_lib.homework.banks.hw1.inputs import normal, sizes
+from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
+from lectures_lib.homework.questions import Case, Misconception, Question
+
+
+def _nucleus_cases(g: Generator) -> list[Case]:
+    def draw(g: Generator) -> list[Case]:
+        batch, vocab = sizes(g, 1, 3, 5) + sizes(g, 1, 6, 10)
+        p, other_p = (share / 100 for share in pick(g, range(55, 95, 5), 2))
+        low = whole(g, 20, 45) / 100
+        other = 1.5 * normal(g, 1, vocab)
+        flat, steep = 1.5 * normal(g, batch, vocab), normal(g, batch, vocab)
+        steep[torch.arange(batch), torch.randint(vocab, (batch,), generator=g)] += whole(g, 6, 8)
+        return [
+            Case((other, low), shows=f"one row of {vocab} logits, p = {low}"),
+            Case((flat, p), shows=f"{batch} rows of {vocab} logits, p = {p}"),
+            Case((steep, other_p), shows=f"{batch} rows of {vocab} logits, in each a single one with more than p = {other_p}"),
+        ]
+
+    def clear(g: Generator) -> list[Case]:
+        """No sum so close to p that rounding decides."""
+        while True:
+            cases = draw(g)
+            sums = [logits.sort(descending=True).values.softmax(dim=-1).cumsum(dim=-1) - p for logits, p in (case.args for case in cases)]
+            if min(sum_.abs().min() for sum_ in sums) > 1e-3:
+                return cases
+
+    return telling(g, clear, nucleus, [mistake.answer for mistake in _MISTAKES])
+
+
+def nucleus(logits: Tensor, p: float) -> Tensor:
+    """(batch, vocab): the softmax over the fewest likeliest words that together reach p; 0 for all others."""
+    return _nucleus(logits, p)
+
+
+def _kept(logits: Tensor, p: float, count: str = "before", descending: bool = True) -> Tensor:
+    probabilities, order = logits.softmax(dim=-1).sort(dim=-1, descending=descending)
+    total = probabilities.cumsum(dim=-1)
+    if count == "before":
+        kept = total - probabilities < p
+    elif count == "with":
+        kept = total <= p
+    else:  # one more than it takes
+        kept = torch.ones_like(total, dtype=torch.bool)
+        kept[:, 2:] = total[:, :-2] < p
+    return torch.zeros_like(kept).scatter(-1, order, kept)
+
+
+def _nucleus(logits: Tensor, p: float, count: str = "before", descending: bool = True) -> Tensor:
+    return _over(logits, _kept(logits, p, count, descending))
+
+
+def _over(logits: Tensor, kept: Tensor) -> Tensor:
+    return logits.masked_fill(~kept, -torch.inf).softmax(dim=-1)
+
+
+def _crossing_dropped(logits: Tensor, p: float) -> Tensor:
+    return _nucleus(logits, p, count="with").nan_to_num(0.0)
+
+
+def _crossing_dropped_but_one(logits: Tensor, p: float) -> Tensor:
+    kept = _kept(logits, p, count="with")
+    return _over(logits, kept.scatter(-1, logits.argmax(dim=-1, keepdim=True), True))
+
+
+def _in_vocabulary_order(logits: Tensor, p: float) -> Tensor:
+    probabilities = logits.softmax(dim=-1)
+    return _over(logits, probabilities.cumsum(dim=-1) - probabilities < p)
+
+
+def _not_renormalised(logits: Tensor, p: float) -> Tensor:
+    return logits.softmax(dim=-1) * _kept(logits, p)
+
+
+def _divided_by_p(logits: Tensor, p: float) -> Tensor:
+    return logits.softmax(dim=-1) * _kept(logits, p) / p
+
+
+def _zero_logits(logits: Tensor, p: float) -> Tensor:
+    return (logits * _kept(logits, p)).softmax(dim=-1)
+
+
+def _softmax_twice(logits: Tensor, p: float) -> Tensor:
+    return _over(logits.softmax(dim=-1), _kept(logits, p))
+
+
+def _left_sorted(logits: Tensor, p: float) -> Tensor:
+    return nucleus(logits, p).sort(dim=-1, descending=True).values
+
+
+def _mask_left_sorted(logits: Tensor, p: float) -> Tensor:
+    """The mask is made for the sorted words and laid over the unsorted ones."""
+    order = logits.argsort(dim=-1, descending=True)
+    return _over(logits, _kept(logits, p).gather(-1, order))
+
+
+def _put_back_the_wrong_way(logits: Tensor, p: float) -> Tensor:
+    """gather with the order, where scatter (or the inverse order) is needed."""
+    order = logits.argsort(dim=-1, descending=True)
+    return nucleus(logits, p).gather(-1, order).gather(-1, order)
+
+
+def _share_of_the_words(logits: Tensor, p: float) -> Tensor:
+    k = max(1, round(p * logits.shape[-1]))
+    return _over(logits, logits >= logits.topk(k, dim=-1).values[:, -1:])
+
+
+def _each_at_least(logits: Tensor, p: float, share: str = "p") -> Tensor:
+    probabilities = logits.softmax(dim=-1)
+    top = probabilities.amax(dim=-1, keepdim=True)
+    least = {"p": p, "rest": 1 - p, "of the top": p * top}[share]
+    return _over(logits, probabilities >= least).nan_to_num(0.0)
+
+
+def _top_only(logits: Tensor, p: float) -> Tensor:
+    return _over(logits, logits == logits.amax(dim=-1, keepdim=True))
+
+
+def _first_row_for_all(logits: Tensor, p: float) -> Tensor:
+    """As many words in every row as the first row needs."""
+    k = int(_kept(logits, p)[0].sum())
+    return _over(logits, logits >= logits.topk(k, dim=-1).values[:, -1:])
+
+
+def _most_for_all(logits: Tensor, p: float) -> Tensor:
+    """As many words in every row as the row that needs most."""
+    k = int(_kept(logits, p).sum(dim=-1).max())
+    return _over(logits, logits >= logits.topk(k, dim=-1).values[:, -1:])
+
+
+def _divided_by_all_rows(logits: Tensor, p: float) -> Tensor:
+    kept = _not_renormalised(logits, p)
+    return kept / kept.sum()
+
+
+_DROPPED = (
+    "You drop the word with which the sum crosses p, so that what you keep stays *below* p; where a single word has more than p, "
+    "nothing is left. The nucleus reaches p: keep a word if the sum of the likelier ones *before* it is below p."
+)
+_SORTED = (
+    "The right words are kept in sorted order, but they do not find their way home: column i of the result is word i of the vocabulary. "
+    "torch.zeros_like(…).scatter(-1, order, sorted_values) puts each back in its place."
+)
+_MISTAKES = (
+    Misconception("crossing_word_dropped", _DROPPED, _crossing_dropped),
+    Misconception("crossing_word_dropped", _DROPPED, partial(_nucleus, count="with")),
+    Misconception("crossing_word_dropped", _DROPPED, _crossing_dropped_but_one),
+    Misconception(
+        "one_too_many",
+        "You keep one word more than needed: the sum has reached p already before it.",
+        partial(_nucleus, count="one more"),
+    ),
+    Misconception(
+        "vocabulary_order",
+        "You add up the probabilities in the order of the vocabulary. Which words are kept then depends on their numbers: sort from the "
+        "likeliest down before you add up.",
+        _in_vocabulary_order,
+    ),
+    Misconception(
+        "least_likely_first",
+        "You sort from the least likely up, and keep the words nobody would say. Sort with descending=True.",
+        partial(_nucleus, descending=False),
+    ),
+    Misconception(
+        "not_renormalised",
+        "Your rows sum to less than 1: the words that are left keep their old probabilities. Divide by what is left, or take the softmax "
+        "again with -∞ in the other places.",
+        _not_renormalised,
+    ),
+    Misconception(
+        "divided_by_p",
+        "You divide by p. What is left sums to a little *more* than p, since the last word crosses it: divide by the sum itself.",
+        _divided_by_p,
+    ),
+    Misconception(
+        "logits_set_to_zero",
+        "You set the logits of dropped words to 0, but e⁰ = 1: they get a probability again. Set them to -∞ before the softmax.",
+        _zero_logits,
+    ),
+    Misconception(
+        "softmax_twice",
+        "You put probabilities through a second softmax, which makes them nearly equal. Divide by their sum instead, or give the softmax "
+        "the logits.",
+        _softmax_twice,
+    ),
+    Misconception("left_sorted", _SORTED, _left_sorted),
+    Misconception("left_sorted", _SORTED, _mask_left_sorted),
+    Misconception("left_sorted", _SORTED, _put_back_the_wrong_way),
+    Misconception(
+        "share_of_the_words",
+        "You keep the share p of the *words*, the same number in every row, as top-k does. Here p is a probability: where the model is "
+        "sure, a single word reaches it.",
+        _share_of_the_words,
+    ),
+    Misconception(
+        "each_word_at_least_p",
+        "You compare each word's own probability with p. It is the *sum* that must reach p, of a word and all that are likelier: cumsum.",
+        _each_at_least,
+    ),
+    Misconception(
+        "each_word_at_least_the_rest",
+        "You keep every word that has at least 1 - p by itself. It is the sum of the likeliest words that must reach p: cumsum.",
+        partial(_each_at_least, share="rest"),
+    ),
+    Misconception(
+        "share_of_the_likeliest",
+        "You keep what has at least p times the probability of the likeliest word. That exists, under the name of min-p; top-p adds up "
+        "the likeliest words until they reach p.",
+        partial(_each_at_least, share="of the top"),
+    ),
+    Misconception(
+        "likeliest_only",
+        "You keep the likeliest word only, as greedy decoding does. Keep as many of the likeliest as are needed to reach p.",
+        _top_only,
+    ),
+    Misconception(
+        "first_row_for_all",
+        "You keep as many words in every row as the first row needs. Each row of the batch has its own nucleus.",
+        _first_row_for_all,
+    ),
+    Misconception(
+        "most_for_all",
+        "You keep as many words in every row as the row that needs most. Each row of the batch has its own nucleus.",
+        _most_for_all,
+    ),
+    Misconception(
+        "divided_by_the_sum_of_all_rows",
+        "You divide by the sum over the whole batch. Each row is a distribution of its own and sums to 1: sum(dim=-1, keepdim=True).",
+        _divided_by_all_rows,
+    ),
+)
+
+NUCLEUS = Question(
+    name="hw3.nucleus",
+    title="The likeliest words that reach p",
+    points=2,
+    minutes=15,
+    difficulty=2,
+    chapter="09_generating#top-k-and-top-p",
+    cases=_nucleus_cases,
+    reference=nucleus,
+    misconceptions=_MISTAKES,
+)

@@ -1,0 +1,369 @@
+"""Question 5: scores for every word, from a vector and the token vectors once more."""
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from lectures_lib.homework.banks.hw1.inputs import normal, sizes
+from lectures_lib.homework.banks.hw3.inputs import whole
+from lectures_lib.homework.banks.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
+from lectures_lib.homework.questions import Case, Misconception, Question
+
+
+def some_positions(g: Generator, batch: int, n: int) -> Tensor:
+    """(batch, n), True at no, one or two positions of each row, and another order row by row than column by column."""
+    while True:
+        at = torch.stack([torch.randperm(n, generator=g) < b % 3 for b in range(batch)])
+        if (at.nonzero() != at.T.nonzero().flip(1)).any():
+            return at
+
+
+def _head_cases(g: Generator) -> list[Case]:
+    cases = []
+    one = ("all positions of one sentence, small weights", "one position of one sentence")
+    for kind in ("all positions", "some positions", *one, "no position"):
+        (batch, n), d_model, vocab_size = sizes(g, 2, 3, 7), whole(g, 8, 11), whole(g, 12, 15)
+        batch = 1 if "one sentence" in kind else batch
+        scale = 0.05 if kind.endswith("small weights") else 1.5
+        state = {
+            "dense.weight": scale * normal(g, d_model, d_model) / d_model**0.5,
+            "dense.bias": scale * normal(g, d_model),
+            "norm.weight": 1 + 0.5 * normal(g, d_model),
+            "norm.bias": normal(g, d_model),
+            "bias": normal(g, vocab_size),
+        }
+        args = (normal(g, batch, n, d_model), normal(g, vocab_size, d_model))
+        if kind == "some positions":
+            args = (*args, some_positions(g, batch, n))
+        elif kind == "no position":
+            args = (*args, torch.zeros(batch, n, dtype=torch.bool))
+        elif kind.startswith("one position"):
+            args = (*args, torch.randperm(n, generator=g)[None] == 0)
+        twice = kind == "all positions"
+        cases.append(
+            Case(
+                args,
+                train=twice,
+                again=((normal(g, batch + 1, n - 1, d_model), args[1]),) if twice else (),
+                init={"d_model": d_model, "vocab_size": vocab_size},
+                state=state,
+                shows=f"{kind}: hidden of shape {(batch, n, d_model)}, {vocab_size} tokens{TRAINING + TWICE if twice else ''}",
+            )
+        )
+    return cases
+
+
+class WordHead(nn.Module):
+    """A layer, GELU, a norm; then the token vectors. The wrong answers below change one of these."""
+
+    def __init__(self, d_model: int, vocab_size: int):
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.norm = nn.LayerNorm(d_model, eps=1e-12)
+        self.bias = nn.Parameter(torch.zeros(vocab_size))
+
+    def forward(self, hidden: Tensor, token_vectors: Tensor, at: Tensor | None = None) -> Tensor:
+        """(batch, n, d_model) and (vocab_size, d_model) → (batch, n, vocab_size), or (k, vocab_size) at k positions."""
+        return self.scores(self.features(self.asked(hidden, at)), token_vectors)
+
+    def asked(self, hidden, at):
+        """The vectors of the positions that are asked about."""
+        return hidden if at is None else hidden[at]
+
+    def features(self, hidden):
+        """What is compared with the token vectors."""
+        return self.norm(F.gelu(self.dense(hidden)))
+
+    def scores(self, x, token_vectors):
+        """The comparison."""
+        return x @ token_vectors.T + self.bias
+
+
+class _NoTransform(WordHead):
+    def features(self, hidden):
+        return hidden
+
+
+class _NormOnly(WordHead):
+    def features(self, hidden):
+        return self.norm(hidden)
+
+
+class _NoGelu(WordHead):
+    def features(self, hidden):
+        return self.norm(self.dense(hidden))
+
+
+class _Relu(WordHead):
+    def features(self, hidden):
+        return self.norm(F.relu(self.dense(hidden)))
+
+
+class _Tanh(WordHead):
+    def features(self, hidden):
+        return self.norm(torch.tanh(self.dense(hidden)))
+
+
+class _GeluByTanh(WordHead):
+    def features(self, hidden):
+        return self.norm(F.gelu(self.dense(hidden), approximate="tanh"))
+
+
+class _NoNorm(WordHead):
+    def features(self, hidden):
+        return F.gelu(self.dense(hidden))
+
+
+class _NormFirst(WordHead):
+    def features(self, hidden):
+        return F.gelu(self.norm(self.dense(hidden)))
+
+
+class _PreNorm(WordHead):
+    def features(self, hidden):
+        return F.gelu(self.dense(self.norm(hidden)))
+
+
+class _GeluFirst(WordHead):
+    def features(self, hidden):
+        return self.norm(self.dense(F.gelu(hidden)))
+
+
+class _Residual(WordHead):
+    def features(self, hidden):
+        return self.norm(hidden + F.gelu(self.dense(hidden)))
+
+
+class _DefaultEps(WordHead):
+    def __init__(self, d_model, vocab_size):
+        super().__init__(d_model, vocab_size)
+        self.norm = nn.LayerNorm(d_model)
+
+
+class _NoBias(WordHead):
+    def scores(self, x, token_vectors):
+        return x @ token_vectors.T
+
+
+class _Softmax(WordHead):
+    def scores(self, x, token_vectors):
+        return super().scores(x, token_vectors).softmax(dim=-1)
+
+
+class _LogSoftmax(WordHead):
+    def scores(self, x, token_vectors):
+        return super().scores(x, token_vectors).log_softmax(dim=-1)
+
+
+class _Scaled(WordHead):
+    def scores(self, x, token_vectors):
+        return x @ token_vectors.T / x.shape[-1] ** 0.5 + self.bias
+
+
+class _Cosine(WordHead):
+    def scores(self, x, token_vectors):
+        return F.normalize(x, dim=-1) @ F.normalize(token_vectors, dim=-1).T + self.bias
+
+
+class _BestToken(WordHead):
+    def scores(self, x, token_vectors):
+        return super().scores(x, token_vectors).argmax(dim=-1)
+
+
+class _AtIgnored(WordHead):
+    def asked(self, hidden, at):
+        return hidden
+
+
+class _AtInverted(WordHead):
+    def asked(self, hidden, at):
+        return hidden if at is None else hidden[~at]
+
+
+class _AtByColumns(WordHead):
+    def asked(self, hidden, at):
+        return hidden if at is None else hidden.transpose(0, 1)[at.T]
+
+
+class _NoneTakenForAll(WordHead):
+    """`at` without any True, taken for None."""
+
+    def asked(self, hidden, at):
+        return hidden if at is None or not at.any() else hidden[at]
+
+
+class _FirstOfEachRow(WordHead):
+    def asked(self, hidden, at):
+        return hidden if at is None else hidden[torch.arange(len(hidden)), at.int().argmax(dim=1)]
+
+
+class _NoBiasAt(WordHead):
+    def forward(self, hidden, token_vectors, at=None):
+        scores = super().forward(hidden, token_vectors, at)
+        return scores if at is None else scores - self.bias
+
+
+class _ElsewhereZero(WordHead):
+    def forward(self, hidden, token_vectors, at=None):
+        scores = super().forward(hidden, token_vectors)
+        return scores if at is None else scores * at[..., None]
+
+
+class _VectorsElsewhereZero(WordHead):
+    def asked(self, hidden, at):
+        return hidden if at is None else hidden * at[..., None]
+
+
+class _OwnDecoder(WordHead):
+    def __init__(self, d_model, vocab_size):
+        super().__init__(d_model, vocab_size)
+        self.decoder = nn.Linear(d_model, vocab_size, bias=False)
+
+
+class _OwnDecoderWithBias(WordHead):
+    def __init__(self, d_model, vocab_size):
+        super().__init__(d_model, vocab_size)
+        del self.bias
+        self.decoder = nn.Linear(d_model, vocab_size)
+
+
+class _OwnDecoderAndBias(WordHead):
+    def __init__(self, d_model, vocab_size):
+        super().__init__(d_model, vocab_size)
+        self.decoder = nn.Linear(d_model, vocab_size)
+
+
+_TIED = (
+    "Your head has a matrix `decoder` of its own. The scores are tied: a word's score is the product with the word's *own* vector, from "
+    "the table that BERT reads with, which `forward` is given. Only the bias, one number for each token, is the head's."
+)
+_LAYER = (
+    "The layer `dense` has no part in your scores. The vectors of the last block go through a layer, GELU and a norm before they are "
+    "compared with the token vectors."
+)
+_ELSEWHERE = (
+    "Elsewhere you write zeros and keep all positions, which saves nothing: a score for every token of the vocabulary is the dearest part "
+    "of the model. With `at`, only those positions' vectors go through the head: a result of shape (k, vocab_size)."
+)
+_ORDER = "The order is layer, GELU, norm: norm(gelu(dense(hidden))). You normalise earlier, so what meets the token vectors is not."
+
+HEAD = Question(
+    name="hw5.WordHead",
+    title="Which word was here?",
+    points=3,
+    minutes=20,
+    difficulty=2,
+    chapter="13_pretraining#two-losses-one-sum",
+    cases=_head_cases,
+    reference=WordHead,
+    misconceptions=(
+        Misconception("not_tied", _TIED, _OwnDecoder),
+        Misconception("not_tied", _TIED, _OwnDecoderWithBias),
+        Misconception("not_tied", _TIED, _OwnDecoderAndBias),
+        Misconception("layer_forgotten", _LAYER, _NoTransform),
+        Misconception("layer_forgotten", _LAYER, _NormOnly),
+        Misconception(
+            "gelu_forgotten",
+            "GELU is missing between the layer and the norm. Without it the layer and the token matrix would be nearly one linear map, and "
+            "the layer would add little.",
+            _NoGelu,
+        ),
+        Misconception("relu_instead_of_gelu", "You use ReLU. BERT uses GELU, here as in its blocks: F.gelu.", _Relu),
+        Misconception("tanh_instead_of_gelu", "You use tanh. That is the pooler's; the head for words has GELU: F.gelu.", _Tanh),
+        Misconception(
+            "gelu_approximated",
+            "Your GELU is the approximation by a tanh. It is close, but here F.gelu(x) itself is asked for, as in the published BERT.",
+            _GeluByTanh,
+        ),
+        Misconception(
+            "norm_forgotten",
+            "The norm after GELU is missing. GELU's output has a mean above 0 and any size; the norm brings it to the scale that the token "
+            "vectors are compared on.",
+            _NoNorm,
+        ),
+        Misconception("normalised_too_early", _ORDER, _NormFirst),
+        Misconception("normalised_too_early", _ORDER, _PreNorm),
+        Misconception(
+            "gelu_before_the_layer",
+            "You apply GELU to `hidden` and then the layer. First the layer, then GELU, then the norm.",
+            _GeluFirst,
+        ),
+        Misconception(
+            "residual_added",
+            "You add `hidden` to what the layer made of it. That is how a block does it; the head has no residual.",
+            _Residual,
+        ),
+        Misconception(
+            "default_epsilon",
+            "Right, but for the ε of the norm: PyTorch's default is 1e-5, BERT's is 1e-12. It shows on this input, where the layer's "
+            "weights are small, as they are when training begins: nn.LayerNorm(d_model, eps=1e-12).",
+            _DefaultEps,
+        ),
+        Misconception(
+            "bias_forgotten",
+            "The bias is missing: a number for each token is added to its score. It learns first, and what it learns is how frequent the "
+            "word is.",
+            _NoBias,
+        ),
+        Misconception(
+            "probabilities_returned",
+            "You return probabilities. Scores are asked for: the loss takes the softmax itself.",
+            _Softmax,
+        ),
+        Misconception(
+            "log_probabilities_returned",
+            "You return log-probabilities. Scores are asked for: the loss takes the softmax itself.",
+            _LogSoftmax,
+        ),
+        Misconception(
+            "scaled",
+            "You divide by √d_model, as attention does. Here the product goes into the score as it is.",
+            _Scaled,
+        ),
+        Misconception(
+            "cosine",
+            "You bring both vectors to length 1, which makes their product the cosine. The plain product is asked for.",
+            _Cosine,
+        ),
+        Misconception(
+            "at_ignored",
+            "Right without `at`, and the same with it. Where `at` is given, scores are asked for at its True positions only, row by row: "
+            "(k, vocab_size).",
+            _AtIgnored,
+        ),
+        Misconception("zeros_elsewhere", _ELSEWHERE, _ElsewhereZero),
+        Misconception("zeros_elsewhere", _ELSEWHERE, _VectorsElsewhereZero),
+        Misconception("at_inverted", "You take the positions where `at` is False. It is True where scores are asked for.", _AtInverted),
+        Misconception(
+            "no_position_taken_for_all",
+            "Right where `at` is True somewhere. Where it is True nowhere, no scores are asked for, (0, vocab_size), and you return those "
+            "of all positions: only `at is None` means all. hidden[at] needs no exception.",
+            _NoneTakenForAll,
+        ),
+        Misconception(
+            "first_position_of_each_row",
+            "With `at` you take one position of each sentence, the first that is True (argmax, perhaps). A sentence may have none or "
+            "several: hidden[at] takes all that are True.",
+            _FirstOfEachRow,
+        ),
+        Misconception(
+            "bias_forgotten_with_at",
+            "Right without `at`. With it the bias is missing: the same scores are asked for, only at fewer positions.",
+            _NoBiasAt,
+        ),
+        Misconception(
+            "column_by_column",
+            "The scores are right and in another order: they are asked for row by row, first all positions of the first sentence, then the "
+            "second's. hidden[at] gives that order.",
+            _AtByColumns,
+        ),
+        Misconception(
+            "best_token_returned",
+            "You return the token with the highest score. The scores of *all* tokens are asked for: training needs them.",
+            _BestToken,
+        ),
+        squeezing(WordHead),
+        dropping(WordHead),
+        remembering(WordHead),
+    ),
+)

@@ -1,0 +1,215 @@
+"""Question 2: a task that can only be learned by heart."""
+
+from functools import partial
+
+import torch
+from torch import Generator
+
+from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
+from lectures_lib.homework.questions import Case, Misconception, Question
+
+_WORDS = ["the", "a", "old", "dog", "cat", "sees", "hears", "walk", "light", "sleeps", "today", "and"]
+_LABELS = ["DET", "NOUN", "VERB", "ADJ", "ADV"]
+
+
+def _draw(g: Generator) -> list[Case]:
+    cases = []
+    for more in (True, False):
+        types = pick(g, _WORDS, whole(g, 4, 6))
+        words = [types[i] for i in torch.randint(len(types), (whole(g, 9, 13),), generator=g)]
+        written = [str, str, str, str.capitalize, str.upper]  # the, The, THE
+        words = [written[whole(g, 0, 4) if i else 3](word) for i, word in enumerate(words)]
+        some = pick(g, _LABELS, 3)
+        labels = [some[min(i, 2)] for i in torch.randint(5, (len(words),), generator=g)]  # the third label is the most frequent
+        n_draws = whole(g, len(words) + 1, len(words) + 3) if more else whole(g, len(types), len(words) - 1)
+        draws = ((0.9 if more else 1) * torch.rand(n_draws, generator=g, dtype=torch.float64)).tolist()  # rounded, 0.9 · n is below n
+        shows = f"{len(words)} words of {len(set(map(str.lower, words)))} types, {n_draws} draws"
+        cases.append(Case((words, labels, draws), shows=shows))
+    # The first has draws enough for the wrong number of them to show in the labels.
+    first = cases[0].args
+    slips = ({"next_draw": False}, {"key": str}, {"key": _first_letter}, {"as_whole": round})
+    shown = all(_labels(*first, **slip) != control_labels(*first) for slip in slips)
+    return cases if shown else _draw(g)
+
+
+def control_labels(words: list[str], labels: list[str], draws: list[float]) -> list[str]:
+    """A drawn label for every word; words of one type have the same."""
+    return _labels(words, labels, draws)
+
+
+def _first_letter(word):
+    return word[:1].lower() + word[1:]
+
+
+def _labels(words, labels, draws, key=str.lower, next_draw=True, remember=True, urn=lambda labels: labels, as_whole=int, count=len):
+    urn = urn(labels)
+    given, found = {}, []
+    for place, word in enumerate(words):
+        if key(word) not in given or not remember:
+            given[key(word)] = urn[as_whole(draws[len(given) if next_draw else place] * count(urn))]
+        found.append(given[key(word)])
+    return found
+
+
+def _a_draw_each(words, labels, draws):
+    return [labels[int(u * len(labels))] for _, u in zip(words, draws, strict=False)]
+
+
+def _with_its_place(words, labels, draws):
+    """Word by word beside the draws, as far as there are both."""
+    given = {}
+    return [given.setdefault(word.lower(), labels[int(u * len(labels))]) for word, u in zip(words, draws, strict=False)]
+
+
+def _one_of_each_type(words, labels, draws):
+    """Drawn from the labels that the types have where they first stand."""
+    first = {}
+    for word, label in zip(words, labels, strict=True):
+        first.setdefault(word.lower(), label)
+    return _labels(words, labels, draws, urn=lambda labels: list(first.values()))
+
+
+def _only_the_known(words, labels, draws):
+    """The type's first real label."""
+    first = {}
+    for word, label in zip(words, labels, strict=True):
+        first.setdefault(word.lower(), label)
+    return [first[word.lower()] for word in words]
+
+
+def _most_frequent(words, labels, draws):
+    seen = {}
+    for word, label in zip(words, labels, strict=True):
+        seen.setdefault(word.lower(), []).append(label)
+    return [max(dict.fromkeys(seen[word.lower()]), key=seen[word.lower()].count) for word in words]
+
+
+def _urn_gets_empty(words, labels, draws):
+    urn, given = list(labels), {}
+    for word in words:
+        if word.lower() not in given:
+            given[word.lower()] = urn.pop(int(draws[len(given)] * len(urn)))
+    return [given[word.lower()] for word in words]
+
+
+def _types_in_alphabetical_order(words, labels, draws):
+    types = sorted({word.lower() for word in words})
+    given = {word: labels[int(u * len(labels))] for word, u in zip(types, draws, strict=False)}
+    return [given[word.lower()] for word in words]
+
+
+def _of_its_own_labels(words, labels, draws):
+    seen = {}
+    for word, label in zip(words, labels, strict=True):
+        seen.setdefault(word.lower(), []).append(label)
+    given = {word: mine[int(u * len(mine))] for (word, mine), u in zip(seen.items(), draws, strict=False)}
+    return [given[word.lower()] for word in words]
+
+
+def _shuffled(words, labels, draws):
+    """The real labels in another order: sorted by the draws."""
+    order = sorted(range(len(labels)), key=lambda i: draws[i])
+    return [labels[i] for i in order]
+
+
+def _one_a_type(words, labels, draws):
+    found = dict(zip(map(str.lower, words), _labels(words, labels, draws), strict=True))
+    return list(found.values())
+
+
+_REAL = (
+    "Your labels are taken from the word's own real labels. Then the control task is nearly the real one, and a probe that reads the "
+    "real labels would shine in both. Which word gets which label has to be chance: each type's label is drawn from the labels of *all* "
+    "words."
+)
+_CLASSES = (
+    "You draw from the *different* labels, where each has the same chance. Draw from the list of all labels: what is frequent in the "
+    "real task is then frequent in the control task, and the two are equally hard to guess."
+)
+_SKIPPED = (
+    "For a new type you take the draw at the word's *place* in the text. Draws are used up in order, one for each new type: the number "
+    "of types met so far says which is next."
+)
+_MISTAKES = (
+    Misconception(
+        "a_draw_for_each_word",
+        "You draw anew for each word of the text. A control task gives each *type* one label, the same wherever the word stands: otherwise "
+        "it could not be learned at all, not even by heart.",
+        _a_draw_each,
+    ),
+    Misconception(
+        "upper_case_is_another_type",
+        "You treat 'The' and 'the' as two types. A type is a word in small letters: word.lower().",
+        partial(_labels, key=str),
+    ),
+    Misconception(
+        "first_letter_only",
+        "You make only the first letter of a word small. 'THE' is the type 'the', too: word.lower() makes all letters small.",
+        partial(_labels, key=_first_letter),
+    ),
+    Misconception("draws_skipped", _SKIPPED, partial(_labels, next_draw=False)),
+    Misconception("draws_skipped", _SKIPPED, _with_its_place),
+    Misconception(
+        "last_never_drawn",
+        "You take int(u * (n - 1)), and the last of n labels is never drawn: int(u * n) is at most n - 1 already, since u is below 1.",
+        partial(_labels, count=lambda urn: len(urn) - 1),
+    ),
+    Misconception(
+        "drawn_from_one_label_a_type",
+        "You draw from one label for each type, the one it has where it first stands. Draw from the labels of *all* words: a label that "
+        "many words have is then drawn more often.",
+        _one_of_each_type,
+    ),
+    Misconception(
+        "drawn_from_the_classes",
+        _CLASSES,
+        partial(_labels, urn=lambda labels: sorted(set(labels))),
+    ),
+    Misconception(
+        "drawn_from_the_classes",
+        _CLASSES,
+        partial(_labels, urn=lambda labels: list(dict.fromkeys(labels))),
+    ),
+    Misconception(
+        "rounded",
+        "You round u · n to the nearest whole number. Cut it off, as int() does: rounded, the first label would have half a chance, and "
+        "above the last there is a number without a label.",
+        partial(_labels, as_whole=round),
+    ),
+    Misconception("real_labels_used", _REAL, _only_the_known),
+    Misconception("real_labels_used", _REAL, _most_frequent),
+    Misconception("real_labels_used", _REAL, _of_its_own_labels),
+    Misconception(
+        "urn_gets_empty",
+        "You take each drawn label out of the list before the next draw. Every type draws from all labels: nothing is taken away.",
+        _urn_gets_empty,
+    ),
+    Misconception(
+        "types_sorted",
+        "You give the draws to the types in alphabetical order. They are used up in the order in which the types first stand in the text.",
+        _types_in_alphabetical_order,
+    ),
+    Misconception(
+        "labels_shuffled",
+        "You put the real labels in another order, one for each place. Then 'the' has one label here and another there; a control task "
+        "gives a type the same label everywhere.",
+        _shuffled,
+    ),
+    Misconception(
+        "one_label_a_type",
+        "You return one label for each type. Asked for is one for each word of the text, in its order: a probe is trained on words.",
+        _one_a_type,
+    ),
+)
+
+CONTROL = Question(
+    name="hw7.control_labels",
+    title="Learned by heart",
+    points=2,
+    minutes=15,
+    difficulty=1,
+    chapter="16_what_bert_learns#a-probe-that-learns-words-by-heart",
+    cases=lambda g: telling(g, _draw, control_labels, [mistake.answer for mistake in _MISTAKES]),
+    reference=control_labels,
+    misconceptions=_MISTAKES,
+)

@@ -1,0 +1,284 @@
+"""Question 8: the other pairs of the batch are the wrong answers, unless they are right ones, too."""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from lectures_lib.homework.banks.hw1.inputs import normal, sizes
+from lectures_lib.homework.banks.hw3.inputs import telling, whole
+from lectures_lib.homework.questions import Case, Misconception, Question
+
+
+def _draw(g: Generator) -> list[Case]:
+    cases = []
+    for twice, sharp in ((False, False), (True, False), (True, True)):
+        batch, d_model = sizes(g, 2, 6, 10)
+        text, v = torch.randperm(batch, generator=g), normal(g, batch, d_model) * (0.5 + torch.rand(batch, 1, generator=g))
+        if twice:
+            one, two, three, four = torch.randperm(batch, generator=g)[:4].tolist()
+            text[one], text[three] = text[two], text[four]
+            v[one], v[three] = v[two], v[four]
+            often = next(i for i in range(batch) if i not in (one, two, three, four))
+            text[often], v[often] = text[two], v[two]
+        u = (0.05 if sharp else 1) * normal(g, batch, d_model) + (1 if sharp else 0.7) * v  # sharp: cosines near 1, and a large scale
+        scale = [100.0] if sharp else [float(whole(g, 3, 6))] if twice else []
+        shows = f"{batch} pairs of vectors of {d_model} numbers, {'texts occur two and three times' if twice else 'no text occurs twice'}, "
+        shows += f"scale = {scale[0]:g}" if scale else "scale not given"
+        cases.append(Case((u, v, text, *scale), shows=shows, gradients="values"))
+    return cases
+
+
+def ranking_loss(u: Tensor, v: Tensor, text: Tensor, scale: float = 20.0) -> Tensor:
+    """The mean over i of -log p, p the share of v[i] among all v that are no other copy of it."""
+    return _loss(u, v, text, scale)
+
+
+def _cosines(u: Tensor, v: Tensor) -> Tensor:
+    return F.normalize(u, dim=-1) @ F.normalize(v, dim=-1).T
+
+
+def _copies(text: Tensor) -> Tensor:
+    """True where another pair has the same second text."""
+    return (text[:, None] == text) & ~torch.eye(len(text), dtype=torch.bool)
+
+
+def _own(scores: Tensor, reduction: str = "mean") -> Tensor:
+    return F.cross_entropy(scores, torch.arange(len(scores)), reduction=reduction)
+
+
+def _loss(u, v, text, scale=20.0, similarity=_cosines, hidden=_copies, loss=_own, factor=None):
+    scores = similarity(u, v) * (scale if factor is None else factor(scale))
+    return loss(scores.masked_fill(hidden(text), -torch.inf))
+
+
+def _nothing(text: Tensor) -> Tensor:
+    return torch.zeros(len(text), len(text), dtype=torch.bool)
+
+
+def _dots(u: Tensor, v: Tensor) -> Tensor:
+    return u @ v.T
+
+
+def _both_ways(scores: Tensor) -> Tensor:
+    return (_own(scores) + _own(scores.T)) / 2
+
+
+def _copies_count_zero(u, v, text, scale=20.0):
+    return _own((_cosines(u, v) * scale).masked_fill(_copies(text), 0.0))
+
+
+def _copies_lowest(u, v, text, scale=20.0):
+    return _own((_cosines(u, v) * scale).masked_fill(_copies(text), -scale))
+
+
+def _out_everywhere(later: bool) -> Callable:
+    """A text that comes again is left out of all rows: where it stands again, or wherever it stands."""
+
+    def hidden(text):
+        same = text[:, None] == text
+        again = (same.tril(-1) if later else _copies(text)).any(dim=1)
+        return (same | again) & ~torch.eye(len(text), dtype=torch.bool)
+
+    return hidden
+
+
+def _by_hand(scores: Tensor) -> Tensor:
+    shares = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+    return -shares.diagonal().log().mean()
+
+
+def _copies_are_right(u, v, text, scale=20.0):
+    """Every copy of the right text is right, and its probability is added."""
+    p = (_cosines(u, v) * scale).softmax(dim=-1)
+    return -(p * (text[:, None] == text)).sum(dim=-1).log().mean()
+
+
+def _rows_with_copies_left_out(u, v, text, scale=20.0):
+    losses = _own(_cosines(u, v) * scale, "none")
+    return losses[~_copies(text).any(dim=-1)].mean()
+
+
+def _first_of_each_text(u, v, text, scale=20.0):
+    """Only the first pair of each text stays in the batch."""
+    rows = [i for i, t in enumerate(text.tolist()) if t not in text[:i].tolist()]
+    return _own(_cosines(u[rows], v[rows]) * scale)
+
+
+def _text_as_target(u, v, text, scale=20.0):
+    return F.cross_entropy((_cosines(u, v) * scale).masked_fill(_copies(text), -torch.inf), text)
+
+
+def _negatives_only(scores: Tensor) -> Tensor:
+    others = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool), -torch.inf)
+    return (others.logsumexp(dim=-1) - scores.diagonal()).mean()
+
+
+def _negatives_by_hand(scores: Tensor) -> Tensor:
+    others = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool), -torch.inf)
+    return -(scores.diagonal().exp() / others.exp().sum(dim=-1)).log().mean()
+
+
+def _pulled_only(u, v, text, scale=20.0):
+    return (1 - F.cosine_similarity(u, v)).mean()
+
+
+_COPIES = (
+    "Right where no text occurs twice. A copy of the right answer must be neither a wrong one nor a second right one: set its score "
+    "to -∞ before the softmax, and keep everything else."
+)
+_DROPPED = (
+    "Right where no text occurs twice. Where one does, you drop whole pairs from the loss. Every u keeps its row; only the copy of its "
+    "own text is left out of that row."
+)
+_ONE_WAY = (
+    "Right where no text occurs twice. Where two places have one text, you leave out the copy in only one of the two rows: only those "
+    "further on, or only those before. In row i, every j ≠ i with the same text is left out, on both sides."
+)
+_ONE_SIDE = "You bring only u, or only v, to length 1. A cosine is the dot product of two vectors of length 1."
+_BELOW = "In the denominator of your softmax stand the wrong answers only. The right one stands there, too: the shares of all sum to 1."
+_ALL_MASKED = (
+    "Your loss is infinite or no number: with the copies you have also taken out the right answer itself. Where text[i] == text[j], only "
+    "j ≠ i is left out."
+)
+
+_MISTAKES = (
+    Misconception(
+        "copies_are_wrong_answers",
+        "Right where no text occurs twice. Where one does, its copy counts as a wrong answer, and the model is told to push away the "
+        "very text it should find. Leave out other pairs with the same text.",
+        partial(_loss, hidden=_nothing),
+    ),
+    Misconception("copies_not_left_out_properly", _COPIES, _copies_count_zero),
+    Misconception("copies_not_left_out_properly", _COPIES, _copies_are_right),
+    Misconception("copies_not_left_out_properly", _COPIES, _copies_lowest),
+    Misconception("copies_left_out_on_one_side", _ONE_WAY, partial(_loss, hidden=lambda text: _copies(text).triu())),
+    Misconception("copies_left_out_on_one_side", _ONE_WAY, partial(_loss, hidden=lambda text: _copies(text).tril())),
+    *(
+        Misconception(
+            "left_out_of_all_rows",
+            "Right where no text occurs twice. Where one does, you leave its copies out of every row. In the rows of *other* texts a copy "
+            "is a wrong answer like all others, and stays: only in row i, every j ≠ i with text[j] == text[i] is left out.",
+            partial(_loss, hidden=_out_everywhere(later)),
+        )
+        for later in (True, False)
+    ),
+    Misconception(
+        "exponentials_too_large",
+        "Right for small scores. Here the scale is 100, exp(100 · cosine) is more than a float32 can hold, and ∞ divided by ∞ is no "
+        "number. F.cross_entropy and log_softmax subtract the largest score first.",
+        partial(_loss, loss=_by_hand),
+    ),
+    Misconception("pairs_thrown_away", _DROPPED, _rows_with_copies_left_out),
+    Misconception("pairs_thrown_away", _DROPPED, _first_of_each_text),
+    Misconception(
+        "right_answer_left_out",
+        _ALL_MASKED,
+        partial(_loss, hidden=lambda text: text[:, None] == text),
+    ),
+    Misconception("only_wrong_answers_below", _BELOW, partial(_loss, loss=_negatives_only)),
+    Misconception("only_wrong_answers_below", _BELOW, partial(_loss, loss=_negatives_by_hand)),
+    Misconception(
+        "text_taken_for_the_place",
+        "You take `text` for the right answers' places. text[i] is the name of a text; the right answer to u[i] is v[i], at place i.",
+        _text_as_target,
+    ),
+    Misconception(
+        "dot_products",
+        "You compare by dot products. A cosine is the dot product of vectors of length 1: divide u and v by their lengths first.",
+        partial(_loss, similarity=_dots),
+    ),
+    Misconception(
+        "one_side_normalised",
+        _ONE_SIDE,
+        partial(_loss, similarity=lambda u, v: F.normalize(u, dim=-1) @ v.T),
+    ),
+    Misconception(
+        "one_side_normalised",
+        _ONE_SIDE,
+        partial(_loss, similarity=lambda u, v: u @ F.normalize(v, dim=-1).T),
+    ),
+    Misconception(
+        "normalised_along_the_batch",
+        "You normalise along dimension 0: each *feature* over the batch. A vector's length is taken along its d_model numbers, dim=-1.",
+        partial(_loss, similarity=lambda u, v: F.normalize(u, dim=0) @ F.normalize(v, dim=0).T),
+    ),
+    Misconception(
+        "distances",
+        "You compare by minus the distance. Asked for is the cosine.",
+        partial(_loss, similarity=lambda u, v: -torch.cdist(u, v)),
+    ),
+    Misconception(
+        "scale_forgotten",
+        "Your cosines are not scaled. They lie between -1 and 1, and a softmax of such numbers is nearly flat, however well the model "
+        "does: multiply by `scale`.",
+        partial(_loss, factor=lambda scale: 1.0),
+    ),
+    Misconception(
+        "divided_by_the_scale",
+        "You divide by `scale`. It is one over the temperature: multiply by it.",
+        partial(_loss, factor=lambda scale: 1 / scale),
+    ),
+    Misconception(
+        "always_20",
+        "You multiply by 20 whatever `scale` says.",
+        partial(_loss, factor=lambda scale: 20.0),
+    ),
+    Misconception(
+        "columns_instead_of_rows",
+        "Your softmax runs over the u: which of them belongs to this v? Asked for is the other question, which v belongs to this u; "
+        "row i of the scores is for u[i].",
+        partial(_loss, loss=lambda scores: _own(scores.T)),
+    ),
+    Misconception(
+        "both_ways",
+        "You average both questions, which v belongs to this u and which u to this v. Some models are trained like this (CLIP is); "
+        "here only the first is asked for.",
+        partial(_loss, loss=_both_ways),
+    ),
+    Misconception(
+        "softmax_twice",
+        "You take the softmax and hand its result to a function that takes it again (F.cross_entropy does). Hand over the scores.",
+        partial(_loss, loss=lambda scores: _own(scores.softmax(dim=-1))),
+    ),
+    Misconception(
+        "summed",
+        "You return the sum over the pairs; the mean is asked for, so that the loss does not grow with the batch.",
+        partial(_loss, loss=lambda scores: _own(scores, "sum")),
+    ),
+    Misconception(
+        "not_averaged",
+        "You return a loss for each pair. Training needs one number, their mean.",
+        partial(_loss, loss=lambda scores: _own(scores, "none")),
+    ),
+    Misconception(
+        "mean_of_the_probabilities",
+        "You take the mean of the probabilities and then its logarithm. Each pair has its own -log p; average those.",
+        partial(_loss, loss=lambda scores: -scores.softmax(dim=-1).diagonal().mean().log()),
+    ),
+    Misconception(
+        "sign_flipped",
+        "Your loss has the wrong sign: a model that minimised it would learn to be wrong.",
+        partial(_loss, loss=lambda scores: -_own(scores)),
+    ),
+    Misconception(
+        "only_pulled_together",
+        "You bring u[i] and v[i] together and push nothing apart. The cheapest answer to that is one vector for all sentences. The "
+        "other v of the batch have to be in the softmax.",
+        _pulled_only,
+    ),
+)
+
+RANKING = Question(
+    name="hw7.ranking_loss",
+    title="The others are the wrong answers",
+    points=3,
+    minutes=20,
+    difficulty=2,
+    chapter="17_sentence_bert#a-partner-in-batch-negatives",
+    cases=lambda g: telling(g, _draw, ranking_loss, [mistake.answer for mistake in _MISTAKES]),
+    reference=ranking_loss,
+    misconceptions=_MISTAKES,
+)

@@ -1,0 +1,127 @@
+"""The YAML file of a course: the rules of all its homework, and what is wrong with it, line by line."""
+
+import difflib
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lectures_lib.homework import questions
+from lectures_lib.homework.grader.grading import yaml_file
+from lectures_lib.homework.grader.grading.rules import LatePolicy, Rules, full_name
+from lectures_lib.homework.grader.submissions.names import shown
+from lectures_lib.homework.questions import Homework
+
+
+class Course(BaseModel):
+    """What the file holds.
+
+    Attributes:
+        late: what lateness costs in every homework that has a deadline and says nothing else.
+        homework: the rules of each, by its short name.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    late: LatePolicy | None = None
+    homework: dict[str, Rules]
+
+
+def load(path: Path, homework: Homework) -> Rules:
+    """The rules of a homework from a course's YAML file; the bank's own, if the file does not mention that homework.
+
+    The whole file is checked, also what it says of other homework.
+
+    Raises:
+        OSError: if it cannot be opened.
+        ValueError: if there is anything wrong with it: every mistake with its line, and what is allowed there.
+    """
+    settings = yaml_file.read(path)
+    unknown = _unknown(settings.content, homework)
+    try:
+        course = Course.model_validate(settings.content)
+    except ValidationError as error:
+        _refuse(path, settings, [_explained(each) for each in error.errors()] + unknown)
+    _refuse(path, settings, unknown)
+    rules = course.homework.get(homework.name, Rules())
+    if rules.deadline is not None and "late" not in rules.model_fields_set:
+        rules = rules.model_copy(update={"late": course.late})
+    return rules
+
+
+def _refuse(path: Path, settings: yaml_file.Settings, wrong: list[tuple[yaml_file.Path_, str]]) -> None:
+    """Stop, if anything is wrong."""
+    if wrong:
+        wrong = sorted(wrong, key=lambda each: settings.line(each[0]))
+        lines = [shown(f"{settings.place(place)}: {message}", 600) for place, message in wrong]
+        raise ValueError(f"{path} cannot be used:\n  " + "\n  ".join(lines))
+
+
+def _unknown(content: object, homework: Homework) -> list[tuple[yaml_file.Path_, str]]:
+    """What is said about homework and questions that there are not; whatever else is wrong, pydantic finds."""
+    sections, wrong = content.get("homework") if isinstance(content, dict) else None, []
+    for name, section in sections.items() if isinstance(sections, dict) else ():
+        if name != homework.name and name not in questions.names():
+            there_is = sorted({*questions.names(), homework.name})
+            wrong.append((("homework", name), f"there is no homework {name!r}; there is {', '.join(there_is)}"))
+        elif isinstance(section, dict):
+            bank = homework if name == homework.name else questions.load(name)
+            for key in ("points", "withdrawn"):
+                wrong += [(("homework", name, key, *place), message) for place, message in _unknown_questions(section.get(key), bank)]
+    return wrong
+
+
+def _unknown_questions(named: object, bank: Homework) -> list[tuple[yaml_file.Path_, str]]:
+    """Which of these questions there are not, or are named twice."""
+    if isinstance(named, dict):
+        places = [((name,), name) for name in named]
+    else:
+        places = [((i,), name) for i, name in enumerate(named) if isinstance(name, str)] if isinstance(named, list) else []
+    seen, wrong = set(), []
+    for place, name in places:
+        try:
+            full = full_name(bank, name)
+        except ValueError as error:
+            wrong.append((place, str(error)))
+            continue
+        if full in seen:
+            wrong.append((place, f"{full} is named twice"))
+        seen.add(full)
+    return wrong
+
+
+def _explained(error: dict) -> tuple[yaml_file.Path_, str]:
+    """What pydantic found: where, and in words."""
+    place, given, limits = tuple(error["loc"]), error["input"], error.get("ctx", {})
+    inner = getattr(limits.get("error"), "path", ())
+    match error["type"]:
+        case "extra_forbidden":
+            return place, _no_such_setting(place)
+        case "missing":
+            return place[:-1], f"{place[-1]} is missing"
+        case "value_error":
+            return (*place, *inner), str(limits["error"])
+        case "greater_than_equal":
+            return place, f"must be at least {limits['ge']:g}, and is {given}"
+        case "less_than_equal":
+            return place, f"must be at most {limits['le']:g}, and is {given}"
+        case "literal_error":
+            return place, f"must be {limits['expected']}, and is {given!r}"
+    kinds = {"float": "a number", "int": "a whole number", "finite": "a number", "string": "a text", "list": "a list: [one, another]"}
+    asked = kinds.get(error["type"].split("_")[0], "settings: a name, a colon, and what it is set to")
+    return place, f"must be {asked}, and is {_kind(given)}"
+
+
+def _kind(given: object) -> str:
+    """A value in words."""
+    if given is None:
+        return "empty"
+    if isinstance(given, dict):
+        return "a group of settings"
+    return "a list" if isinstance(given, list) else f"the text {given!r}" if isinstance(given, str) else str(given).lower()
+
+
+def _no_such_setting(place: yaml_file.Path_) -> str:
+    """A setting that there is not, and those that there are."""
+    model = LatePolicy if len(place) > 1 and place[-2] == "late" else Rules if len(place) == 3 else Course
+    near = difflib.get_close_matches(str(place[-1]), model.model_fields, n=1)
+    return f"there is no such setting; {f'is {near[0]} meant? There' if near else 'there'} is {', '.join(model.model_fields)}"

@@ -1,0 +1,256 @@
+"""A submission's code, run in the sandbox: every cell, then every question. What breaks costs itself, not the rest.
+
+Each answer is called in the state in which the student's own check of it ran; where that gives no right answer, also in the state after
+the last cell. The better verdict counts.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from lectures_lib.homework.diagnosis import AnswerKey, Verdict
+from lectures_lib.homework.grader.sandbox.process import FRAME, SLACK, Broken, Lost, Sandbox
+from lectures_lib.homework.grader.sandbox.template import Limits
+from lectures_lib.homework.inside import wire
+from lectures_lib.homework.inside.calls import Outcome, Raised
+
+PATIENCE = 2  # so often may the warm process be ended from outside (a machine out of memory) before the submission is left for later
+SECOND_TIME = 2.0  # seconds for the definitions of a cell that was cut before
+EXPECTED = 4  # a value may take so many times the bytes of the right one, and `process.SLACK`
+DOUBTFUL = ("time", "unreached", "ended", "memory")  # what a neighbour or a busy machine might have caused
+NO_ANSWER = ("unfinished", "missing", "uncallable", *DOUBTFUL, "garbled")
+_Kept = TypeVar("_Kept")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Where a question was checked, as the submission's process tells it. Nothing but words of feedback depends on its truth.
+
+    Attributes:
+        cell: the number of the code cell.
+        changed: names that the answer uses and that later cells bind anew, with the last such cell.
+        same: nothing that it uses has changed since, as far as that can be seen.
+    """
+
+    cell: int
+    changed: tuple[tuple[str, int], ...] = ()
+    same: bool = False
+
+
+@dataclass
+class Execution:
+    """One notebook on its way through the sandbox.
+
+    Attributes:
+        cells: its code cells.
+        limits: what it may use.
+        failures: what stopped a cell, by its index: an exception, or why it was cut (a key of `diagnosis.LOST`).
+        spent: seconds that it has taken, as far as they count (see `process.Watch`).
+        doubtful: whether something was cut that a neighbour or a busy machine might have caused.
+    """
+
+    cells: list[str]
+    limits: Limits
+    failures: dict[int, Raised | str] = field(default_factory=dict)
+    spent: float = 0.0
+    doubtful: bool = False
+
+    def __post_init__(self):
+        self._cut: dict[int, int] = {}  # cells that did not come to their end, and how often
+        self._starts = 0
+        self._answers: list[str] = []
+        self._checked: dict[str, Checked] = {}
+        self._cut_at_check: set[str] = set()
+
+    def verdicts(self, keys: list[AnswerKey]) -> dict[str, Verdict]:
+        """Run all cells, then put all questions: the verdict on each. No more than one question's values are held at a time.
+
+        Raises:
+            Broken: if the process around it was ended from outside again and again.
+        """
+        return self._each(keys, lambda outcomes, verdict: verdict)
+
+    def run(self, keys: list[AnswerKey]) -> dict[str, list[Outcome]]:
+        """The same, and what the answers did: the outcomes of each one's cases, up to the first that was lost.
+
+        Raises:
+            Broken: as above.
+        """
+        return self._each(keys, lambda outcomes, verdict: outcomes)
+
+    def _each(self, keys: list[AnswerKey], kept: Callable[[list[Outcome], Verdict], _Kept]) -> dict[str, _Kept]:
+        found: dict[str, _Kept] = {}
+        again: set[str] = set()
+        broken = 0
+        self._answers = [key.question.answer_name for key in keys]
+        while len(found) < len(keys) and not self._exhausted():
+            self._starts += 1
+            with Sandbox(self.limits, [key.question.name for key in keys]) as sandbox:
+                try:
+                    self._run_cells(sandbox)
+                    self._checked = self._where_checked(sandbox)
+                    waiting = [key for key in keys if key.question.name not in found]
+                    for i, key in enumerate(waiting):
+                        name = key.question.name
+                        outcomes, verdict, usable = self._judged(sandbox, key)
+                        if not usable and i > 0 and name not in again and not verdict.right:
+                            again.add(name)  # an answer before it may have spoiled the process: it gets one of its own
+                            break
+                        found[name] = kept(outcomes, verdict)
+                        if not usable:
+                            break
+                except Lost:
+                    continue
+                except Broken:
+                    broken += 1
+                    if broken > PATIENCE:
+                        raise
+                finally:
+                    self.spent += sandbox.spent
+        for key in keys:
+            if key.question.name not in found:
+                self.doubtful = True
+                outcomes = [Outcome(lost="unreached")]
+                found[key.question.name] = kept(outcomes, key.verdict(outcomes))
+        self.doubtful = self.doubtful or any(why in DOUBTFUL for why in self.failures.values())
+        return found
+
+    def _exhausted(self) -> bool:
+        return self._starts > self.limits.restarts or self.spent > self.limits.total
+
+    def _left(self, sandbox: Sandbox) -> float:
+        return self.limits.total - self.spent - sandbox.spent
+
+    # ------------------------------------------------------------------------------------------------------------ cells
+
+    def _run_cells(self, sandbox: Sandbox) -> None:
+        """Run the cells in order. One that does not come back is noted and, from now on, reduced to its definitions.
+
+        Raises:
+            Lost: if a cell took the process with it.
+        """
+        for i in range(len(self.cells)):
+            if self._cut.get(i, 0) >= 2:
+                continue  # not even its definitions came through
+            if self._left(sandbox) <= 0:
+                self.failures.setdefault(i, "unreached")
+                continue
+            outcome = self._run_cell(sandbox, i)
+            if outcome.lost and i not in self._cut:  # it was interrupted, the process lives
+                self._note(i, outcome.lost)
+                outcome = self._run_cell(sandbox, i)
+            if outcome.lost:
+                self._note(i, outcome.lost)
+            elif outcome.raised:
+                self.failures.setdefault(i, outcome.raised)
+
+    def _run_cell(self, sandbox: Sandbox, i: int) -> Outcome:
+        again = i in self._cut
+        head = {"do": "cell", "cell": i + 1, "source": self.cells[i], "only_definitions": again, "answers": self._answers}
+        left = max(self._left(sandbox), 0.1)
+        try:
+            return sandbox.ask(head, seconds=min(SECOND_TIME if again else self.limits.cell, left))
+        except Lost as lost:
+            self._note(i, lost.kind)
+            raise
+
+    def _note(self, i: int, kind: str) -> None:
+        self._cut[i] = self._cut.get(i, 0) + 1
+        self.failures.setdefault(i, kind)
+
+    def _where_checked(self, sandbox: Sandbox) -> dict[str, Checked]:
+        """The questions with a copy that waits at their check.
+
+        Raises:
+            Lost: if the process does not answer any more.
+        """
+        told = sandbox.ask({"do": "checked"}, most=FRAME + SLACK).value
+        found = {}
+        for each in told if isinstance(told, list) else []:
+            match each:
+                case [str(name), int(cell), list(changed), bool(same)] if 0 < cell <= len(self.cells):
+                    found[name] = Checked(cell, tuple(self._believable(changed)), same)
+        return found
+
+    def _believable(self, changed: list) -> list[tuple[str, int]]:
+        """Names and cells, as far as they can be that."""
+        pairs = [each for each in changed[:100] if isinstance(each, list) and len(each) == 2]
+        return [
+            (name, cell)
+            for name, cell in pairs
+            if type(name) is str and type(cell) is int and re.fullmatch(r"\w{1,60}", name, re.ASCII) and 0 < cell <= len(self.cells)
+        ]
+
+    # -------------------------------------------------------------------------------------------------------- questions
+
+    def _judged(self, sandbox: Sandbox, key: AnswerKey) -> tuple[list[Outcome], Verdict, bool]:
+        """Put one question in each of the states it can be put in, until it is right: the best outcomes, the verdict on them, and
+        whether the process that has run all cells can be asked more."""
+        name, checked = key.question.name, self._checked.get(key.question.name)
+        at_check = None
+        if checked and name not in self._cut_at_check:
+            outcomes, alive = self._put(sandbox, key, copy=True)
+            at_check = outcomes, key.verdict(outcomes)
+            if not alive:
+                self._cut_at_check.add(name)  # should the process have to start anew, it is not tried a second time
+            settled = at_check[1].right and not checked.changed
+            if settled or (checked.same and at_check[1].kind not in ("right", "unfinished", "ended", "garbled")):
+                return *self._noted(at_check), True
+        outcomes, usable = self._put(sandbox, key)
+        at_end = outcomes, key.verdict(outcomes)
+        if at_check and at_check[1].right:
+            word = "" if at_end[1].right else _later(checked, key.question.answer_name)
+            return at_check[0], replace(at_check[1], message=word), usable
+        if at_end[1].right:
+            return at_end[0], replace(at_end[1], message=AT_END if at_check else ""), usable
+        if at_end[1].kind == "unfinished" and usable:
+            outcomes, usable = self._put(sandbox, key, earlier=True)
+            if (verdict := key.verdict(outcomes)).right:
+                return outcomes, replace(verdict, message=EARLIER), usable
+        best = at_check if at_check and (at_check[1].kind not in NO_ANSWER or at_end[1].kind in NO_ANSWER) else at_end
+        return *self._noted(best, at_check, at_end), usable
+
+    def _noted(self, best: tuple[list[Outcome], Verdict], *others: tuple[list[Outcome], Verdict] | None) -> tuple[list[Outcome], Verdict]:
+        """The same; that a state could not be asked to the end is kept in `doubtful`."""
+        if any(each and each[1].kind in DOUBTFUL for each in (best, *others)):
+            self.doubtful = True
+        return best
+
+    def _put(self, sandbox: Sandbox, key: AnswerKey, copy: bool = False, earlier: bool = False) -> tuple[list[Outcome], bool]:
+        """Put one question in one state: its outcomes, and whether the process is still there for the next."""
+        if self._left(sandbox) <= 0:
+            return [Outcome(lost="unreached")], True
+        outcomes: list[Outcome] = []
+        before, seconds = sandbox.spent, min(key.question.seconds, self._left(sandbox))
+        head = {"do": "call", "answer": key.question.answer_name, "earlier": earlier}
+        for case, right in zip(key.cases, key.right, strict=True):
+            left = max(seconds - (sandbox.spent - before), 0.1)
+            try:
+                outcomes.append(sandbox.ask(head, case.request(), left, _most(right), copy=key.question.name if copy else ""))
+            except Lost as lost:
+                return [*outcomes, Outcome(lost=lost.kind)], False
+            if outcomes[-1].lost:
+                break
+        return outcomes, True
+
+
+AT_END = "Right after the last cell, and that counts. Where your check ran, it was not."
+EARLIER = "Your answer is right, and that counts. But the untouched template stands below it and takes its name: delete the template."
+
+
+def _later(checked: Checked, answer: str) -> str:
+    """What to tell where an answer is right at its check and no longer after the last cell."""
+    told = [
+        f"cell {cell} defines `{name}` anew" if name == answer else f"cell {cell} redefines `{name}`, which it uses"
+        for name, cell in checked.changed[:3]
+    ]
+    return f"Right where your check ran (cell {checked.cell}), and that counts. After the last cell it no longer is: {'; '.join(told)}."
+
+
+def _most(right: Outcome) -> int:
+    """Bytes that the reply may have where this is the right one."""
+    try:
+        return EXPECTED * len(wire.pack({}, right.value)) + SLACK
+    except wire.Garbled:
+        return wire.MAX_JSON + wire.MAX_BLOB

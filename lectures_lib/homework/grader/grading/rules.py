@@ -1,0 +1,274 @@
+"""What a course decides: the points of the questions, the deadline, what lateness costs. `load` reads it from one YAML file a course."""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.questions import Homework
+
+_DAY = timedelta(days=1)
+_GROUPS = ("points", "withdrawn", "extensions", "handed_in")
+_TIME = re.compile(
+    r"(?P<day>\d{4}-\d{2}-\d{2})[T ](?P<time>\d{2}:\d{2}(?::\d{2})?)"
+    r"(?:\s?(?P<offset>Z|[+-]\d{2}:\d{2})| (?P<zone>[A-Za-z][A-Za-z_+\-0-9/]*))?"
+)
+_CANVAS_LATE = "Canvas marks this as late and does not tell when it was handed in, so nothing is taken off: set handed_in for this student."
+
+
+class At(ValueError):
+    """Something wrong with a setting further inside than where it was noticed: `path` leads from there to it."""
+
+    def __init__(self, path: tuple[str, ...], message: str):
+        super().__init__(message)
+        self.path = path
+
+
+def moment(value: object) -> datetime:
+    """A point in time as people write it: "2026-10-12 23:59 Europe/Berlin", "2026-10-12T23:59+02:00", "2026-10-12T21:59Z".
+
+    Raises:
+        ValueError: if it is anything else; a time without a zone is another time in another place, and is refused.
+    """
+    if isinstance(value, datetime) and value.tzinfo:
+        return value
+    asked = 'must be a day, a time and a zone, such as "2026-10-12 23:59 Europe/Berlin" or "2026-10-12T23:59+02:00"'
+    match = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError(f"{asked}, and is {str(value) if isinstance(value, date) else value!r}")
+    if not match["offset"] and not match["zone"]:
+        raise ValueError(f'names no time zone: write "{value} Europe/Berlin", or whichever is yours')
+    try:
+        zone = ZoneInfo(match["zone"]) if match["zone"] else None
+    except (KeyError, ValueError, OSError):
+        raise ValueError(f"{asked}; this machine knows no zone {match['zone']!r}") from None
+    try:
+        when = datetime.fromisoformat(f"{match['day']}T{match['time']}{match['offset'] or ''}")
+    except ValueError as error:
+        raise ValueError(f"is no time that exists: {value!r} ({error})") from None
+    return when.replace(tzinfo=zone) if zone else when
+
+
+def _cents(value: float) -> float:
+    if round(value, 2) != value:
+        raise ValueError(f"must have at most two decimals, and is {value}")
+    return value
+
+
+Moment = Annotated[datetime, BeforeValidator(moment)]
+Points = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False), AfterValidator(_cents)]
+Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a submission is worth.
+
+    Attributes:
+        points: by question's full name, before any deduction. A withdrawn question is not among them.
+        possible: by question's full name.
+        deducted: points taken for lateness, of those that count.
+        days_late: started days after the deadline; 0 where it was in time or nobody knows.
+        cap: so many points count at most; None: all.
+        withdrawn: full names of questions that do not count.
+        note: what to tell the student about lateness and the cap; "" if there is nothing to tell.
+        remark: what to tell the instructor alone.
+    """
+
+    points: dict[str, float]
+    possible: dict[str, float]
+    deducted: float = 0.0
+    days_late: float = 0.0
+    cap: float | None = None
+    withdrawn: tuple[str, ...] = ()
+    note: str = ""
+    remark: str = ""
+
+    @property
+    def earned(self) -> float:
+        """The points that count, before what lateness takes."""
+        return self._capped(self.points)
+
+    @property
+    def out_of(self) -> float:
+        """What can be reached."""
+        return self._capped(self.possible)
+
+    @property
+    def total(self) -> float:
+        """What counts in the end."""
+        return round(self.earned - self.deducted, 2)
+
+    def _capped(self, points: dict[str, float]) -> float:
+        total = round(float(sum(points.values())), 2)
+        return total if self.cap is None else min(total, self.cap)
+
+
+class LatePolicy(BaseModel):
+    """What lateness costs.
+
+    Attributes:
+        percent_per_day: so much is taken for each started day (of 24 hours).
+        of: of the points that were "earned", or of those that were "possible".
+        floor_percent: so much of what was earned is left, however late.
+        accepted_days: what is handed in more days late than that earns nothing; None: there is no such day.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    percent_per_day: Percent
+    of: Literal["earned", "possible"] = "earned"
+    floor_percent: Percent = 0.0
+    accepted_days: Annotated[int, Field(ge=0, le=1000)] | None = None
+
+    def deduction(self, earned: float, possible: float, days: int) -> float:
+        """The points taken from `earned` for so many started days."""
+        if self.accepted_days is not None and days > self.accepted_days:
+            return earned
+        wanted = (earned if self.of == "earned" else possible) * self.percent_per_day * days / 100
+        return round(min(wanted, earned * (100 - self.floor_percent) / 100), 2)
+
+
+class Rules(BaseModel):
+    """The rules of one homework; these, made without arguments, are those of the question bank.
+
+    Attributes:
+        points: by question ("causal_mask" or "hw1.causal_mask"), where they differ from the bank's.
+        withdrawn: questions that do not count for anybody.
+        deadline: None: there is none.
+        grace_minutes: so long after the deadline is still in time, and days of lateness are counted from there.
+        late: what lateness costs; None: nothing.
+        extensions: by student, a later deadline. A student is named as in the grade book's first column, or by one of the
+            platform's ids: "12345" (Canvas), "Participant 4711" (Moodle), an email address or a student number (Gradescope).
+        handed_in: by student, when, where the platform does not tell or tells wrong.
+        cap: so many points count at most, though more can be earned.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    points: dict[str, Points] = {}
+    withdrawn: list[str] = []
+    deadline: Moment | None = None
+    grace_minutes: Annotated[float, Field(ge=0, le=10_080, allow_inf_nan=False)] = 0.0
+    late: LatePolicy | None = None
+    extensions: dict[str, Moment] = {}
+    handed_in: dict[str, Moment] = {}
+    cap: Points | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _empty_is_nothing(cls, given: Any) -> Any:
+        """A heading with nothing below it sets nothing."""
+        if not isinstance(given, dict):
+            return {} if given is None else given
+        return {key: value for key, value in given.items() if value is not None or key not in _GROUPS}
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Rules":
+        if self.deadline is None:
+            for key in ("grace_minutes", "late", "extensions"):
+                if getattr(self, key):
+                    raise At((key,), "needs a deadline beside it")
+            return self
+        for student, when in self.extensions.items():
+            if when < self.deadline:
+                raise At(("extensions", student), f"is before the deadline: {told(when)} instead of {told(self.deadline)}")
+        return self
+
+    def score(self, homework: Homework, result: Result) -> Score:
+        """The points a result earns under these rules.
+
+        Raises:
+            ValueError: if the rules name a question that the homework does not have.
+        """
+        possible = self.possible(homework)
+        right = {verdict.question for verdict in result.verdicts if verdict.right}
+        points = {name: most if name in right else 0.0 for name, most in possible.items()}
+        withdrawn = tuple(question.name for question in homework.questions if question.name not in possible)
+        score = Score(points, possible, cap=self.cap, withdrawn=withdrawn)
+        if self.cap is not None and score.earned < sum(points.values()):
+            score = replace(score, note=f"At most {self.cap:g} points count.")
+        return self._for_lateness(score, result)
+
+    def possible(self, homework: Homework) -> dict[str, float]:
+        """The points of each question that counts, by its full name.
+
+        Raises:
+            ValueError: if the rules name a question that the homework does not have.
+        """
+        points = {question.name: float(question.points) for question in homework.questions}
+        points |= {full_name(homework, name): float(most) for name, most in self.points.items()}
+        withdrawn = {full_name(homework, name) for name in self.withdrawn}
+        return {name: most for name, most in points.items() if name not in withdrawn}
+
+    def unused(self, results: Iterable[Result]) -> list[str]:
+        """The students with an extension or a time of their own who are nobody in the class: misspelt, or not handed in yet."""
+        known = {name for result in results for name in _called(result)}
+        return [student for student in {**self.extensions, **self.handed_in} if student not in known]
+
+    def _for_lateness(self, score: Score, result: Result) -> Score:
+        """The score with what lateness takes."""
+        if self.deadline is None:
+            return score
+        when = self._when(result)
+        if when is None:
+            if "canvas_late" in result.ids and not any(name in self.extensions for name in _called(result)):
+                return replace(score, remark=_CANVAS_LATE)
+            return score
+        deadline = max([self.deadline, *(self.extensions[name] for name in _called(result) if name in self.extensions)])
+        over = when.astimezone(UTC) - deadline.astimezone(UTC) - timedelta(minutes=self.grace_minutes)
+        days = max(0, math.ceil(over / _DAY))
+        if days == 0:
+            return score
+        deducted = self.late.deduction(score.earned, score.out_of, days) if self.late else 0.0
+        note = f"{score.note} {self._said(score, deducted, days, deadline)}".strip()
+        return replace(score, deducted=deducted, days_late=float(days), note=note)
+
+    def _when(self, result: Result) -> datetime | None:
+        """When it was handed in, if anybody knows."""
+        for name in _called(result):
+            if name in self.handed_in:
+                return self.handed_in[name]
+        return moment(datetime.fromisoformat(result.handed_in)) if result.handed_in else None
+
+    def _said(self, score: Score, deducted: float, days: int, deadline: datetime) -> str:
+        """Lateness in a sentence to the student."""
+        late = f"Handed in after the deadline ({told(deadline)}), on day {days}."
+        policy = self.late
+        if policy is None or (not policy.percent_per_day and policy.accepted_days is None):
+            return f"{late} That costs nothing."
+        if policy.accepted_days is not None and days > policy.accepted_days:
+            return f"{late} The last day on which it counted was day {policy.accepted_days}."
+        left = f", but {policy.floor_percent:g} % of them are left in any case" if policy.floor_percent else ""
+        of = "what was earned" if policy.of == "earned" else f"the {score.out_of:g} possible points"
+        return f"{late} Each started day takes {policy.percent_per_day:g} % of {of}{left}: {deducted:g} points."
+
+
+def full_name(homework: Homework, name: str) -> str:
+    """The full name of a question that is named with or without its homework.
+
+    Raises:
+        ValueError: if there is none; the message lists those that there are.
+    """
+    known = [question.name for question in homework.questions]
+    full = name if "." in name else f"{homework.name}.{name}"
+    if full not in known:
+        raise ValueError(f"{homework.name} has no question {name!r}; it has {', '.join(each.split('.')[1] for each in known)}")
+    return full
+
+
+def told(when: datetime) -> str:
+    """A point in time in words that mean the same everywhere."""
+    zone = getattr(when.tzinfo, "key", "") or when.tzname()
+    return f"{when:%Y-%m-%d %H:%M} {zone}"
+
+
+def _called(result: Result) -> list[str]:
+    """Every name by which a file of rules may call this student."""
+    return [result.student, *(name for kind, name in result.ids.items() if kind != "canvas_late")]

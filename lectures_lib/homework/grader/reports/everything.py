@@ -1,0 +1,53 @@
+"""All that is written when a class has been graded."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from lectures_lib.files import write_whole
+from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.reports import canvas, class_report, feedback, gradebook, moodle
+from lectures_lib.homework.questions import Homework
+
+
+def write_all(homework: Homework, results: Iterable[Result], out: Path, rules: Rules | None = None) -> list[str]:
+    """Write grades.csv, class_report.html, feedback/, and import files for the platforms that submissions came from.
+
+    Each file is written whole or not at all, and replaces the one of the last time.
+
+    Args:
+        homework: the questions.
+        results: one for each student, in any order.
+        out: the folder; made if it is not there.
+        rules: what the course decides; None: the question bank's own points.
+
+    Returns:
+        What an instructor should be told: who is in no import file, what the rules leave open, and how many files could not be read.
+
+    Raises:
+        OSError: if a file cannot be written. Those before it are there.
+    """
+    results = sorted(results, key=lambda result: result.student)
+    out.mkdir(parents=True, exist_ok=True)
+    write_whole(out / "grades.csv", gradebook.table(homework, results, rules))
+    write_whole(out / "class_report.html", class_report.page(homework, results, rules))
+    warnings = []
+    for name, (text, missing) in (
+        ("canvas_import.csv", canvas.table(homework, results, rules)),
+        ("moodle_import.csv", moodle.table(homework, results, rules)),
+    ):
+        if text:
+            write_whole(out / name, text)
+        else:
+            (out / name).unlink(missing_ok=True)
+        warnings += missing
+    feedback.write_all(homework, results, out / "feedback", rules)
+    if unused := (rules or Rules()).unused(results):
+        warnings.append(f"the rules name {', '.join(unused[:20])}{' and more' if len(unused) > 20 else ''}, who handed in nothing")
+    if remarked := sum(bool((rules or Rules()).score(homework, result).remark) for result in results):
+        warnings.append(f"{remarked} of {len(results)} need a decision about lateness; see the remarks in grades.csv")
+    if failed := sum(result.fault for result in results):
+        warnings.append(f"{failed} of {len(results)} were NOT graded, through a fault of the grader: no points, no row in import files")
+    if unread := sum(bool(result.problem) and not result.fault for result in results):
+        warnings.append(f"{unread} of {len(results)} files could not be read and count 0 points; class_report.html says which and why")
+    return warnings

@@ -1,0 +1,108 @@
+"""One page of feedback a student: a single HTML file that needs nothing else."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from lectures_lib.files import write_whole
+from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.grader.grading.records import Result, file_stem
+from lectures_lib.homework.grader.grading.rules import Rules, Score
+from lectures_lib.homework.grader.reports import told
+from lectures_lib.homework.grader.reports.page import marked, rendered
+from lectures_lib.homework.questions import Homework, Question
+
+_STATUS = {"right": "✓ Right", "open": "○ No answer", "wrong": "✗ Not right yet"}
+_LOOK = {"right": "right", "open": "open"}  # all else looks wrong
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is said of one question.
+
+    Attributes:
+        look: "right", "open" or "wrong".
+        status: the same in words.
+        mistake: a recognised mistake's name.
+        message: what to tell the student.
+        counts: whether the question counts for anybody.
+        given: whether the course's rules give points for an answer that is not right.
+        details: names and what they stand for: the input, what differs, what to reread.
+    """
+
+    question: Question
+    look: str
+    status: str
+    points: float
+    possible: float
+    mistake: str
+    message: str
+    counts: bool
+    given: bool
+    details: list[tuple[str, Markup]]
+
+
+def write_all(homework: Homework, results: Iterable[Result], folder: Path, rules: Rules | None = None) -> None:
+    """Write every student's page into `folder`; a page that is there already stays as it is."""
+    folder.mkdir(exist_ok=True)
+    for result in results:
+        path, text = folder / f"{file_stem(result.student)}.html", page(homework, result, rules)
+        if not _holds(path, text):
+            write_whole(path, text)
+
+
+def _holds(path: Path, text: str) -> bool:
+    """Whether the file has this text: a new one waits for the disk, which for a thousand of them takes seconds."""
+    try:
+        return path.read_bytes() == text.encode("utf-8", "backslashreplace")
+    except OSError:
+        return False
+
+
+def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
+    """The text of a student's page. Whatever comes from the student is escaped."""
+    score = (rules or Rules()).score(homework, result)
+    possible = score.out_of
+    return rendered(
+        "feedback.html",
+        title=told.title(homework),
+        who=result.name or result.student,
+        result=result,
+        score=score,
+        possible=possible,
+        share=f"{100 * min(max(score.total / possible, 0), 1):.0f}" if possible else "0",
+        cards=[] if result.problem else [_card(homework[verdict.question], verdict, score) for verdict in result.verdicts],
+    )
+
+
+def _card(question: Question, verdict: Verdict, score: Score) -> Card:
+    """What became of one question."""
+    look = _LOOK.get(told.state(verdict), "wrong")
+    details = []
+    if not verdict.right:
+        details += [("On", marked(verdict.on))] if verdict.on else []
+        details += [("Differs", marked(verdict.differs))] if verdict.differs else []
+        details += _reread(question)
+    points = score.points.get(question.name, 0.0)
+    return Card(
+        question=question,
+        look=look,
+        status=_STATUS[look],
+        points=points,
+        possible=score.possible.get(question.name, 0.0),
+        mistake=told.mistake(verdict),
+        message=verdict.message.removeprefix("Not answered yet.").strip() if verdict.kind == "unfinished" else verdict.message,
+        counts=question.name in score.possible,
+        given=not verdict.right and points > 0,
+        details=details,
+    )
+
+
+def _reread(question: Question) -> list[tuple[str, Markup]]:
+    """The section that teaches the idea, as a link where the book's address is known."""
+    where = told.section(question)
+    if where is None:
+        return []
+    return [("Reread", Markup('<a href="{}">{}</a>').format(where.link, where.words) if where.link else Markup("{}").format(where.words))]

@@ -1,0 +1,108 @@
+"""What the reports have in common: a verdict in plain words, the section to reread, a time as people write it."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, metadata
+from importlib.resources import files
+
+from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.questions import Homework, Question
+
+UNANSWERED = ("unfinished", "missing", "unread")
+CUT = ("time", "memory", "ended", "garbled", "unreached")
+# What turns the direction of writing and is not closed again, and what no terminal, browser or form should be sent.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the book.
+
+    Attributes:
+        words: "chapter 2, masks".
+        link: its address; "" where the book's is not known.
+    """
+
+    words: str
+    link: str
+
+
+def title(homework: Homework) -> str:
+    """The homework's name in full: "Homework 1: Attention"."""
+    return f"Homework {homework.name.removeprefix('hw')}: {homework.title}"
+
+
+def section(question: Question) -> Section | None:
+    """Where the question's idea is taught."""
+    if not question.chapter:
+        return None
+    notebook, _, anchor = question.chapter.partition("#")
+    chapter, _, name = notebook.partition("_")
+    words = f"chapter {chapter.lstrip('0')}, {_titles().get((notebook, anchor)) or (anchor or name).replace('-', ' ').replace('_', ' ')}"
+    book = _book()
+    return Section(words, f"{book}/notebooks/{notebook}.html" + (f"#{anchor}" if anchor else "") if book else "")
+
+
+@cache
+def _titles() -> dict[tuple[str, str], str]:
+    """{(notebook, anchor): "Why divide by √d_k?"} for every section of the book."""
+    rows = map(json.loads, (files("lectures_lib") / "data" / "sections.jsonl").read_text(encoding="utf-8").splitlines())
+    return {(row["page"].removeprefix("notebooks/"), row["anchor"]): row["title"] for row in rows}
+
+
+def graded(results: Iterable[Result]) -> list[Result]:
+    """Those that are grades: not the ones that the grader failed on."""
+    return [result for result in results if not result.fault]
+
+
+def state(verdict: Verdict) -> str:
+    """Into which of five drawers a verdict goes: "right", "mistake" (a known one), "wrong", "open" (no answer) or "cut"."""
+    if verdict.right:
+        return "right"
+    kinds = {"misconception": "mistake", **dict.fromkeys(UNANSWERED, "open"), **dict.fromkeys(CUT, "cut")}
+    return kinds.get(verdict.kind, "wrong")
+
+
+def mistake(verdict: Verdict) -> str:
+    """The mistake's name in words: "softmax over queries"."""
+    return verdict.mistake.replace("_", " ")
+
+
+def lines(question: Question, verdict: Verdict) -> list[str]:
+    """A verdict in plain lines, for platforms that show text."""
+    if verdict.right:
+        return [plain(verdict.message)] if verdict.message else []
+    told = [plain(verdict.message)] if verdict.message else ["Not answered."]
+    told += [f"On: {plain(verdict.on)}."] if verdict.on else []
+    told += [plain(verdict.differs)] if verdict.differs else []
+    where = section(question)
+    return [*told, f"Reread: {where.words}" + (f" ({where.link})" if where.link else "")] if where else told
+
+
+def plain(text: str) -> str:
+    """Text without control characters and without marks that would turn the direction of what follows."""
+    return _UNSEEN.sub("", text.encode("utf-8", "backslashreplace").decode())
+
+
+def moment(iso: str) -> str:
+    """A time in ISO 8601 as people write it: "21 November 2026, 23:35 UTC". What is none stays as it is."""
+    try:
+        time = datetime.fromisoformat(iso)
+    except ValueError:
+        return iso
+    return f"{time.day} {time:%B %Y, %H:%M} {time:%Z}".strip()
+
+
+@cache
+def _book() -> str:
+    """The address of the book this package belongs to; "" where the package is not installed."""
+    try:
+        urls = metadata("lectures-lib").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    return next((url.split(", ", 1)[1].rstrip("/") for url in urls if url.startswith("Book, ")), "")
