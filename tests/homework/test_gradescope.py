@@ -157,7 +157,7 @@ def test_the_scripts_are_bash_and_the_zip_is_the_same_every_time(archive, contai
 
 
 def test_without_a_checkout_there_is_no_zip(tmp_path, monkeypatch):
-    shutil.copytree(gradescope.PACKAGE / "homework" / "reports", tmp_path / "lectures_lib")
+    shutil.copytree(gradescope.PACKAGE / "homework" / "grader" / "reports", tmp_path / "lectures_lib")
     monkeypatch.setattr(gradescope, "PACKAGE", tmp_path / "lectures_lib")
     with pytest.raises(FileNotFoundError, match=r"no pyproject.toml and no constraints.txt .*: make the autograder from a checkout"):
         gradescope.autograder_zip(TOY, tmp_path / "x.zip")
