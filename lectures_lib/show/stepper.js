@@ -68,7 +68,7 @@
   }
 
   // The same stepper may stand on a page twice, and a notebook may run this script again: each div is taken over once.
-  for (const host of document.querySelectorAll('.stepper[data-stepper="STEPPER_ID"]')) {
+  for (const host of document.querySelectorAll('.stepper[data-stepper="WIDGET_ID"]')) {
     if (!host.shadowRoot && host.dataset.frames) build(host);
   }
 })();

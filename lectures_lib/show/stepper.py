@@ -8,14 +8,11 @@ escape what they are given; a plain string is text too. Only what is wrapped in 
 The HTML is self-contained and follows from the input alone, to the byte. Without scripts one frame is there to read.
 """
 
-import hashlib
 import html
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 
 from lectures_lib.show.viewer import label as visible
+from lectures_lib.show.widget import embedded, source
 
 __all__ = ["Html", "Stepper", "bars", "beside", "join", "line", "note", "part", "pieces", "table"]
 
@@ -152,13 +149,8 @@ class Stepper:
         """What a notebook shows. The same input gives the same bytes."""
         frames = [{"label": label, "html": frame} for label, frame in zip(self.labels, self.frames, strict=True)]
         record = {"title": self.title, "alt": self.alt, "start": self.start, "frames": frames}
-        data = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-        name = hashlib.sha256(data.encode()).hexdigest()[:12]
-        return (
-            f'<div class="stepper" data-stepper="{name}" data-lm-suppress-shortcuts="true" data-frames="{html.escape(data)}">\n'
-            f"<style>\n{_source('stepper.css')}</style>\n{self._fallback()}\n</div>\n"
-            f"<script>\n{_source('stepper.js').replace('STEPPER_ID', name)}</script>"
-        )
+        style, script = f"<style>\n{source('stepper.css')}</style>", source("stepper.js")
+        return embedded("stepper", "stepper", "frames", record, style=style, fallback=self._fallback(), script=script)
 
     def _fallback(self) -> str:
         label, frame = self.labels[self.start], self.frames[self.start]
@@ -177,8 +169,3 @@ def _cell(value: object) -> str:
 def _check_share(name: str, share: float) -> None:
     if not 0 <= share <= 1:
         raise ValueError(f"a {name} must lie between 0 and 1, got {share}")
-
-
-@cache
-def _source(name: str) -> str:
-    return (Path(__file__).parent / name).read_text(encoding="utf-8")

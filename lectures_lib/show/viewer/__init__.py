@@ -11,13 +11,9 @@ side. Tag a cell that shows a trained model `nbval-ignore-output`, and assert wh
 """
 
 import base64
-import hashlib
 import html
-import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
@@ -26,6 +22,7 @@ import torch
 from torch import Tensor
 
 from lectures_lib.show.viewer.static import describe, picture
+from lectures_lib.show.widget import embedded, source
 
 __all__ = ["AttentionViewer", "quantise"]
 
@@ -90,15 +87,9 @@ class AttentionViewer:
 
     def _repr_html_(self) -> str:
         """What a notebook shows. The same input gives the same bytes."""
-        data = json.dumps(self._data(), ensure_ascii=False, separators=(",", ":"))
-        name = hashlib.sha256(data.encode()).hexdigest()[:12]
-        return (
-            f'<div class="attention-viewer" data-viewer="{name}" data-lm-suppress-shortcuts="true" data-attention="{html.escape(data)}">\n'
-            f"<style>\n{_source('theme.css')}</style>\n"
-            f"<template><style>\n{_source('viewer.css')}</style></template>\n"
-            f"{self._fallback()}\n</div>\n"
-            f"<script>\n{_source('viewer.js').replace('VIEWER_ID', name)}</script>"
-        )
+        style = f"<style>\n{source('viewer/theme.css')}</style>\n<template><style>\n{source('viewer/viewer.css')}</style></template>"
+        how = {"style": style, "fallback": self._fallback(), "script": source("viewer/viewer.js")}
+        return embedded("attention-viewer", "viewer", "attention", self._data(), **how)
 
     def _data(self) -> dict:
         """What the script reads."""
@@ -168,11 +159,6 @@ def label(token: str) -> str:
     shown = token.replace("\n", "⏎").replace("\t", "⇥").replace("\x7f", "␡")
     shown = re.sub(r"[\x00-\x1f]", lambda match: chr(0x2400 + ord(match[0])), shown)  # Unicode's pictures of control characters
     return re.sub(r"[\x80-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", shown)
-
-
-@cache
-def _source(name: str) -> str:
-    return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 def _token_list(what: str, tokens: Sequence[str]) -> list[str]:

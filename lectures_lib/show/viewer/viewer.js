@@ -412,7 +412,7 @@
   }
 
   // The same viewer may stand on a page twice, and a notebook may run this script again: each div is taken over once.
-  for (const host of document.querySelectorAll('.attention-viewer[data-viewer="VIEWER_ID"]')) {
+  for (const host of document.querySelectorAll('.attention-viewer[data-viewer="WIDGET_ID"]')) {
     if (!host.shadowRoot && host.dataset.attention) new Viewer(host);
   }
 })();

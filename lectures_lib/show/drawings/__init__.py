@@ -1,0 +1,39 @@
+"""Drawings of the mechanism (chapters 1 to 6), in one figure language: the colours are `palette.json`, the shapes `canvas.py`.
+
+from lectures_lib.show.drawings import draw
+draw("queries_keys_values")
+"""
+
+from collections.abc import Callable
+
+from lectures_lib.show.drawings import attention, decoder, encoder, heads, positions, recurrent
+from lectures_lib.show.drawings.canvas import Canvas
+
+DRAWINGS: dict[str, Callable[[], Canvas]] = {
+    function.__name__.removesuffix("_drawing"): function
+    for function in (
+        recurrent.gate,
+        attention.queries_keys_values,
+        attention.attention_steps,
+        heads.split_heads_drawing,
+        heads.view_trap,
+        positions.clocks,
+        positions.rotation,
+        encoder.residual_stream,
+        encoder.pre_and_post_norm,
+        decoder.decoder_block,
+        decoder.shift,
+        decoder.whole_transformer,
+    )
+}
+
+
+def draw(name: str) -> Canvas:
+    """A drawing, to be the last thing in a cell.
+
+    Raises:
+        ValueError: for a name that none of them has; the message lists those there are.
+    """
+    if name not in DRAWINGS:
+        raise ValueError(f"no drawing is called {name!r}; there are {', '.join(DRAWINGS)}")
+    return DRAWINGS[name]()
