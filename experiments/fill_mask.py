@@ -24,7 +24,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data
+from lectures_lib import data, results
 from lectures_lib.data.documents import articles, sentences
 from lectures_lib.data.hub import read_split
 from lectures_lib.files import written_whole

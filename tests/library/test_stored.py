@@ -1,0 +1,71 @@
+"""Models that come with the package: what rounding costs them, and that they can be read anywhere."""
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from lectures_lib.models import stored
+from lectures_lib.models.stored import differences
+from lectures_lib.training.pretraining import fill_mask
+
+
+@pytest.fixture
+def pair():
+    torch.manual_seed(0)
+    before = {"matrix": torch.randn(6, 8), "bias": torch.randn(8), "untouched": torch.randn(3)}
+    after = {name: tensor + 0.01 * torch.randn_like(tensor) for name, tensor in before.items()} | {"untouched": before["untouched"].clone()}
+    return before, after
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_a_difference_is_rounded_to_half_a_step_of_its_row(pair, bits):
+    before, after = pair
+    kept = differences.packed(before, after, {"matrix": bits})
+    made = differences.added(before, kept)
+    step = (after["matrix"] - before["matrix"]).abs().amax(dim=1, keepdim=True) / (2 ** (bits - 1) - 1)
+    assert ((made["matrix"] - after["matrix"]).abs() <= 0.51 * step).all()
+    assert (made["bias"] - after["bias"]).abs().max() < 1e-4
+    assert made["untouched"] is before["untouched"]
+    assert kept[f"matrix.{bits}bit"].element_size() * kept[f"matrix.{bits}bit"].numel() == 6 * bits
+
+
+def test_four_bits_are_two_in_a_byte():
+    numbers = torch.tensor([[-7, 7, 0, 3], [1, -1, -4, 5]], dtype=torch.int8)
+    halves = differences.in_halves(numbers)
+    assert halves.shape == (2, 2) and halves.dtype == torch.uint8
+    assert torch.equal(differences.out_of_halves(halves), numbers)
+
+
+def test_a_row_that_did_not_change_is_as_before(pair):
+    before, after = pair
+    after["matrix"][2] = before["matrix"][2]
+    for bits in (8, 4):
+        made = differences.added(before, differences.packed(before, after, {"matrix": bits}))
+        assert torch.equal(made["matrix"][2], before["matrix"][2])
+
+
+def test_the_model_that_fills_holes_knows_words():
+    model, tokenizer = stored.fill_mask()
+    for text, word in (("The capital of France is [MASK].", "paris"), ("She went to the bank to deposit her [MASK].", "money")):
+        assert word in [guess.token for guess in fill_mask(model, tokenizer, text, k=10)[0]]
+    assert not model.training and stored.fill_mask()[0] is model
+
+
+def test_it_leaves_chance_as_it_was():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    stored.minilm_with_head()
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    path = tmp_path / "fill_mask.safetensors"
+    path.write_bytes((stored.FOLDER / "fill_mask.safetensors").read_bytes()[:1000])
+    with pytest.raises(ValueError, match="is damaged"):
+        stored.fill_mask(path)
+    tensors = load_file(stored.FOLDER / "fill_mask.safetensors")
+    tensors.pop(next(name for name in tensors if name.endswith(".scale")))
+    save_file(tensors, path)
+    with pytest.raises(ValueError, match="is damaged"):
+        stored.fill_mask(path)
