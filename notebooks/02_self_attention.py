@@ -4,12 +4,13 @@
 # > *The animal didn't cross the street because it was too tired.*
 #
 # What does "it" stand for? You knew before you reached the full stop: the animal. A program that reads one word after
-# the other must somehow carry "animal" along until "it" arrives, six words later. **Self-attention** takes another way:
-# when it works on "it", it looks at every word of the sentence at once and decides how much of each to take in.
+# the other has to carry "animal" along until "it" arrives, six words later. **Self-attention** does without the
+# carrying: to understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
-# The picture below is not an illustration but a measurement. It shows one of the 72 attention heads of MiniLM, a small
-# published BERT, fine-tuned to compare sentences, run through the very function you will write in this chapter. Point
-# at "it", or tap it, or move there with the arrow keys.
+# The picture below was measured, not drawn. MiniLM, a small published language model, runs the function that you will
+# write in this chapter at 72 places, its **attention heads**; this is one of them. It reads **tokens**: words, pieces of
+# words and signs, with `[CLS]` and `[SEP]` around every sentence. Point at "it", or tap it, or move there with the
+# arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -27,7 +28,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 from lectures_lib.models import minilm
 from lectures_lib.show.viewer import AttentionViewer
 
@@ -45,8 +46,8 @@ assert tired.weights[3, 1, it].argmax() == animal
 assert tired.weights[3, 1, it, animal] > 0.6
 
 # %% [markdown]
-# Two thirds of that head's attention at "it" go to "animal". How does a model come to such numbers, and what does it do
-# with them?
+# At "it", two thirds of this head's attention go to "animal". How does a model arrive at such numbers, and what does it
+# do with them?
 #
 # **After this chapter you can**
 #
@@ -57,34 +58,32 @@ assert tired.weights[3, 1, it, animal] > 0.6
 # - name the thing that self-attention cannot see at all.
 #
 # **Time** about 60 minutes. **You need** matrix products, softmax and a first acquaintance with PyTorch tensors (see
-# the [primer](../book/primer.md)); where attention came from, [chapter 1](01_bottleneck.ipynb) tells, but nothing here
-# depends on it.
+# the [primer](../book/primer.md)). [Chapter 1](01_bottleneck.ipynb) tells where attention came from, but nothing here
+# depends on it. Where you read **Predict**, stop, write your guess down, and only then go on.
 
-# %%
+# %% tags=["hide-input"]
 import math
 
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
-from torch.testing import assert_close
 
-from lectures_lib.blocks import scoring
-from lectures_lib.blocks.attention import (
-    causal_mask,
-    fused_attention,
-    padding_mask,
-)
+from lectures_lib.blocks.attention import fused_attention
 from lectures_lib.show import plots
+from lectures_lib.show.attention_lab import AttentionLab
+from lectures_lib.show.drawings import draw
 from lectures_lib.show.frames import Frames
+
+torch.set_printoptions(precision=2, sci_mode=False)
 
 # %% [markdown]
 # ## Four people and an hour
 #
-# Four friends meet for an hour to learn from each other. Each of them can say three things:
+# Four friends meet for an hour to learn from each other. Each of them has three things to say:
 #
-# - what they would like to learn: their **query**;
-# - what they are able to teach: their **key**;
-# - what they actually tell those who listen: their **value**.
+# - what they would like to learn, their **query**;
+# - what they are able to teach, their **key**;
+# - what they actually tell those who listen, their **value**.
 #
 # A pair (listener, teacher) gets a **score**: how well does the teacher's key fit the listener's query? Suppose these
 # are the scores, one row for each listener.
@@ -102,14 +101,30 @@ scores = torch.tensor(
 
 # %% [markdown]
 # An hour is an hour: everyone has the same amount of attention to give away. **Softmax** turns each row of scores into
-# shares of it,
+# shares of the hour,
 #
 # $$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_{j'} e^{s_{j'}}},$$
 #
-# positive numbers that sum to 1, larger where the score is larger.
+# positive numbers that sum to 1, larger where the score is larger. For Ada, $e^0 = 1$, $e^1 = 2.72$, $e^0 = 1$ and
+# $e^3 = 20.09$ sum to 24.80, so her shares are 0.04, 0.11, 0.04 and 0.81.
 
-# %% mystnb={"image": {"alt": "Heat map of a 4 by 4 matrix of attention weights. Rows are listeners, columns teachers. The column of Dev is the darkest: 0.81, 0.40, 0.95 and 0.25."}, "figure": {"caption": "Who spends how much of the hour with whom. Each row sums to 1."}}
+# %% [markdown]
+# **Predict.** Chloe's scores are 0, 0, 0 and 4: she wants nothing but what Dev teaches. How much of her hour does Dev
+# get: about half of it, about 0.95 of it, or all?
+#
+# <details><summary>Answer</summary>
+#
+# About 0.95: $e^4 = 54.6$ beside three times $e^0 = 1$, so $54.6 / 57.6$. "All" is tempting because the other scores
+# are zero. But zero is a score like any other, and $e^0$ is not 0. However small a score, softmax gives it a share.
+#
+# </details>
+
+# %%
 hours = scores.softmax(dim=-1)
+for name, row in zip(people, hours, strict=True):
+    print(f"{name:6}", "  ".join(f"{share:.2f}" for share in row))
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of a 4 by 4 matrix of attention weights. Rows are listeners, columns teachers. The column of Dev is the darkest: 0.81, 0.40, 0.95 and 0.25."}, "figure": {"caption": "Who spends how much of the hour with whom. Each row sums to 1."}}
 ax = plots.heatmap(hours, rows=people, columns=people, numbers=".2f")
 ax.set(xlabel="teacher (key)", ylabel="listener (query)")
 plt.show()
@@ -123,14 +138,15 @@ print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 # That is the whole asymmetry of attention. *Giving* attention is limited, so **rows sum to 1**; *receiving* it is not,
 # so columns sum to whatever comes out.
 #
-# What each listener takes home is a mixture of what the teachers said, in the proportions of their row: mostly Dev's
-# value and a little of Ben's, in Ada's case. And now replace people by words. In *self*-attention every word plays both
-# parts, it listens and it teaches, and it is free to listen to itself.
+# What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row: in
+# Ada's case mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word
+# plays both parts, listener and teacher, and it is free to listen to itself.
 #
 # ## Two words by hand
 #
-# Our sentence has two words: "Thinking Machines". We want the new vector of "Thinking". Its query $q_1$ and the keys
-# $k_1, k_2$ have $d_k = 64$ numbers each; to be able to follow without a calculator, let them be as dull as possible.
+# Our sentence has two words: "Thinking Machines". We want the new vector of "Thinking". Its query $q_1$ and the two
+# keys $k_1, k_2$ have $d_k = 64$ numbers each; they are as dull as possible, so that no calculator is needed. Each
+# value is a vector of two numbers.
 
 # %%
 q1 = torch.ones(64)
@@ -142,10 +158,23 @@ print("q1 · k1 =", (q1 @ k1).item(), "  (64 times 1.75)")
 print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 
 # %% [markdown]
-# The score of two vectors is their dot product: 112 and 96. The paper divides it by $\sqrt{d_k} = 8$ (we shall soon see
-# why), which leaves 14 and 12. For the softmax only the difference counts, because a factor $e^{12}$ cancels:
+# The score of two vectors is their dot product: 112 and 96. *Attention is all you need* (Vaswani et al., 2017), the
+# paper that introduced the **Transformer** and that we shall call the paper from now on, divides it by $\sqrt{d_k} = 8$.
+# That leaves 14 and 12; why one divides is the subject of a section of its own.
+
+# %% [markdown]
+# **Predict.** The scores are 14 and 12. What weight does "Thinking" give to itself: 0.54, 0.88 or 1.00?
 #
-# $$\frac{e^{14}}{e^{14} + e^{12}} = \frac{1}{1 + e^{-2}} \approx 0.88, \qquad \frac{e^{12}}{e^{14} + e^{12}} \approx 0.12.$$
+# <details><summary>Answer</summary>
+#
+# 0.88. Softmax only sees the difference of the scores, because a factor $e^{12}$ cancels:
+#
+# $$\frac{e^{14}}{e^{14} + e^{12}} = \frac{1}{1 + e^{-2}} \approx 0.88.$$
+#
+# 0.54 is $14 / 26$, the share of the *scores*; softmax shares out their powers of $e$. 1.00, to two digits, is what
+# 112 and 96 would give, with a difference of 16 instead of 2.
+#
+# </details>
 
 # %%
 s = torch.stack([q1 @ k1, q1 @ k2]) / math.sqrt(64)
@@ -157,43 +186,68 @@ print("weights", [f"{x:.2f}" for x in w])
 print("z1     ", [f"{x:.2f}" for x in z1])
 
 # %% [markdown]
-# The new vector $z_1$ is 88 % the value of "Thinking" and 12 % that of "Machines". These are the numbers of a
-# well-known illustration of the Transformer (Alammar, 2018), and now you have computed them yourself.
+# The new vector $z_1$ is 88 % the value of "Thinking" and 12 % that of "Machines". (The example is Alammar's, 2018.)
 #
 # ## Where queries, keys and values come from
 #
-# A word arrives as one vector $x$ of $d_{model}$ numbers. It needs three different ones, and the model is to *learn*
-# which: so there are three matrices of parameters, and each word is multiplied by all three,
+# A word arrives as one vector $x$, a row of $d_{model}$ numbers. It needs three different vectors, and the model is to
+# *learn* which. So there are three matrices of parameters, and each word is multiplied by all three:
 #
 # $$q_i = x_i W^Q, \qquad k_j = x_j W^K, \qquad v_j = x_j W^V.$$
-#
-# Vectors are rows here, as in the paper. Let us take five words of width 6 and go through it slowly, one query at a
-# time.
+
+# %% tags=["remove-input"]
+draw("queries_keys_values")
+
+# %% [markdown]
+# For once we choose the matrices ourselves, so that every number can be followed. The sentence is "dog bites man", as
+# in the drawing, but the vectors are narrower: a word has four numbers, which say whether it is a noun, a verb, an
+# animal, a human.
 
 # %%
-n, d_model, d_k, d_v = 5, 6, 4, 3
-X = torch.randn(n, d_model)  # five words, one row each
-W_Q = torch.randn(d_model, d_k)
-W_K = torch.randn(d_model, d_k)
-W_V = torch.randn(d_model, d_v)
+words = ["dog", "bites", "man"]
+X = torch.tensor(
+    [  # noun, verb, animal, human
+        [1.0, 0.0, 1.0, 0.0],  # dog
+        [0.0, 1.0, 0.0, 0.0],  # bites
+        [1.0, 0.0, 0.0, 1.0],  # man
+    ]
+)
+W_Q = torch.tensor([[0.0, 2], [2, 0], [0, 0], [0, 0]])
+W_K = torch.tensor([[1.0, 0], [0, 1], [0, 0], [0, 0]])
+W_V = torch.tensor([[0.0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0]])
+
+n, d_model = X.shape  # 3 words, 4 numbers each
+d_k, d_v = W_K.shape[1], W_V.shape[1]  # 2 and 3
+print("queries\n", X @ W_Q)
+print("keys\n", X @ W_K)
+print("values\n", X @ W_V)
+
+# %% [markdown]
+# A key says "I am a noun" (1, 0) or "I am a verb" (0, 1). A query says what the word looks for: "bites" asks for nouns
+# (2, 0), the nouns ask for a verb (0, 2). A value says animal, human or action. Keys are there to be found, values to be
+# taken away, and so they need not be equally wide: here $d_k = 2$ and $d_v = 3$.
+#
+# Now slowly, one query at a time.
 
 
+# %%
 def attend_one(i):
     """The new vector of word i."""
     q = X[i] @ W_Q  # (d_k,)
-    s = torch.stack([q @ (X[j] @ W_K) for j in range(n)]) / math.sqrt(
-        d_k
-    )  # one score for each word
-    w = s.softmax(dim=-1)
+    s = [q @ (X[j] @ W_K) / math.sqrt(d_k) for j in range(n)]  # scores
+    w = torch.stack(s).softmax(dim=-1)  # shares
     return sum(w[j] * (X[j] @ W_V) for j in range(n))  # (d_v,)
 
 
 Z_slow = torch.stack([attend_one(i) for i in range(n)])
-Z_slow.shape
+print(Z_slow)
 
 # %% [markdown]
-# Twenty-five dot products in a Python loop. But a table of all dot products between the rows of one matrix and the rows
-# of another has a name: it is the matrix product $Q K^\top$. And "for each row, the average of the values with these
+# The middle row is the new vector of "bites": almost half animal, almost half human. It has found out that one of each
+# takes part.
+#
+# Nine dot products in a Python loop. But a table of all dot products between the rows of one matrix and the rows of
+# another has a name: it is the matrix product $Q K^\top$. And "for each row, the average of the values with these
 # weights" is a matrix product too. So the two loops disappear, and what remains is the formula of the paper:
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
@@ -204,33 +258,38 @@ scores = Q @ K.T / math.sqrt(d_k)  # (n, n): row i holds the scores of query i
 weights = scores.softmax(dim=-1)  # (n, n): every row sums to 1
 Z = weights @ V  # (n, d_v)
 
-assert_close(Z, Z_slow)
+print("scores\n", scores)
+print("weights\n", weights)
+print("new vectors\n", Z)
+
+# %% tags=["remove-cell"]
+torch.testing.assert_close(Z, Z_slow)
 
 # %% [markdown]
-# Four lines, no loop over words, and no word waits for another. This is what lets a GPU train Transformers so fast: a
-# recurrent network needs five steps, one after the other, for five words; here everything happens at once. The price is
-# in the shape of `scores`: $n \times n$ numbers, so twice as long a text has four times as many.
+# Four lines, no loop over words, and no word waits for another: this is what lets a graphics processor train
+# Transformers so fast. The price is in the shape of `scores`: $n \times n$ numbers, so a text twice as long has
+# four times as many.
 #
 # ## Why divide by √d_k?
 #
-# A dot product is a sum of $d_k$ products. If the entries of $q$ and $k$ are independent with mean 0 and variance 1,
-# each product has mean 0 and variance 1 as well, and the variances add up: the sum has variance $d_k$ and standard
-# deviation $\sqrt{d_k}$. Wide vectors give large scores for no other reason than being wide. A thousand draws confirm
+# A dot product is a sum of $d_k$ products. If the numbers in $q$ and $k$ are independent, with mean 0 and variance 1,
+# then each product has mean 0 and variance 1 as well, and the variances add up: the sum has variance $d_k$ and standard
+# deviation $\sqrt{d_k}$. Wide vectors have large scores for no other reason than being wide. A thousand draws confirm
 # it.
 
 # %%
 for d_k in (4, 64, 1024):
     q, k = torch.randn(1000, d_k), torch.randn(1000, d_k)
     dots = (q * k).sum(dim=-1)
-    print(
-        f"d_k = {d_k:4}: standard deviation {dots.std():5.1f}, divided by √d_k {(dots / math.sqrt(d_k)).std():.1f}"
-    )
+    print(f"d_k = {d_k:4}: standard deviation {dots.std():5.1f},", end=" ")
+    print(f"divided by √d_k {(dots / math.sqrt(d_k)).std():.1f}")
 
 # %% [markdown]
 # So what? Softmax is sensitive to scale. Multiply all scores by a number and watch what happens to the shares of eight
-# keys: near 0 everybody gets the same, and the larger the factor, the more the largest score takes all.
+# keys: near 0 everybody gets the same, and the larger the factor, the more the largest score takes all. Without the
+# division, $d_k = 64$ amounts to a factor of 8.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 eight = torch.randn(8).sort(descending=True).values
 
 
@@ -254,18 +313,24 @@ sharpness = Frames(
 sharpness
 
 # %% [markdown]
-# (In a running notebook, `sharpness.live()` lets the kernel draw it.) Without the division, $d_k = 64$ amounts to a
-# factor of 8.
-#
-# A sharp softmax would be no harm in itself; perhaps the head *should* look at one word only. The harm is that it
-# often passes next to nothing back to learn from. The derivative of softmax is
-#
-# $$\frac{\partial w_i}{\partial s_j} = w_i\,(\delta_{ij} - w_j),$$
-#
-# and if one weight is nearly 1 and all the others nearly 0, every one of these products is nearly 0. In our example
-# with two words it is $w_1 w_2$: with 14 and 12 that is 0.88 · 0.12 ≈ 0.1. And with 112 and 96?
+# (In a running notebook, `sharpness.live()` lets the kernel draw it.) A sharp softmax would do no harm in itself;
+# perhaps the word *should* look at one other word only. The harm is that next to nothing comes back through it to learn
+# from. The derivative of a weight $w_i$ by its own score is $w_i (1 - w_i)$, by the score of another key $-w_i w_j$. If
+# one weight is nearly 1 and the others are nearly 0, all these products are nearly 0.
 
-# %%
+# %% [markdown]
+# **Predict.** With the scores 14 and 12 the first weight is 0.88, and its derivative $0.88 \cdot 0.12 \approx 0.1$. How
+# much smaller is it with the undivided scores, 112 and 96: about 8 times, about a thousand times, about a million
+# times?
+#
+# <details><summary>Answer</summary>
+#
+# About a million times: 0.1 becomes 0.0000001. "8 times" is tempting because the scores differ by a factor of 8. But
+# the factor stands in an exponent: the second weight falls from $e^{-2}$ of the first to $e^{-16}$ of it.
+#
+# </details>
+
+# %% tags=["rtol=0.01"]
 for pair in ([14.0, 12.0], [112.0, 96.0]):
     s = torch.tensor(pair, dtype=torch.float64, requires_grad=True)
     w = s.softmax(dim=-1)
@@ -273,18 +338,18 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
     print(f"scores {pair}: weight {w[0]:.7f}, its derivative {gradient[0]:.1e}")
 
 # %% [markdown]
-# A million times smaller. With scores like these the softmax passes almost nothing back. How often does that happen?
-# What reaches the query is $\partial w / \partial q$: these derivatives times the keys, divided by $\sqrt{d_k}$ if the
-# scores were. (On average it does not shrink without the division: queries whose best keys are nearly level get all
-# the more.) Here is the share of queries that get less than 0.01, for eight keys and random vectors of growing width.
+# How often does that happen? What matters is how the weights change when the *query* changes, $\partial w / \partial
+# q$: the derivatives above times the keys, divided by $\sqrt{d_k}$ if the scores were. This is a table of numbers, and
+# its size is the root of the sum of their squares. We count the queries for which it is below 0.01, for eight keys and
+# random vectors of growing width.
 
 
-# %% mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024, a logarithmic axis. With the division by the root of d_k the share of queries that get next to nothing stays at zero; without it, it rises from zero at 4 to about 0.2 at 64 and about two thirds at 1024."}, "figure": {"caption": "Share of queries with a derivative \u2202w/\u2202q smaller than 0.01 (Frobenius norm; with the division it is about 0.36 on average, for wide vectors). 8 keys, 2,000 draws for each width."}}
+# %%
 def next_to_nothing(q, K, factor):
-    """Share of queries (batch, 1, d_k) with ∂w/∂q below 0.01; scores are factor · q·k."""
+    """Share of queries (batch, 1, d_k) with ∂w/∂q < 0.01; scores: factor · q·k."""
     w = (factor * (q * K).sum(dim=-1)).softmax(dim=-1)
-    jacobian = torch.diag_embed(w) - w[:, :, None] * w[:, None, :]  # ∂w/∂s
-    to_query = factor * jacobian @ K  # ∂w/∂q, (batch, n, d_k)
+    to_score = torch.diag_embed(w) - w[:, :, None] * w[:, None, :]  # ∂w/∂s
+    to_query = factor * to_score @ K  # ∂w/∂q, (batch, n, d_k)
     sizes = to_query.flatten(start_dim=1).norm(dim=-1)
     return (sizes < 0.01).float().mean().item()
 
@@ -296,6 +361,7 @@ for d_k in widths:
     without.append(next_to_nothing(q, K, factor=1.0))
     with_division.append(next_to_nothing(q, K, factor=1 / math.sqrt(d_k)))
 
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024, a logarithmic axis. With the division by the root of d_k the share of queries that get next to nothing stays at zero; without it, it rises from zero at 4 to about 0.2 at 64 and about two thirds at 1024."}, "figure": {"caption": "Share of queries for which \u2202w/\u2202q is smaller than 0.01. 8 keys, 2,000 draws for each width."}}
 ax = plots.curves(
     widths,
     {"divided by √d_k": with_division, "not divided": without},
@@ -310,116 +376,83 @@ assert max(with_division) < 0.05
 assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 
 # %% [markdown]
-# ## Other ways to score
-#
-# The dot product was not the first choice. When attention came into translation, in 2014 and 2015, a small network
-# compared query and key; other scores followed within a year. They differ in what can be learned and in what it costs.
-#
-# | score | formula | parameters | paper |
-# |---|---|---|---|
-# | additive | $v^\top \tanh(W_q\, q + W_k\, k)$ | $W_q$, $W_k$, $v$ | Bahdanau, Cho and Bengio (2015) |
-# | general | $q^\top W k$ | $W$ | Luong, Pham and Manning (2015) |
-# | dot | $q \cdot k$ | none | Luong, Pham and Manning (2015) |
-# | scaled dot | $q \cdot k / \sqrt{d_k}$ | none | Vaswani et al. (2017) |
-#
-# All four map queries and keys to a table of scores, and everything after that (softmax, average of the values) is the
-# same.
-
-# %% mystnb={"image": {"alt": "Four heat maps of attention weights side by side, for the same five queries and keys: additive is the palest, dot the most extreme, scaled dot in between."}, "figure": {"caption": "The same five queries and five keys (d_k = 16), four untrained scores, after the softmax. The plain dot product is already making some hard choices."}}
-d_k = 16
-Q, K = torch.randn(5, d_k), torch.randn(5, d_k)
-scorers = {
-    "additive": scoring.AdditiveScore(d_k, d_k, d_hidden=d_k),
-    "general": scoring.GeneralScore(d_k, d_k),
-    "dot": scoring.dot_score,
-    "scaled dot": scoring.scaled_dot_score,
-}
-
-figure, axes = plots.small_multiples(4, columns=4)
-for ax, (name, score) in zip(axes, scorers.items(), strict=True):
-    plots.heatmap(score(Q, K).softmax(dim=-1), ax=ax, title=name, limit=1.0)
-plt.show()
-
-# %%
-for name, score in scorers.items():
-    count = (
-        sum(p.numel() for p in score.parameters())
-        if isinstance(score, torch.nn.Module)
-        else 0
-    )
-    print(f"{name:10} {count:4} parameters")
-
-# %% [markdown]
-# Nothing here says that dot products give better translations. In a large comparison (Britz et al., 2017) additive
-# scores came out slightly ahead of dot products of projected vectors, not divided by anything; the authors of the
-# Transformer suspected the growing variance behind it, and mended that with the division. Dot products won on cost.
-# The additive score computes a hidden vector for every *pair*, which for 1,000 queries, 1,000 keys and a hidden width
-# of 64 means 64 million numbers kept in memory; a dot product needs one matrix product, the operation that every
-# processor has been built for. And parameters are not lost: $W^Q$ and $W^K$ already learn how to compare, as the
-# general score's $W$ does ($q \cdot k = x_i W^Q (W^K)^\top x_j^\top$, a general score between the words themselves).
+# Without the division, one query in five gets next to nothing at a width of 64, and two in three at 1,024. (On average
+# $\partial w / \partial q$ does not shrink: queries whose two best keys are nearly level get all the more.)
 #
 # ## Masks: what must not be seen
 #
 # Sometimes a query must not look at some of the keys.
 #
 # - **The future.** A model that learns to predict the next word may not see it. Position $i$ may attend to positions $0
-#   \dots i$ only: a *causal mask*.
+#   \dots i$ only: a **causal mask**.
 # - **Padding.** Sentences of different lengths travel in one rectangular batch; the short ones are filled up with
-#   padding that carries no meaning.
+#   **padding** that carries no meaning.
 #
-# In this book a mask is a table of booleans, and `True` always means *may attend*.
+# In this book a mask is a table of booleans, and `True` always means *may attend*. Either kind is one line.
 
-# %% mystnb={"image": {"alt": "Two 5 by 5 masks. The causal mask is filled on and below the diagonal. The padding mask is filled in its first three columns."}, "figure": {"caption": "Dark: may attend. Left: five positions of a left-to-right model. Right: a sentence of three words in a batch of width five."}}
+
+# %%
+def causal_mask(n):
+    """Query i may attend to the keys 0 … i."""
+    return torch.ones(n, n, dtype=torch.bool).tril()  # the lower triangle
+
+
 causal = causal_mask(5)
-padding = padding_mask(
-    torch.tensor([3]), n=5
-)  # (batch, 1, 1, n): the same keys for every head and every query
+lengths = torch.tensor([5, 3])  # two sentences in a batch of width 5
+real_words = torch.arange(5) < lengths[:, None]  # (2, 5): one row of keys each
 
-figure, axes = plots.small_multiples(2, columns=2, size=(2.4, 2.6))
-plots.heatmap(causal.float(), ax=axes[0], title="causal", limit=1.4).set(
-    xlabel="key", ylabel="query"
-)
-plots.heatmap(
-    padding[0, 0].expand(5, 5).float(), ax=axes[1], title="padding", limit=1.4
-).set(xlabel="key")
-plt.show()
+print("causal mask\n", causal.int())
+print("padding, a row for each sentence\n", real_words.int())
 
 # %% [markdown]
-# How does one forbid? Not with a score of 0: zero is a perfectly good score, and $e^0 = 1$ is a considerable share. The
-# score that leads to no share at all is minus infinity, since $e^{-\infty} = 0$. It goes in *before* the softmax, so
-# that the keys that are left share the whole hour among themselves.
+# How does one forbid? Not with a score of 0, as Chloe's hour has shown. The score that leads to no share at all is
+# minus infinity, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the keys that are left share the
+# whole hour among themselves.
+
+# %% [markdown]
+# **Predict.** A query scores five keys with 2, 1, 3, 0 and 1, and gives the first of them 0.22 of its attention. Now
+# the last three are forbidden. What does the first get: still 0.22, or 0.56, or 0.73?
+#
+# <details><summary>Answer</summary>
+#
+# 0.73, that is $e^2 / (e^2 + e^1)$: the two that are left share everything. 0.22 would mean that the share of the
+# forbidden keys is lost; that is what happens to those who mask after the softmax. 0.56 is what the first key gets if
+# the forbidden scores are set to 0: three zeros still take $3 / (e^2 + e^1 + 3) = 0.23$ of the attention.
+#
+# </details>
 
 # %%
 scores = torch.tensor([[2.0, 1.0, 3.0, 0.0, 1.0]])
 allowed = torch.tensor([[True, True, False, False, False]])
-shares = scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)
-print([f"{share:.2f}" for share in shares[0]])
-
-# %% [markdown]
-# One case is left: a query with no allowed key, a fully padded sentence, say. Softmax over nothing is 0/0, and PyTorch
-# answers `nan`. One layer later it has reached every word of that sentence, masked or not, for 0 · `nan` is `nan`; in
-# the loss it reaches the whole batch. This book's rule, kept in one single place, is: **who may look at
-# nothing receives zeros.**
-
-# %%
-nothing = torch.zeros(1, 5, dtype=torch.bool)
-print(
-    "softmax alone:",
-    scores.masked_fill(~nothing, -math.inf).softmax(dim=-1)[0].tolist(),
-)
-print(
-    "the library:  ",
-    fused_attention(torch.randn(1, 4), torch.randn(5, 4), torch.randn(5, 3), nothing)[
-        0
-    ].tolist(),
-)
+for forbidden in (-math.inf, 0.0):
+    shares = scores.masked_fill(~allowed, forbidden).softmax(dim=-1)[0]
+    print(f"forbidden scores {forbidden:4}:", [f"{share:.2f}" for share in shares])
 
 # %% [markdown]
 # ## All of it as two functions
 #
-# Here is the whole of attention; the library's module `lectures_lib/blocks/attention.py` holds the same text. The weights are the second and the third of our four lines, with the mask between them and the rule for
-# empty rows: the scores of forbidden keys become the lowest number there is, and what a row with no allowed key shares
-# out among them is taken back.
+# Once more, step by step, with a causal mask and other numbers for our three words:
+
+# %% tags=["remove-input"]
+draw("attention_steps")
+
+# %% [markdown]
+# Below, the numbers of our example are yours to change: type in a box, or use the arrow keys. Three things to try.
+# What query must "dog" have to look at nothing but itself? How large must a query grow until the division by
+# $\sqrt{d_k}$ no longer matters? And with the future hidden, which word's output can you not change, whatever you do to
+# the other two words?
+
+# %% tags=["hide-input"]
+AttentionLab(X @ W_Q, X @ W_K, X @ W_V, words, title="dog bites man, with your numbers")
+
+# %% tags=["remove-cell"]
+ours_in_the_page = AttentionLab(X @ W_Q, X @ W_K, X @ W_V, words).weights()
+torch.testing.assert_close(ours_in_the_page, weights.double(), rtol=0, atol=1e-6)
+
+# %% [markdown]
+# And here it is in code, as the later chapters import it. The weights are the second and the third of our four lines
+# with a mask between them. `transpose(-2, -1)` in place of `.T` lets other dimensions stand in front, such as the
+# sentences of a batch.
 
 
 # %%
@@ -439,54 +472,98 @@ def scaled_dot_product_attention(Q, K, V, mask=None, dropout=0.0):
 
 
 # %% [markdown]
-# (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.) PyTorch has the same function with a
-# *fused* kernel for most shapes: the same output, without ever storing the $n \times n$ table. The models of this book
-# call that one, by the name `fused_attention`. Are all of them equal to what we built?
+# (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.) Two details are for a query that has
+# *no* allowed key, in a sentence of nothing but padding, say. Softmax over nothing is 0/0, which PyTorch calls `nan`,
+# not a number, and `nan` spoils whatever it is added to: in the next layer every word of that sentence, in the loss the
+# whole batch. So the function uses the lowest number there is instead of $-\infty$, and afterwards takes the forbidden
+# shares away. The rule of this book: **a query that may look at nothing receives zeros.**
+#
+# PyTorch has the same function with a **fused** kernel, one that goes from the scores to the output without ever
+# storing the $n \times n$ table. Our models call that one, by the name `fused_attention`; at 1,024 words it was
+# 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the two functions above, on two CPU
+# cores ([results](../book/results.md)). Do all of them agree? Largest differences, for five words of random numbers:
 
-# %%
-Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+# %% tags=["atol=1e-6"]
+X = torch.randn(5, 6)
+Q, K, V = X @ torch.randn(6, 4), X @ torch.randn(6, 4), X @ torch.randn(6, 3)
 ours = scaled_dot_product_attention(Q, K, V)
-fused = fused_attention(Q, K, V)
-torchs = F.scaled_dot_product_attention(Q, K, V)
+others = {
+    "four lines": (Q @ K.T / math.sqrt(4)).softmax(dim=-1) @ V,
+    "fused": fused_attention(Q, K, V),
+    "torch": F.scaled_dot_product_attention(Q, K, V),
+}
+for name, other in others.items():
+    print(f"two functions and {name}: {(ours - other).abs().max():.1e}")
 
-for name, other in {"four lines": Z, "fused": fused, "torch": torchs}.items():
-    difference = (ours - other).abs().max().item()
-    assert difference < 1e-6
-    print(f"two functions and {name}: largest difference < 1e-6")
+# %% tags=["remove-cell"]
+for other in others.values():
+    torch.testing.assert_close(ours, other)
+nothing = torch.zeros(5, 5, dtype=torch.bool)
+assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
+assert (fused_attention(Q, K, V, nothing) == 0).all()
 
 # %% [markdown]
-# What the table costs: on the machine where this book was last measured (two CPU cores), the explicit computation took
-# 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> times as long as the fused one at 128 tokens, and
-# 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times at 1,024 ([results](../book/results.md)).
-#
 # ## What self-attention cannot see
 #
-# Shuffle the words of the sentence. Which new vector does each word get?
+# Let us shuffle the five words and compare each word's new vector with the one it had before. The number is the largest
+# change of any entry.
+
 
 # %%
+def change(order, mask=None):
+    """How far each word's new vector moves if the words come in another order."""
+    before = scaled_dot_product_attention(Q, K, V, mask)
+    after = scaled_dot_product_attention(Q[order], K[order], V[order], mask)
+    return (after - before[order]).abs().amax(dim=-1)
+
+
 order = torch.tensor([3, 0, 4, 1, 2])
-Z_shuffled = scaled_dot_product_attention(Q[order], K[order], V[order])
-assert_close(Z_shuffled, Z[order])
+for word, moved in zip(order.tolist(), change(order), strict=True):
+    print(f"word {word}: changed by {moved:.2f}")
 
 # %% [markdown]
-# Exactly the one it had before; the rows have merely changed places. Self-attention is **permutation equivariant**: it
-# sees a bag of words. "Dog bites man" and "man bites dog" give "dog" the same vector. It is tempting to think that the
-# order is kept because the words stand in a list; but nothing in the formula reads their place in that list. Positions
-# must be added, and [chapter 4](04_order.ipynb) does it.
+# Nothing changes; the rows of the result have merely changed places. Self-attention is **permutation equivariant**: it
+# sees a bag of words. "Dog bites man" and "man bites dog" give "bites" the same vector. It is tempting to think that
+# the order is kept because the words stand in a list; but nothing in the formula reads their place in that list.
+# [Chapter 4](04_order.ipynb) adds positions.
 #
-# All this holds *without a causal mask*. The mask does know places: who stands further back sees more.
+# All this holds *without a causal mask*. The mask does know places: the later a word stands, the more it sees.
+
+# %% [markdown]
+# **Predict.** With a causal mask, only the first two of the five words change places. Whose new vector changes: that of
+# those two, that of all five, or that of the last three?
+#
+# <details><summary>Answer</summary>
+#
+# That of the two that were exchanged: one of them now sees a word that it did not see before, the other has lost one.
+# "All five" is tempting, for the last three look back at a past that has changed. But they see the same words as
+# before, and in which order those stand, they cannot tell: for each of them the past is a bag, too.
+#
+# </details>
 
 # %%
-straight = scaled_dot_product_attention(Q, K, V, causal)
-shuffled = scaled_dot_product_attention(Q[order], K[order], V[order], causal)
-print("the same, with a causal mask:", torch.allclose(shuffled, straight[order]))
+order = torch.tensor([1, 0, 2, 3, 4])
+for word, moved in zip(order.tolist(), change(order, causal), strict=True):
+    print(f"word {word}: changed by {moved:.2f}")
 
 # %% [markdown]
 # ## Back to "it"
 #
-# What happens if the street, not the animal, is the reason?
+# The head at the start of this chapter turned from "it" to "animal". Now we change the last word: the animal didn't
+# cross the street because it was too *wide*.
 
-# %% tags=["nbval-ignore-output"]
+# %% [markdown]
+# **Predict.** With "tired", the head gives 0.68 to "animal" and 0.05 to "street". What happens with "wide": does the
+# weight move to "street", does it stay on "animal", or does it go somewhere else?
+#
+# <details><summary>Answer</summary>
+#
+# Most of it goes somewhere else. "Animal" falls to 0.28, but "street" only rises to 0.12; the largest share, 0.33, is
+# that of `[CLS]`. "To the street" is what the textbook picture of attention promises.
+#
+# </details>
+
+# %% tags=["hide-input", "nbval-ignore-output"]
 wide = minilm.read("The animal didn't cross the street because it was too wide.")
 AttentionViewer(
     wide.tokens,
@@ -495,17 +572,12 @@ AttentionViewer(
     token=wide.tokens.index("it"),
 )
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "atol=0.02"]
 for ending, read in {"tired": tired, "wide": wide}.items():
     row = read.weights[3, 1, read.tokens.index("it")]
-    shown = {
-        word: row[read.tokens.index(word)].item()
-        for word in ("animal", "street", "[CLS]")
-    }
-    print(
-        f"... because it was too {ending:5}: ",
-        ",  ".join(f"{word} {share:.2f}" for word, share in shown.items()),
-    )
+    print(f"... because it was too {ending}:")
+    for word in ("animal", "street", "[CLS]"):
+        print(f"    {word:6} {row[read.tokens.index(word)]:.2f}")
 
 # %% tags=["remove-cell"]
 row = wide.weights[3, 1, wide.tokens.index("it")]
@@ -514,36 +586,35 @@ assert row[wide.tokens.index("street")] < row[wide.tokens.index("animal")]
 assert row.argmax() == wide.tokens.index("[CLS]")
 
 # %% [markdown]
-# One word was changed, behind "it", and the share of "animal" falls by more than half. So the weights do respond to a
-# word that comes later. But they do not flip to "street": most of what "animal" loses goes to `[CLS]`, a token without
-# meaning of its own that stands before every sentence. The textbook picture, in which attention neatly points at the
-# right noun, is a happy case. This head is one of 72, we chose it because it showed something, and the model uses all
-# of them together. Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019); chapter 16 comes
-# back to it.
+# So the weights do respond to a word that comes later, but they do not point neatly at the right noun. (`[CLS]` has no
+# meaning of its own; chapter 3 returns to it.) This head is one of 72, we chose it because it showed something, and the
+# model uses all of them together. Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019);
+# chapter 16 comes back to it.
 #
 # ## What goes wrong
 #
 # ### Softmax over the wrong axis
 #
 # `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning that is easily lost in a log. Which axis does
-# it take?
+# it take? For two sentences of five words, we sum the weights of the first sentence over its keys, and those of the
+# first query over the two sentences.
 
 # %%
 import warnings
 
-scores = torch.randn(2, 5, 5)  # two sentences
+scores = torch.randn(2, 5, 5)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     careless = F.softmax(scores)
 
-print("rows sum to 1:     ", torch.allclose(careless.sum(dim=-1), torch.ones(2, 5)))
-print("sentences sum to 1:", torch.allclose(careless.sum(dim=0), torch.ones(5, 5)))
+sums = {"keys": careless.sum(dim=-1)[0], "sentences": careless.sum(dim=0)[0]}
+for name, totals in sums.items():
+    print(f"sums over the {name:10}", [f"{total:.2f}" for total in totals])
 
 # %% [markdown]
-# For a tensor with three dimensions it takes the first: the *sentences of a batch* compete for attention. Shapes are
-# right, no error is raised, training runs. The check that finds it costs one line:
-# `assert_close(weights.sum(dim=-1), torch.ones(...))`. For the same reason `dim=-1` is better style than `dim=1`: it
-# stays right when a batch or a head dimension is added in front.
+# With three dimensions it takes the first: the *sentences of a batch* compete for attention. The shapes are right, no
+# error is raised, training runs. Summing over the keys takes one line and finds it. And `dim=-1` is better style than
+# `dim=1`: it stays right when a dimension is added in front.
 #
 # ### The mask after the softmax
 #
@@ -552,28 +623,132 @@ print("sentences sum to 1:", torch.allclose(careless.sum(dim=0), torch.ones(5, 5
 # %%
 too_late = scores[0].softmax(dim=-1) * causal
 in_time = scores[0].masked_fill(~causal, -math.inf).softmax(dim=-1)
-print("masked after: ", [f"{total:.2f}" for total in too_late.sum(dim=-1)])
-print("masked before:", [f"{total:.2f}" for total in in_time.sum(dim=-1)])
+for name, rows in {"after": too_late, "before": in_time}.items():
+    print(f"masked {name:6} rows sum to", [f"{row.sum():.2f}" for row in rows])
 
 # %% [markdown]
-# The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. And worse
-# than the size: the forbidden scores still stand in the denominator. The first word's output depends on words that it
-# must not see, so the future leaks in after all. Two lines of autograd show it:
+# The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. Worse, the
+# forbidden scores still stand in the denominator. The first word's output depends on words that it must not see, so the
+# future leaks in after all. Autograd shows it: here is the derivative of the first word's weight on itself by the
+# scores of all five words.
 
 # %%
 s = scores[0].clone().requires_grad_()
-(leak,) = torch.autograd.grad((s.softmax(dim=-1) * causal)[0, 0], s)
-(tight,) = torch.autograd.grad(
-    s.masked_fill(~causal, -math.inf).softmax(dim=-1)[0, 0], s
+late = (s.softmax(dim=-1) * causal)[0, 0]
+early = s.masked_fill(~causal, -math.inf).softmax(dim=-1)[0, 0]
+for name, weight in {"after": late, "before": early}.items():
+    (slope,) = torch.autograd.grad(weight, s)
+    print(f"masked {name:6}", [f"{x:.3f}" for x in slope[0]])
+
+# %% [markdown]
+# ## Other ways to score
+#
+# The dot product was not the first choice. When attention came into translation, a small network compared query and
+# key; other scores followed within a year. Only the score differs; softmax and average stay.
+#
+# | score | formula | learned | paper |
+# |---|---|---|---|
+# | additive | $v^\top \tanh(W_q\, q + W_k\, k)$ | $W_q$, $W_k$, $v$ | Bahdanau, Cho and Bengio (2015) |
+# | general | $q^\top W k$ | $W$ | Luong, Pham and Manning (2015) |
+# | dot | $q \cdot k$ | nothing | Luong, Pham and Manning (2015) |
+# | scaled dot | $q \cdot k / \sqrt{d_k}$ | nothing | Vaswani et al. (2017) |
+#
+# Nothing here says that dot products give better translations; in a large comparison (Britz et al., 2017) additive
+# scores came out slightly ahead of unscaled dot products. Dot products won on cost. The additive score computes a
+# hidden vector for every *pair* of query and key; the dot product needs one matrix product, the operation that every
+# processor has been built for. And the comparison is learned all the same, in $W^Q$ and $W^K$: the dot product of a
+# query and a key is $x_i W^Q (W^K)^\top x_j^\top$, a general score between the words themselves.
+
+# %% [markdown]
+# ## Exercises
+#
+# These are not graded. Try each before you open its solution.
+#
+# **Exercise 1.** Ben's scores are 1, 0, 2 and 2. Add 10 to each of them and compute his shares; then multiply each of
+# them by 10 instead. Which of the two changes anything, and why?
+
+# %% tags=["hide-cell"]
+# Solution 1
+ben = torch.tensor([1.0, 0.0, 2.0, 2.0])
+for name, changed in {
+    "as they are": ben,
+    "plus 10": ben + 10,
+    "times 10": ben * 10,
+}.items():
+    print(f"{name:11}", changed.softmax(dim=-1))
+# A number added to every score is a factor in numerator and denominator, and cancels.
+# A factor stretches the differences: what was torn between two stays so, the rest is gone.
+
+# %% [markdown]
+# **Exercise 2.** Two keys, two scores. How far apart must the scores be for the first key to get 0.99 of the attention?
+# Find the number with a pencil, then check it.
+
+# %% tags=["hide-cell"]
+# Solution 2
+# 1 / (1 + e^-x) = 0.99 means e^-x = 0.01 / 0.99 = 1 / 99, so x is the logarithm of 99.
+apart = math.log(99)
+print(f"{apart:.2f} apart:", torch.tensor([apart, 0.0]).softmax(dim=-1))
+
+# %% [markdown]
+# **Exercise 3.** Suppose a model used the same matrix for queries and keys, $W^K = W^Q$. The score of "dog" for "man"
+# would then be that of "man" for "dog". Are the *weights* symmetric too? Measure both, for `X` of five random words.
+
+# %% tags=["hide-cell"]
+# Solution 3
+same = X @ torch.randn(6, 4, generator=torch.Generator().manual_seed(1))
+scores = same @ same.T / math.sqrt(4)
+weights = scores.softmax(dim=-1)
+print(f"scores:  largest asymmetry {(scores - scores.T).abs().max():.2f}")
+print(f"weights: largest asymmetry {(weights - weights.T).abs().max():.2f}")
+# The scores are symmetric, the weights are not: each row is divided by a sum of its own.
+
+# %% [markdown]
+# **Exercise 4.** Build the mask of a model in which every position may attend to itself and to the two positions before
+# it, for $n = 8$. How many entries are `True`? Check with `scaled_dot_product_attention` that the last output does not
+# feel a change of word 4.
+
+# %% tags=["hide-cell"]
+# Solution 4
+place = torch.arange(8)
+behind = place[:, None] - place  # how far key j stands behind query i
+window = (behind >= 0) & (behind <= 2)
+print(window.int())
+print("True:", window.sum().item())
+
+inputs = torch.randn(8, 4)
+changed = inputs.clone()
+changed[4] += 1.0
+outputs, others = (
+    scaled_dot_product_attention(x, x, x, window) for x in (inputs, changed)
 )
-print(
-    "masked after:  the first word feels the scores of later words:",
-    bool((leak[0, 1:] != 0).any()),
-)
-print(
-    "masked before: the first word feels the scores of later words:",
-    bool((tight[0, 1:] != 0).any()),
-)
+moved = (outputs - others).abs().amax(dim=-1)
+print("outputs that move:", moved.nonzero().flatten().tolist())  # 4, 5 and 6
+
+# %% [markdown]
+# **Exercise 5.** Build it: attention that never stores a whole row of weights. Go through the keys one at a time, and
+# keep three things for a query: the largest score so far, the sum of $e^{s_j - \text{largest}}$ so far, and the sum of
+# the values weighted likewise. When a larger score turns up, both sums must be made smaller. This is the idea behind
+# the fused kernels.
+
+
+# %% tags=["hide-cell", "atol=1e-5"]
+# Solution 5
+def attend_in_passing(q, K, V):
+    """The new vector of one query (d_k,), without a list of weights."""
+    largest, total, mixture = torch.tensor(-math.inf), 0.0, torch.zeros(V.shape[1])
+    for k, v in zip(K, V, strict=True):
+        s = q @ k / math.sqrt(len(q))
+        new = torch.maximum(largest, s)
+        shrink = (largest - new).exp()  # 1 while the largest stays the largest
+        share = (s - new).exp()
+        total = total * shrink + share
+        mixture = mixture * shrink + share * v
+        largest = new
+    return mixture / total
+
+
+passing = torch.stack([attend_in_passing(q, K, V) for q in Q])
+print(f"largest difference: {(passing - ours).abs().max():.1e}")
 
 # %% [markdown]
 # ## Summary
@@ -582,7 +757,7 @@ print(
 # 2. A query's dot products with all keys, divided by √d_k and put through a softmax, say how to average the values.
 # 3. Without the division scores grow with √d_k, the softmax saturates, and often next to nothing reaches the query (at
 #    d_k = 1,024 for two random queries in three).
-# 4. A mask sets forbidden scores to −∞ before the softmax; who may look at nothing receives zeros.
+# 4. A mask sets forbidden scores to −∞ before the softmax; a query that may look at nothing receives zeros.
 # 5. No loop over positions, so everything runs in parallel; without a causal mask no notion of positions either, so
 #    order must be added.
 #

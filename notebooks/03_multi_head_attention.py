@@ -1,13 +1,14 @@
 # %% [markdown]
 # # Several heads
 #
-# Give a person one question at a time and they answer well; ask two at once and you may get an average. A single
+# Ask a person one question at a time, and the answer is good; ask two at once, and you may get an average. A single
 # attention head is in that position. Its weights are one set of shares, so all it can hand back is *one* mixture of the
 # values.
 #
-# Real models therefore run many heads side by side. Here are all 72 of MiniLM, six layers of twelve. Choose a head in
-# the grid, then point at a word. Layers and heads are counted from 0, as in the code: layer 0, head 2 looks at the
-# previous word, whatever it is; layer 3, head 1 looks from "it" to "animal". Many others cannot be named so easily.
+# Real models therefore run many heads side by side. Here are all 72 of MiniLM, six layers of twelve, reading our
+# sentence. Choose a head in the grid, then point at a word. Layers and heads are counted from 0, as in the code: layer
+# 0, head 2 looks at the previous word, whatever it is; layer 3, head 1 looks from "it" to "animal". Many others cannot
+# be named so easily.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -25,11 +26,12 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 from lectures_lib.models import minilm
 from lectures_lib.show.viewer import AttentionViewer
 
-sentence = minilm.read("The animal didn't cross the street because it was too tired.")
+text = "The animal didn't cross the street because it was too tired."
+sentence = minilm.read(text)
 named = {(0, 2): "previous word", (3, 1): "it → animal", (4, 5): "rests on [CLS]"}
 AttentionViewer(
     sentence.tokens,
@@ -53,35 +55,35 @@ assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 # **After this chapter you can**
 #
 # - show with three words what two heads keep apart that one mixes;
-# - write multi-head attention twice, with h small matrices and with one large one, and prove that they agree;
+# - write multi-head attention twice, with h small matrices and with one large one, and see that they agree;
 # - cut vectors into heads without mixing up the positions, and find the bug when someone else did;
 # - run sentences of different lengths in one batch without the padding being noticed;
 # - load a real model's attention weights into your own module.
 #
 # **Time** about 60 minutes. **You need** [chapter 2](02_self_attention.ipynb).
 
-# %%
+# %% tags=["hide-input"]
 import math
 
-import matplotlib.pyplot as plt
 import torch
 from torch import nn
 from torch.testing import assert_close
 
-from lectures_lib.blocks.attention import (  # chapter 2
+from lectures_lib.blocks.attention import (  # what you built in chapter 2
     DotProductAttention,
     causal_mask,
-    padding_mask,
     scaled_dot_product_attention,
 )
-from lectures_lib.show import plots
+from lectures_lib.show.drawings import draw
+
+torch.set_printoptions(precision=2, sci_mode=False)
 
 # %% [markdown]
 # ## What one head cannot do
 #
-# Three words: "dog bites man". The word in the middle would like to know who stands on its left, the one that bites,
-# *and* who stands on its right, the one that is bitten. Let the values be as plain as possible, (1, 0) for "dog" and
-# (0, 1) for "man". One head that looks at both neighbours alike gives half of its attention to each.
+# "Dog bites man", once more. The word in the middle would like to know who stands on its left, the one that bites,
+# *and* who stands on its right, the one that is bitten. Let the values be as plain as possible: (1, 0) for "dog" and
+# (0, 1) for "man". A head that looks at both neighbours alike gives half of its attention to each.
 
 # %%
 dog, man = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])
@@ -91,8 +93,8 @@ print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 
 # %% [markdown]
 # The same vector for both. The average has forgotten who was where, and nothing made of it alone can bring it back.
-# (Shares of 0.9 and 0.1 would show the order, but then the right neighbour is hardly heard.) Now two heads: one looks
-# left, the other looks right, and the two results are written one *behind* the other instead of being added up.
+# (Shares of 0.9 and 0.1 would show the order, but then the right neighbour is hardly heard.) Now two heads. One looks
+# left, the other looks right, and their two results are **concatenated**: written one behind the other, not added.
 
 # %%
 print("dog bites man, two heads:", torch.cat([dog, man]).tolist())
@@ -103,24 +105,40 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 #
 # ## The formula
 #
-# Each head $i$ has projections of its own, $W_i^Q$, $W_i^K$ and $W_i^V$, and does what chapter 2 did. The heads'
-# outputs are concatenated, and a last matrix $W^O$ brings them back to the width of the model and lets them mix:
+# Each head $i$ of the $h$ heads has three matrices of its own, its **projections** $W_i^Q$, $W_i^K$ and $W_i^V$, and
+# does with them what chapter 2 did.
+# The heads' outputs are concatenated, and a last matrix $W^O$ brings them back to the width of the model and lets them
+# mix:
 #
 # $$\text{head}_i = \operatorname{Attention}(X W_i^Q,\; X W_i^K,\; X W_i^V), \qquad \operatorname{MultiHead}(X) = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O.$$
 #
-# To keep the cost at that of one wide head, the heads are narrow: $d_k = d_v = d_{model} / h$. These are the sizes of
-# the original Transformer:
+# To keep the cost at that of one wide head, the heads are narrow: $d_k = d_v = d_{model} / h$. The original Transformer
+# is 512 numbers wide and has 8 heads, so each of them sees 64 numbers of every word: $W_i^Q$ is a 512 × 64 matrix, and
+# so are $W_i^K$ and $W_i^V$. $W^O$ is 512 × 512.
+
+# %% [markdown]
+# **Predict.** Eight heads need 1,048,576 parameters in these matrices. How many do sixteen need: half as many, as many,
+# or twice as many?
 #
-# | matrix | shape | numbers |
-# |---|---|---|
-# | $W_i^Q$, $W_i^K$, $W_i^V$, one head | 512 × 64 each | 3 · 32,768 |
-# | all eight heads | 512 × 512 each | 3 · 262,144 |
-# | $W^O$ | 512 × 512 | 262,144 |
-# | together | | 1,048,576 |
+# <details><summary>Answer</summary>
 #
-# So $4\, d_{model}^2$ numbers, however many heads there are: heads cost no extra parameters. (They do cost tables of
-# weights, $h \cdot n^2$ numbers instead of $n^2$.) What becomes smaller is each head's view of the words, 64 numbers
-# instead of 512.
+# As many. Sixteen heads are half as wide, so each has half as many parameters. "Twice as many" would be right if every
+# head kept its 64 numbers. What does double is the tables of weights: every head has one of its own, $h \cdot n^2$
+# numbers for $n$ words.
+#
+# </details>
+
+# %%
+d_model, n = 512, 100  # n words
+for h in (1, 8, 16):
+    d_k = d_model // h
+    projections = h * 3 * d_model * d_k  # W_i^Q, W_i^K and W_i^V of h heads
+    output = (h * d_k) * d_model  # W^O
+    numbers = f"{projections + output:,} parameters, {h * n**2:7,} weights"
+    print(f"h = {h:2}, d_k = {d_k:3}: {numbers}")
+
+# %% [markdown]
+# So $4\, d_{model}^2$ parameters, however many heads there are. What shrinks is each head's view of the words.
 #
 # ## Head by head
 #
@@ -130,170 +148,170 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 # %%
 n, d_model, h, d_k, d_v = 5, 12, 3, 4, 2
 X = torch.randn(n, d_model)
-W_Q, W_K = (
-    torch.randn(h, d_model, d_k),
-    torch.randn(h, d_model, d_k),
-)  # one matrix for each head
+W_Q = torch.randn(h, d_model, d_k)  # one matrix for each head
+W_K = torch.randn(h, d_model, d_k)
 W_V = torch.randn(h, d_model, d_v)
 W_O = torch.randn(h * d_v, d_model)
 
-heads = [
+heads = [  # h times (n, d_v)
     scaled_dot_product_attention(X @ W_Q[i], X @ W_K[i], X @ W_V[i]) for i in range(h)
-]  # h times (n, d_v)
+]
 concatenated = torch.cat(heads, dim=-1)  # (n, h · d_v)
 Z = concatenated @ W_O  # (n, d_model)
+
+for name, tensor in {"a head": heads[0], "all": concatenated, "Z": Z}.items():
+    print(f"{name:6} {tuple(tensor.shape)}")
 
 # %% [markdown]
 # ## All heads at once
 #
 # Three small products $X W_i^Q$ are one large product, if we write the matrices side by side: its first $d_k$ columns
-# belong to head 1, the next to head 2, and so on.
+# belong to head 1, the next to head 2, and so on. The largest difference, head by head:
 
-# %%
+# %% tags=["atol=1e-5"]
 W_Q_wide = torch.cat(list(W_Q), dim=-1)  # (d_model, h · d_k)
 Q_wide = X @ W_Q_wide  # (n, h · d_k)
 
 for i in range(h):
-    assert_close(Q_wide[:, i * d_k : (i + 1) * d_k], X @ W_Q[i])
+    columns = Q_wide[:, i * d_k : (i + 1) * d_k]
+    print(f"head {i + 1}: {(columns - X @ W_Q[i]).abs().max():.1e}")
 
 # %% [markdown]
-# Now each row of `Q_wide` has to be cut into $h$ pieces, and the heads have to become a dimension of their own, *in
-# front of* the positions, because matrix products act on the last two dimensions and each head must do its own. Cutting
-# is `view`, swapping two dimensions is `transpose`.
+# Then the heads are cut apart, each does its own attention, and what they found is joined again:
+
+# %% tags=["remove-input"]
+draw("split_heads")
+
+# %% [markdown]
+# So each row of `Q_wide` has to be cut into $h$ pieces, one for each head. And the heads have to become a dimension of
+# their own, *in front of* the positions: matrix products act on the last two dimensions and treat those in front as
+# so many separate cases, which is what the heads are. `view` cuts, `transpose` swaps two dimensions.
 
 
-# %%
+# %% tags=["atol=1e-4"]
 def split(x, h):
     """(n, h · d) → (h, n, d)"""
     return x.view(x.shape[0], h, -1).transpose(0, 1)
 
 
 W_K_wide, W_V_wide = torch.cat(list(W_K), dim=-1), torch.cat(list(W_V), dim=-1)
-Q, K, V = (
-    split(Q_wide, h),
-    split(X @ W_K_wide, h),
-    split(X @ W_V_wide, h),
-)  # (h, n, d_k), (h, n, d_k), (h, n, d_v)
-outputs = scaled_dot_product_attention(Q, K, V)  # all heads in one call: (h, n, d_v)
-Z_at_once = (
-    outputs.transpose(0, 1).flatten(start_dim=1) @ W_O
-)  # back to (n, h · d_v), then W_O
+Q = split(Q_wide, h)  # (h, n, d_k)
+K = split(X @ W_K_wide, h)  # (h, n, d_k)
+V = split(X @ W_V_wide, h)  # (h, n, d_v)
+outputs = scaled_dot_product_attention(Q, K, V)  # all heads: (h, n, d_v)
+joined = outputs.transpose(0, 1).flatten(start_dim=1)  # back to (n, h · d_v)
+Z_at_once = joined @ W_O
 
+print(f"largest difference from the loop: {(Z_at_once - Z).abs().max():.1e}")
+
+# %% tags=["remove-cell"]
 assert_close(Z_at_once, Z)
 
 # %% [markdown]
-# Equal, and without a loop. The transposes do not move numbers, they only note in which order to read them (`flatten`
-# copies, once); a GPU gets three large products instead of many small ones.
+# Equal, and without a loop: a graphics processor gets three large products instead of many small ones.
 #
 # ## The trap: view without transpose
 #
 # `(n, h · d)` should become `(h, n, d)`. There is a shorter way to get that shape: `x.view(h, n, d)`. It runs, the
 # shape is right, training works after a fashion. It is also wrong, and it has stood in published code
-# ([an example](https://github.com/reczoo/FuxiCTR/issues/30)). Let us
-# number the entries of four words of width 4, two heads, and look at what lands where. Each colour is one word.
+# ([an example](https://github.com/reczoo/FuxiCTR/issues/30)). To see why, we number the entries of four words of width
+# 4, row after row, and cut them into two heads of width 2.
 
-# %% mystnb={"image": {"alt": "Three grids of coloured squares. First the input, four rows of one colour each. Second, split with view and transpose: two heads, and in each of them row i has the colour of word i. Third, view alone: head 1 holds words 1 and 2 only, head 2 holds words 3 and 4."}, "figure": {"caption": "Left: four words, one colour each. Middle: cut properly, every head sees every word. Right: with view alone head 1 holds nothing but the first two words, in pieces."}}
-x = torch.arange(16.0).view(4, 4)  # row i holds word i
+# %% [markdown]
+# **Predict.** Row $i$ of the input is word $i$; its first half, two numbers, belongs to head 1. What does head 1 hold
+# after `x.view(2, 4, 2)`: the first half of each of the four words, the whole of the first two words, or every second
+# number?
+#
+# <details><summary>Answer</summary>
+#
+# The whole of the first two words, in four pieces. `view` never moves a number. It reads them off in the order in which
+# they lie in memory, word after word, and fills the new shape from the front. The first choice is what one wants, and
+# what the shape (2, 4, 2) seems to promise.
+#
+# </details>
+
+# %%
+x = torch.arange(16).view(4, 4)  # row i holds word i
 right = x.view(4, 2, 2).transpose(0, 1)
 wrong = x.view(2, 4, 2)
 
-figure, axes = plt.subplots(1, 5, figsize=(7.4, 2.6), width_ratios=[2, 1, 1, 1, 1])
-panels = {
-    "four words": x,
-    "head 1": right[0],
-    "head 2": right[1],
-    "head 1 ✗": wrong[0],
-    "head 2 ✗": wrong[1],
-}
-for ax, (name, block) in zip(axes, panels.items(), strict=True):
-    ax.imshow(block // 4, cmap="viridis", vmin=0, vmax=4.5, aspect="equal")
-    for (i, j), entry in (
-        (index, block[index].item())
-        for index in [(i, j) for i in range(4) for j in range(block.shape[1])]
-    ):
-        ax.text(
-            j,
-            i,
-            f"{entry:.0f}",
-            ha="center",
-            va="center",
-            color="white" if entry < 12 else "black",
-        )
-    ax.set(title=name, xticks=[], yticks=[])
-plt.show()
+print("head 1, view and transpose\n", right[0])
+print("head 1, view alone\n", wrong[0])
+
+# %% tags=["remove-input"]
+draw("view_trap")
 
 # %% [markdown]
-# `view` never moves a number. It reads them off in the order in which they lie in memory, word after word, and fills
-# the new shape from the front, so that the first half of the *words* ends up in head 1, instead of the first half of
-# *each word*. "Positions" in a head are then pieces of the same word.
-#
-# How does one notice, if shapes do not tell? By a property that must hold. Chapter 2 had one: with a causal mask a
-# word's output may depend on that word and on those before it. We change the third of four words and see which
-# outputs move. They should be the third and the fourth.
+# How does one notice, if the shapes do not tell? By a property that must hold. With a causal mask, a word's output may
+# depend on that word and on the words before it, and on no others. So we change one word at a time and measure how far
+# each output moves.
 
 
 # %%
-def attention(x, split):
-    """Self-attention with two heads and a causal mask; x serves as Q, K and V."""
-    heads = split(x)
-    return merge(
-        scaled_dot_product_attention(heads, heads, heads, causal_mask(4)), split
-    )
-
-
-def merge(heads, split):
-    """Undo the split, rightly or wrongly."""
-    return (
-        heads.transpose(0, 1).reshape(4, 4)
-        if split is split_right
-        else heads.reshape(4, 4)
-    )
-
-
-def split_right(x):
+def cut(x):
     return x.view(4, 2, 2).transpose(0, 1)
 
 
-def split_wrong(x):
+def join(heads):
+    return heads.transpose(0, 1).reshape(4, 4)
+
+
+def cut_wrongly(x):
     return x.view(2, 4, 2)
 
 
-words = torch.randn(4, 4)
-changed = words.clone()
-changed[2] += 1.0  # the third word
+def join_wrongly(heads):
+    return heads.reshape(4, 4)
 
-for name, cut in {"view and transpose": split_right, "view alone": split_wrong}.items():
-    moved = (attention(words, cut) - attention(changed, cut)).abs().amax(dim=-1) > 1e-6
-    print(
-        f"{name:19} outputs that feel the third word: {[i + 1 for i in range(4) if moved[i]]}"
-    )
+
+def influence(cut, join, n=4):
+    """Row i: how far each of the n outputs moves if word i changes."""
+
+    def attend(x):
+        heads = cut(x)  # they serve as queries, keys and values
+        mask = causal_mask(n)
+        return join(scaled_dot_product_attention(heads, heads, heads, mask))
+
+    words = torch.randn(n, 4)
+    changed = words + torch.eye(n)[:, :, None]  # copy i has another word i
+    moves = [(attend(copy) - attend(words)).abs().amax(dim=-1) for copy in changed]
+    return torch.stack(moves)
+
+
+print("view and transpose\n", influence(cut, join))
 
 # %% [markdown]
-# Properly cut, the third word reaches itself and the fourth. With `view` alone it happens to look right here as well!
-# Words 3 and 4 share a head, and 1 and 2 share the other. So try the word that the wrong heads keep apart from the
-# rest: may the *second* word influence the third?
+# A triangle, as it should be: the second word (second row) moves the outputs 2, 3 and 4.
+
+# %% [markdown]
+# **Predict.** Now `view` alone, with the same causal mask. Which outputs does the second word move: 2, 3 and 4 as
+# before, only 2, or all four?
+#
+# <details><summary>Answer</summary>
+#
+# Only its own. Words 1 and 2 share head 1, words 3 and 4 share head 2, so nothing that happens to word 2 reaches 3
+# or 4. "All four" would be a leak of the future, and would be found at once; here too little gets through, not too
+# much. And a test that changes word 3 alone sees nothing: it moves 3 and 4, as it should.
+#
+# </details>
 
 # %%
-changed = words.clone()
-changed[1] += 1.0  # the second word
-for name, cut in {"view and transpose": split_right, "view alone": split_wrong}.items():
-    moved = (attention(words, cut) - attention(changed, cut)).abs().amax(dim=-1) > 1e-6
-    print(
-        f"{name:19} outputs that feel the second word: {[i + 1 for i in range(4) if moved[i]]}"
-    )
+print("view alone\n", influence(cut_wrongly, join_wrongly))
 
 # %% [markdown]
-# There it is: words 3 and 4 never hear of word 2. Half of the sentence is cut off from the other half, silently. A good
-# test tries *every* word, and the library's tests do (`tests/library/test_attention.py`).
-
-# %% [markdown]
+# Half of the sentence is cut off from the other half, silently. A good test tries *every* word.
+#
+# Joining has a trap of its own. It needs the numbers in a new order, so `.transpose(1, 2).view(...)` fails with a
+# message about strides, PyTorch's word for the order in memory. `reshape` and `flatten` copy the numbers where that is
+# needed (as `.contiguous()` does). The temptation is to mend the error by dropping the `transpose`.
+#
 # ## All of it in one class
 #
-# With a batch in front, cutting and putting together are two short functions, and multi-head attention is four linear
-# layers around the attention of chapter 2. This is the class that the rest of the book is built from; the library holds
-# the same text. Two things in it are for later. `context` is what is looked at: here the words themselves, in chapter 6
-# another sentence. And the keys and values are made in a method of their own, because in chapter 9 they are made once
-# and asked many times.
+# With a batch of sentences in front, cutting and joining are two short functions, and multi-head attention is four
+# linear layers around the attention of chapter 2. The rest of the book is built from this class; the library holds the
+# same text. Two things in it are for later. `context` is what is looked at: here the words themselves, in chapter 6
+# another sentence. And keys and values are made in a method of their own, because in chapter 9 they are made once and
+# asked many times. (Dropout is chapter 5's; it is off.)
 
 
 # %%
@@ -310,7 +328,7 @@ def merge_heads(x):
 
 # %%
 class MultiHeadAttention(nn.Module):
-    """Several attentions side by side, their outputs concatenated and mixed by W_O."""
+    """Several attentions side by side, their outputs mixed by W_O."""
 
     def __init__(
         self,
@@ -335,12 +353,12 @@ class MultiHeadAttention(nn.Module):
         self.attention = DotProductAttention(dropout)  # chapter 2, fused
 
     def forward(self, query, context=None, mask=None):
-        """(batch, n_query, d_model) → the same; without a context, the query looks at itself."""
+        """(batch, n_query, d_model) → the same; no context: self-attention."""
         K, V = self.keys_values(query if context is None else context)
         return self.attend(query, K, V, mask)
 
     def keys_values(self, context):
-        """Every head's keys and values, (batch, n_heads, n_key, d_k) and (…, d_v)."""
+        """(batch, n_heads, n_key, d_k) and (…, d_v)"""
         return (
             split_heads(self.W_K(context), self.n_heads),
             split_heads(self.W_V(context), self.n_heads),
@@ -353,10 +371,10 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# Does it agree with what we built? A linear layer stores its matrix transposed, `weight` is (out, in), so our matrices
-# go in with `.T`.
+# Does it agree with what we built by hand? A linear layer stores its matrix transposed, so our matrices go in with
+# `.T`.
 
-# %%
+# %% tags=["atol=1e-4"]
 ours = MultiHeadAttention(d_model=12, n_heads=3, d_k=4, d_v=2)
 ours.load_state_dict(
     {
@@ -366,50 +384,77 @@ ours.load_state_dict(
         "W_O.weight": W_O.T,
     }
 )
+with torch.no_grad():
+    difference = (ours(X[None])[0] - Z).abs().max()
+print(f"largest difference from the loop: {difference:.1e}")
+
+# %% tags=["remove-cell"]
 assert_close(ours(X[None])[0], Z)
 
 # %% [markdown]
 # ## Sentences of different lengths
 #
 # Now the batch. Two sentences, five words and three; the second is filled up with two words of padding, and a mask
-# tells everyone not to look at them.
+# tells every query not to look at them. The scores have the shape `(batch, n_heads, n_query, n_key)`, so the mask gets
+# two dimensions of size 1, and broadcasting gives every head and every query the same keys.
+
 
 # %%
-module = MultiHeadAttention(d_model=12, n_heads=3).eval()
+def padding_mask(lengths, n):
+    """(batch, 1, 1, n): only the first lengths[b] keys of sentence b are allowed."""
+    return (torch.arange(n) < lengths[:, None])[:, None, None, :]
+
+
+module = MultiHeadAttention(d_model=12, n_heads=3)
 long, short = torch.randn(5, 12), torch.randn(3, 12)
 
-batch = nn.utils.rnn.pad_sequence(
-    [long, short], batch_first=True, padding_value=99.0
-)  # (2, 5, 12)
-mask = padding_mask(
-    torch.tensor([5, 3]), n=5
-)  # (2, 1, 1, 5): broadcast over heads and queries
-together = module(batch, mask=mask)
-
-assert_close(together[0], module(long[None])[0])
-assert_close(together[1, :3], module(short[None])[0])
+batch = torch.full((2, 5, 12), 99.0)  # padding that would be noticed
+batch[0], batch[1, :3] = long, short
+mask = padding_mask(torch.tensor([5, 3]), n=5)
 
 # %% [markdown]
-# Each sentence gets in the batch what it gets alone, although the padding holds absurd numbers. (The outputs *at* the
-# padded places are meaningless; the loss must not count them.) For a left-to-right model both masks are needed. They
-# are tables of `True` = may attend, so both conditions together are `&`, and broadcasting does the rest: (5, 5) and (2,
-# 1, 1, 5) give (2, 1, 5, 5).
+# **Predict.** The padding holds absurd numbers, 99 everywhere. Suppose we forget the mask. Which sentence gets other
+# outputs in this batch than it gets alone: the long one, the short one, or both?
+#
+# <details><summary>Answer</summary>
+#
+# The short one. The long sentence has no padding, and sentences of a batch never look at each other; that is why "both"
+# is wrong. It is also why this bug is easily missed: a test with sentences of one length cannot see it.
+#
+# </details>
 
-# %% mystnb={"image": {"alt": "Two 5 by 5 masks. Left a full lower triangle. Right a lower triangle whose last two columns are empty."}, "figure": {"caption": "Causal and padding mask together, for the sentence of five words and for the one of three. Dark: may attend."}}
-both = causal_mask(5) & mask
-figure, axes = plots.small_multiples(2, columns=2, size=(2.4, 2.6))
-for ax, sentence_mask, name in zip(
-    axes, both, ("five words", "three words"), strict=True
-):
-    plots.heatmap(sentence_mask[0].float(), ax=ax, title=name, limit=1.4).set(
-        xlabel="key", ylabel="query"
-    )
-plt.show()
+# %% tags=["atol=1e-4"]
+with torch.no_grad():
+    alone = module(long[None])[0], module(short[None])[0]
+    for name, used in {"with the mask": mask, "without": None}.items():
+        together = module(batch, mask=used)
+        differences = [
+            (together[b, : len(lone)] - lone).abs().max()
+            for b, lone in enumerate(alone)
+        ]
+        print(f"{name:14} long {differences[0]:.1e}, short {differences[1]:.1e}")
+
+# %% tags=["remove-cell"]
+with torch.no_grad():
+    together = module(batch, mask=mask)
+assert_close(together[0], alone[0])
+assert_close(together[1, :3], alone[1])
 
 # %% [markdown]
-# And with PyTorch's own module? It packs $W^Q$, $W^K$ and $W^V$ into one matrix of three times the height.
+# With the mask, each sentence gets in the batch what it gets alone. (The outputs *at* the padded places are
+# meaningless; the loss must not count them.) A left-to-right model needs both masks. They are tables of `True` = may
+# attend, so both conditions together are `&`, and broadcasting does the rest: (5, 5) and (2, 1, 1, 5) give
+# (2, 1, 5, 5).
 
 # %%
+both = causal_mask(5) & mask
+print("the sentence of three words\n", both[1, 0].int())
+
+# %% [markdown]
+# PyTorch has a module of its own, `nn.MultiheadAttention`. It packs $W^Q$, $W^K$ and $W^V$ into one matrix of three
+# times the height; with the same weights it gives the same.
+
+# %% tags=["hide-input", "atol=1e-5"]
 ours = MultiHeadAttention(d_model=12, n_heads=3, bias=True)
 torchs = nn.MultiheadAttention(12, 3, batch_first=True)
 torchs.load_state_dict(
@@ -422,13 +467,12 @@ torchs.load_state_dict(
         "out_proj.bias": ours.W_O.bias,
     }
 )
-expected, _ = torchs(
-    batch, batch, batch, key_padding_mask=~mask[:, 0, 0]
-)  # torch's mask says whom NOT to look at
-difference = (ours(batch, mask=mask) - expected).abs()[:, :3].max().item()
-relative = difference / expected[:, :3].abs().max().item()
-assert relative < 1e-5
-print("our class and torch: largest relative difference < 1e-5")
+with torch.no_grad():
+    # torch's mask says which keys NOT to look at
+    expected, _ = torchs(batch, batch, batch, key_padding_mask=~mask[:, 0, 0])
+    difference = (ours(batch, mask=mask) - expected)[:, :3].abs().max()
+relative = difference / expected[:, :3].abs().max()
+print(f"our class and torch's: largest relative difference {relative:.1e}")
 
 # %% [markdown]
 # ## What W^O does
@@ -438,26 +482,29 @@ print("our class and torch: largest relative difference < 1e-5")
 #
 # $$\operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O = \sum_{i=1}^{h} \text{head}_i\, W_i^O.$$
 
-# %%
+# %% tags=["atol=1e-4"]
 W_O_of_head = W_O.view(h, d_v, d_model)
-assert_close(sum(heads[i] @ W_O_of_head[i] for i in range(h)), Z)
+summed = sum(heads[i] @ W_O_of_head[i] for i in range(h))
+print(f"largest difference: {(summed - Z).abs().max():.1e}")
+
+# %% tags=["remove-cell"]
+assert_close(summed, Z)
 
 # %% [markdown]
 # Each head writes its own contribution, $d_{model}$ wide, and the contributions are *added*. So a head can be taken
-# out, simply by leaving its summand away, and one can see what it was good for.
+# out, simply by leaving its summand away, as exercise 4 does.
 #
 # ## Real heads
 #
-# MiniLM's projections carry other names and have biases; otherwise they are what you have just built. The library maps
-# the names and runs the model through its own attention. Is it really the same model as in Hugging Face's
-# `transformers`?
+# MiniLM's projections have other names, and they have biases; otherwise they are what you have just built. The library
+# maps the names and runs the model through this attention. Is it really the same model as in Hugging Face's
+# `transformers`, the library that most people would load it with?
 
-# %%
+# %% tags=["hide-input", "atol=1e-4"]
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 logging.disable_progress_bar()
-text = "The animal didn't cross the street because it was too tired."
 theirs = AutoModel.from_pretrained(
     minilm.checkpoint(), attn_implementation="eager"
 ).eval()
@@ -465,123 +512,200 @@ inputs = AutoTokenizer.from_pretrained(minilm.checkpoint())(text, return_tensors
 with torch.no_grad():
     expected = theirs(**inputs, output_attentions=True)
 
-assert (sentence.weights - torch.cat(expected.attentions)).abs().max() < 1e-5
-assert (sentence.hidden[-1] - expected.last_hidden_state[0]).abs().max() < 1e-5
-print("72 heads and the final vectors: largest difference < 1e-5")
+in_weights = (sentence.weights - torch.cat(expected.attentions)).abs().max()
+in_vectors = (sentence.hidden[-1] - expected.last_hidden_state[0]).abs().max()
+print(
+    f"largest difference, 72 heads: {in_weights:.1e}, final vectors: {in_vectors:.1e}"
+)
+
+# %% tags=["remove-cell"]
+assert max(in_weights, in_vectors) < 1e-5
 
 # %% [markdown]
-# What do they do all day? One thing can be counted at once: how much attention goes to `[CLS]`, which has no meaning of
-# its own.
+# What do the 72 do all day? One thing can be counted at once: how much attention goes to `[CLS]`, the token in front of
+# the sentence, which has no meaning of its own.
 
-# %% mystnb={"image": {"alt": "Bars of the mean share of attention that goes to [CLS] in each of six layers: about 0.2 in layer 0, between 0.46 and 0.58 in layers 1 to 4, 0.37 in layer 5, the last."}, "figure": {"caption": "Share of all attention that goes to [CLS], by layer, mean over 12 heads and all words of our sentence."}}
+# %% [markdown]
+# **Predict.** The sentence has 16 tokens. Take the mean over all words and the twelve heads of a layer: what share of
+# the attention goes to `[CLS]` in the middle of the model, about 0.06, about 0.2 or about 0.5?
+#
+# <details><summary>Answer</summary>
+#
+# About 0.5, in each of the layers 1 to 4. 0.06 is one token in sixteen, the share that it would get if attention were
+# spread evenly, and one might expect less for a token that says nothing. But the rows must sum to 1: a head that finds
+# nothing to do in a sentence has to put its attention *somewhere*, and `[CLS]` is always there.
+#
+# </details>
+
+# %% tags=["atol=0.02"]
 to_cls = sentence.weights[:, :, 1:, 0].mean(dim=(1, 2))
-figure, ax = plt.subplots(figsize=(5, 2.6))
-ax.bar(range(6), to_cls)
-ax.set(xlabel="layer", ylabel="share to [CLS]", ylim=(0, 1))
-plt.show()
+for layer, share in enumerate(to_cls):
+    print(f"layer {layer}: {share:.2f}")
 
 # %% tags=["remove-cell"]
 assert to_cls[1:5].min() > 0.45
 assert to_cls[0] < 0.3
 
 # %% [markdown]
-# In layers 1 to 4 it is about half of everything. Rows must sum to 1, so a head that finds nothing to do in a sentence
-# has to put its attention *somewhere*, and `[CLS]` is always there. BERT itself seems to use `[SEP]` for this (Clark et
-# al., 2019); in MiniLM, in our sentence, it is `[CLS]` that gets so much, perhaps for the same reason. Keep this in
-# mind when you see a picture of attention weights: a dark square may mean "here is the answer" or "nothing to report".
-#
-# And which heads does this sentence need? We silence each of the 72 in turn and measure how far the final vectors move.
-
-
-# %% mystnb={"image": {"alt": "Heat map of six layers by twelve heads. Most squares are pale; the last layer is darker, and its head 11 is the darkest of all."}, "figure": {"caption": "How far the final vectors move (mean relative distance) if one head is silenced. Darker: needed more."}}
-def effect_of(layer, head):
-    """Mean relative distance of the final vectors with and without a head."""
-    without = minilm.read(text, silenced=[(layer, head)]).hidden[-1]
-    return (
-        (
-            (without - sentence.hidden[-1]).norm(dim=-1)
-            / sentence.hidden[-1].norm(dim=-1)
-        )
-        .mean()
-        .item()
-    )
-
-
-effects = torch.tensor(
-    [[effect_of(layer, head) for head in range(12)] for layer in range(6)]
-)
-plots.heatmap(effects, rows=range(6), columns=range(12)).set(
-    xlabel="head", ylabel="layer"
-)
-plt.show()
-
-# %%
-top = effects.flatten().topk(3)
-print(
-    "needed most (layer, head):",
-    [(i // 12, i % 12) for i in top.indices.tolist()],
-)
-assert (effects < 0.1).float().mean() > 0.75 and effects.max() > 0.2
-print("more than three heads in four move the result by less than 0.1,")
-print("the most needed one by more than 0.2")
-for (layer, head), name in named.items():
-    rank = (effects[layer] > effects[layer, head]).sum() + 1
-    effect = f"{effects[layer, head]:.2f}, number {rank} of 12 in its layer"
-    print(f"without {name} {layer, head}: {effect}")
-
-# %% [markdown]
-# The three needed most stand in the last layer, perhaps because nothing comes after it that could make up for the loss.
-# The heads that we could put a name to, each among the twelve of its own layer, come second ("previous word"), seventh
-# ("it → animal") and last ("rests on [CLS]"). What one can read off a head and what the model relies on are two
-# different things.
-#
-# How far a vector moves is not yet harm. In large translation models most heads can be taken out, one at a time,
-# without much loss of quality (Michel, Levy and Neubig, 2019). It does not mean that they are idle: together they
-# matter, and on another sentence another head may.
+# BERT itself seems to use `[SEP]`, the token at the end, for this (Clark et al., 2019); MiniLM, in our sentence, uses
+# `[CLS]`, perhaps for the same reason. Keep it in mind when you see a picture of attention weights: a dark square may
+# mean "here is the answer" or "nothing to report".
 #
 # ## What goes wrong
 #
 # **Scaling by the wrong width.** Queries and keys of a head are $d_k$ wide, and that is what the scores must be scaled
-# by. With $\sqrt{d_{model}}$ the scores come out $\sqrt h$ times too small and the attention too even; with 8 heads
-# that is a factor of 2.8. Nothing crashes; the model only starts with attention that is too even, and loading
-# trained weights into such code spoils them.
+# by. With $\sqrt{d_{model}}$ the scores come out $\sqrt h$ times too small, with 8 heads 2.8 times. Nothing crashes.
+# The model only starts with attention that is too even, and loading trained weights into such code spoils them.
 
-# %%
+# %% tags=["atol=0.01"]
 scores = torch.randn(10_000, 8)
-print(
-    f"largest of 8 weights, on average: {scores.softmax(dim=-1).amax(dim=-1).mean():.2f},",
-    end=" ",
-)
-print(
-    f"scores √8 times too small: {(scores / math.sqrt(8)).softmax(dim=-1).amax(dim=-1).mean():.2f}"
-)
+for name, factor in {"right": 1.0, "√8 times too small": 1 / math.sqrt(8)}.items():
+    largest = (scores * factor).softmax(dim=-1).amax(dim=-1).mean()
+    print(f"largest of 8 weights, on average, scores {name}: {largest:.2f}")
 
 # %% [markdown]
 # **The opposite mask.** In this book `True` means *may attend*, as in `F.scaled_dot_product_attention`. In
-# `nn.MultiheadAttention`, a few lines away in the same documentation, `True` means *may not*. Hand it our causal mask
-# and every word sees the future and nothing else; the last word sees nothing at all.
-
-# %%
-with torch.no_grad():
-    confused, _ = torchs(long[None], long[None], long[None], attn_mask=causal_mask(5))
-print("rows that are not a number:", confused[0].isnan().any(dim=-1).tolist())
+# `nn.MultiheadAttention`, a few lines away in the same documentation, `True` means *may not*.
 
 # %% [markdown]
-# The last row gives the mistake away here. With a padding mask only the longest sentences of a batch would: they have no
-# padding to look at. The others would attend to their padding only, quietly.
+# **Predict.** We hand our causal mask for five words to `nn.MultiheadAttention`. Which outputs are `nan`: none,
+# the first, or the last?
 #
-# **`view` after `transpose`.** Merging the heads needs the numbers in a new order, so `.transpose(1, 2).view(...)`
-# fails with a message about strides. `reshape` or `flatten` (or `.contiguous()` first) copies them as needed. The
-# temptation is to fix the error by dropping the `transpose`. Now you know what that does.
+# <details><summary>Answer</summary>
 #
+# The last. Read the other way round, the mask lets every word see the future and nothing else, and the last word has no
+# future: its softmax runs over nothing. "The first" is the one that our convention would leave nearly empty, but it
+# sees itself.
+#
+# </details>
+
+# %%
+x = long[None]
+with torch.no_grad():
+    confused, _ = torchs(x, x, x, attn_mask=causal_mask(5))
+for i, row in enumerate(confused[0], start=1):
+    print(f"word {i}: {row.isnan().sum().item()} of {len(row)} entries are nan")
+
+# %% [markdown]
+# The last row gives the mistake away here. With a padding mask only the longest sentences of a batch would, for they
+# have no padding to look at. The others would attend to nothing but their padding, quietly.
+
+# %% [markdown]
+# ## Exercises
+#
+# These are not graded. Try each before you open its solution.
+#
+# **Exercise 1.** 512 is not divisible by 7. What does `MultiHeadAttention(512, 7)` do, with the class above? How many
+# parameters does it have? (The library's class has the same text and a check in front of it.)
+
+# %% tags=["hide-cell"]
+# Solution 1
+seven = MultiHeadAttention(512, 7)
+print("W_Q:", tuple(seven.W_Q.weight.shape), " W_O:", tuple(seven.W_O.weight.shape))
+print(f"parameters: {sum(p.numel() for p in seven.parameters()):,}")
+# d_k is rounded down to 73, and 7 · 73 = 511: it runs, one number narrower than asked
+# for. Nobody would notice, and no weights of another model would fit. So the library's
+# class refuses.
+
+# %% [markdown]
+# **Exercise 2.** Are the heads in any order? Take the module `ours` of three heads and exchange its first and its third
+# head: the rows of `W_Q`, `W_K` and `W_V`, and the *columns* of `W_O`. Does the output change?
+
+# %% tags=["hide-cell", "atol=1e-5"]
+# Solution 2
+d_head = 4
+exchanged = torch.cat([torch.arange(4) + d_head * head for head in (2, 1, 0)])
+other = MultiHeadAttention(d_model=12, n_heads=3, bias=True)
+state = dict(ours.state_dict())
+for name in ("W_Q", "W_K", "W_V"):
+    for kind in ("weight", "bias"):
+        state[f"{name}.{kind}"] = state[f"{name}.{kind}"][exchanged]
+state["W_O.weight"] = state["W_O.weight"][:, exchanged]
+other.load_state_dict(state)
+with torch.no_grad():
+    print(f"largest change: {(other(long[None]) - ours(long[None])).abs().max():.1e}")
+# None: what W_O adds up can be added up in any order. "Head 3" is a name, not a rank.
+
+# %% [markdown]
+# **Exercise 3.** The scores of head $i$ are $X\, W_i^Q (W_i^K)^\top X^\top$: one $d_{model} \times d_{model}$ matrix
+# says how well any two words fit. What is its rank, for the random matrices of "Head by head"? What is that of one head
+# of MiniLM, which is 384 wide and has 12 heads? (`minilm.attention_of(minilm.load(), 0)` is the module of layer 0.)
+
+# %% tags=["hide-cell"]
+# Solution 3
+fits = W_Q[0].double() @ W_K[0].double().T
+print(f"ours: rank {torch.linalg.matrix_rank(fits)} of {len(fits)}")
+
+layer_0 = minilm.attention_of(minilm.load(), 0)
+of_head_0 = slice(0, 384 // 12)
+fits = layer_0.W_Q.weight[of_head_0].T.double() @ layer_0.W_K.weight[of_head_0].double()
+print(f"MiniLM: rank {torch.linalg.matrix_rank(fits)} of {len(fits)}")
+# d_k, in both cases: a narrow head compares the words in few directions only.
+
+# %% [markdown]
+# **Exercise 4.** Silence heads. `minilm.read(text, silenced=[(3, 1)]).hidden[-1]` are the final vectors without the
+# head "it → animal". For each of the three named heads, by how much do the final vectors move, relative to their
+# length, on average over the tokens? Is the head that we could name best the one that is needed most?
+
+# %% tags=["hide-cell", "atol=0.01"]
+# Solution 4
+whole = sentence.hidden[-1]
+for head, name in [*named.items(), ((5, 11), "no name")]:
+    without = minilm.read(text, silenced=[head]).hidden[-1]
+    moved = ((without - whole).norm(dim=-1) / whole.norm(dim=-1)).mean()
+    print(f"layer {head[0]}, head {head[1]:2} ({name}): {moved:.2f}")
+# A head of the last layer, for which we have no name, moves the result most; of the last
+# layer nothing comes later that could make up for a loss. What one can read off a head
+# and what the model relies on are two different things. (In large translation models most
+# heads can be taken out, one at a time, without much loss: Michel, Levy and Neubig, 2019.)
+
+# %% [markdown]
+# **Exercise 5.** Build it: attention in which every head has queries of its own, and all share *one* set of keys and
+# values (Shazeer, 2019). Start from `MultiHeadAttention`. How many parameters does it have at $d_{model} = 512$ and
+# eight heads, and how many numbers must be kept for the keys and values of each word?
+
+
+# %% tags=["hide-cell"]
+# Solution 5
+class MultiQueryAttention(nn.Module):
+    """Heads that share their keys and values."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, d_head = n_heads, d_model // n_heads
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, d_head, bias=False)
+        self.W_V = nn.Linear(d_model, d_head, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        Q = split_heads(self.W_Q(x), self.n_heads)
+        K, V = self.W_K(x)[:, None], self.W_V(x)[:, None]  # (batch, 1, n, d_head)
+        heads = (1, self.n_heads, 1, 1)  # the same keys and values for every head
+        outputs = scaled_dot_product_attention(
+            Q, K.repeat(heads), V.repeat(heads), mask
+        )
+        return self.W_O(merge_heads(outputs))
+
+
+for kind in (MultiHeadAttention, MultiQueryAttention):
+    module = kind(512, 8)
+    shape = tuple(module(torch.randn(2, 5, 512)).shape)
+    kept = module.W_K.out_features + module.W_V.out_features
+    count = sum(p.numel() for p in module.parameters())
+    print(
+        f"{kind.__name__:20} {shape}: {count:9,} parameters, {kept:5,} numbers a word"
+    )
+
+# %% [markdown]
 # ## Summary
 #
 # 1. One head gives one mixture; several heads give several, kept apart by concatenation.
 # 2. With $d_k = d_{model} / h$ the number of heads does not change the number of parameters, $4\, d_{model}^2$.
 # 3. The h projections are slices of one matrix; cut with `view`, then `transpose`, never `view` alone.
 # 4. Masks broadcast over heads; a sentence must get the same output alone and in a batch.
-# 5. $W^O$ adds up what the heads write; in MiniLM, on our sentence, a few can be named, and more than three in four,
-#    silenced alone, move the result by less than a tenth.
+# 5. $W^O$ adds up what the heads write. Some heads of a real model can be named; in MiniLM, about half of all attention
+#    in the middle layers rests on a token without meaning.
 #
 # **Homework 1**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #
@@ -593,5 +717,6 @@ print("rows that are not a number:", confused[0].isnan().any(dim=-1).tolist())
 # - Kevin Clark, Urvashi Khandelwal, Omer Levy and Christopher D. Manning (2019). *What does BERT look at? An analysis
 #   of BERT's attention.* BlackboxNLP.
 # - Paul Michel, Omer Levy and Graham Neubig (2019). *Are sixteen heads really better than one?* NeurIPS.
+# - Noam Shazeer (2019). *Fast Transformer decoding: one write-head is all you need.* arXiv:1911.02150.
 # - Wenhui Wang et al. (2020). *MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained
 #   Transformers.* NeurIPS.

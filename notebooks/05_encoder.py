@@ -2,10 +2,10 @@
 # # The encoder
 #
 # *Attention is all you need*, says the title of the paper. Let us take it at its word. Below, MiniLM reads our sentence
-# about the tired animal, and after every second layer we compare each word's vector with each other word's (cosine of
-# their angle; dark blue means that the two point the same way). In the upper row the model is as it was published. In
-# the lower row one plus sign has been taken out of each half of a layer, and nothing else: all attention heads and all
-# weights are still there.
+# about the tired animal, and after every second layer we compare each word's vector with every other word's, by the cosine
+# of their angle (dark blue: both point the same way). In the upper row the model is as it was published. In the lower row
+# the two plus signs of every layer have been taken out, and nothing else: all attention heads and all weights are still
+# there.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -23,14 +23,25 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% mystnb={"image": {"alt": "Two rows of four heat maps, for 0, 2, 4 and 6 layers. Upper row, MiniLM as published: a dark diagonal on a pale ground that darkens by and by. Lower row, without the plus signs: after two layers most squares are dark, after four the whole map is one dark square."}, "figure": {"caption": "How alike the word vectors are, pair by pair. Above: MiniLM as it is. Below: the same weights without the residual connections. After four layers all words are one and the same vector."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of four heat maps, for 0, 2, 4 and 6 layers. Upper row, MiniLM as published: a dark diagonal on a pale ground that darkens by and by. Lower row, without the plus signs: after two layers most squares are dark, after four the whole map is one dark square."}, "figure": {"caption": "How alike the word vectors are, pair by pair. Above: MiniLM as it is. Below: the same weights without the residual connections. After four layers all words are one and the same vector."}}
+import math
+
 import matplotlib.pyplot as plt
+import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.testing import assert_close
+from torch.utils.flop_counter import FlopCounterMode
 
-import lectures_lib.blocks.layers
+from lectures_lib.blocks import layers as library
+from lectures_lib.blocks.attention import MultiHeadAttention, padding_mask
+from lectures_lib.blocks.layers import last_norm
+from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
 from lectures_lib.show import plots
+from lectures_lib.show.drawings import draw
 
 # Where our block's parameters stand in the checkpoint, below "encoder.layer.<i>.".
 NAMES = {
@@ -43,16 +54,12 @@ NAMES = {
     "feed_forward.W_2": "output.dense",
     "around_feed_forward.norm": "output.LayerNorm",
 }
-
-
 HALVES = ("around_self_attention", "around_feed_forward")
 
 
 def minilm_block(i, cut=()):
     """This chapter's block with the weights of a MiniLM layer, some residuals cut."""
-    block = lectures_lib.blocks.layers.EncoderBlock(
-        384, 12, 1536, activation="gelu", eps=1e-12
-    ).eval()
+    block = library.EncoderBlock(384, 12, 1536, activation="gelu", eps=1e-12).eval()
     state, theirs = minilm.load(), f"encoder.layer.{i}"
     block.load_state_dict(
         {
@@ -102,10 +109,34 @@ for ax, (name, hidden, layer) in zip(
 plt.show()
 
 # %% [markdown]
-# Without the plus signs a trained model with 72 attention heads ends up saying the same thing about every word. Which of
-# the two signs of a layer was it? The mean cosine of two different words after six layers:
+# Without the plus signs a trained model with 72 attention heads ends up saying the same thing about every word.
+#
+# **After this chapter you can**
+#
+# - say what residual connections do to the signal and to the gradient, and measure both;
+# - compute layer normalisation by hand, and say over which axis it and batch normalisation take their means;
+# - say what the feed-forward layer does that attention cannot;
+# - build the encoder block, in the order of the paper (post-norm) and in the order used today (pre-norm);
+# - count a block's parameters and operations, and say when attention is the expensive part and when it is not.
+#
+# **Time** about 60 minutes. **You need** chapters [2](02_self_attention.ipynb), [3](03_multi_head_attention.ipynb) and
+# [4](04_order.ipynb).
 
-# %%
+# %% [markdown]
+# **Predict.** Every layer of MiniLM has two halves: attention, and a feed-forward network that works on each word by
+# itself. Around each half there is one plus sign. Which of the two keeps the words apart? (We measure the mean cosine of
+# two different words after six layers. As published, it is about 0.4; where all words are the same, it is 1.)
+#
+# <details><summary>Answer</summary>
+#
+# The one at the attention. Take out that one only, and the words end up the same; take out the other only, and they become
+# just a little more alike. It is tempting to blame the feed-forward network, the lesser-known half. But it
+# treats each word by itself: words that come in different usually go out different. Attention *averages* words, and an
+# average is what makes things alike.
+#
+# </details>
+
+# %% tags=["atol=0.015"]
 off = ~torch.eye(len(sentence.tokens), dtype=torch.bool)  # pairs of different words
 for name, halves in {
     "no plus taken out": (),
@@ -122,66 +153,29 @@ assert cosines(whole[6])[off].mean() < 0.5
 assert cosines(cut[4])[off].mean() > 0.99
 
 # %% [markdown]
-# It was the one at the attention. This model, at least, which was trained with the signs, needs more than attention.
-# This chapter is about the rest: what stands around attention in a layer, why each part is there, and how six such
-# layers become **the encoder**, the half of the Transformer that reads.
+# So this model, at least, which was trained with the signs, needs more than attention. This chapter is about the rest: what
+# stands around attention in a layer, why each part is there, and how six such layers become **the encoder**, the half of
+# the Transformer that reads.
 #
-# **After this chapter you can**
-#
-# - say what residual connections do to the signal and to the gradient, and measure both;
-# - compute layer normalisation by hand, and say over which axis it and batch normalisation take their means;
-# - write the feed-forward layer as a matrix product and as a convolution, and prove that they agree;
-# - build the encoder block, in the order of the paper (post-norm) and in the order used today (pre-norm);
-# - count a block's parameters and operations, and say when attention is the expensive part and when it is not.
-#
-# **Time** about 70 minutes. **You need** chapters [2](02_self_attention.ipynb), [3](03_multi_head_attention.ipynb) and
-# [4](04_order.ipynb).
-
-# %%
-import math
-import time
-
-import numpy as np
-from torch import nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.testing import assert_close
-from torch.utils.flop_counter import FlopCounterMode
-
-from lectures_lib.blocks.attention import MultiHeadAttention, padding_mask
-from lectures_lib.blocks.layers import (
-    FeedForward,
-    TokenEmbedding,
-    initialise,
-    last_norm,
-)
-from lectures_lib.blocks.positions import sinusoidal_positions
-from lectures_lib.blocks.recording import record
-
-# %% [markdown]
 # ## Averages of averages
 #
 # Three words, each a single number: 0, 4 and 8. Each gives half of its attention to itself and a quarter to each of the
-# others. The first becomes ½ · 0 + ¼ · 4 + ¼ · 8 = 3, the second stays at 4, the third becomes 5. And then the next
-# layer does the same with 3, 4 and 5.
+# others. The first becomes ½ · 0 + ¼ · 4 + ¼ · 8 = 3, the second stays at 4, the third becomes 5. The next layer does the
+# same with 3, 4 and 5.
 
 # %%
 weights = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
 x = torch.tensor([0.0, 4.0, 8.0])
 for layer in range(4):
-    print(
-        f"after {layer} layers:",
-        x.tolist(),
-        " largest minus smallest:",
-        x.max().item() - x.min().item(),
-    )
+    print(f"after {layer} layers {x.tolist()}, apart by {(x.max() - x.min()).item()}")
     x = weights @ x
 
 # %% [markdown]
 # An average lies between the numbers that it is made of. So no layer of averages can spread the words over a wider
-# range, and one like this narrows it, by a factor of four each time, and after a few layers there is nothing left to
-# tell apart. Projections by $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal. For stacks of
-# self-attention alone, with weights that are not too large, it has been proved that the words' vectors approach each
-# other faster and faster with depth (Dong, Cordonnier and Loukas, 2021).
+# range. This one narrows the range by a factor of four each time, and after a few layers there is nothing left to
+# tell the words apart. The projections $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal. For
+# stacks of self-attention alone, with weights that are not too large, it has been proved that the words' vectors approach
+# each other faster and faster with depth (Dong, Cordonnier and Loukas, 2021).
 #
 # ## A way around
 #
@@ -190,52 +184,58 @@ for layer in range(4):
 # $$x \;\mapsto\; x + f(x).$$
 #
 # This is a **residual connection** (He et al., 2016): $f$ has to learn only the difference, the residue, and where it
-# has nothing to say it can say zero. The three words again, with the plus sign:
+# has nothing to say it can say zero. A layer of the encoder has two of them, one around each **sublayer**, as its halves are
+# called. (LayerNorm comes in a moment.)
+
+# %% tags=["remove-input"]
+draw("residual_stream")
+
+# %% [markdown]
+# The three words again, with the plus sign:
 
 # %%
 x = torch.tensor([0.0, 4.0, 8.0])
 for layer in range(4):
-    print(
-        f"after {layer} layers:",
-        x.tolist(),
-        " largest minus smallest:",
-        x.max().item() - x.min().item(),
-    )
+    print(f"after {layer} layers {x.tolist()}, apart by {(x.max() - x.min()).item()}")
     x = x + weights @ x
 
 # %% [markdown]
 # They no longer fall together. (Measured against their size, which grows too, they still draw closer, by a factor of
-# 1.6 a layer instead of 4. The upper row of the opening picture darkens by and by as well.)
+# 1.6 a layer instead of 4. The upper row of the opening picture darkens as well, slowly.)
 #
 # The same sign helps in training, where the signal runs backwards. Say $f(x) = 0.5\, x$. Its derivative is 0.5, and
 # through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, a seventeen-millionth. With the way around,
 # the derivative of $x + f(x)$ is $1 + 0.5$. However small the derivative of $f$ may be, there is always that 1: the
-# gradient has a road on which nothing is multiplied.
+# gradient has a way on which nothing is multiplied. That has its price. $1.5^{24}$ is about 17,000, a problem of its own,
+# and normalisation will deal with it.
 #
-# It is not a free gift. $1.5^{24}$ is about 17,000, and that is a problem of its own; normalisation will deal with it.
-# Here are 48 untrained feed-forward layers (we shall see below what is in them), with their first numbers drawn in two
-# ways: as the library does (Glorot and Bengio, 2010), and made for ReLU (He et al., 2015), which sets about half of the
-# numbers to zero, so that the matrix behind it gets twice the variance. How large is the gradient that arrives at each
-# depth?
+# Here are 48 untrained feed-forward layers (we shall soon see what is in them). Their first numbers are drawn in two
+# ways: one made for layers in general (Glorot and Bengio, 2010), and one made for a layer that sets about half of its
+# inner numbers to zero, as these do, so that the matrix behind it starts with twice the variance (He et al., 2015).
 
 
-# %% mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without residuals the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with residuals it grows to about a thousand, with residuals and normalisation it stays within a factor of ten. Right, He: without residuals it stays near 1, with residuals it grows to more than ten million, with residuals and normalisation it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
-def for_relu(layer):
-    """Start a feed-forward layer as He et al. (2015) do."""
+# %%
+def glorot(layer):
+    """Start both matrices with a size that suits their inputs and outputs alike."""
+    nn.init.xavier_uniform_(layer.W_1.weight)
+    nn.init.xavier_uniform_(layer.W_2.weight)
+
+
+def he(layer):
+    """Start them so that the size is kept although half of the hidden numbers are 0."""
     nn.init.normal_(layer.W_1.weight, std=math.sqrt(1 / layer.W_1.in_features))
     nn.init.normal_(layer.W_2.weight, std=math.sqrt(2 / layer.W_2.in_features))
-    for linear in (layer.W_1, layer.W_2):
-        nn.init.zeros_(linear.bias)
 
 
 def gradients(start, residual, normalise, depth=48, d_model=64):
     """Norm of the gradient at the input of each of `depth` layers, and at the output."""
     torch.manual_seed(0)
-    layers = [FeedForward(d_model, 4 * d_model) for _ in range(depth)]
     x = torch.randn(32, 1, d_model, requires_grad=True)
     xs = [x]
-    for layer in layers:
+    for _ in range(depth):
+        layer = library.FeedForward(d_model, 4 * d_model)
         start(layer)
+        nn.init.zeros_(layer.W_1.bias), nn.init.zeros_(layer.W_2.bias)
         f = layer(F.layer_norm(x, (d_model,)) if normalise else x)
         x = x + f if residual else f
         xs.append(x)
@@ -243,51 +243,68 @@ def gradients(start, residual, normalise, depth=48, d_model=64):
     return [gradient.norm().item() for gradient in torch.autograd.grad(loss, xs)]
 
 
+# %% [markdown]
+# **Predict.** The gradient enters at the output, above layer 48, and runs down to the input. How large does it arrive
+# there, compared with where it started, if there is no way around and the numbers are Glorot's: about as large, a
+# thousandth, or less than a billionth? And with He's numbers?
+#
+# <details><summary>Answer</summary>
+#
+# Less than a billionth with Glorot's, about as large with He's. Without a way around everything hangs on the first numbers:
+# with Glorot's, the gradient shrinks a little in each of the 48, and the factors multiply; with He's, made for just this kind
+# of layer, it hardly shrinks. It is tempting
+# to conclude that no deep stack can be trained without residuals; the second column says otherwise. But with the sum
+# *and* a normalisation (last row) the size stays within a factor of ten for both, and nobody has to find the right numbers
+# first. The sum alone makes the gradient grow with either.
+#
+# </details>
+
+# %% tags=["rtol=0.5"]
 kinds = {
     "x → f(x)": (False, False),
     "x → x + f(x)": (True, False),
     "x → x + f(norm(x))": (True, True),
 }
-starts = {"Glorot": initialise, "He": for_relu}
+starts = {"Glorot": glorot, "He": he}
+sizes = {
+    name: {kind: gradients(start, *options) for kind, options in kinds.items()}
+    for name, start in starts.items()
+}
+print("gradient at the input ÷ at the output     ", "      ".join(starts))
+for kind in kinds:
+    ratios = [size[kind][0] / size[kind][-1] for size in sizes.values()]
+    print(f"{kind:38}", *(f"{ratio:9.0e}" for ratio in ratios))
+
+# %% tags=["remove-cell"]
+for size in sizes.values():
+    _, residual, normalised = (each[0] / each[-1] for each in size.values())
+    assert residual > 100 and 1 < normalised < 20
+bare = {
+    name: size["x → f(x)"][0] / size["x → f(x)"][-1] for name, size in sizes.items()
+}
+assert bare["Glorot"] < 1e-9 and 0.1 < bare["He"] < 10
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without residuals the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with residuals it grows to about a thousand, with residuals and normalisation it stays within a factor of ten. Right, He: without residuals it stays near 1, with residuals it grows to more than ten million, with residuals and normalisation it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
-ratios = {}
-for ax, (name, start) in zip(axes, starts.items(), strict=True):
-    sizes = {kind: gradients(start, *options) for kind, options in kinds.items()}
-    ratios[name] = [size[0] / size[-1] for size in sizes.values()]
-    plots.curves(range(49), sizes, ax, xlabel="layer", direct_labels=False)
+for ax, (name, size) in zip(axes, sizes.items(), strict=True):
+    plots.curves(range(49), size, ax, xlabel="layer", direct_labels=False)
     ax.set(yscale="log", title=name)
 axes[0].set_ylabel("size of the gradient")
 axes[0].get_legend().remove()
 plt.show()
 
-# %%
-print(
-    f"{'size at the input ÷ size at the output':42}", *(f"{name:>9}" for name in starts)
-)
-for kind, row in zip(kinds, zip(*ratios.values(), strict=True), strict=True):
-    print(f"{kind:42}", *(f"{ratio:9.0e}" for ratio in row))
-
-# %% tags=["remove-cell"]
-for _, residual, normalised in ratios.values():
-    assert residual > 100 and 1 < normalised < 20
-assert ratios["Glorot"][0] < 1e-9 and 0.1 < ratios["He"][0] < 10
-
 # %% [markdown]
-# Without a way around, everything hangs on the first numbers. With Glorot's, 48 small losses multiply, and the lower end
-# hardly hears from the loss; with He's, made for just this layer, the gradient arrives. A bare sum grows with either.
-# With a way around *and* a normalisation the size stays within a factor of ten both times.
-#
 # ## Normalisation
 #
-# What does "norm" do there? Take one word's vector, (1, 3, 5, 7). Its mean is 4; its deviations are −3, −1, 1, 3; the
+# What does the norm in the last row do? Take one word's vector, (1, 3, 5, 7). Its mean is 4; its deviations are −3, −1, 1, 3; the
 # mean of their squares, the variance, is 5. Subtract the mean, divide by $\sqrt 5 \approx 2.24$:
 #
 # $$(-1.34,\; -0.45,\; 0.45,\; 1.34).$$
 #
 # The result has mean 0 and variance 1, whatever came in; (10, 30, 50, 70) gives the same. This is **layer
 # normalisation** (Ba, Kiros and Hinton, 2016). So that the model may choose another scale and another centre for each
-# dimension, two learned vectors follow, $\gamma$ (ones at the start) and $\beta$ (zeros); a tiny $\varepsilon$ saves
-# the division when all numbers are equal:
+# dimension, two learned vectors follow, $\gamma$ (ones at the start) and $\beta$ (zeros). A tiny $\varepsilon$ avoids a
+# division by zero when all numbers are equal:
 #
 # $$\operatorname{LayerNorm}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta.$$
 
@@ -296,28 +313,27 @@ assert ratios["Glorot"][0] < 1e-9 and 0.1 < ratios["He"][0] < 10
 def layer_norm(x, gamma, beta, eps=1e-5):
     """Each vector of x (..., d_model) brought to mean 0, variance 1; scaled, shifted."""
     mean = x.mean(dim=-1, keepdim=True)
-    variance = x.var(
-        dim=-1, keepdim=True, correction=0
-    )  # divides by d_model, not by d_model - 1
+    # correction=0: divides by d_model, not by d_model - 1
+    variance = x.var(dim=-1, keepdim=True, correction=0)
     return gamma * (x - mean) / (variance + eps).sqrt() + beta
 
 
-print(
-    [f"{number:.2f}" for number in layer_norm(torch.tensor([1.0, 3.0, 5.0, 7.0]), 1, 0)]
-)
+x = torch.tensor([1.0, 3.0, 5.0, 7.0])
+print([f"{number:.2f}" for number in layer_norm(x, 1, 0)])
 
+# %% tags=["remove-cell"]
 x, gamma, beta = torch.randn(2, 5, 12), torch.randn(12), torch.randn(12)
 assert_close(layer_norm(x, gamma, beta), F.layer_norm(x, (12,), gamma, beta))
 
 # %% [markdown]
 # ### Which axis?
 #
-# You may know **batch normalisation** from image networks (Ioffe and Szegedy, 2015). It uses the same formula; what
+# You may know **batch normalisation** from image networks (Ioffe and Szegedy, 2015). The formula is the same; what
 # differs is which numbers share a mean. Text comes as a block with three axes, (batch, n, d_model): sentences,
 # positions, features.
 
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three drawings of a block of 3 sentences, 4 positions and 5 features. LayerNorm: one row of five features of one word is coloured. BatchNorm: a whole slice is coloured, one feature of all words of all sentences. Mean over axis 0: three cells, one feature at one position in the three sentences."}, "figure": {"caption": "Which numbers share one mean and one variance (orange). LayerNorm looks at one word; BatchNorm looks at one feature of all words of all sentences; a mean over the first axis alone would take only the words at the same position."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two drawings of a block of 3 sentences, 4 positions and 5 features. LayerNorm: one row of five features of one word is coloured. BatchNorm: a whole slice is coloured, one feature of all words of all sentences."}, "figure": {"caption": "Which numbers share one mean and one variance (orange). LayerNorm looks at one word; BatchNorm looks at one feature of all words of all sentences."}}
 def draw_block(ax, chosen, title):
     """A block of 3 sentences, 4 positions, 5 features, with some of its cells coloured."""
     colours = np.where(chosen, plots.ORANGE, "#DCE6EE")
@@ -331,158 +347,174 @@ def draw_block(ax, chosen, title):
     ax.set_box_aspect((4, 3, 5))
 
 
-one_word, one_feature, one_place = torch.zeros(3, 4, 3, 5, dtype=torch.bool)
+one_word, one_feature = torch.zeros(2, 4, 3, 5, dtype=torch.bool)
 one_word[3, 0, :] = True
 one_feature[:, :, 4] = True
-one_place[3, :, 4] = True
 
-figure = plt.figure(figsize=(7.4, 3.0))
-panels = {
-    "LayerNorm": one_word,
-    "BatchNorm": one_feature,
-    "mean over axis 0": one_place,
-}
+figure = plt.figure(figsize=(6.0, 3.0))
+panels = {"LayerNorm": one_word, "BatchNorm": one_feature}
 for i, (title, chosen) in enumerate(panels.items()):
-    draw_block(figure.add_subplot(1, 3, i + 1, projection="3d"), chosen, title)
+    draw_block(figure.add_subplot(1, 2, i + 1, projection="3d"), chosen, title)
 plt.show()
 
 # %% [markdown]
-# The third panel is there because of a line one meets on slides: "BatchNorm is `X.mean(axis=0)`, LayerNorm is
-# `X.mean(axis=-1)`". For a table with one row for each example that is exactly right. For a block of text it is not:
-# BatchNorm has *one* mean for each feature, over all sentences and all positions. PyTorch's own shows it.
-
-# %%
-X = torch.randn(3, 4, 5)  # 3 sentences, 4 words, 5 features
-per_feature = (X - X.mean(dim=(0, 1))) / (X.var(dim=(0, 1), correction=0) + 1e-5).sqrt()
-batch_norm = nn.BatchNorm1d(5, affine=False)  # wants the features in the middle
-
-assert_close(batch_norm(X.transpose(1, 2)).transpose(1, 2), per_feature)
-print(
-    "means over axis 0:       ",
-    tuple(X.mean(dim=0).shape),
-    " one for each position and feature",
-)
-print(
-    "means of BatchNorm:      ",
-    tuple(X.mean(dim=(0, 1)).shape),
-    "   one for each feature",
-)
-print(
-    "means of LayerNorm:      ",
-    tuple(X.mean(dim=-1).shape),
-    " one for each sentence and position",
-)
+# For 3 sentences of 4 words with 5 features, LayerNorm takes 12 means and BatchNorm takes 5. (One meets "BatchNorm is
+# `X.mean(axis=0)`". For a table with one row for each example that is right; here it would give 4 × 5 means, one for each
+# position and feature.)
 
 # %% [markdown]
-# Why did the Transformer take the first panel? Put the same sentence into two different batches.
+# **Predict.** Why did the Transformer take the left panel? Put the same sentence into two batches, beside other sentences
+# each time. By how much do its normalised vectors change with LayerNorm, and with BatchNorm?
+#
+# <details><summary>Answer</summary>
+#
+# With LayerNorm not at all: the mean is the word's own. With BatchNorm by about as much as the numbers are large, which
+# is 1 after normalising: the neighbours, and how much padding they bring, are part of the mean. It is tempting to think
+# that a sentence cannot feel its neighbours, since they are separate examples; in a batch norm they share their statistics.
+#
+# </details>
 
 # %%
-layers = {
+torch.manual_seed(0)
+X = torch.randn(3, 4, 5)  # 3 sentences, 4 words, 5 features
+company = torch.cat([X[:1], 3 + torch.randn(2, 4, 5)])  # the first one, among others
+batch_norm = nn.BatchNorm1d(5, affine=False)  # wants the features in the middle
+norms = {
     "LayerNorm": nn.LayerNorm(5),
     "BatchNorm": lambda x: batch_norm(x.transpose(1, 2)).transpose(1, 2),
 }
-other = torch.cat(
-    [X[:1], 3 + torch.randn(2, 4, 5)]
-)  # the first sentence, in other company
-for name, norm in layers.items():
-    print(
-        f"{name}: the first sentence gets the same vectors:",
-        torch.allclose(norm(X)[0], norm(other)[0]),
-    )
+for name, norm in norms.items():
+    change = (norm(company)[0] - norm(X)[0]).abs()
+    print(f"{name}: the first sentence changes by {change.mean():.2f} on average")
+
+# %% tags=["remove-cell"]
+per_feature = (X - X.mean(dim=(0, 1))) / (X.var(dim=(0, 1), correction=0) + 1e-5).sqrt()
+assert_close(norms["BatchNorm"](X), per_feature)
 
 # %% [markdown]
-# With BatchNorm, what a sentence means depends on its neighbours in the batch, and on how much padding they bring. A
-# mean over one word needs no neighbours, works the same for a batch of one, for any length, and in training as in use.
-# To be fair: outside training BatchNorm uses averages that it has collected, so the neighbours no longer matter then,
-# and in image networks it does very well. In Transformers for text its batch statistics were found to fluctuate too
-# much from step to step (Shen et al., 2020).
+# A mean over one word works the same for a batch of one, for any length, and in training as in use. To be fair: outside
+# training BatchNorm uses averages that it has collected, so the neighbours no longer matter then, and in image networks
+# it does very well. In Transformers for text its batch statistics were found to fluctuate too much from step to step
+# (Shen et al., 2020).
 #
+# ## Feed-forward: each word by itself
+#
+# Attention moves information from word to word, but once its weights are fixed it only averages and multiplies by
+# matrices. The second half of a layer does the opposite: nothing moves, and every word is worked on by itself, by a network
+# with one hidden layer,
+#
+# $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2,$$
+#
+# four times as wide inside as outside: $d_{\text{model}} = 512$, $d_{\text{ff}} = 2048$. What can it do that a matrix
+# cannot? The smallest example is the absolute value. No matrix computes $|x|$, because a straight line has no corner.
+# Two hidden units do: one for the positive part, one for the negative.
+
+# %%
+W_1, W_2 = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
+x = torch.tensor([[-3.0], [-1.0], [0.5], [2.0]])
+hidden = (x @ W_1).clamp(min=0)
+print("hidden:", hidden.tolist())
+print("output:", (hidden @ W_2).flatten().tolist())
+
+# %% [markdown]
+# The corner is $\max(0, x)$, called **ReLU**. BERT and ViT round it off: **GELU** is $x\,\Phi(x)$, where $\Phi(x)$ is
+# the probability that a normal random number lies below $x$ (Hendrycks and Gimpel, 2016). At 1 that is 1 · 0.84, at −1
+# it is −1 · 0.16.
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two curves from minus 3 to 3. ReLU is zero up to 0 and then rises with slope 1. GELU follows it closely but dips to about minus 0.17 near minus 0.75 and has no corner."}, "figure": {"caption": "ReLU and GELU. GELU is smooth, and slightly negative just left of zero."}}
+x = torch.linspace(-3, 3, 121)
+plots.curves(x, {"ReLU": F.relu(x), "GELU": F.gelu(x)}, xlabel="x", direct_labels=False)
+plt.show()
+
+# %% tags=["remove-cell"]
+x = torch.tensor([-1.0, 0.0, 1.0])
+assert_close(F.gelu(x), x * torch.distributions.Normal(0, 1).cdf(x))
+assert [f"{y:.2f}" for y in F.gelu(x)] == ["-0.16", "0.00", "0.84"]
+
+# %% [markdown]
+# The layer itself, with either of the two:
+
+# %%
+ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
+
+
+class FeedForward(nn.Module):
+    """max(0, x W_1 + b_1) W_2 + b_2, at each position by itself."""
+
+    def __init__(self, d_model, d_ff, activation="relu"):
+        super().__init__()
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
+        self.activation = ACTIVATIONS[activation]
+
+    def forward(self, x):
+        """(batch, n, d_model) → the same"""
+        return self.W_2(self.activation(self.W_1(x)))
+
+
+# %% [markdown]
+# **Predict.** A sentence of five words goes through self-attention, and through a feed-forward layer. Then we change the
+# third word's vector. How many of the five outputs move, for each of the two?
+#
+# <details><summary>Answer</summary>
+#
+# All five for attention, one for the feed-forward layer. `nn.Linear` multiplies the last axis and leaves the others alone,
+# so each word meets the same $W_1$ and $W_2$ without meeting the others. Sharing the weights makes it tempting to
+# think that the words influence each other; they share a machine, not what goes through it.
+#
+# </details>
+
+# %%
+x = torch.randn(1, 5, 8)
+other = x.clone()
+other[0, 2] += 1 + torch.randn(8)
+both = {"attention": MultiHeadAttention(8, 2), "feed-forward": FeedForward(8, 32)}
+for name, layer in both.items():
+    change = (layer(other) - layer(x)).abs().amax(dim=-1)[0]
+    print(f"{name:13} {int((change > 1e-5).sum())} of 5 outputs move")
+
+# %% [markdown]
+# "Each word by itself" is said in two more ways that sound different: lay all words of all sentences in one long
+# table and multiply; or slide a window one word wide over the sentence, a **convolution with kernel 1**. They are all the
+# same function:
+
+# %% tags=["atol=2e-5"]
+feed_forward = FeedForward(d_model=8, d_ff=32)
+x = torch.randn(2, 5, 8)
+table = feed_forward(x.reshape(10, 8)).reshape(2, 5, 8)  # one long table
+
+first, second = nn.Conv1d(8, 32, kernel_size=1), nn.Conv1d(32, 8, kernel_size=1)
+for convolution, linear in ((first, feed_forward.W_1), (second, feed_forward.W_2)):
+    convolution.weight.data = linear.weight.data[:, :, None]  # (out, in, 1)
+    convolution.bias.data = linear.bias.data
+# Conv1d wants (batch, features, n)
+convolved = second(first(x.transpose(1, 2)).relu()).transpose(1, 2)
+
+for name, y in {"one table": table, "convolutions": convolved}.items():
+    print(f"{name:13} differs by at most {(y - feed_forward(x)).abs().max():.5f}")
+
+# %% [markdown]
 # ## Before or after?
 #
-# A residual needs a norm; but where? The paper puts it *after* the sum, on the road itself: **post-norm**. Most models
-# since GPT-2 put it *before* the sublayer, on the side road: **pre-norm**.
+# A residual needs a norm; but where? The paper puts it *after* the sum, on the stream itself: **post-norm**. Most models
+# since GPT-2 put it *before* the sublayer, on the branch: **pre-norm**.
 #
 # $$\text{post-norm: } \operatorname{LayerNorm}(x + f(x)) \qquad\qquad \text{pre-norm: } x + f(\operatorname{LayerNorm}(x))$$
 
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two diagrams of an encoder block, read from bottom to top. Post-norm: a straight line with two plus signs, each followed by a LayerNorm box on the line; attention and feed-forward stand on side roads. Pre-norm: the straight line has only the plus signs; each side road has a LayerNorm box before attention or feed-forward."}, "figure": {"caption": "One encoder block, from bottom to top. Post-norm puts LayerNorm on the main road; with pre-norm the main road is free from the first block to the last."}}
-def draw_order(ax, pre_norm):
-    """Main road on the left, sublayers on side roads to the right."""
-
-    def box(x, y, text, colour):
-        ax.text(
-            x,
-            y,
-            text,
-            ha="center",
-            va="center",
-            fontsize=10,
-            color="white",
-            bbox={
-                "boxstyle": "round,pad=0.45",
-                "facecolor": colour,
-                "edgecolor": "none",
-            },
-        )
-
-    ax.annotate(
-        "",
-        (0, 11.2),
-        (0, -0.2),
-        arrowprops={"arrowstyle": "-|>", "color": "black", "linewidth": 1.6},
-    )
-    for y, (name, colour) in zip(
-        (0.4, 5.6),
-        {"attention": plots.BLUE, "feed-forward": plots.GREEN}.items(),
-        strict=True,
-    ):
-        ax.plot(
-            [0, 2.6, 2.6, 0], [y, y, y + 3.3, y + 3.3], color="black", linewidth=1.6
-        )
-        box(2.6, y + (2.35 if pre_norm else 1.65), name, colour)
-        if pre_norm:
-            box(2.6, y + 0.95, "LayerNorm", plots.GREY)
-        else:
-            box(0, y + 4.25, "LayerNorm", plots.GREY)
-        ax.text(
-            0,
-            y + 3.3,
-            "+",
-            ha="center",
-            va="center",
-            fontsize=14,
-            bbox={
-                "boxstyle": "circle,pad=0.12",
-                "facecolor": "white",
-                "edgecolor": "black",
-            },
-        )
-    ax.set(
-        xlim=(-1.8, 4.6),
-        ylim=(-0.4, 11.3),
-        title="pre-norm" if pre_norm else "post-norm",
-    )
-    ax.set_axis_off()
-
-
-figure, axes = plt.subplots(1, 2, figsize=(6.4, 4.2))
-for ax, pre_norm in zip(axes, (False, True), strict=True):
-    draw_order(ax, pre_norm)
-plt.show()
+# %% tags=["remove-input"]
+draw("pre_and_post_norm")
 
 # %% [markdown]
-# It looks like a matter of taste. Let us build 24 blocks of each kind, untrained, and look at two things: how long the
+# It looks like a matter of taste. Build 24 blocks of each kind, untrained, and look at two things: how long the
 # vectors are as they travel up, and how large a gradient the matrices of each block receive.
 
 
-# %% mystnb={"image": {"alt": "Two panels over 24 blocks. Left, length of the vectors: post-norm stays level at 11, pre-norm rises from 14 to over 50. Right, gradient of the feed-forward's second matrix: post-norm stays level near 9, pre-norm falls from about 10 to a quarter of it."}, "figure": {"caption": "24 untrained blocks (d_model = 128). Left: length of a word's vector after each block. Right: size of the gradient at the feed-forward's second matrix."}}
+# %% tags=["rtol=0.02"]
 def at_the_start(pre_norm, n_layers=24, d_model=128):
     """Length of the vectors after each block, and the gradient's norm at each W_2."""
     torch.manual_seed(0)
-    encoder = lectures_lib.blocks.layers.Encoder(
-        n_layers, d_model, 4, 4 * d_model, pre_norm=pre_norm
-    )
-    initialise(encoder)
+    encoder = library.Encoder(n_layers, d_model, 4, 4 * d_model, pre_norm=pre_norm)
+    library.initialise(encoder)  # Glorot's numbers in every matrix
     with record(encoder, "blocks.*") as seen:
         output = encoder(torch.randn(8, 16, d_model))
     (output * torch.randn(8, 16, d_model)).sum(dim=-1).mean().backward()
@@ -493,12 +525,21 @@ def at_the_start(pre_norm, n_layers=24, d_model=128):
 
 
 measured = {"post-norm": at_the_start(False), "pre-norm": at_the_start(True)}
+print("            length of a vector      gradient at W_2")
+print("              block 1   block 24   block 1   block 24")
+for name, (lengths, grads) in measured.items():
+    row = (lengths[0], lengths[-1], grads[0], grads[-1])
+    print(f"{name:10}", *(f"{number:10.1f}" for number in row))
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels over 24 blocks. Left, length of the vectors: post-norm stays level at 11, pre-norm rises from 14 to over 50. Right, gradient of the feed-forward's second matrix: post-norm stays level near 9, pre-norm falls from about 10 to a quarter of it."}, "figure": {"caption": "24 untrained blocks (d_model = 128). Left: length of a word's vector after each block. Right: size of the gradient at the feed-forward's second matrix."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0))
 for ax, part, ylabel in zip(
     axes, (0, 1), ("length of a vector", "size of the gradient"), strict=True
 ):
     ys = {name: both[part] for name, both in measured.items()}
-    plots.curves(range(24), ys, ax, xlabel="block", ylabel=ylabel, direct_labels=False)
+    plots.curves(
+        range(1, 25), ys, ax, xlabel="block", ylabel=ylabel, direct_labels=False
+    )
     ax.set(ylim=(0, None))
 plt.show()
 
@@ -512,40 +553,34 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 
 # %% [markdown]
 # With post-norm every vector leaves every block at length $\sqrt{128} \approx 11.3$: LayerNorm sees to it. With
-# pre-norm nothing shortens the main road, each block adds something, and the length grows, in the later blocks roughly
-# like the root of their number. So later blocks change the vectors by ever smaller proportions, and their gradients
-# shrink accordingly. With post-norm the gradients stay as large in the last block as in the first.
+# pre-norm nothing shortens the stream. Each block adds something, the length grows, and later blocks change the vectors
+# by ever smaller proportions; their gradients shrink accordingly.
 #
-# Xiong et al. (2020), who show that the last block's gradients do not shrink in deeper post-norm models either,
-# blamed these large gradients for a nuisance that everyone knew: post-norm Transformers fail to train unless the
-# learning rate starts tiny and is **warmed up** over the first steps; pre-norm ones can do without. Is that so here?
+# Does it matter? Post-norm Transformers are known to fail unless the learning rate starts tiny and is **warmed up** over
+# the first steps; pre-norm ones can do without. Xiong et al. (2020) blamed post-norm's large gradients in the last blocks.
 # We gave two and six blocks of each kind the task of chapter 4, eight digits to be written backwards: 300 steps of
 # Adam at a rate of 0.001, which it has at once or reaches in the first 100 steps. Share of right digits, mean of
-# three seeds:
+# three seeds ([results](../book/results.md)):
 #
 # | | two blocks, at once | two, warmed up | six blocks, at once | six, warmed up |
 # |---|---|---|---|---|
 # | post-norm | 1.00<!-- norm_order: accuracy/blocks_2/post_norm/at_once/mean .2f --> | 1.00<!-- norm_order: accuracy/blocks_2/post_norm/warm_up/mean .2f --> | 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> | 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> |
 # | pre-norm | 1.00<!-- norm_order: accuracy/blocks_2/pre_norm/at_once/mean .2f --> | 1.00<!-- norm_order: accuracy/blocks_2/pre_norm/warm_up/mean .2f --> | 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> | 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/warm_up/mean .2f --> |
 #
-# With two blocks everything works. With six, pre-norm does not notice a difference, and after 300 steps post-norm
-# does hardly better than the blind reader of chapter 4, who could only guess, warmed up or not. It is slower, not
-# lost: with twice the steps, at the same rate and without a warm-up, it learned the task too:
-# 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> of the digits at least, from three seeds. So our small task shows the difference between the orders, but not that
-# a warm-up is the remedy.
-#
-# (The curve of the paper's own warm-up is drawn in [chapter 8](08_training.ipynb).) Pre-norm has a small duty of its
-# own: the last block's output has not been normalised by anybody, so one more LayerNorm stands at the end of the
-# stack.
+# With six blocks post-norm did hardly better than chapter 4's reader without positions, warmed up or not. It is slower,
+# not lost: with twice the steps, at the same rate and without a warm-up, it got at least
+# 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> of the digits right, from three seeds. So our small task
+# shows the difference between the orders, but not that a warm-up is the remedy. (The paper's own warm-up is drawn in
+# [chapter 8](08_training.ipynb).)
 #
 # ## Dropout
 #
-# In training, the paper's base model drops one in ten of the numbers that a sublayer wants to add: set to zero, at
-# random, anew at every step. No single number can then be relied upon, which keeps a model from learning its examples
-# by heart. The others are divided by 0.9, so that the sum stays the same on average. With one half instead of one in
-# ten:
+# In training, the paper's base model sets to zero one in ten of the numbers that a sublayer wants to add, at random, anew
+# at every step. No single number can then be relied upon, which keeps a model from learning its examples by heart. The
+# others are divided by 0.9, so that the sum stays the same on average. With one half instead of one in ten:
 
 # %%
+torch.manual_seed(0)
 dropout = nn.Dropout(p=0.5)
 print("in training:", dropout(torch.ones(8)).tolist())
 print("mean of a million:", f"{dropout(torch.ones(1_000_000)).mean():.2f}")
@@ -556,107 +591,9 @@ print("in use:     ", dropout(torch.ones(8)).tolist())
 # A call of `train()` or `eval()` tells a module which of the two to do. The paper drops in two places: behind every
 # sublayer, and on the sum of embeddings and positions. (Much code drops attention weights as well.)
 #
-# ## Feed-forward: each word by itself
-#
-# Attention moves information from word to word, but once the weights are fixed it only averages and multiplies by
-# matrices.
-# The second half of a block does the opposite: nothing moves, and every word is worked on by itself, by a network with
-# one hidden layer,
-#
-# $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2,$$
-#
-# four times as wide inside as outside: $d_{\text{model}} = 512$, $d_{\text{ff}} = 2048$. What can it do that a matrix
-# cannot? The smallest example is the absolute value. No matrix computes $|x|$, because a straight line has no corner.
-# Two hidden units do: one for the positive part, one for the negative.
-
-# %%
-W_1, W_2 = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
-x = torch.tensor([[-3.0], [-1.0], [0.0], [2.0]])
-print("hidden:", (x @ W_1).relu().tolist())
-print("output:", ((x @ W_1).relu() @ W_2).flatten().tolist())
-
-# %% [markdown]
-# The corner is $\max(0, x)$, called **ReLU**. BERT and ViT round it off: **GELU** is $x\,\Phi(x)$, where $\Phi(x)$ is
-# the probability that a normal random number lies below $x$ (Hendrycks and Gimpel, 2016). At 1 that is 1 · 0.84, at −1
-# it is −1 · 0.16.
-
-# %% mystnb={"image": {"alt": "Two curves from minus 3 to 3. ReLU is zero up to 0 and then rises with slope 1. GELU follows it closely but dips to about minus 0.17 near minus 0.75 and has no corner."}, "figure": {"caption": "ReLU and GELU. GELU is smooth, and slightly negative just left of zero."}}
-print([f"{x:.2f}" for x in F.gelu(torch.tensor([-1.0, 0.0, 1.0]))])
-x = torch.linspace(-3, 3, 121)
-assert_close(F.gelu(x), x * torch.distributions.Normal(0, 1).cdf(x))
-plots.curves(x, {"ReLU": F.relu(x), "GELU": F.gelu(x)}, xlabel="x", direct_labels=False)
-plt.show()
-
-# %% [markdown]
-# "Each word by itself" can be written in three ways that sound different: lay all words of all sentences in one long
-# table and multiply; let the last dimension be multiplied and leave the others alone; or slide a window one word wide
-# over the sentence, which is a **convolution with kernel 1**. They are one and the same.
-
-# %%
-feed_forward = FeedForward(d_model=8, d_ff=32)
-x = torch.randn(2, 5, 8)
-
-table = feed_forward.W_2(feed_forward.W_1(x.reshape(2 * 5, 8)).relu()).reshape(2, 5, 8)
-
-first, second = nn.Conv1d(8, 32, kernel_size=1), nn.Conv1d(32, 8, kernel_size=1)
-for convolution, linear in ((first, feed_forward.W_1), (second, feed_forward.W_2)):
-    convolution.weight.data = linear.weight.data[:, :, None]  # (out, in, 1)
-    convolution.bias.data = linear.bias.data
-convolved = second(first(x.transpose(1, 2)).relu()).transpose(
-    1, 2
-)  # Conv1d wants (batch, features, n)
-
-assert_close(feed_forward(x), table)
-assert_close(feed_forward(x), convolved)
-
-# %% [markdown]
-# ## What comes in: √d_model
-#
-# Below the first block stand the token's vector and the position's, added. Chapter 4 showed what happens when one of
-# the two is too faint to be heard. In the Transformer the danger is on the other side: the same matrix of token
-# vectors is used at the output again, to compute scores (chapter 6), and for those to start at a sensible size its
-# entries have, in the authors' code, variance $1/d_{\text{model}}$, which makes each token's vector about 1 long. A
-# sinusoidal position has length $\sqrt{d_{\text{model}}/2}$.
-
-# %%
-embedding = TokenEmbedding(vocab_size=1000, d_model=512)
-words, places = embedding.weight, sinusoidal_positions(100, 512)
-print(f"length of a position {places.norm(dim=-1).mean():.1f}")
-print(f"length of a word     {words.norm(dim=-1).mean():.1f},", end=" ")
-print(f"times √512: {(math.sqrt(512) * words).norm(dim=-1).mean():.1f}")
-
-# %% [markdown]
-# So the paper multiplies the words by $\sqrt{d_{\text{model}}}$ when they come in, and both have about the same say. (It
-# gives no reason for the factor; this is ours. Models with learned positions, like BERT, start both at the same small
-# size and need none.)
-#
 # ## The block
 #
-# Now it can be put together, in the paper's order. One function, for one batch:
-
-# %%
-d_model, n_heads, d_ff = 16, 4, 64
-attention = MultiHeadAttention(d_model, n_heads, bias=True)
-W_1, W_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-norm_1, norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-
-
-def block(x, mask=None):
-    """One encoder block, post-norm: (batch, n, d_model) → (batch, n, d_model)."""
-    x = norm_1(x + attention(x, mask=mask))  # the words look at each other
-    x = norm_2(x + W_2(W_1(x).relu()))  # each word thinks by itself
-    return x
-
-
-x = torch.randn(2, 5, d_model)
-mask = padding_mask(torch.tensor([5, 3]), n=5)
-y = block(x, mask)
-y.shape
-
-# %% [markdown]
-# The same shape comes out that went in, so blocks can be stacked. As classes, so that every block has layers of its own:
-# the plus and the norm become a module that knows both orders and does the dropout, and the block is two of those around
-# attention and feed-forward. The library holds the same text.
+# Now it can be put together. The plus, the norm and the dropout become one module that knows both orders:
 
 
 # %%
@@ -673,6 +610,11 @@ class Residual(nn.Module):
         if self.pre_norm:
             return x + self.dropout(sublayer(self.norm(x)))
         return self.norm(x + self.dropout(sublayer(x)))
+
+
+# %% [markdown]
+# An encoder block is two of those, around attention and around feed-forward. The same shape comes out that went in, so
+# blocks can be stacked.
 
 
 # %%
@@ -706,15 +648,21 @@ class EncoderBlock(nn.Module):
         return self.around_feed_forward(x, self.feed_forward)
 
 
-# %% [markdown]
-# Equal to our function, and to PyTorch's?
+# %% tags=["atol=2e-5"]
+torch.manual_seed(0)
+d_model, n_heads, d_ff = 16, 4, 64
+block = EncoderBlock(d_model, n_heads, d_ff)
+x = torch.randn(2, 5, d_model)
+mask = padding_mask(torch.tensor([5, 3]), n=5)
+print(tuple(x.shape), "→", tuple(block(x, mask).shape))
 
-# %%
-built = EncoderBlock(d_model, n_heads, d_ff)
-built.self_attention.load_state_dict(attention.state_dict())
-built.feed_forward.W_1, built.feed_forward.W_2 = W_1, W_2
-built.around_self_attention.norm, built.around_feed_forward.norm = norm_1, norm_2
+# The same in the paper's order, written out:
+attention, feed_forward = block.self_attention, block.feed_forward
+y = block.around_self_attention.norm(x + attention(x, mask=mask))
+y = block.around_feed_forward.norm(y + feed_forward(y))
+print(f"written out: differs by at most {(y - block(x, mask)).abs().max():.5f}")
 
+# %% tags=["hide-input", "atol=2e-5"]
 torchs = nn.TransformerEncoderLayer(
     d_model, n_heads, d_ff, dropout=0.0, batch_first=True
 )
@@ -722,20 +670,19 @@ projections = (attention.W_Q, attention.W_K, attention.W_V)
 torchs.self_attn.in_proj_weight.data = torch.cat([p.weight for p in projections])
 torchs.self_attn.in_proj_bias.data = torch.cat([p.bias for p in projections])
 torchs.self_attn.out_proj.load_state_dict(attention.W_O.state_dict())
-torchs.linear1, torchs.linear2, torchs.norm1, torchs.norm2 = W_1, W_2, norm_1, norm_2
+torchs.linear1, torchs.linear2 = feed_forward.W_1, feed_forward.W_2
+torchs.norm1 = block.around_self_attention.norm
+torchs.norm2 = block.around_feed_forward.norm
 
-theirs = torchs(
-    x, src_key_padding_mask=~mask[:, 0, 0]
-)  # torch: True = may not be attended to
-for name, other in {"the function": y, "torch": theirs}.items():
-    assert (built(x, mask) - other).abs().max() < 1e-5
-    print(f"the class and {name}: largest difference < 1e-5")
+theirs = torchs(x, src_key_padding_mask=~mask[:, 0, 0])  # torch: True = hidden
+print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.5f}")
 
 # %% [markdown]
 # ## Six of them
 #
 # The encoder is a stack of $N = 6$ such blocks. They are built alike, but each has **its own parameters** and can learn
-# something of its own. (Behind the last block stands one more LayerNorm in the pre-norm order, and nothing in the paper's.)
+# something of its own. (`last_norm` is one more LayerNorm behind the last pre-norm block, whose output nobody has
+# normalised; in the paper's order it is nothing.)
 
 
 # %%
@@ -756,16 +703,6 @@ class Encoder(nn.Module):
         return self.norm(x)
 
 
-# %%
-encoder = Encoder(n_layers=6, d_model=512, n_heads=8, d_ff=2048)
-first, second = encoder.blocks[:2]
-print("blocks:", len(encoder.blocks))
-print(
-    "same weights:",
-    torch.equal(first.feed_forward.W_1.weight, second.feed_forward.W_1.weight),
-)
-print("shape:", tuple(encoder(torch.randn(2, 7, 512)).shape))
-
 # %% [markdown]
 # ### How many parameters?
 #
@@ -773,6 +710,18 @@ print("shape:", tuple(encoder(torch.randn(2, 7, 512)).shape))
 # and back, with biases of $d_{\text{ff}}$ and $d$. Each LayerNorm has $\gamma$ and $\beta$:
 #
 # $$\underbrace{4 d^2 + 4d}_{\text{attention}} + \underbrace{2\, d\, d_{\text{ff}} + d_{\text{ff}} + d}_{\text{feed-forward}} + \underbrace{2 \cdot 2d}_{\text{two norms}}$$
+
+# %% [markdown]
+# **Predict.** Attention has four matrices, the feed-forward layer only two. Which of the two halves has more parameters
+# when $d = 512$ and $d_{\text{ff}} = 2048$, and by what factor?
+#
+# <details><summary>Answer</summary>
+#
+# The feed-forward layer, by a factor of two. Four matrices sound like more than two, but with $d_{\text{ff}} = 4d$ the two
+# are four times as large: $8d^2$ against $4d^2$. Two thirds of an encoder's parameters are in its feed-forward layers. They
+# get less attention, so to speak, than they deserve.
+#
+# </details>
 
 # %%
 d, d_ff = 512, 2048
@@ -782,17 +731,13 @@ by_hand = {
     "two norms": 2 * 2 * d,
 }
 for name, number in by_hand.items():
-    print(f"{name:13} {number:10,}")
-print(f"{'block':13} {sum(by_hand.values()):10,}")
+    print(f"{name:19} {number:10,}")
 
-counted = sum(p.numel() for p in encoder.parameters())
-assert counted == 6 * sum(by_hand.values())
-print(f"{'six blocks':13} {counted:10,}")
+encoder = Encoder(n_layers=6, d_model=d, n_heads=8, d_ff=d_ff)
+print(f"{'six blocks, by hand':19} {6 * sum(by_hand.values()):10,}")
+print(f"{'six blocks, counted':19} {sum(p.numel() for p in encoder.parameters()):10,}")
 
 # %% [markdown]
-# Two thirds of an encoder's parameters are in its feed-forward layers. They get less attention, so to speak, than
-# they deserve: with $d_{\text{ff}} = 4d$ it is $8d^2$ against $4d^2$.
-#
 # ## What it costs
 #
 # The paper compares self-attention with the two kinds of layer that were used before, for a text of $n$ words, vectors
@@ -803,12 +748,31 @@ print(f"{'six blocks':13} {counted:10,}")
 # | self-attention | $O(n^2 \cdot d)$ | $O(1)$ | $O(1)$ |
 # | recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ |
 # | convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
-# | self-attention, $r$ neighbours only | $O(r \cdot n \cdot d)$ | $O(1)$ | $O(n/r)$ |
 #
-# (The logarithm is for convolutions with growing gaps; without gaps it is $n/k$.) By the first column attention is
-# cheaper than recurrence as long as $n < d$, and most sentences are that short. But the table counts the scores and
-# the averages only. The projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$ more, and the feed-forward layer
-# $2\,n\,d\,d_{\text{ff}}$. Does PyTorch, which can count its multiplications, agree?
+# (The logarithm is for convolutions with growing gaps; without gaps it is $n/k$.) The second column made the Transformer:
+# the words of a recurrent network have to wait for each other. For one sentence of 128 words, forward and backward, a GRU
+# took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long as attention on two CPU
+# cores ([chapter 1](01_bottleneck.ipynb)). The convolution's words do not wait either. At 512 words it took
+# 0.39<!-- parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of attention's time; but it sees
+# three neighbouring words, and for two words at a distance of 500 it takes a stack of many layers until one hears of the
+# other. That is the third column.
+#
+# The first column counts the scores and the averages only. The projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$
+# multiplications more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
+
+# %% [markdown]
+# **Predict.** Everyone knows that attention is quadratic in the length of the text. What share of a block's multiplications
+# ($d = 512$) goes into scores and averages, the part that grows with $n^2$, for a text of 100 words? And at which length
+# does it reach one half?
+#
+# <details><summary>Answer</summary>
+#
+# Three per cent at 100 words; one half at 3,072, which is $6d$. "Quadratic" says how a cost grows, not how large it is: the
+# rest of the block costs $12\,n\,d^2$, so the share of the quadratic part is $n / (6d + n)$, a quarter at 1,024 tokens. That
+# is for multiplications. In memory, where the tables of weights are stored, their $h \cdot n^2$ numbers outgrow the
+# $n \cdot d$ of the vectors from $n = d / h$ on, 64 here with 8 heads.
+#
+# </details>
 
 
 # %%
@@ -821,16 +785,21 @@ def operations(n, d=512, d_ff=2048):
     }
 
 
+for n in (100, 1024, 3072, 65_536):
+    parts = operations(n)
+    share = parts["scores and averages"] / sum(parts.values())
+    print(
+        f"{n:6,} words: {sum(parts.values()):19,} multiplications, n² part {share:.1%}"
+    )
+
+# %% tags=["remove-cell"]
 by_formula = sdpa_kernel(SDPBackend.MATH)  # a fused kernel is not counted everywhere
 with FlopCounterMode(display=False) as counter, torch.no_grad(), by_formula:
     encoder.blocks[0](torch.randn(1, 100, 512))
-multiplications = (
-    counter.get_total_flops() // 2
-)  # a multiplication and an addition are two operations
-assert multiplications == sum(operations(100).values())
-print(f"one block, 100 words: {multiplications / 1e6:.0f} million multiplications")
+# a multiplication and an addition are two operations
+assert counter.get_total_flops() // 2 == sum(operations(100).values())
 
-# %% mystnb={"image": {"alt": "Stacked area over the length of the text from 16 to 65,536 tokens. At short lengths feed-forward takes two thirds and projections one third. Scores and averages are hardly visible below 256, reach one half at 3,072 and nearly everything at 65,536."}, "figure": {"caption": "Where the multiplications of one block go (d_model = 512). Scores and averages, the part that grows with n\u00b2, reach one half at n = 6 \u00b7 512 = 3,072 (dotted)."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Stacked area over the length of the text from 16 to 65,536 tokens. At short lengths feed-forward takes two thirds and projections one third. Scores and averages are hardly visible below 256, reach one half at 3,072 and nearly everything at 65,536."}, "figure": {"caption": "Where the multiplications of one block go (d_model = 512). Scores and averages, the part that grows with n\u00b2, reach one half at n = 6 \u00b7 512 = 3,072 (dotted)."}}
 lengths = torch.logspace(4, 16, 49, base=2)
 shares = torch.tensor([list(operations(n).values()) for n in lengths.tolist()])
 shares = shares / shares.sum(dim=1, keepdim=True)
@@ -853,189 +822,126 @@ ax.legend(loc="lower left", frameon=True)
 plt.show()
 
 # %% [markdown]
-# For a sentence the famous $n^2$ hardly matters: at 100 words it is three per cent. For long documents it takes over: at
-# 1,024 tokens it is a quarter, at $n = 6d$ half, and far beyond that nearly everything. That is for multiplications. In
-# memory, where the tables of weights are stored, their $h \cdot n^2$ numbers outgrow the $n \cdot d$ of the vectors from
-# $n = d / h$ on, 64 here.
-#
-# ### And on the clock?
-#
-# The second column of the table is the one that made the Transformer. The words of a recurrent network have to wait for
-# each other; attention and convolution do all of them at once. Operations that can run at once are cheaper than
-# operations that have to queue. Here is one layer of each kind on the machine that made this page, forward and
-# backward, width 256.
-
-
-# %% mystnb={"image": {"alt": "Time of a GRU layer and of a convolution as a multiple of self-attention's, over text lengths from 32 to 1,024, logarithmic axes. The GRU lies above 1 throughout; the convolution lies below 1 throughout, furthest for the longest sentences."}, "figure": {"caption": "Time of one layer as a multiple of self-attention's, one sentence, forward and backward (median of 7 rounds). Above 1: slower than attention."}}
-layers = {
-    "GRU": nn.GRU(256, 256, batch_first=True),
-    "convolution, k = 3": nn.Conv1d(256, 256, 3, padding=1),
-    "attention": MultiHeadAttention(256, 4),
-}
-
-
-def seconds(name, n):
-    """One forward and backward pass over a sentence of n words."""
-    x = torch.randn(1, 256, n) if name.startswith("conv") else torch.randn(1, n, 256)
-    start = time.perf_counter()
-    y = layers[name](x)
-    (y[0] if name == "GRU" else y).sum().backward()
-    return time.perf_counter() - start
-
-
-lengths, rounds = (32, 128, 512, 1024), 8
-times = torch.tensor(
-    [[[seconds(name, n) for name in layers] for n in lengths] for _ in range(rounds)]
-)
-ratios = (
-    (times[1:, :, :2] / times[1:, :, 2:]).median(dim=0).values
-)  # the first round warms up
-ax = plots.curves(
-    lengths,
-    dict(zip(layers, ratios.T, strict=False)),
-    xlabel="words in the sentence",
-    ylabel="time ÷ attention's",
-    direct_labels=False,
-)
-ax.axhline(1, color="black", linewidth=1, linestyle="--")
-ax.set(xscale="log", yscale="log", xticks=lengths, xticklabels=lengths)
-plt.show()
-
-# %% [markdown]
-# Measured with more patience on two CPU cores ([results](../book/results.md)): for one sentence of 128 words the GRU
-# took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long as attention, at 512
-# words 10.4<!-- parallel_time: training/batch_1/gru_over_attention/512/median .1f -->, and at 2,048 still 4.1<!--
-# parallel_time: training/batch_1/gru_over_attention/2048/median .1f -->, although attention does three times as many
-# multiplications there as the GRU. With sixteen sentences at once each step of the queue does sixteen times the work,
-# and, probably for that reason, the gap shrinks: 4.2<!-- parallel_time: training/batch_16/gru_over_attention/128/median
-# .1f --> at 128 words, 2.5<!-- parallel_time: training/batch_16/gru_over_attention/512/median .1f --> at 512. Queueing
-# is dearer than working.
-#
-# In the median the convolution was faster than attention at every length we measured, for one sentence of 32 words
-# hardly (0.92<!-- parallel_time: training/batch_1/convolution_over_attention/32/median .2f -->), most of all for long texts: at 512 words it took 0.39<!-- parallel_time:
-# training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. Its words do not wait either, and
-# it never compares all $n^2$ pairs. But it sees three neighbouring words; for two words at a distance of 500, it takes a
-# stack of many layers until one hears of the other. That is the table's third column, and it is why speed alone did not
-# decide.
-#
-# ## Real input: who does the work?
-#
-# MiniLM's six layers are this chapter's block with GELU; the cell of the opening picture loaded them into it. There we
-# can watch what each half of each layer adds to the road, compared with what is already there.
-
-# %% mystnb={"image": {"alt": "Bars for six layers: what attention adds is 0.27 to 0.53 of the length of the vector it is added to, what feed-forward adds is 0.52 to 1.07, more than attention in every layer."}, "figure": {"caption": "Length of what each sublayer of MiniLM adds, divided by the length of what it is added to (mean over the words of our sentence)."}}
-added = {"attention": [], "feed-forward": []}
-with torch.no_grad():
-    x = sentence.hidden[0][None]
-    for i in range(6):
-        layer = minilm_block(i)
-        added["attention"].append(
-            (layer.self_attention(x).norm(dim=-1) / x.norm(dim=-1)).mean()
-        )
-        x = layer.around_self_attention(x, layer.self_attention)
-        added["feed-forward"].append(
-            (layer.feed_forward(x).norm(dim=-1) / x.norm(dim=-1)).mean()
-        )
-        x = layer.around_feed_forward(x, layer.feed_forward)
-
-assert (x[0] - sentence.hidden[-1]).abs().max() < 1e-4
-figure, ax = plt.subplots(figsize=(6.4, 2.8))
-for (name, values), shift, colour in zip(
-    added.items(), (-0.2, 0.2), (plots.BLUE, plots.GREEN), strict=True
-):
-    ax.bar([i + shift for i in range(6)], values, width=0.38, label=name, color=colour)
-ax.set(xlabel="layer", ylabel="added ÷ already there", xticks=range(6))
-ax.legend()
-plt.show()
-
-# %% tags=["remove-cell"]
-assert all(f > a for a, f in zip(*added.values(), strict=True))
-assert max(added["attention"]) < 0.6 and min(added["feed-forward"]) > 0.45
-
-# %% [markdown]
-# Attention adds from a quarter to a little over half of the vector's length, feed-forward half or more, in every layer
-# more than attention. So in this model, on our sentence, the larger addition is the one that is computed from each
-# word's own vector, after attention has put something of the others into it. (Long is not the same as important. But
-# the parameters, the operations and the additions all point the same way.)
-#
 # ## What goes wrong
 #
 # ### Normalising over the whole sentence
 #
 # `F.layer_norm(x, x.shape[1:])` runs too. It takes one mean over all words and features of a sentence, padding
-# included. Change what stands in the padding, and the real words change:
+# included. Change what stands in the padding, and see how far the real words move:
 
 # %%
+torch.manual_seed(0)
 x = torch.randn(1, 5, 8)  # three words and two of padding
 other = x.clone()
 other[:, 3:] = 99.0
 for name, shape in {"over each word": (8,), "over the sentence": (5, 8)}.items():
-    same = torch.allclose(
-        F.layer_norm(x, shape)[:, :3], F.layer_norm(other, shape)[:, :3]
-    )
-    print(f"{name:18} the words feel the padding: {not same}")
+    change = F.layer_norm(other, shape)[:, :3] - F.layer_norm(x, shape)[:, :3]
+    print(f"{name:18} the words move by up to {change.abs().max():.2f}")
 
 # %% [markdown]
-# All masks of the attention are in vain then. In a left-to-right model the same mistake tells every word something
+# All masks of the attention are then in vain. In a left-to-right model the same mistake tells every word something
 # about the future. The test that finds it is the one of chapter 3: a sentence must get the same vectors alone and in a
 # padded batch.
 #
 # ### Dropout that stays on
 #
-# A model fresh from training, asked twice:
+# A model fresh from training, asked twice for the same sentence:
 
-# %%
+# %% tags=["rtol=0.5"]
 model = Encoder(2, 16, 4, 64, dropout=0.1)
 x = torch.randn(1, 5, 16)
-print("the same answer twice:              ", torch.equal(model(x), model(x)))
+print(f"two answers differ by up to {(model(x) - model(x)).abs().max():.1f}")
 model.eval()
-print("the same answer twice, after eval():", torch.equal(model(x), model(x)))
+print(f"after eval(), by            {(model(x) - model(x)).abs().max():.1f}")
 
 # %% [markdown]
 # `torch.no_grad()` does not switch it off: that is about gradients, not about dropout. A forgotten `eval()` shows as a
-# score that is usually a little too low and hardly the same twice.
+# score that is usually a little too low and hardly ever the same twice.
+
+# %% [markdown]
+# ## Exercises
 #
-# ### One block six times
+# Ungraded. Each has a solution folded below it; try first.
 #
-# `nn.ModuleList([block] * 6)` looks like a stack of six and is one block, used six times: lists of Python hold
-# references. The count of parameters gives it away. And PyTorch's own `nn.TransformerEncoder(layer, 6)` does copy the
-# layer it is given, *with its weights*, so that all six start out the same.
+# **1. A weaker average.** Let each of the three words 0, 4 and 8 give 0.8 of its attention to itself and 0.1 to each of the
+# others. After how many layers without a plus sign are they less than 0.1 apart? With ½ and ¼ it took four.
 
-# %%
-layer = nn.TransformerEncoderLayer(16, 4, 64, batch_first=True)
-thrice = nn.ModuleList([layer] * 3)
-copies = nn.TransformerEncoder(layer, 3, enable_nested_tensor=False)
-ours = Encoder(3, 16, 4, 64)
+# %% tags=["hide-cell"]
+# Solution 1
+for own in (0.5, 0.8):
+    weights = torch.full((3, 3), (1 - own) / 2).fill_diagonal_(own)
+    x, layers = torch.tensor([0.0, 4.0, 8.0]), 0
+    while x.max() - x.min() >= 0.1:
+        x, layers = weights @ x, layers + 1
+    print(f"{own} to itself: {layers} layers")
+# 13: the range shrinks to 0.8 - 0.1 = 0.7 of itself in a layer. Later, but as surely.
+
+# %% [markdown]
+# **2. One block six times.** `nn.ModuleList([block] * 6)` looks like a stack of six. Count its parameters, and those of our
+# `Encoder` with six blocks. Then look into `nn.TransformerEncoder(layer, 6)`: by how much do the first matrices of its
+# first two layers differ?
 
 
+# %% tags=["hide-cell"]
+# Solution 2
 def count(module):
     """Its parameters."""
     return sum(p.numel() for p in module.parameters())
 
 
-print(
-    "parameters of [layer] * 3, of torch's stack, of ours:",
-    count(thrice),
-    count(copies),
-    count(ours),
-)
-print(
-    "torch's layers start equal:",
-    torch.equal(copies.layers[0].linear1.weight, copies.layers[1].linear1.weight),
-)
+layer = nn.TransformerEncoderLayer(16, 4, 64, batch_first=True)
+copies = nn.TransformerEncoder(layer, 6, enable_nested_tensor=False)
+first, second = copies.layers[:2]
+print("[layer] * 6:", count(nn.ModuleList([layer] * 6)), "parameters")
+print("torch's six:", count(copies), " ours:", count(Encoder(6, 16, 4, 64)))
+apart = (first.linear1.weight - second.linear1.weight).abs().max()
+print(f"torch's first two layers differ by {apart:.1f}")
+# A list holds six references to one block. torch copies the layer *with its weights*:
+# the copies drift apart in training, but "initialised at random" they are not.
 
 # %% [markdown]
-# The copies do drift apart in training, because each receives a gradient of its own. But it is not what "initialised at
-# random" suggests, and the remedy costs two lines: draw the matrices anew after building the stack.
-#
+# **3. BERT's body.** BERT base is an encoder of 12 blocks with $d = 768$ and $d_{\text{ff}} = 3072$. How many parameters
+# are that? Use the formula, then count `Encoder(…)`. (Under `torch.device("meta")` nothing is stored.)
+
+# %% tags=["hide-cell"]
+# Solution 3
+d, d_ff = 768, 3072
+one = 4 * d * d + 4 * d + 2 * d * d_ff + d_ff + d + 4 * d
+with torch.device("meta"):
+    counted = count(Encoder(12, d, 12, d_ff))
+print(f"by hand {12 * one:,}, counted {counted:,}")
+# 85 of BERT base's 110 million; most of the rest is the vectors of its 30,522 tokens.
+
+# %% [markdown]
+# **4. Build it: who does the work?** `minilm_block(i)` is this chapter's block with the weights of MiniLM's layer $i$ (it
+# stands in the folded cell at the top). Send our sentence through the six layers half by half. How long is what each half
+# *adds*, divided by the length of the vector it is added to?
+
+# %% tags=["hide-cell", "atol=0.02"]
+# Solution 4
+with torch.no_grad():
+    x = sentence.hidden[0][None]
+    print("layer   attention   feed-forward")
+    for i in range(6):
+        block, shares = minilm_block(i), []
+        for around, half in (
+            (block.around_self_attention, block.self_attention),
+            (block.around_feed_forward, block.feed_forward),
+        ):
+            shares.append((half(x).norm(dim=-1) / x.norm(dim=-1)).mean().item())
+            x = around(x, half)
+        print(f"{i:5} {shares[0]:11.2f} {shares[1]:14.2f}")
+# In every layer the feed-forward network adds more. (Longer is not more important.)
+
+# %% [markdown]
 # ## Summary
 #
 # 1. Attention averages words, in MiniLM without its plus signs until they are all the same; a residual, $x + f(x)$,
-#    keeps them apart and gives the gradient a road.
+#    keeps them apart and gives the gradient a way through.
 # 2. LayerNorm takes mean and variance over one word's features; BatchNorm over one feature of all words in the batch.
 # 3. The feed-forward layer works on each word by itself, equals two convolutions with kernel 1, and holds two thirds of
 #    the parameters.
-# 4. Post-norm normalises the road, pre-norm the side roads; at the start their vectors and gradients scale differently.
+# 4. Post-norm normalises the stream, pre-norm the branches; at the start their vectors and gradients scale differently.
 # 5. Of a block's multiplications ($d = 512$) attention's $n^2$ is 3 % at 100 words, a quarter at 1,024, half at $6d$.
 #    What makes Transformers fast is that no word waits for another.
 #

@@ -7,8 +7,8 @@
 # apart. A model with a fixed list of words cannot do that. To such a model every word that is missing from the list is
 # the same word, called `[UNK]`, "unknown". How often does that happen?
 #
-# The curve below was made from Python's own manual. A dictionary was filled with the most frequent words of most of
-# its pages, and then other pages were read with it.
+# Take Python's own manual: fill a dictionary with the words of most of its pages, the most frequent first, and read
+# other pages with it.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -26,15 +26,25 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% mystnb={"image": {"alt": "A falling curve. With a dictionary of 50 words about half of the running words of new pages are unknown, with 1,000 words about a tenth, and with all words of the training pages still a few in a hundred."}, "figure": {"caption": "Share of the words on new pages of Python's manual that a dictionary does not hold, over the size of the dictionary. The last point is the dictionary of all words of all the other pages."}}
+# %% tags=["hide-input"]
+import json
 import re
+import unicodedata
 from collections import Counter
+from itertools import pairwise
+from math import log
 
 import matplotlib.pyplot as plt
+import regex  # like Python's re, but it knows what a letter is in every script
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from lectures_lib.data.manual import python_manual
-from lectures_lib.show import plots
+from lectures_lib.models import minilm
+from lectures_lib.show import plots, stepper
+from lectures_lib.show.stepper import Stepper
+from lectures_lib.tokenization import BPE, Vocabulary, WordPiece, bpe, byte_level
 
+# %% tags=["hide-input"]
 train = python_manual(docstrings=False)
 new = python_manual("validation", docstrings=False)
 
@@ -52,6 +62,19 @@ for size in sizes:
     missing = [word for word in words_of(new) if word not in dictionary]
     unknown.append(len(missing) / len(words_of(new)))
 
+# %% [markdown]
+# **Predict.** The 50 most frequent words leave about half of the words on a new page unknown. What share is left when the
+# dictionary holds *every* word of all the training pages, nearly 3,000: none, about 3 in 100, or about 20 in 100?
+#
+# <details><summary>Answer</summary>
+#
+# About 3 in 100. The tempting answer is "none": it is the same manual, by the same authors. But a new page has a new
+# subject, and with it new words. (20 in 100 is what is left at about 400 words: the first few hundred do most of the
+# work.)
+#
+# </details>
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "A falling curve. With a dictionary of 50 words about half of the running words of new pages are unknown, with 1,000 words about a tenth, and with all words of the training pages still a few in a hundred."}, "figure": {"caption": "Share of the words on new pages of Python's manual that a dictionary does not hold, over the size of the dictionary. The last point is the dictionary of all words of all the other pages."}}
 ax = plots.curves(
     sizes, {"": unknown}, xlabel="words in the dictionary", ylabel="unknown words"
 )
@@ -63,39 +86,29 @@ ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
 plt.show()
 
 # %% tags=["remove-cell"]
-assert 0.4 < unknown[0] < 0.65 and 0.06 < unknown[4] < 0.15
-assert 0.01 < unknown[-1] < 0.05
+assert 0.45 < unknown[0] < 0.6 and 0.06 < unknown[4] < 0.15
+assert 0.015 < unknown[-1] < 0.045 and 2500 < len(known) < 3500
 assert unknown == sorted(unknown, reverse=True)
+dictionary = set(known[:400])
+at_400 = sum(w not in dictionary for w in words_of(new)) / len(words_of(new))
+assert 0.15 < at_400 < 0.25, at_400
 
 # %% [markdown]
-# The curve falls fast and then refuses to reach zero. However many words one collects, the next page has a new one: a
-# name, a typing error, a compound that nobody has written before. With a large dictionary it is not the small words that
-# are missing. "The" is in every dictionary; what gets lost is often the word the sentence is about.
+# The curve falls fast and then refuses to reach zero. Among the words that were missing when this page was made were
+# "unreachable", "unfilled" and "unchangeable": words that every reader of the manual understands at once. And it is not
+# the small words that go missing. "The" is in every dictionary; what gets lost is often the word that the sentence is
+# about.
 #
 # **After this chapter you can**
 #
 # - learn byte pairs from a text by hand, and write the learner and the encoder in about thirty lines;
-# - say why modern tokenizers start from bytes, and lose no character of any script;
+# - build a tokenizer like GPT-2's on top of it, one that loses no character of any script;
 # - apply WordPiece as BERT does, and say in what it differs from byte pairs when it learns and when it reads;
 # - explain why one vocabulary for two languages splits a name in the same way in both;
-# - recognise five mistakes that make a good model look bad.
+# - recognise two mistakes that make a good model look bad.
 #
 # **Time** about 60 minutes. **You need** Python's dictionaries; no PyTorch at all in this chapter.
-
-# %%
-import json
-import unicodedata
-from itertools import pairwise
-from math import log
-
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
-from lectures_lib.models import minilm
-from lectures_lib.show import source, stepper
-from lectures_lib.show.stepper import Stepper
-from lectures_lib.tokenization import BPE, Vocabulary, WordPiece, bpe
-
-# %% [markdown]
+#
 # ## Words, letters, and something between
 #
 # If whole words are too many, why not letters? There are few of them, and every word can be spelled.
@@ -106,8 +119,8 @@ print(len(sentence.split()), "words:", sentence.split())
 print(len(sentence), "letters and spaces:", *sentence)
 
 # %% [markdown]
-# Nothing is unknown any more, but the sentence is seven times as long. Chapter 2 told us what that costs: attention
-# compares every token with every other one, so seven times the length is about fifty times the comparisons. And a
+# Nothing is unknown any more, but the sentence is seven times as long. Attention compares every token with every other
+# one ([chapter 2](02_self_attention.ipynb)), so seven times the length is about fifty times the comparisons. And a
 # single letter means nothing; the model would spend its first layers on spelling.
 #
 # We want pieces that are *short where the text is unusual and long where it is usual*: "the" in one piece,
@@ -124,13 +137,7 @@ print(len(sentence), "letters and spaces:", *sentence)
 weather = {"rain": 6, "train": 4, "training": 3, "raining": 2, "rained": 2}
 
 # %% [markdown]
-# Every word starts as a row of letters. Which pair of neighbours is the most frequent? "in" stands in all seventeen
-# words, and twice in "training" and "raining": $6 + 4 + 2 \cdot 3 + 2 \cdot 2 + 2 = 22$ times. No other pair can beat
-# that, so "in" becomes a symbol of its own, and our vocabulary has grown by one. Now "ra" and "a·in" are tied at 17.
-# Some rule must decide, and any will do, as long as it always decides the same way. Ours: the pair whose symbols came
-# first into the vocabulary, so "a" before "r".
-#
-# Count, merge, repeat. Three functions:
+# Every word starts as a row of letters. Count, merge, repeat. Three functions:
 
 
 # %%
@@ -169,6 +176,21 @@ def learn(text, n_merges):
         words = {merge(symbols, pair): n for symbols, n in words.items()}
 
 
+# %% [markdown]
+# The line with `min` is a rule for ties, as some rule there must be. Any will do, as long as it always decides the same
+# way. Ours: of equally frequent pairs, the one whose symbols came first into the vocabulary.
+
+# %% [markdown]
+# **Predict.** Which pair of neighbours is the most frequent in the seventeen words, and how often does it occur?
+#
+# <details><summary>Answer</summary>
+#
+# "i n", 22 times: $6 + 4 + 2 \cdot 3 + 2 \cdot 2 + 2$. The tempting answer is 17, once for each word. But "training" and
+# "raining" have it twice, and it is *places* that are counted, not words. "r a" and "a i" stand once in each word and
+# are tied at 17.
+#
+# </details>
+
 # %%
 merges = []
 for pair, counts, words in learn(weather, 7):
@@ -176,7 +198,9 @@ for pair, counts, words in learn(weather, 7):
     spelled = "  ".join("·".join(symbols) for symbols in words)
     print(f"{counts[pair]:2}  {pair[0] + ' ' + pair[1]:10} {spelled}")
 
+# %% tags=["remove-cell"]
 assert merges[0] == ("i", "n") and counts[pair] == 2
+assert [f"{a}{b}" for a, b in merges][-3:] == ["ing", "training", "ed"]
 
 # %% [markdown]
 # (Each line shows the words *before* the merge that stands in front of them.) After four merges "rain" and "train" are
@@ -197,14 +221,26 @@ def encode(word, merges):
     return list(symbols)
 
 
+# %% [markdown]
+# **Predict.** The seven merges are *in*, *ain*, *rain*, *train*, *ing*, *training*, *ed*. None of the words "drained",
+# "straining" and "tea" was in the text. Into how many pieces is each cut?
+#
+# <details><summary>Answer</summary>
+#
+# Three, two and three. "drained" is `d rain ed`, "straining" is `s training`, and "tea" has no pair in common with the
+# merges, so it stays `t e a`. One is tempted to cut "strain" and "ing", as a dictionary would. The program has no
+# "strain"; it merges what was frequent, and "training" was learned as one piece.
+#
+# </details>
+
+# %%
 for word in ("drained", "straining", "tea"):
     print(f"{word:10} {encode(word, merges)}")
 
 # %% [markdown]
-# "Drained" was never seen, and yet it comes out as something with "rain" and "ed" in it. (There is no rain in
-# "drained", as far as meaning goes. The program counts letters; it does not know what words mean.) "Tea" has no pair
-# in common with our merges and falls back to letters. That is the bargain: usual words cost few tokens, unusual words
-# many, and nothing is unknown, at least as long as its letters are known.
+# There is no rain in "drained", as far as meaning goes. The program counts letters; it does not know what words mean.
+# That is the bargain: usual words cost few tokens, unusual words many, and nothing is unknown, at least as long as its
+# letters are known.
 #
 # ## Watch it learn
 #
@@ -212,7 +248,7 @@ for word in ("drained", "straining", "tea"):
 # the words as they are spelled at that moment, the pair about to be merged in a frame, and the count that made it win.
 # Use the buttons, the slider or the arrow keys.
 
-# %%
+# %% tags=["hide-input"]
 riddle = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
 
 
@@ -233,7 +269,7 @@ def frame(words, counts, pair):
     )
 
 
-# %%
+# %% tags=["hide-input"]
 frames, labels = [], []
 for pair, counts, words in learn(Counter(riddle.split()), 11):
     done = counts[pair] == 1
@@ -269,101 +305,182 @@ for character in "eé漢🙂":
     print(character, list(character.encode("utf-8")))
 
 # %% [markdown]
-# So GPT-2's tokenizer starts from the 256 bytes instead of from letters (Radford et al., 2019), and so does ours in the
-# library. (In 2016 the "bytes" of byte pair encoding were characters; only the name had stayed from file compression.
-# GPT-2 made it true again.) There is no text it cannot write, and whatever was encoded comes back unchanged:
+# So GPT-2's tokenizer starts from the 256 bytes instead of from letters (Radford et al., 2019). (In 2016 the "bytes" of
+# byte pair encoding were characters; only the name had stayed from file compression. GPT-2 made it true again.) Two
+# steps come before the pairs, and then we have it.
+#
+# **A character for each byte.** To print tokens, and to use `learn` as it stands, we show each byte as one visible character.
+# Letters stand for themselves. The 68 bytes that cannot be printed borrow the characters that follow the first 256 in
+# Unicode: the space, which matters most, appears as `Ġ`.
+
 
 # %%
-tiny = BPE.train([riddle], vocab_size=300)
-for text in ("a café", "漢字 🙂", "  two  spaces\n", "\x00 नमस्ते"):
+printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+others = [byte for byte in range(256) if byte not in printable]
+CHARACTER_OF_BYTE = {byte: chr(byte) for byte in printable}
+CHARACTER_OF_BYTE |= {byte: chr(256 + i) for i, byte in enumerate(others)}
+BYTE_OF_CHARACTER = {shown: byte for byte, shown in CHARACTER_OF_BYTE.items()}
+
+
+def visible(data):
+    """Bytes, each shown as its character."""
+    return "".join(CHARACTER_OF_BYTE[byte] for byte in data)
+
+
+print(visible(" café 🙂".encode()))
+
+# %% tags=["remove-cell"]
+assert CHARACTER_OF_BYTE == byte_level.CHARACTER_OF_BYTE and len(others) == 68
+
+# %% [markdown]
+# **Words, before pairs.** Pairs are counted within words, so text must be cut into words first. Otherwise the most
+# frequent "pairs" would soon be whole phrases, and "dog.", "dog!" and "dog?" three vocabulary entries. GPT-2's rule is
+# one regular expression. Its parts, in order: the English endings behind an apostrophe; letters; digits; other signs;
+# and white space. Three of the parts begin with an optional space, written ` ?`.
+
+# %%
+WORD = regex.compile(
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+)
+
+# %% [markdown]
+# **Predict.** Into how many parts does it cut `don't  stop in 2026!`, with the two spaces before "stop"? And who gets the
+# spaces?
+#
+# <details><summary>Answer</summary>
+#
+# Seven. A space belongs to the word *behind* it: ` in`, ` 2026`. Of two spaces only the second does, and the first is a
+# part of its own; that is what `\s+(?!\S)` says, white space up to, but not including, the last. Also, "don't" is cut
+# before the apostrophe, so it becomes `don` and `'t`, not "do" and "n't" as a grammarian would have it. And the "!" is
+# kept away from the number.
+#
+# </details>
+
+# %%
+print(WORD.findall("don't  stop in 2026!"))
+
+# %% tags=["remove-cell"]
+assert WORD.pattern == byte_level.WORD.pattern
+assert len(WORD.findall("don't  stop in 2026!")) == 7
+
+# %% [markdown]
+# Now put them together. Learning is ours from above, applied to visible bytes; decoding glues the tokens together
+# and reads their characters as bytes again.
+
+
+# %%
+class ByteBPE:
+    """Byte pairs over bytes: any text goes in, and the same text comes out."""
+
+    def __init__(self, texts, n_merges):
+        words = Counter(word for text in texts for word in self.words(text))
+        learned = learn(words, n_merges)
+        self.merges = [pair for pair, counts, _ in learned if counts[pair] > 1]
+        self.tokens = [*BYTE_OF_CHARACTER, *("".join(pair) for pair in self.merges)]
+        self.ids = {token: i for i, token in enumerate(self.tokens)}
+
+    def words(self, text):
+        return [visible(word.encode("utf-8")) for word in WORD.findall(text)]
+
+    def tokenize(self, text):
+        return [t for word in self.words(text) for t in encode(word, self.merges)]
+
+    def encode(self, text):
+        return [self.ids[token] for token in self.tokenize(text)]
+
+    def decode(self, ids):
+        shown = "".join(self.tokens[i] for i in ids)
+        data = bytes(BYTE_OF_CHARACTER[character] for character in shown)
+        return data.decode("utf-8", errors="replace")
+
+
+tiny = ByteBPE([riddle], n_merges=13)
+print([f"{left} {right}" for left, right in tiny.merges])
+for text in ("wood would", "a café", "漢字 🙂", "  two  spaces\n", "\x00 नमस्ते"):
     ids = tiny.encode(text)
-    assert tiny.decode(ids) == text
-    print(f"{len(text):2} characters, {len(ids):2} tokens: {text!r}")
+    same = tiny.decode(ids) == text
+    print(f"{len(text):2} characters, {len(ids):2} tokens, back: {same}  {text!r}")
 
 # %% [markdown]
-# To print such tokens, each byte is shown as some visible character. Letters stand for themselves; the space, which
-# matters most, appears as `Ġ`. And words are cut from the text **with the space before them**, so that no space has to
-# be kept elsewhere. "Chuck" at the start of a line and "chuck" behind a space are therefore two different words. We
-# shall have trouble with this further down.
-
-# %%
-print(tiny.tokenize("wood would").tokens)
-print(tiny.tokenize(" wood would").tokens)
-print([f"{merge.left} {merge.right}" for merge in tiny.merges])
-
-# %% [markdown]
+# It has read one riddle in English and writes Hindi. Scripts it has never seen cost a token for each byte, but they
+# come back unchanged: **there is no text it cannot write**. And because the space belongs to the word, " wood" has become
+# one token, while "wood" at the beginning of a text takes two: the riddle never begins with it.
+#
 # ## The same in the library
 #
 # One thing in our `learn` is too slow for real texts: after every merge it counts all pairs again. But a merge only
-# changes the words that contain the pair. The library remembers in which words each pair stands (the class
-# `PairCounts`), corrects the counts of those, and keeps the candidates in a queue with the largest count in front.
-# Apart from that, the loop is ours:
+# changes the words that contain the pair. The library's `BPE` remembers in which words each pair stands, corrects the
+# counts of those, and keeps the candidates in a queue with the largest count in front. Apart from that, the loop is
+# ours. The reference is the `tokenizers` library of Hugging Face, written in Rust. All three learn from the manual, and
+# the two fast ones read the pages that neither has seen:
 
-# %%
-source.show(bpe.learn_merges, docstring=False)
-
-# %% [markdown]
-# Does it learn the same merges? From the weather, and from a page of the manual:
-
-# %%
-page = Counter(word for word in words_of(train[:1]))
-for text, n_merges in ((weather, 7), (page, 100)):
-    vocabulary = Vocabulary(sorted({letter for word in text for letter in word}))
-    theirs = bpe.learn_merges(text, vocabulary, len(vocabulary) + n_merges, min_count=1)
-    ours = [pair for pair, _, _ in learn(text, n_merges)]
-    assert ours == [(merge.left, merge.right) for merge in theirs]
-print("our function and the library: the same merges in the same order")
-
-# %% [markdown]
-# And the reference: the `tokenizers` library of Hugging Face, written in Rust. We train both on the manual, a
-# vocabulary of 2,000 tokens each, and let them read the pages that neither has seen.
-
-# %%
-ours = BPE.train(train, vocab_size=2000)
+# %% tags=["rtol=0.1"]
+ours = ByteBPE(train, n_merges=60)
+library = BPE.train(train, vocab_size=2000)
 
 theirs = Tokenizer(models.BPE())
 theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-theirs.train_from_iterator(
-    train,
-    trainers.BpeTrainer(
-        vocab_size=2000,
-        min_frequency=2,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    ),
-)
-learned = [tuple(pair) for pair in json.loads(theirs.to_str())["model"]["merges"]]
+alphabet = pre_tokenizers.ByteLevel.alphabet()
+options = {"vocab_size": 2000, "min_frequency": 2, "initial_alphabet": alphabet}
+theirs.train_from_iterator(train, trainers.BpeTrainer(**options, show_progress=False))
 
-assert [(merge.left, merge.right) for merge in ours.merges] == learned
-assert all(ours.encode(text) == theirs.encode(text).ids for text in new)
-print("Hugging Face and the library: the same", len(learned), "merges")
-print("... and the same ids on every page")
+merges_of = {
+    "ours": ours.merges,
+    "library": [(merge.left, merge.right) for merge in library.merges],
+    "Rust": [tuple(pair) for pair in json.loads(theirs.to_str())["model"]["merges"]],
+}
+common = [a == b for a, b in zip(merges_of["library"], merges_of["Rust"], strict=True)]
+first = [a == b for a, b in zip(*list(merges_of.values())[:2], strict=False)]
+pages = [library.encode(text) == theirs.encode(text).ids for text in new]
+print(f"ours and the library: {sum(first)} of {len(first)} merges the same")
+print(f"the library and Rust: {sum(common)} of {len(common)} merges the same,")
+print(f"                      {sum(pages)} of {len(pages)} pages the same ids")
+
+# %% tags=["remove-cell"]
+assert all(first) and all(common) and all(pages)
+page = Counter(words_of(train[:1]))
+for text, n_merges in ((weather, 7), (page, 100)):
+    vocabulary = Vocabulary(sorted({letter for word in text for letter in word}))
+    found = bpe.learn_merges(text, vocabulary, len(vocabulary) + n_merges, min_count=1)
+    assert [pair for pair, _, _ in learn(text, n_merges)] == [
+        (m.left, m.right) for m in found
+    ]
+small = BPE.train([riddle], vocab_size=256 + 13)
+assert tiny.merges == [(merge.left, merge.right) for merge in small.merges]
+assert all(
+    tiny.encode(text) == small.encode(text)
+    for text in [*new[:3], "a café 漢字 🙂", "\x00 नमस्ते"]
+)
+assert all(tiny.decode(tiny.encode(text)) == text for text in new[:3])
 
 # %% [markdown]
-# What does Rust buy? On one core, and with all of WikiText-2 (10.8<!-- tokenization_speed: megabytes .1f --> MB of text), ours took 2.4<!-- tokenization_speed: bpe_train/ours_over_peer/median .1f --> times as long as theirs to learn
-# 8,000 merges. Encoding took ours 0.6<!-- tokenization_speed: bpe_encode/ours_over_peer/median .1f --> times as long, both without the places of the tokens in the text: it remembers every word
-# that it has cut, and does no more than asked. With the places it took 1.3<!-- tokenization_speed: bpe_tokenize/ours_over_peer/median .1f --> times as long, and 1.5<!-- tokenization_speed: bpe_tokenize/ours_over_peer/max .1f --> in the first round, which remembered nothing of a round before.
+# What does Rust buy? On one core and all of WikiText-2 (10.8<!-- tokenization_speed: megabytes .1f --> MB), the library took
+# 2.4<!-- tokenization_speed: bpe_train/ours_over_peer/median .1f --> times as long as Rust to learn 8,000 merges
+# ([results](../book/results.md)).
 #
 # ## How large a vocabulary?
 #
-# Merging has no natural end, so somebody has to choose when to stop. The curve below goes along the 3,700 merges of one
-# training run on the manual. The first $k$ merges of a long run are the merges of a short run, so one training gives
-# all the sizes.
+# Merging has no natural end, so somebody has to choose when to stop. The first $k$ merges of a long run are the merges
+# of a short run, so one training gives all the sizes.
 
-
-# %% mystnb={"image": {"alt": "A curve that falls from about 6 tokens a word at 256 tokens to little more than 1 at 4,000, steeply at first and flat at the end. A dotted line marks one token a word."}, "figure": {"caption": "Tokens for each word on new pages of the manual, over the size of the vocabulary (logarithmic). Left end: bytes alone."}}
-def shorter(tokenizer, vocab_size):
-    """The tokenizer as it was when its vocabulary had this size."""
-    vocabulary = Vocabulary(tokenizer.vocabulary.tokens[:vocab_size])
-    return BPE(vocabulary, tokenizer.merges[: vocab_size - 256])
-
-
+# %% tags=["rtol=0.05"]
 large = BPE.train(train, vocab_size=4000)
-sizes = [256, 300, 400, 600, 1000, 1500, 2500, 4000]
 text = " ".join(words_of(new))
-lengths = [len(shorter(large, size).encode(text)) for size in sizes]
-per_word = [length / len(text.split()) for length in lengths]
 
+
+def tokens_a_word(vocab_size):
+    """With the tokenizer as it was when its vocabulary had this size."""
+    vocabulary = Vocabulary(large.vocabulary.tokens[:vocab_size])
+    smaller = BPE(vocabulary, large.merges[: vocab_size - 256])
+    return len(smaller.encode(text)) / len(text.split())
+
+
+sizes = [256, 300, 400, 600, 1000, 1500, 2500, 4000]
+per_word = [tokens_a_word(size) for size in sizes]
+for size, tokens in zip(sizes, per_word, strict=True):
+    print(f"{size:5} tokens in the vocabulary: {tokens:.2f} for a word")
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "A curve that falls from about 6 tokens a word at 256 tokens to little more than 1 at 4,000, steeply at first and flat at the end. A dotted line marks one token a word."}, "figure": {"caption": "Tokens for each word on new pages of the manual, over the size of the vocabulary (logarithmic). Left end: bytes alone."}}
 ax = plots.curves(
     sizes, {"": per_word}, xlabel="tokens in the vocabulary", ylabel="tokens for a word"
 )
@@ -374,25 +491,22 @@ ax.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
 ax.minorticks_off()
 plt.show()
 
-# %%
+# %% tags=["remove-cell"]
 assert per_word == sorted(per_word, reverse=True)
 gains = [before - after for before, after in pairwise(per_word)]
 assert gains[0] + gains[1] > 2 and gains[-1] < 0.3
-print(
-    "the first 144 merges save more than 2 tokens a word, the last 1,500 less than 0.3"
-)
 
 # %% [markdown]
-# The first merges do most of the work, because they are the most frequent pairs by construction. (That 4,000 tokens come
-# so close to one a word is the manual's doing: it is a small text with few different words.) Why not go on for ever,
-# towards whole words? Because every token costs a row of parameters. The base Transformer had a vocabulary of
-# about 37,000 tokens (byte pairs, shared by English and German) and 512 numbers for each: 19 of its 65 million
-# parameters are that table. And the rows of rare tokens are seldom trained.
+# The first merges do most of the work, because they are the most frequent pairs by construction: the first 144 save
+# more than two tokens a word, the last 1,500 less than a third of one. Why not go on for ever, towards whole words?
+# Because every token costs a row of parameters. The base Transformer had a vocabulary of about 37,000 tokens (byte
+# pairs, shared by English and German) and 512 numbers for each: 19 of its 65 million parameters are that table. And the
+# rows of rare tokens are seldom trained.
 #
-# The paper that brought byte pairs to translation counted this on a large scale, the German half of 4.2 million
-# sentence pairs (Sennrich, Haddow and Birch, 2016, table 1, some rows of it):
+# The paper that brought byte pairs to translation counted this on a large scale, on the German half of 4.2 million
+# sentence pairs (Sennrich, Haddow and Birch, 2016):
 
-# %% mystnb={"image": {"alt": "A scatter plot of text length against vocabulary size. Characters lie top left at 550 million tokens, bigrams and trigrams on the way down, words far right at 100 million tokens and 1.75 million types. Both kinds of BPE lie bottom middle, near 112 million tokens with 63,000 and 82,000 types."}, "figure": {"caption": "Seven ways to cut the same German text: how long it becomes, and how many different tokens there are. UNK: unknown tokens in a test set. Data: Sennrich, Haddow and Birch (2016), table 1."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "A scatter plot of text length against vocabulary size. Characters lie top left at 550 million tokens, bigrams and trigrams on the way down, words far right at 100 million tokens and 1.75 million types. Both kinds of BPE lie bottom middle, near 112 million tokens with 63,000 and 82,000 types."}, "figure": {"caption": "Seven ways to cut the same German text: how long it becomes, and how many different tokens there are. UNK: unknown tokens in a test set. Data: Sennrich, Haddow and Birch (2016), table 1."}}
 segmentations = {  # million tokens in the text, different tokens, unknown in the test set
     "words": (100, 1_750_000, 1079),
     "characters": (550, 3_000, 0),
@@ -460,17 +574,28 @@ def longest_first(word, vocabulary):
     return pieces
 
 
-# MiniLM's vocabulary, which is BERT's
+# MiniLM's vocabulary, which is BERT's: 30,522 tokens, learned on English
 wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 
-for word in ("unputdownable", "chessboard", "embeddings", "woodchuck", "asinine"):
-    pieces = longest_first(word, wordpiece.vocabulary.ids)
-    assert pieces == wordpiece.tokenize(word).tokens
-    print(f"{word:14} {pieces}")
+# %% [markdown]
+# **Predict.** BERT reads "unputdownable", "embeddings" and "woodchuck" in several pieces. One of the three is cut exactly
+# where a linguist would cut it. Which?
+#
+# <details><summary>Answer</summary>
+#
+# "unputdownable": `un ##put ##down ##able`. One would rather bet on "embeddings", a word on every page about BERT, or on
+# "woodchuck", a plain compound. But the vocabulary was learned before there was a BERT to write about, and it has `em` and
+# `##bed`, not "embed". "Woodchuck" begins with `wood`; the rest is read from what happens to be there, and `##chuck` is
+# not.
+#
+# </details>
+
+# %%
+for word in ("unputdownable", "embeddings", "woodchuck", "chessboard", "asinine"):
+    print(f"{word:14} {longest_first(word, wordpiece.vocabulary.ids)}")
 
 # %% [markdown]
-# There it is, un-put-down-able. The others are a warning: "chessboard" is cut where we would cut it, "embeddings" is
-# not. Pieces are what was frequent, not what is right.
+# Pieces are what was frequent, not what is right. ("Asinine" comes back below.)
 #
 # *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published, merges
 # the pair that makes the text most **likely**. Suppose pieces were drawn at random, each with its own frequency. Then
@@ -494,44 +619,44 @@ N = single.total()
 print("pair  count  ratio  gain")
 for a, b in (("i", "n"), ("r", "a"), ("e", "d"), ("t", "r")):
     n = pairs[a, b]
-    chance = n / (single[a] * single[b])
-    print(f"{a} {b}   {n:5}  {chance:5.2f} {n * log(chance * N):5.1f}")
+    ratio = n / (single[a] * single[b])
+    print(f"{a} {b}   {n:5}  {ratio:5.2f} {n * log(ratio * N):5.1f}")
 
 # %% [markdown]
 # The ratio likes "ed" best by far, *because* it occurs only twice: "in", "ra" and "ed" are all inseparable here, and for
 # such a pair the ratio is one divided by the count. But merging "ed" saves next to nothing. The gain weighs by the count
-# and prefers "in", as byte pairs do. On real text the bare ratio fills a vocabulary with rarities. (Google has not
-# published the program that learned BERT's vocabulary. Its guide to TensorFlow Text says that it went from whole words
-# downwards, by counts. The library's default is our reading of what the paper of 2012 says, in full instead of
-# "roughly", and its documentation says so; Hugging Face's trainer for WordPiece simply counts. For *reading* there is a
-# public reference, BERT's own code, and on ordinary text all agree. Words of more than 100 letters are `[UNK]` to
-# Hugging Face and to us; BERT's code now allows 200.)
+# and prefers "in", as byte pairs do. On real text the bare ratio fills a vocabulary with rarities.
+#
+# (Google has not published the program that learned BERT's vocabulary, and Hugging Face's trainer for WordPiece simply
+# counts. For *reading* there is a public reference, BERT's own code.)
 #
 # Before any of this, BERT cleans the text. In its *uncased* form, which MiniLM uses, that means small letters, no
-# accents, and every punctuation mark a word of its own. That step cannot be undone. The library's version of the
-# loop, and the comparison with Hugging Face on the manual:
+# accents, and every punctuation mark a word of its own. That step cannot be undone:
 
 # %%
-source.show(WordPiece.spell, docstring=False)
+print(wordpiece.decode(wordpiece.encode("Défense d'afficher!")))
 
-# %%
+# %% tags=["remove-cell"]
+for word in ("unputdownable", "chessboard", "embeddings", "woodchuck", "asinine"):
+    assert (
+        longest_first(word, wordpiece.vocabulary.ids) == wordpiece.tokenize(word).tokens
+    )
 theirs = Tokenizer.from_file(str(minilm.checkpoint() / "tokenizer.json"))
 theirs.no_truncation()
 theirs.no_padding()
 for text in [*new, "Défense d'afficher!", "漢字 and ½ tea", "a" * 101]:
     assert wordpiece.encode(text) == theirs.encode(text, add_special_tokens=False).ids
-print("Hugging Face and the library: the same ids, on the new pages and odd cases too")
-print(wordpiece.decode(wordpiece.encode("Défense d'afficher!")))
 
 # %% [markdown]
-# The accent and the capital letter are gone for good. Byte pairs would have kept them.
+# The accent and the capital letter are gone for good. Byte pairs would have kept them. (The library's WordPiece gives the
+# ids that Hugging Face's gives, on all the new pages and on odd cases too.)
 #
 # ### Special tokens, pairs and places
 #
 # A few tokens do not come from any text. BERT reads one or two texts at a time, as `[CLS] first [SEP] second [SEP]`;
-# `[PAD]` fills up a batch and `[MASK]` hides a word (chapter 13). With every token comes the number of its segment, 0
-# or 1, and the place in the text that it was made from, its **offset**. Offsets are what lets a program mark an answer
-# in the *original* text, capital letters and all.
+# `[PAD]` fills up a batch and `[MASK]` hides a word ([chapter 13](13_pretraining.ipynb)). With every token comes the
+# number of its segment, 0 or 1, and the place in the text that it was made from, its **offset**. Offsets are what lets a
+# program mark an answer in the *original* text, capital letters and all.
 
 # %%
 question, answer = "Where is the Tea?", "On the TEAPOT."
@@ -546,36 +671,25 @@ for token, (start, end), segment in zip(
 # One thing is easily overlooked: in Hugging Face's tokenizers, and so in ours, though not in BERT's own code, the *name*
 # of a special token in a text becomes that token. Whoever sends your service the text "I [SEP] you" has written into
 # the frame of your input.
-
-# %%
-print(wordpiece.tokenize("I [SEP] you").tokens)
-
-# %% [markdown]
+#
+# ### A third way: Unigram
+#
+# Byte pairs and WordPiece begin small and grow. **Unigram** (Kudo, 2018) begins with far too many pieces, gives each a
+# probability, and throws out those that the text can best do without. It reads a word in the *likeliest* way of all:
+# among all spellings, the one whose pieces have the largest product of probabilities (exercise 4 finds it). T5 and
+# ALBERT read that way. They use the program **SentencePiece** (Kudo and Richardson, 2018), which takes raw text, spaces
+# included and shown as `▁`, so that it needs no rule for what a word is. That matters in Japanese or Thai, where words
+# are not kept apart by spaces. SentencePiece can learn byte pairs too; it is the name of a program, not of a method.
+#
 # ## Two languages, one vocabulary
 #
-# The table that made subwords famous is in the same paper of 2016. Four systems translate two phrases from English to
-# German; a bar marks where a word is cut. The first has a dictionary of whole words, with a second dictionary for what
-# it does not know; the second keeps 50,000 words whole and cuts all others into pairs of letters; the last two use
-# byte pairs, learned for each language separately (60k) or jointly on both (J90k).
-#
-# | system | *health research institutes* | *asinine situation* |
-# |---|---|---|
-# | human translator | Gesundheitsforschungsinstitute | dumme Situation |
-# | WDict | Forschungsinstitute | asinine situation → UNK → asinine |
-# | C2-50k | Fo\|rs\|ch\|un\|gs\|in\|st\|it\|ut\|io\|ne\|n | as\|in\|in\|e situation → As\|in\|en\|si\|tu\|at\|io\|n |
-# | BPE-60k | Gesundheits\|forsch\|ungsinstitu\|ten | as\|in\|ine situation → A\|in\|line-\|Situation |
-# | BPE-J90k | Gesundheits\|forsch\|ungsin\|stitute | as\|in\|ine situation → As\|in\|in-\|Situation |
-#
-# (Sennrich, Haddow and Birch, 2016, table 4.) The German compound is the success. The word dictionary and the letter
-# pairs lose "health"; byte pairs put the long word together out of pieces (learned jointly, just as the human
-# wrote it; learned separately, with a dative ending, which the authors count as correct). "Asinine" is the failure, and
-# an instructive one: nobody translated it. The right word was "dumm". What the systems did was to copy it, piece by
-# piece, as one does with names.
-#
-# Why these pieces? Their data (a hundred million words) is not here, but the mechanism fits on a page. Here are twenty
-# pairs of sentences, written for this book. Neither "asinine" nor the long compound is in them.
+# The experiment that made subwords famous translated from English to German (Sennrich, Haddow and Birch, 2016;
+# [their table](../book/published.md) of two phrases). Byte pairs put "Gesundheitsforschungsinstitute" together out of
+# pieces. And "asinine", which nobody translated, was copied in pieces, `as|in|ine`, as one does with names. Their
+# hundred million words are not here, but the mechanism fits on a page. We learn from twenty pairs of sentences written
+# for this book, in which "asinine" does not occur: once for each language separately, once for both together.
 
-# %%
+# %% tags=["hide-input"]
 sentences = [
     ("the institute does research on sleep", "das Institut betreibt Schlafforschung"),
     ("two institutes share one building", "zwei Institute teilen sich ein Gebäude"),
@@ -598,9 +712,14 @@ sentences = [
     ("wine and cheese as in France", "Wein und Käse wie in Frankreich"),
     ("the institute opens in spring", "das Institut öffnet im Frühling"),
 ]
+
+# %%
 english, german = map(list, zip(*sentences, strict=True))
-separate = {"English": BPE.train(english, 336), "German": BPE.train(german, 336)}
-joint = BPE.train(english + german, 416)
+tokenizers = {
+    "English alone": BPE.train(english, 336),
+    "German alone": BPE.train(german, 336),
+    "both together": BPE.train(english + german, 416),
+}
 
 
 def cut(tokenizer, text):
@@ -608,72 +727,53 @@ def cut(tokenizer, text):
     return "|".join(tokenizer.tokenize(" " + text).tokens)
 
 
-for language, phrase in (
-    ("English", "health research institutes"),
-    ("German", "Gesundheitsforschungsinstitute"),
-    ("English", "asinine situation"),
-    ("German", "Asinin-Situation"),
-):
-    print(f"{language:7} separate  {cut(separate[language], phrase)}")
-    print(f"        joint     {cut(joint, phrase)}")
+for word in ("asinine", "Einstein", "Christine"):
+    for name, tokenizer in tokenizers.items():
+        print(f"{name}:  {cut(tokenizer, word)}")
 
 # %% tags=["remove-cell"]
-assert cut(separate["English"], "asinine") == cut(joint, "asinine") == "Ġas|in|ine"
+joint = tokenizers["both together"]
+assert (
+    cut(tokenizers["English alone"], "asinine") == cut(joint, "asinine") == "Ġas|in|ine"
+)
+for name in ("Einstein", "Christine"):
+    assert cut(tokenizers["English alone"], name) != cut(
+        tokenizers["German alone"], name
+    )
 
 # %% [markdown]
 # `as|in|ine`, just as in the table, from twenty sentences! There is no magic in it; we wrote such words into them. "As" is
 # a frequent word, "in" is a frequent word and a frequent part of words, "-ine" ends engine, machine, wine, fine and
-# magazine. In English all three are merged, "in" and "ine" early. "Asinine" itself is too rare for anything longer, so
-# it is put together from what happens to be common, although none of the three has anything to do with *asinus*, the
-# donkey.
+# magazine. None of the three has anything to do with *asinus*, the donkey.
 #
-# And why does it help to learn both languages together? Look at a name. It has to be *copied* from English to German.
-
-# %%
-for name in ("Einstein", "Christine"):
-    print(f"English, separate  {cut(separate['English'], name)}")
-    print(f"German, separate   {cut(separate['German'], name)}")
-    print(f"both, joint        {cut(joint, name)}")
-
-# %% tags=["remove-cell"]
-for name in ("Einstein", "Christine"):
-    assert cut(separate["English"], name) != cut(separate["German"], name)
-
-# %% [markdown]
-# The German vocabulary knows "ein" and "st"; the English one knows "ine" and "te". So the same name is cut in two ways,
-# and a translator that wants to copy it must first learn that `s|te|in` on one side is `st|ein` on the other. The
-# authors trace a letter that got lost in a Russian word, and one that crept in, to training pairs cut like this, and
-# blame such cuts for errors in copying into German too; "Ainline-" looks like one. A joint vocabulary cuts a name in
-# the same way on both sides, by construction: it is the same function applied to the same letters, and copying is
-# copying. It costs some pieces that only one of the languages needs. With capital letters the help ends: for bytes, "Situation" and "situation"
-# begin differently, and our joint vocabulary writes `S|ituation` behind the hyphen and `Ġsituation` in English: no
-# piece in common.
+# Now the names, which have to be *copied* from one language to the other. The German vocabulary knows "ein" and "st";
+# the English one knows "ine" and "te". So the same name is cut in two ways, and a translator that wants to copy it must
+# first learn that `s|te|in` on one side is `st|ein` on the other. A joint vocabulary cuts a name in the same way on both
+# sides, by construction: it is the same function applied to the same letters. The Transformer's paper shares one
+# vocabulary between English and German, too. (A joint vocabulary helps less where a capital letter is involved:
+# "situation" and "Situation" begin with different bytes, and to a tokenizer these are two words.)
 #
 # ## A real vocabulary
 #
-# MiniLM reads with BERT's vocabulary, 30,522 tokens learned on English. How does it fare with words that are rare?
+# How does BERT's vocabulary fare with words that are rare, and with languages it was not learned on? First the rare ones,
+# in pieces for each word, the tokenizer's *fertility*:
 
-# %%
+# %% tags=["rtol=0.05"]
 counts = Counter(words_of(train))
 groups = {
     "the 100 most frequent words": [word for word, _ in counts.most_common(100)],
     "words that occur once": [word for word, n in counts.items() if n == 1],
 }
-fertility = {
-    name: sum(len(wordpiece.encode(word)) for word in group) / len(group)
-    for name, group in groups.items()
-}
-assert fertility["the 100 most frequent words"] < 1.1
-assert fertility["words that occur once"] > 1.3
-print("the 100 most frequent words of the manual: less than 1.1 pieces each")
-print("words that occur once: more than 1.3 pieces each")
+for name, group in groups.items():
+    pieces = [len(wordpiece.encode(word)) for word in group]
+    print(f"{name}: {sum(pieces) / len(group):.2f} pieces each")
 
 # %% [markdown]
-# Pieces for each word, the tokenizer's *fertility*, is a fair measure within a language. Between languages it is not:
-# Finnish says in one word what takes English four. So we let the tokenizer read the *same text* in several languages,
-# the first article of the Universal Declaration of Human Rights, and count the tokens of the whole.
+# Between languages fertility is no fair measure: Finnish says in one word what takes English four. So we let the
+# tokenizer read the *same text* in several languages, the first article of the Universal Declaration of Human Rights,
+# and count the tokens of the whole.
 
-# %%
+# %% tags=["hide-input"]
 article = {
     "English": "All human beings are born free and equal in dignity and rights. They are "
     "endowed with reason and conscience and should act towards one another in a spirit "
@@ -695,60 +795,50 @@ article = {
     "συμπεριφέρονται μεταξύ τους με πνεύμα αδελφοσύνης.",
     "Chinese": "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心，并应以兄弟关系的精神相对待。",
 }
-read = {language: wordpiece.tokenize(text).tokens for language, text in article.items()}
-print(read["English"][:9])
-print(read["German"][:9])
-print(read["Russian"][:9])
-
-# %% mystnb={"image": {"alt": "Bars of the number of tokens for one article in seven languages: English 32, French 61, German 57, Finnish 67, Russian 133, Greek 163, Chinese 43, of which 25 are unknown and drawn in another colour."}, "figure": {"caption": "The same article in seven languages, in tokens of BERT's English vocabulary. Orange: unknown."}}
-totals = [len(tokens) for tokens in read.values()]
-lost = [tokens.count("[UNK]") for tokens in read.values()]
-
-figure, ax = plt.subplots(figsize=(6.4, 2.8))
-ax.barh(list(read), totals, color=plots.BLUE)
-ax.barh(list(read), lost, color=plots.ORANGE)
-for i, (total, missing) in enumerate(zip(totals, lost, strict=True)):
-    note = f"{total}, of which {missing} [UNK]" if missing else str(total)
-    ax.text(total + 2, i, note, va="center", fontsize=9)
-ax.invert_yaxis()
-ax.set(xlabel="tokens", xlim=(0, 185))
-plt.show()
 
 # %% [markdown]
-# Twice as many tokens for French and German, four to five times as many for Russian and Greek, where almost every
-# letter is a token, and in Chinese more than half of the characters are lost. The loss comes from starting with
-# characters in place of bytes. The length is no defect of WordPiece: the vocabulary was learned on English, and for
-# English it is excellent. But where a model is meant for everyone, the difference turns into money, waiting time and
-# room in a limited context, paid by those who write in the wrong script. Multilingual models learn their vocabulary on
-# a mixture in which small languages are counted more than once.
+# **Predict.** The article takes 32 tokens in English. How many does it take in Greek, where it is only a little longer on
+# the page: about 40, about 80, or about 160? And in Chinese: more than in English, or fewer?
 #
-# Numbers fare no better than names. Neighbours on the number line may look quite different:
+# <details><summary>Answer</summary>
+#
+# Greek takes 163, five times as many. The vocabulary holds the Greek *letters* and hardly any pieces made of them, so
+# almost every letter is a token. Chinese takes 43, not many more than English, and that looks like good news until one
+# reads them: 25 of the 43 are `[UNK]`. A short result can also mean that the text is gone.
+#
+# </details>
+
+# %%
+read = {language: wordpiece.tokenize(text).tokens for language, text in article.items()}
+for language, tokens in read.items():
+    unknown_tokens = tokens.count("[UNK]")
+    print(
+        f"{language:8} {len(tokens):3} tokens, {unknown_tokens:2} [UNK] ", *tokens[:7]
+    )
+
+# %% tags=["remove-cell"]
+totals = {language: len(tokens) for language, tokens in read.items()}
+assert totals["English"] == 32 and totals["Greek"] == 163 and totals["Chinese"] == 43
+assert read["Chinese"].count("[UNK]") == 25
+
+# %% [markdown]
+# Twice as many tokens for French and German, four to five times as many for Russian and Greek. The *loss* in Chinese
+# comes from starting with characters in place of bytes. The *length* is no defect of WordPiece: the vocabulary was
+# learned on English, and for English it is excellent. But where a model is meant for everyone, the difference turns into
+# money, waiting time and room in a limited context, paid by those who write in the wrong script. Multilingual models
+# learn their vocabulary on a mixture in which small languages are counted more than once.
+#
+# Numbers fare no better. Neighbours on the number line may look quite different:
 
 # %%
 for number in ("2021", "2022", "1000", "1001", "4096", "3.14159"):
     print(f"{number:8} {wordpiece.tokenize(number).tokens}")
 
 # %% [markdown]
-# The year 2021 is a token, and then the calendar ends: 2022 is a "202" with a 2 behind it. A thousand is one token, a
-# thousand and one begins with 100. From such material a model is expected to learn arithmetic.
+# The year 2021 is a token, and then the calendar ends: 2022 is a "202" with a 2 behind it. From such material a model is
+# expected to learn arithmetic.
 #
 # ## What goes wrong
-#
-# ### Learned on one spelling, used on another
-#
-# Two texts may look the same and be different bytes. "é" can be one character or an "e" followed by an accent; Unicode
-# calls these forms NFC and NFD, and a file name copied from a Mac is often in the second. Capital letters do the same
-# on a larger scale.
-
-# %%
-composed, decomposed = (unicodedata.normalize(form, "café") for form in ("NFC", "NFD"))
-print(composed, decomposed, composed == decomposed)
-print(tiny.tokenize(composed).tokens, tiny.tokenize(decomposed).tokens)
-print(tiny.tokenize(" woodchuck").tokens, tiny.tokenize(" WOODCHUCK").tokens)
-
-# %% [markdown]
-# Nothing is lost, but the model sees tokens it has hardly been trained on. Decide on one form, apply it in training and
-# in use, and store the decision *with* the vocabulary. A `vocab.txt` alone does not say whether to write small letters.
 #
 # ### The longest match in place of the merges
 #
@@ -768,7 +858,8 @@ def longest_piece_first(text):
     return pieces
 
 
-print("longest first:", longest_piece_first(" father"))
+joint = tokenizers["both together"]
+print("longest first:  ", longest_piece_first(" father"))
 print("merges in order:", joint.tokenize(" father").tokens)
 
 plain = [
@@ -779,13 +870,13 @@ differ = [
     for word in plain
     if longest_piece_first(f" {word}") != joint.tokenize(f" {word}").tokens
 ]
-print(f"{len(differ)} of {len(plain)} words of BERT's vocabulary are cut differently")
+print(f"{len(differ):,} of {len(plain):,} English words are cut differently")
 
 # %% [markdown]
 # Merged in order, "he" comes early and takes the "t" before it; "at" was learned later and finds no "t" left. Longest
 # first, "at" gets there before. Both ways spell the word, so decoding still works and no test of the round trip will
-# notice. But the model was trained on the one kind of spelling and is now shown the
-# other. Compare *ids* with the reference, not texts.
+# notice. But the model was trained on one kind of spelling and is now shown the other. Compare *ids* with the reference,
+# not texts.
 #
 # ### The space in front
 #
@@ -794,46 +885,154 @@ print(f"{len(differ)} of {len(plain)} words of BERT's vocabulary are cut differe
 
 # %%
 for text in ("wood", " wood", "a wood", "a ", "a"):
-    print(f"{text!r:9} {tiny.tokenize(text).tokens}")
+    print(f"{text!r:9} {tiny.tokenize(text)}")
 
 # %% [markdown]
-# ### Decoding token by token
+# ## Exercises
 #
-# A program that prints what a model generates wants to print every token at once. But a character may be spread over
-# several tokens, and half a character is not text.
+# **1. One spelling or two?** "é" can be one character or an "e" followed by an accent; Unicode calls these forms NFC and
+# NFD, and a file name copied from a Mac is often in the second. Write "café" in both with `unicodedata.normalize`. Do
+# they look the same, are they equal, and what does `tiny` make of each? What does it make of " woodchuck" and " WOODCHUCK"?
 
-# %%
+# %% tags=["hide-cell"]
+# Solution 1
+for form in ("NFC", "NFD"):
+    cafe = unicodedata.normalize(form, "café")
+    print(form, cafe, len(cafe), "characters", tiny.tokenize(cafe))
+for word in (" woodchuck", " WOODCHUCK"):
+    print(word, tiny.tokenize(word))
+# Decide on one form, in training and in use, and store the decision with the vocabulary.
+
+# %% [markdown]
+# **2. A tokenizer that is never sure.** *BPE-dropout* (Provilkov et al., 2020) leaves out each merge with some probability
+# while a model is trained, so that it sees a word spelled in several ways. Change `encode` so that each merge of each
+# word is skipped with probability 0.3, and spell "training" and "drained" 1,000 times. How many spellings are there, and
+# how often does the usual one come up? (With the merges *in*, *ain*, *rain*, *train*, *ing*, *training*, *ed*, what must not be
+# skipped for "training"?)
+
+# %% tags=["hide-cell"]
+# Solution 2
+import random
+
+
+def encode_with_dropout(word, merges, rng, p=0.3):
+    """As `encode`, with each merge left out with probability p."""
+    return encode(word, [pair for pair in merges if rng.random() >= p])
+
+
+rng = random.Random(0)
+for word in ("training", "drained"):
+    spellings = Counter(
+        " ".join(encode_with_dropout(word, merges, rng)) for _ in range(1000)
+    )
+    usual = spellings[" ".join(encode(word, merges))]
+    print(f"{word}: {len(spellings)} spellings, the usual one {usual} times")
+    print("    ", spellings.most_common(3))
+# "training" needs all of the first six merges: 0.7 ** 6 is 0.118, so about 118 times.
+
+# %% [markdown]
+# **3. Decoding while it is written.** A program that prints what a model generates wants to print every token at once.
+# But a character may be spread over several tokens, and half a character is not text: `tiny.decode` of a single id gives
+# `�`, Unicode's sign for broken bytes. Write a generator `stream(ids)` that holds bytes back until they make whole
+# characters, and check it on "tea 🙂".
+#
+# *Hint:* `codecs.getincrementaldecoder("utf-8")()` does the holding back; or try to decode, and keep the bytes if that fails.
+
+
+# %% tags=["hide-cell"]
+# Solution 3
+def stream(ids):
+    """The text of each token, as soon as its characters are whole."""
+    held = b""
+    for i in ids:
+        held += bytes(BYTE_OF_CHARACTER[shown] for shown in tiny.tokens[i])
+        try:
+            text, held = held.decode("utf-8"), b""
+        except UnicodeDecodeError:  # half a character at the end: wait for more
+            text = ""
+        yield text
+
+
 ids = tiny.encode("tea 🙂")
-print("all together:", tiny.decode(ids))
-print("one by one:  ", "".join(tiny.decode([i]) for i in ids))
+print("one by one:", [tiny.decode([i]) for i in ids])
+print("held back: ", list(stream(ids)))
 
 # %% [markdown]
-# Each `�` is the replacement character, Unicode's sign for broken bytes. The cure is to keep the bytes back until they
-# make a whole character.
+# **4. The likeliest spelling.** Unigram gives each piece a probability and reads a word as the product's maximum. Write
+# `likeliest(word, probability)`: for every end of a prefix, keep the best spelling so far (the best spelling of a word is
+# the best spelling of some prefix and one more piece). Compare with `longest_first` for "unthread", with the
+# probabilities below. Which one is right, and why can the greedy reader not find it?
 #
-# ### Half a character in the input
-#
-# There are strings in Python that are not text. Some systems store 🙂 as two halves (*surrogates*), and when a text is
-# cut between them, or a JSON file holds only one, a half remains. UTF-8 has no form for it.
+#     un 0.05, unt 0.001, thread 0.02, hread 0.0001, h 0.01, r 0.01, e 0.01, a 0.01, d 0.01, u 0.01, n 0.01, t 0.01
 
-# %%
-broken = json.loads('"tea \\ud83d"')
-try:
-    tiny.encode(broken)
-except ValueError as error:
-    print("ValueError:", error)
+# %% tags=["hide-cell"]
+# Solution 4
+probability = {"un": 0.05, "unt": 0.001, "thread": 0.02, "hread": 0.0001}
+probability |= dict.fromkeys("hreadunt", 0.01)
+
+
+def likeliest(word, probability):
+    """The spelling with the largest product of probabilities: (log probability, pieces)."""
+    best = [(0.0, [])]  # best[n]: of the first n letters
+    for end in range(1, len(word) + 1):
+        ways = [
+            (best[start][0] + log(probability[word[start:end]]), start)
+            for start in range(end)
+            if word[start:end] in probability
+        ]
+        score, start = max(ways)
+        best.append((score, [*best[start][1], word[start:end]]))
+    return best[-1]
+
+
+as_wordpiece = {*probability, *(f"##{piece}" for piece in probability)}
+print("longest first:", longest_first("unthread", as_wordpiece))
+print("likeliest:    ", likeliest("unthread", probability)[1])
+# "unt" is longer than "un", so longest-first takes it, and can never go back.
 
 # %% [markdown]
-# The library refuses, and says where. The other choice, to replace it silently by something else, would break the
-# promise that what goes in comes out.
-#
+# **5. Learn as WordPiece does.** Change `learn` so that it merges the pair with the largest *gain*, $n_{ab} \log (n_{ab} N
+# / n_a n_b)$, and in a second version the one with the largest bare *ratio*. Learn 12 merges from the English half of our
+# twenty sentences with each, and with counts. What does the ratio spend its merges on?
+
+
+# %% tags=["hide-cell"]
+# Solution 5
+def learn_by(score, text, n_merges):
+    """Merge the pair with the largest score; of equal ones the first in the alphabet."""
+    words = {tuple(word): n for word, n in text.items()}
+    for _ in range(n_merges):
+        pairs, single = count_pairs(words), Counter()
+        for symbols, n in words.items():
+            for symbol in symbols:
+                single[symbol] += n
+        scores = {
+            (a, b): score(n, single[a] * single[b], single.total())
+            for (a, b), n in pairs.items()
+        }
+        pair = min(scores, key=lambda p: (-round(scores[p], 9), p))
+        yield "".join(pair), pairs[pair]
+        words = {merge(symbols, pair): n for symbols, n in words.items()}
+
+
+rules = {
+    "count": lambda n, product, N: n,
+    "gain": lambda n, product, N: n * log(n * N / product),
+    "ratio": lambda n, product, N: n / product,
+}
+text = Counter(" ".join(english).split())
+for name, score in rules.items():
+    print(f"{name:6}", *(f"{made}:{n}" for made, n in learn_by(score, text, 12)))
+# On pairs whose letters hardly occur otherwise, however rare they are.
+
+# %% [markdown]
 # ## Summary
 #
 # 1. No list of words is long enough; letters make texts too long. Subwords are short where the text is unusual.
 # 2. Byte pair encoding merges the most frequent pair of neighbours again and again, and reads by merging in that order.
 # 3. Starting from the 256 bytes, nothing is unknown and decoding gives back every text exactly.
 # 4. WordPiece takes the longest piece first, marks continuations with `##`, and, as published, learns by likelihood,
-#    not by count.
+#    not by count. Unigram takes the likeliest spelling.
 # 5. Pieces follow the text they were learned on: rare words, other languages and numbers pay with more tokens.
 #
 # **Homework 3**, questions 1 and 2, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
@@ -848,6 +1047,12 @@ except ValueError as error:
 # - Mike Schuster and Kaisuke Nakajima (2012). *Japanese and Korean voice search.* ICASSP. Section 3.
 # - Yonghui Wu et al. (2016). *Google's neural machine translation system: bridging the gap between human and machine
 #   translation.* Section 4.1.
+# - Taku Kudo (2018). *Subword regularization: improving neural network translation models with multiple subword
+#   candidates.* ACL. Unigram.
+# - Taku Kudo and John Richardson (2018). *SentencePiece: a simple and language independent subword tokenizer and
+#   detokenizer for neural text processing.* EMNLP, demonstrations.
+# - Ivan Provilkov, Dmitrii Emelianenko and Elena Voita (2020). *BPE-dropout: simple and effective subword
+#   regularization.* ACL.
 # - Alec Radford et al. (2019). *Language models are unsupervised multitask learners.* OpenAI. Section 2.2.
 # - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of deep bidirectional
 #   Transformers for language understanding.* NAACL.

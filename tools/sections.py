@@ -20,8 +20,8 @@ from myst_parser.mdit_to_docutils.base import default_slugify
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "lectures_lib" / "data" / "sections.jsonl"
 LEAST, MOST = 35, 75  # words of a section that are kept: whole sentences until there are so many, and never more than that
-LEFT_OUT = {"References", "Summary"}
-NOT_ABOUT_THE_SUBJECT = re.compile(r"^(After this chapter you can|Time about|You need)")
+LEFT_OUT = {"Exercises", "References", "Summary"}
+NOT_ABOUT_THE_SUBJECT = re.compile(r"^(After this chapter you can|Time about|You need|Predict\.)")
 GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "lambda": "λ", "mu": "μ", "sigma": "σ", "theta": "θ"}
 MACROS = {r"\sqrt": "√", r"\times": "×", r"\cdot": "·", r"\dots": "…", r"\ldots": "…", r"\to": "→", r"\le": "≤", r"\ge": "≥", r"\sum": "Σ"}
 
@@ -38,9 +38,11 @@ def sections(twin: Path) -> list[dict[str, str]]:
     tokens = parser.parse(markdown)
     found: list[dict[str, str]] = []
     slugs: set[str] = set()
-    chapter, texts = "", []
+    chapter, texts, hidden = "", [], False
     for before, token in zip([None, *tokens], tokens, strict=False):
-        if token.type != "inline":
+        if token.type == "html_block":
+            hidden = "<details" in token.content or (hidden and "</details" not in token.content)
+        if token.type != "inline" or hidden:
             continue
         if before.type == "heading_open":
             slug = _unique(default_slugify(_title(token)), slugs)
