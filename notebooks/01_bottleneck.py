@@ -92,9 +92,9 @@ from lectures_lib.show.stepper import Stepper, join, part, pieces
 # %% [markdown]
 # ## Lists in two languages
 #
-# Our sentences are lists of one to four numbers below 1,000, in English and German words. They are made by a program,
-# so there are as many as we like, every translation is right, and the length is ours to choose. No list that is used
-# for testing was in training.
+# Our sentences are lists of one to four numbers (and, for one test, five) below 1,000, in English and German words.
+# They are made by a program, so there are as many as we like, every translation is right, and the length is ours to
+# choose. No list that is used for testing was in training.
 
 
 # %%
@@ -467,7 +467,7 @@ for name, numbers in by_hand(torch.tensor([0.0, 2.0])).items():
     print(f"{name:8}", [f"{number:.2f}" for number in numbers])
 
 # %% [markdown]
-# **Predict.** The decoder has written "fünf", and its state has moved on to $s = (2, 0)$. Which word gets the most
+# **Predict.** The decoder has written "fünf und", and its state has moved on to $s = (2, 0)$. Which word gets the most
 # attention now, "twenty", "five" or the comma?
 #
 # <details><summary>Answer</summary>
@@ -509,8 +509,8 @@ class Look(nn.Module):
 
 # %% [markdown]
 # In Bahdanau's decoder the look comes first. It scores with the old state; then the GRU reads the word and the context
-# side by side. Before the output, context and new state are mixed once more. So there is one look for every word that
-# is *written*; while the encoder reads, nothing looks anywhere.
+# side by side. Before the output, our decoder mixes context and new state once more (his is a little different). So
+# there is one look for every word that is *written*; while the encoder reads, nothing looks anywhere.
 
 
 # %%
@@ -557,7 +557,7 @@ assert_close(
 # Few: 0.08<!-- rnn_attention: additive/exact/5/mean .2f --> on average over four seeds, 0.13<!-- rnn_attention:
 # additive/exact/5/max .2f --> at best. "Nearly all" is tempting, for the model knows every word that is needed, and it
 # may look at all of them. The vector was one obstacle. Going beyond what was trained is another, and attention does not
-# remove it; no model in our experiments went beyond.
+# remove it: no model in our experiments came near what it does on lists of four.
 #
 # </details>
 
@@ -682,7 +682,7 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # %% [markdown]
 # Over four seeds: 1.00<!-- rnn_attention: additive/alignment/und/mean .2f --> of the "und", which have two right words,
 # and 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> of the others, where the blind rule has 0.48. So the
-# model has learned something about where to look, and nobody taught it. It is also far from all. Three likely reasons,
+# model has learned something about where to look, and nobody taught it. It is also far from all. Some likely reasons,
 # and none of them is a defect:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "hundred" knows of the "seven"
@@ -733,10 +733,10 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 #
 # ## What goes wrong: looking at the padding
 #
-# Since June 2023 the best-known tutorial on this subject, PyTorch's own, trains on batches filled up with zeros, and
-# its attention has no mask ([issue 2840](https://github.com/pytorch/tutorials/issues/2840) is about the padding).
-# Everything runs and the loss falls. Let us forget the mask in our trained model. Single numbers are translated in a
-# batch with one very long list, of twenty numbers, so that most of each row is padding.
+# Since June 2023 a much-used tutorial, PyTorch's own, trains on batches filled up with zeros; its attention, too, has
+# no mask ([issue 2840](https://github.com/pytorch/tutorials/issues/2840) is about the padding). Everything runs and the
+# loss falls. Let us forget the mask in our trained model. Single numbers are translated in a batch with one very long
+# sentence, five lists of four run together, so that most of each row is padding.
 
 # %% [markdown]
 # **Predict.** At a padded place the encoder's state is zero. With the mask the model gets nearly all single numbers

@@ -8,9 +8,9 @@
 # carrying: to understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
 # The picture below was measured, not drawn. MiniLM, a small published language model, runs the function that you will
-# write in this chapter at 72 places, its **attention heads**; this is one of them. It reads **tokens**: words, pieces of
-# words and signs, with `[CLS]` and `[SEP]` around every sentence. Point at "it", or tap it, or move there with the
-# arrow keys.
+# write in this chapter at 72 places, its **attention heads**; this is one of them. It reads **tokens**: words, pieces
+# of words and punctuation marks, with `[CLS]` and `[SEP]` around every sentence. Point at "it", or tap it, or move
+# there with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -67,6 +67,7 @@ import math
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from lectures_lib.blocks.attention import fused_attention
 from lectures_lib.show import plots
@@ -314,9 +315,9 @@ sharpness
 
 # %% [markdown]
 # (In a running notebook, `sharpness.live()` lets the kernel draw it.) A sharp softmax would do no harm in itself;
-# perhaps the word *should* look at one other word only. The harm is that next to nothing comes back through it to learn
-# from. The derivative of a weight $w_i$ by its own score is $w_i (1 - w_i)$, by the score of another key $-w_i w_j$. If
-# one weight is nearly 1 and the others are nearly 0, all these products are nearly 0.
+# perhaps the word *should* look at one other word only. The harm is that almost no gradient passes back through it. The
+# derivative of a weight $w_i$ by its own score is $w_i (1 - w_i)$, by the score of another key $-w_i w_j$. If one
+# weight is nearly 1 and the others are nearly 0, all these products are nearly 0.
 
 # %% [markdown]
 # **Predict.** With the scores 14 and 12 the first weight is 0.88, and its derivative $0.88 \cdot 0.12 \approx 0.1$. How
@@ -388,7 +389,7 @@ assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 # - **Padding.** Sentences of different lengths travel in one rectangular batch; the short ones are filled up with
 #   **padding** that carries no meaning.
 #
-# In this book a mask is a table of booleans, and `True` always means *may attend*. Either kind is one line.
+# In this book a mask is a table of booleans, and `True` always means *may attend*. Each kind takes one line of code.
 
 
 # %%
@@ -437,10 +438,22 @@ for forbidden in (-math.inf, 0.0):
 draw("attention_steps")
 
 # %% [markdown]
-# Below, the numbers of our example are yours to change: type in a box, or use the arrow keys. Three things to try.
-# What query must "dog" have to look at nothing but itself? How large must a query grow until the division by
-# $\sqrt{d_k}$ no longer matters? And with the future hidden, which word's output can you not change, whatever you do to
-# the other two words?
+# Below, the numbers of the section before last (two numbers a key, no mask) are yours to change: type in a box, or use
+# the arrow keys. Three things to try.
+#
+# 1. What query must "dog" have to look at nothing but itself?
+# 2. How large must the query of "bites" grow until the division by $\sqrt{d_k}$ no longer shows?
+# 3. With the future hidden: which word's output can you not change, whatever you do to the other two words?
+#
+# <details><summary>Answers</summary>
+#
+# 1. There is none. "dog" and "man" have the same key, (1, 0), and so the same score from every query. You have to change
+#    a *key*; a query alone cannot tell apart what looks the same.
+# 2. With (10, 0) the nouns lead by 10, or by 7 after the division: either way the verb's share is below 0.001, and 0.50,
+#    0.00, 0.50 is shown. Dividing matters where scores are close.
+# 3. That of "dog", the first: it sees nothing but itself, and its output is its own value.
+#
+# </details>
 
 # %% tags=["hide-input"]
 AttentionLab(X @ W_Q, X @ W_K, X @ W_V, words, title="dog bites man, with your numbers")
@@ -450,9 +463,9 @@ ours_in_the_page = AttentionLab(X @ W_Q, X @ W_K, X @ W_V, words).weights()
 torch.testing.assert_close(ours_in_the_page, weights.double(), rtol=0, atol=1e-6)
 
 # %% [markdown]
-# And here it is in code, as the later chapters import it. The weights are the second and the third of our four lines
-# with a mask between them. `transpose(-2, -1)` in place of `.T` lets other dimensions stand in front, such as the
-# sentences of a batch.
+# And here it is in code, as the later chapters import it. `attention_weights` is lines two and three of our four, with
+# a mask between them. `transpose(-2, -1)` in place of `.T` lets other dimensions stand in front, such as the sentences
+# of a batch.
 
 
 # %%
@@ -478,13 +491,12 @@ def scaled_dot_product_attention(Q, K, V, mask=None, dropout=0.0):
 # whole batch. So the function uses the lowest number there is instead of $-\infty$, and afterwards takes the forbidden
 # shares away. The rule of this book: **a query that may look at nothing receives zeros.**
 #
-# PyTorch has the same function with a **fused** kernel, one that goes from the scores to the output without ever
-# storing the $n \times n$ table. Our models call that one, by the name `fused_attention`; at 1,024 words it was
+# PyTorch has the same function with a **fused** kernel, one that goes from Q, K and V to the output, block by block, without ever storing the $n \times n$ table. Our models call that one, by the name `fused_attention`; at 1,024 words it was
 # 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the two functions above, on two CPU
 # cores ([results](../book/results.md)). Do all of them agree? Largest differences, for five words of random numbers:
 
 # %% tags=["atol=1e-6"]
-X = torch.randn(5, 6)
+dog_bites_man, X = X, torch.randn(5, 6)
 Q, K, V = X @ torch.randn(6, 4), X @ torch.randn(6, 4), X @ torch.randn(6, 3)
 ours = scaled_dot_product_attention(Q, K, V)
 others = {
@@ -501,6 +513,61 @@ for other in others.values():
 nothing = torch.zeros(5, 5, dtype=torch.bool)
 assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
 assert (fused_attention(Q, K, V, nothing) == 0).all()
+
+# %% tags=["remove-cell"]
+chance = torch.get_rng_state()
+
+# %% [markdown]
+# ### As a layer
+#
+# Our three matrices were chosen by hand. In a model they are learned, so they become the weights of three linear layers,
+# and the whole is a module that one can put into a network:
+
+
+# %%
+class SelfAttention(nn.Module):
+    """One head. X (n, d_model) → (n, d_v)"""
+
+    def __init__(self, d_model, d_k, d_v):
+        super().__init__()
+        self.W_Q = nn.Linear(d_model, d_k, bias=False)
+        self.W_K = nn.Linear(d_model, d_k, bias=False)
+        self.W_V = nn.Linear(d_model, d_v, bias=False)
+
+    def forward(self, X, mask=None):
+        Q, K, V = self.W_Q(X), self.W_K(X), self.W_V(X)
+        return scaled_dot_product_attention(Q, K, V, mask)
+
+
+layer = SelfAttention(d_model=4, d_k=2, d_v=3)
+print("parameters:", [tuple(matrix.shape) for matrix in layer.parameters()])
+with torch.no_grad():  # our matrices; nn.Linear keeps its matrix transposed
+    for linear, matrix in zip(layer.children(), (W_Q, W_K, W_V), strict=True):
+        linear.weight.copy_(matrix.T)
+print("dog bites man, once more\n", layer(dog_bites_man).detach())
+
+# %% tags=["remove-cell"]
+torch.testing.assert_close(layer(dog_bites_man), Z)
+torch.set_rng_state(
+    chance
+)  # what is drawn below does not depend on the layer's first weights
+
+# %% [markdown]
+# The next chapter puts several of these side by side. It takes the attention itself, without the three matrices, as a
+# module of its own: then it has a name in the model, and one can look at what it does there.
+
+
+# %%
+class DotProductAttention(nn.Module):
+    """`fused_attention`, with dropout while training; no parameters."""
+
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = dropout
+
+    def forward(self, Q, K, V, mask=None):
+        return fused_attention(Q, K, V, mask, self.dropout if self.training else 0.0)
+
 
 # %% [markdown]
 # ## What self-attention cannot see

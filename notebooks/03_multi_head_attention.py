@@ -492,7 +492,7 @@ assert_close(summed, Z)
 
 # %% [markdown]
 # Each head writes its own contribution, $d_{model}$ wide, and the contributions are *added*. So a head can be taken
-# out, simply by leaving its summand away, as exercise 4 does.
+# out, simply by leaving out its term of the sum, as exercise 4 does.
 #
 # ## Real heads
 #
@@ -522,7 +522,7 @@ print(
 assert max(in_weights, in_vectors) < 1e-5
 
 # %% [markdown]
-# What do the 72 do all day? One thing can be counted at once: how much attention goes to `[CLS]`, the token in front of
+# What do the 72 heads do? One thing can be counted at once: how much attention goes to `[CLS]`, the token in front of
 # the sentence, which has no meaning of its own.
 
 # %% [markdown]
@@ -565,7 +565,7 @@ for name, factor in {"right": 1.0, "√8 times too small": 1 / math.sqrt(8)}.ite
 
 # %% [markdown]
 # **The opposite mask.** In this book `True` means *may attend*, as in `F.scaled_dot_product_attention`. In
-# `nn.MultiheadAttention`, a few lines away in the same documentation, `True` means *may not*.
+# `nn.MultiheadAttention`, in the same library, `True` means *may not*.
 
 # %% [markdown]
 # **Predict.** We hand our causal mask for five words to `nn.MultiheadAttention`. Which outputs are `nan`: none,
@@ -574,8 +574,8 @@ for name, factor in {"right": 1.0, "√8 times too small": 1 / math.sqrt(8)}.ite
 # <details><summary>Answer</summary>
 #
 # The last. Read the other way round, the mask lets every word see the future and nothing else, and the last word has no
-# future: its softmax runs over nothing. "The first" is the one that our convention would leave nearly empty, but it
-# sees itself.
+# future: its softmax runs over nothing. "The first" is tempting because in our convention it sees least, itself alone.
+# Read the other way round it sees most: all four others.
 #
 # </details>
 
@@ -704,8 +704,7 @@ for kind in (MultiHeadAttention, MultiQueryAttention):
 # 2. With $d_k = d_{model} / h$ the number of heads does not change the number of parameters, $4\, d_{model}^2$.
 # 3. The h projections are slices of one matrix; cut with `view`, then `transpose`, never `view` alone.
 # 4. Masks broadcast over heads; a sentence must get the same output alone and in a batch.
-# 5. $W^O$ adds up what the heads write. Some heads of a real model can be named; in MiniLM, about half of all attention
-#    in the middle layers rests on a token without meaning.
+# 5. $W^O$ adds up what the heads write. Some heads of a real model can be named; in MiniLM, on our one sentence, about half of all attention in the middle layers rests on a token without meaning.
 #
 # **Homework 1**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #

@@ -63,10 +63,10 @@ from lectures_lib.show.frames import Frames
 # otherwise unchanged. So whatever the model says about a digit depends on that digit and on *which* others are there,
 # never on where they stand.
 #
-# Take our number, 4 0 7 1 1 9 2 6. Which digit belongs in the place of the 4, at the very front? The model knows that
-# 0 7 1 1 9 2 6 are around somewhere. Each of the seven is equally likely to be the last one, but 1 occurs twice.
-# So the best guess is 1, which is right in 2 cases of 7. For any string, the best one can do is to name the most
-# frequent of the others.
+# Take our number, 4 0 7 1 1 9 2 6. Which digit belongs in the place of the 4, at the very front? The model knows that 0
+# 7 1 1 9 2 6 are around somewhere. Each of the seven is equally likely to be the last one, but 1 occurs twice. So the
+# best guess is 1, which is right in 2 cases of 7. For any string of even length, the best one can do is to name the
+# most frequent of the others (in an odd one, the middle digit stays where it is).
 
 # %% [markdown]
 # **Predict.** For strings of 8 random digits, this succeeds in 32 % of the cases on average. And for strings of 12: in more
@@ -508,15 +508,15 @@ plt.show()
 # that they let a model generalise to longer texts.
 
 # %% [markdown]
-# **Predict.** All three readers were trained on 8 digits. Now they get 12, where a blind reader can reach 27 %. What share do
-# the two that know the places get right: nearly all, about two thirds (8 of 12), about 27 %, or less than that?
+# **Predict.** All three readers were trained on 8 digits. Now they get 12, where a blind reader can reach 27 %. What share do the two that have positions get right: nearly all, about two thirds (8 of 12), about 27 %, or less than that?
 #
 # <details><summary>Answer</summary>
 #
-# Less than that: about 15 %. Those that know the places do *worse* than the blind one, which still names the most frequent
-# digit. They turn the first eight digits round, as if the string ended there, and so put nearly everything into the wrong
-# place. "Eight of twelve" is tempting, but the first digit written must be the twelfth that was read, and in training the
-# twelfth place was never filled. Having a vector for a position is not the same as having learned what to do there.
+# Less than that: about 15 %. Those that have positions do *worse* than the blind one, which still names the most
+# frequent digit. They turn the first eight digits round, as if the string ended there, and so put nearly everything
+# into the wrong place. "Eight of twelve" is tempting, but the first digit written must be the twelfth that was read,
+# and in training the twelfth place was never filled: the learned table has a row for it, with the random numbers of the
+# first day. Having a vector for a position is not the same as having learned what to do there.
 #
 # </details>
 
@@ -603,26 +603,26 @@ halves = torch.cat([PE[:, 0::2], PE[:, 1::2]], dim=1)
 products = (halves @ halves.T - PE @ PE.T).abs().max()
 print(f"vectors differ by up to      {(halves - PE).abs().max():.1f}")
 print(f"dot products differ by up to {products:.2f}")
-# A fixed shuffling of dimensions: a model trained from scratch learns the same with
-# it. But load weights of one kind into code of the other, and nearly all dimensions
-# have changed places. (The Marian translation models of chapter 9 have halves.)
+# A fixed shuffling of dimensions: a model trained from scratch learns the same with it. But load weights of one kind
+# into code of the other, and nearly all dimensions have changed places. (The Marian translation models of chapter 8
+# have halves.)
 
 # %% [markdown]
-# **3. Three digits, exactly.** For strings of 3 digits, the blind reader's best score needs no simulation: go through all
-# 1,000 strings. What is it? Then check by hand.
+# **3. Four digits, exactly.** For strings of 4 digits, the blind reader's best score needs no simulation: go through all
+# 10,000 strings. What is it? Then check by hand.
 
 # %% tags=["hide-cell"]
 # Solution 3
 right = total = 0
-for number in range(1000):
-    string = f"{number:03}"
-    for place in range(3):
+for number in range(10_000):
+    string = f"{number:04}"
+    for place in range(4):
         others = string[:place] + string[place + 1 :]
         right += max(others.count(digit) for digit in others)
         total += len(others)
 print(f"{right} of {total}: {right / total:.2f}")
-# By hand: the two others are equal in 1 case of 10, and then the guess is right;
-# else it is right in 1 case of 2. 0.1 + 0.9 / 2 = 0.55.
+# By hand: the three others are all different in 0.72 of the cases (right in 1 of 3),
+# two are equal in 0.27 (2 of 3), all three in 0.01: 0.24 + 0.18 + 0.01 = 0.43.
 
 # %% [markdown]
 # **4. Build it: a head that looks back.** Make queries and keys from position vectors alone, so that each position attends

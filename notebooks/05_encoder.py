@@ -124,7 +124,7 @@ plt.show()
 
 # %% [markdown]
 # **Predict.** Every layer of MiniLM has two halves: attention, and a feed-forward network that works on each word by
-# itself. Around each half there is one plus sign. Which of the two keeps the words apart? (We measure the mean cosine of
+# itself. Around each half there is one plus sign. Which of the two plus signs keeps the words apart? (We measure the mean cosine of
 # two different words after six layers. As published, it is about 0.4; where all words are the same, it is 1.)
 #
 # <details><summary>Answer</summary>
@@ -211,7 +211,8 @@ for layer in range(4):
 #
 # Here are 48 untrained feed-forward layers (we shall soon see what is in them). Their first numbers are drawn in two
 # ways: one made for layers in general (Glorot and Bengio, 2010), and one made for a layer that sets about half of its
-# inner numbers to zero, as these do, so that the matrix behind it starts with twice the variance (He et al., 2015).
+# inner numbers to zero, as these do, so that the second matrix, $W_2$, starts with twice the variance (He et al.,
+# 2015).
 
 
 # %%
@@ -251,9 +252,9 @@ def gradients(start, residual, normalise, depth=48, d_model=64):
 # <details><summary>Answer</summary>
 #
 # Less than a billionth with Glorot's, about as large with He's. Without a way around everything hangs on the first numbers:
-# with Glorot's, the gradient shrinks a little in each of the 48, and the factors multiply; with He's, made for just this kind
+# with Glorot's, the gradient is nearly halved in each of the 48, and the factors multiply; with He's, made for just this kind
 # of layer, it hardly shrinks. It is tempting
-# to conclude that no deep stack can be trained without residuals; the second column says otherwise. But with the sum
+# to conclude that no deep stack can be trained without residuals; the second column shows that the size of the gradient, at least, does not forbid it. But with the sum
 # *and* a normalisation (last row) the size stays within a factor of ten for both, and nobody has to find the right numbers
 # first. The sum alone makes the gradient grow with either.
 #
@@ -363,14 +364,14 @@ plt.show()
 # position and feature.)
 
 # %% [markdown]
-# **Predict.** Why did the Transformer take the left panel? Put the same sentence into two batches, beside other sentences
-# each time. By how much do its normalised vectors change with LayerNorm, and with BatchNorm?
+# **Predict.** Put the same sentence into two batches, beside other sentences each time; in the second batch, the others have numbers that are larger by 3. By how much do its normalised vectors change with LayerNorm, and with BatchNorm?
 #
 # <details><summary>Answer</summary>
 #
-# With LayerNorm not at all: the mean is the word's own. With BatchNorm by about as much as the numbers are large, which
-# is 1 after normalising: the neighbours, and how much padding they bring, are part of the mean. It is tempting to think
-# that a sentence cannot feel its neighbours, since they are separate examples; in a batch norm they share their statistics.
+# With LayerNorm not at all: the mean is the word's own. With BatchNorm by about 1, for our new neighbours are quite
+# unlike the old ones: their mean is 3, not 0; with neighbours of the same kind it would be less: the neighbours, and
+# how much padding they bring, are part of the mean. It is tempting to think that a sentence cannot feel its neighbours,
+# since they are separate examples; in a batch norm they share their statistics.
 #
 # </details>
 
@@ -556,10 +557,10 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # pre-norm nothing shortens the stream. Each block adds something, the length grows, and later blocks change the vectors
 # by ever smaller proportions; their gradients shrink accordingly.
 #
-# Does it matter? Post-norm Transformers are known to fail unless the learning rate starts tiny and is **warmed up** over
-# the first steps; pre-norm ones can do without. Xiong et al. (2020) blamed post-norm's large gradients in the last blocks.
-# We gave two and six blocks of each kind the task of chapter 4, eight digits to be written backwards: 300 steps of
-# Adam at a rate of 0.001, which it has at once or reaches in the first 100 steps. Share of right digits, mean of
+# Does it matter? Deep post-norm Transformers often fail unless the learning rate starts tiny and is **warmed up** over
+# the first steps; pre-norm ones can do without. Xiong et al. (2020) blamed post-norm's large gradients in the last
+# blocks. We gave two and six blocks of each kind the task of chapter 4, eight digits to be written backwards: 300 steps
+# of Adam at a rate of 0.001, which it has at once or reaches in the first 100 steps. Share of right digits, mean of
 # three seeds ([results](../book/results.md)):
 #
 # | | two blocks, at once | two, warmed up | six blocks, at once | six, warmed up |
@@ -717,9 +718,9 @@ class Encoder(nn.Module):
 #
 # <details><summary>Answer</summary>
 #
-# The feed-forward layer, by a factor of two. Four matrices sound like more than two, but with $d_{\text{ff}} = 4d$ the two
-# are four times as large: $8d^2$ against $4d^2$. Two thirds of an encoder's parameters are in its feed-forward layers. They
-# get less attention, so to speak, than they deserve.
+# The feed-forward layer, by a factor of two. Four matrices sound like more than two, but with $d_{\text{ff}} = 4d$ the
+# two are four times as large: $8d^2$ against $4d^2$. Two thirds of the parameters of an encoder's blocks are in their
+# feed-forward layers. They get less attention, so to speak, than they deserve.
 #
 # </details>
 
@@ -749,7 +750,7 @@ print(f"{'six blocks, counted':19} {sum(p.numel() for p in encoder.parameters())
 # | recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ |
 # | convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
 #
-# (The logarithm is for convolutions with growing gaps; without gaps it is $n/k$.) The second column made the Transformer:
+# (The logarithm is for convolutions with growing gaps; without gaps it is $n/k$.) The second column is the reason for the Transformer:
 # the words of a recurrent network have to wait for each other. For one sentence of 128 words, forward and backward, a GRU
 # took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long as attention on two CPU
 # cores ([chapter 1](01_bottleneck.ipynb)). The convolution's words do not wait either. At 512 words it took
@@ -845,7 +846,7 @@ for name, shape in {"over each word": (8,), "over the sentence": (5, 8)}.items()
 #
 # ### Dropout that stays on
 #
-# A model fresh from training, asked twice for the same sentence:
+# A model in training mode, asked twice for the same input:
 
 # %% tags=["rtol=0.5"]
 model = Encoder(2, 16, 4, 64, dropout=0.1)

@@ -2,9 +2,9 @@
 # # The decoder
 #
 # People write *july 20, 1969* or *20 july 1969*; computers want `1969-07-20`. To get from one to the other you read the
-# whole date and then write one character after another. Before each character you look twice: at what you have written so
-# far, and at the place in the original that matters now. At the end of this chapter a model of fewer than 90,000
-# parameters learns to do this from examples alone.
+# whole date and then write one character after another. Before each character you look at two things: at what you have
+# written so far, and at the place in the original that matters now. At the end of this chapter a model of fewer than
+# 90,000 parameters learns to do this from examples alone.
 #
 # The encoder of [chapter 5](05_encoder.ipynb) does the reading. The **decoder** does the writing. Together they are the
 # Transformer of 2017, and this is its map.
@@ -66,6 +66,7 @@ from lectures_lib.blocks.positions import SinusoidalPositions, sinusoidal_positi
 from lectures_lib.blocks.recording import record
 from lectures_lib.models.transformer import TransformerConfig, shift_right
 from lectures_lib.show import plots
+from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 
 # %% [markdown]
 # ## Writing, and learning to write
@@ -88,11 +89,11 @@ from lectures_lib.show import plots
 #
 # <details><summary>Answer</summary>
 #
-# For one block, yes: the last character may see all the others anyway, so its mask hides nothing. For two blocks, no, and
-# the difference is not small. The second block reads what the first made of *all* the characters so far. Without a mask,
-# the first block lets `1` look at the `9` after it, which it could not do when everything was computed at once. It is
-# tempting to say that a mask is needed only where there is a future; but every character has one, namely the characters
-# written after it.
+# For one block, yes: the last character may see all the others anyway, so its mask hides nothing. For two blocks, no,
+# and it is 0.07, where the numbers are about 1: no rounding error. The second block reads what the first made of *all*
+# the characters so far. Without a mask, the first block lets `1` look at the `9` after it, which it could not do when
+# everything was computed at once. It is tempting to say that a mask is needed only where there is a future; but every
+# character has one, namely the characters written after it.
 #
 # </details>
 
@@ -303,9 +304,9 @@ def decode(row):
 # <details><summary>Answer</summary>
 #
 # Eleven, and the end token is not among them. With twelve read and eleven to predict, the last one read would ask "what
-# comes after the end?", and there is no answer. When the target moves to the right, its last place falls off, and that is
-# where the end token stands. The end token is predicted, never read. It is tempting to keep it, and one finds descriptions
-# in which it is appended to the decoder's input as well.
+# comes after the end?", and there is no answer. When the target moves to the right, its last character drops out, and
+# that is where the end token stands. The end token is predicted, never read. It is tempting to keep it, and one finds
+# descriptions in which it is appended to the decoder's input as well.
 #
 # </details>
 
@@ -333,18 +334,18 @@ draw("shift")
 #
 # ## The whole Transformer
 #
-# What is left is the two ends. At the bottom, source and target need token vectors and positions. At the top, the
-# decoder's vector must be turned into one score for each token of the vocabulary. That takes a matrix with a row for each
-# token, and there is such a matrix already: the one of the token vectors. The paper uses the same matrix $E$ three times
-# (**tied embeddings**): for the source, for the target and, transposed, for the scores. A token is likely next if its own
-# vector fits the decoder's:
+# What is left are the input and the output. At the bottom, source and target need token vectors and positions. At the
+# top, the decoder's vector must be turned into one score for each token of the vocabulary. That takes a matrix with a
+# row for each token, and there is such a matrix already: the one of the token vectors. The paper uses the same matrix
+# $E$ three times (**tied embeddings**): for the source, for the target and, transposed, for the scores. A token is
+# likely next if its own vector fits the decoder's:
 #
 # $$\text{scores} = X_{\text{decoder}}\, E^\top + b.$$
 #
 # (The bias $b$ is common in code; the paper does not mention one.) For these scores to start at a sensible size, each
-# token's vector starts about 1 long. A sinusoidal position is longer than that, and [chapter 4](04_order.ipynb) showed what
-# happens when one of two summands drowns the other. The paper multiplies the token's vector by $\sqrt{d_{\text{model}}}$
-# when it comes in. It gives no reason; this may be it.
+# token's vector starts with length about 1. A sinusoidal position is longer than that, and [chapter 4](04_order.ipynb)
+# showed what happens when one of two summands drowns the other. The paper multiplies the token's vector by
+# $\sqrt{d_{\text{model}}}$ when it comes in. It gives no reason; this may be it.
 
 # %% tags=["atol=0.15"]
 words = TokenEmbedding(vocab_size=1000, d_model=512).weight
@@ -358,7 +359,7 @@ print(f"the token times √512  {(math.sqrt(512) * words).norm(dim=-1).mean():.1
 
 # %%
 class Transformer(nn.Module):
-    """Scores of every target token's successor, given the source and the tokens so far."""
+    """Scores for the next token at every target position, given the source and the tokens so far."""
 
     def __init__(self, config):
         super().__init__()
@@ -499,6 +500,7 @@ hidden = torchs(
     src_key_padding_mask=padding,
     memory_key_padding_mask=padding,
 )
+E = model.embedding.weight  # the same matrix at both ends
 theirs = hidden @ E.T + model.output_bias
 
 
@@ -645,6 +647,46 @@ text = "july 20, 1969"
 print(text, "→", decode(write(model, *encode([text.lower()]))[0]))
 
 # %% [markdown]
+# And step by step, so that one can watch it write. Above stands what it reads, darker where its cross-attention is
+# (mean of the four heads); below, what it has written and its four likeliest next characters. Go through it with the
+# arrow keys. When is it unsure?
+
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+@torch.no_grad()
+def watch(model, text):
+    """One frame for each character that the model writes."""
+    texts, lengths = encode([text])
+    written = write(model, texts, lengths)
+    with record(model) as recorded:  # all steps at once: the mask makes it the same
+        logits = model(texts, shifted(written), lengths)[0]
+    looks = recorded["decoder.blocks.0.cross_attention.weights"][0].mean(dim=0)
+    line, frames, labels = decode(written[0]), [], []
+    for i, shares in enumerate(logits.softmax(dim=-1)):
+        best = shares.topk(4)
+        names = [decode(token[None]) for token in best.indices]
+        likely = dict(zip(names, best.values.clamp(max=1).tolist(), strict=True))
+        shades = looks[i, : len(text)].clamp(0, 1).tolist()
+        said = pieces(list(line[: i + 1]), marked=[i])
+        frame = [
+            part("It reads", pieces(list(text), shades=shades)),
+            part("It has written", said),
+            part("The next character", bars(likely, marked=[line[i]])),
+        ]
+        frames.append(join(*frame))
+        labels.append(f"Character {i + 1} of {len(line)}: {line[i]}")
+    alt = "The trained model writes a date, character by character."
+    return Stepper(frames, "From a date to a date", labels, alt)
+
+
+watch(model, "july 20, 1969")
+
+# %% tags=["remove-cell"]
+watched = watch(model, "july 20, 1969")
+assert len(watched.frames) == 11
+assert watched.labels[-1].endswith(": .")
+
+# %% [markdown]
 # **Predict.** Every year in training lay between 1900 and 2099. Now we take the unseen days two hundred years back:
 # `10 may 1765`, say. What share of these dates will the model write without a mistake? And how often will month and day
 # be right?
@@ -652,8 +694,8 @@ print(text, "→", decode(write(model, *encode([text.lower()]))[0]))
 # <details><summary>Answer</summary>
 #
 # Hardly any date, and nearly all months and days. It is tempting to say that the model has learned to copy the year's
-# digits, and a digit is a digit. But in training every answer began with 19 or 20, and the model learned that as well: the
-# year 1765 comes out as one in the 20th or 21st century. It learns whatever is true of its examples, whether we meant
+# digits, and a digit is a digit. But in training every answer began with 19 or 20, and the model learned that as well:
+# a year like 1765 is not among them (run `watch` on it). It learns whatever is true of its examples, whether we meant
 # it or not.
 #
 # </details>
@@ -863,11 +905,11 @@ for config in (TransformerConfig.BASE, TransformerConfig.BIG):
     with torch.device("meta"):  # shapes only: nothing is stored
         counted = sum(p.numel() for p in Transformer(config).parameters())
     parts |= {"together": sum(parts.values()), "counted in ours": counted}
-    for part, n in parts.items():
-        rows.setdefault(part, []).append(n / 1e6)
+    for what, n in parts.items():
+        rows.setdefault(what, []).append(n / 1e6)
 print("millions           base      big")
-for part, (base, big) in rows.items():
-    print(f"{part:17} {base:5.2f} {big:8.2f}")
+for what, (base, big) in rows.items():
+    print(f"{what:17} {base:5.2f} {big:8.2f}")
 
 # %% [markdown]
 # We get 63.1 and 214.3 million: less than 65, more than 213. The published numbers are right to within three per cent,
@@ -937,12 +979,12 @@ def share_right(spell):
 kinds = {
     "july 20, 1969": lambda day: spellings(day)[1],
     "july 20 1969": lambda day: spellings(day)[1].replace(",", ""),
-    "1969 july 20": lambda day: f"{day.year} {spellings(day)[0][:-5]}",
+    "1969 july 20": lambda day: f"{day.year} {spellings(day)[1][:-6]}",
 }
 for name, spell in kinds.items():
     print(f"{name:14} right {share_right(spell):.2f}")
-# A comma less moves the year by one place, and the share drops. With the year in front,
-# nothing stands where it always stood, and hardly a date comes out right.
+# Without the comma the share drops: in training, a month in front always came with one.
+# And the year always stood last; in front, hardly a date comes out right.
 
 # %% [markdown]
 # **2. A decoder that looks nowhere.** Replace the cross-attention of the trained model by zeros and let it write all 1,000

@@ -310,7 +310,7 @@ for character in "eé漢🙂":
 # steps come before the pairs, and then we have it.
 #
 # **A character for each byte.** To print tokens, and to use `learn` as it stands, we show each byte as one visible character.
-# Letters stand for themselves. The 68 bytes that cannot be printed borrow the characters that follow the first 256 in
+# Printable bytes stand for themselves. The 68 bytes that cannot be printed borrow the characters that follow the first 256 in
 # Unicode: the space, which matters most, appears as `Ġ`.
 
 
@@ -498,7 +498,7 @@ assert gains[0] + gains[1] > 2 and gains[-1] < 0.3
 
 # %% [markdown]
 # The first merges do most of the work, because they are the most frequent pairs by construction: the first 144 save
-# more than two tokens a word, the last 1,500 less than a third of one. Why not go on for ever, towards whole words?
+# nearly three tokens a word, the last 1,500 about an eighth of one. Why not go on for ever, towards whole words?
 # Because every token costs a row of parameters. The base Transformer had a vocabulary of about 37,000 tokens (byte
 # pairs, shared by English and German) and 512 numbers for each: 19 of its 65 million parameters are that table. And the
 # rows of rare tokens are seldom trained.
@@ -541,9 +541,9 @@ ax.set(
 plt.show()
 
 # %% [markdown]
-# Byte pairs sit in the corner where one wants to be: a text hardly longer than in words, with a twenty-eighth of the
-# vocabulary, and nothing unknown. (The 32 unknown tokens of the joint vocabulary were pieces that occur in the English
-# half only.)
+# Byte pairs sit nearest to the corner where one wants to be: a text hardly longer than in words, with a twenty-eighth
+# of the vocabulary, and nothing unknown. (The 32 unknown tokens of the joint vocabulary were pieces that occur in the
+# English half only.)
 #
 # ## WordPiece, BERT's way
 #
@@ -683,11 +683,12 @@ for token, (start, end), segment in zip(
 #
 # ## Two languages, one vocabulary
 #
-# The experiment that made subwords famous translated from English to German (Sennrich, Haddow and Birch, 2016;
-# [their table](../book/published.md) of two phrases). Byte pairs put "Gesundheitsforschungsinstitute" together out of
-# pieces. And "asinine", which nobody translated, was copied in pieces, `as|in|ine`, as one does with names. Their
-# hundred million words are not here, but the mechanism fits on a page. We learn from twenty pairs of sentences written
-# for this book, in which "asinine" does not occur: once for each language separately, once for both together.
+# The experiment that made subwords famous translated from English to German (Sennrich, Haddow and Birch, 2016; [their
+# table](../book/published.md) of two phrases). Byte pairs put "Gesundheitsforschungsinstitute" together out of pieces.
+# And "asinine" was read as `as|in|ine`. No system translated it: the joint vocabulary made `As|in|in-|Situation` of it,
+# the separate one `A|in|line-|Situation`, and the word model copied it whole. Their hundred million words are not here,
+# but the mechanism fits on a page. We learn from twenty pairs of sentences written for this book, in which "asinine"
+# does not occur: once for each language separately, once for both together.
 
 # %% tags=["hide-input"]
 sentences = [
@@ -824,9 +825,9 @@ assert read["Chinese"].count("[UNK]") == 25
 # %% [markdown]
 # Twice as many tokens for French and German, four to five times as many for Russian and Greek. The *loss* in Chinese
 # comes from starting with characters in place of bytes. The *length* is no defect of WordPiece: the vocabulary was
-# learned on English, and for English it is excellent. But where a model is meant for everyone, the difference turns into
-# money, waiting time and room in a limited context, paid by those who write in the wrong script. Multilingual models
-# learn their vocabulary on a mixture in which small languages are counted more than once.
+# learned on English, and for English it is excellent. But where a model is meant for everyone, the difference turns
+# into money, waiting time and room in a limited context, paid by those whose language was rare in the training text.
+# Multilingual models learn their vocabulary on a mixture in which small languages are counted more than once.
 #
 # Numbers fare no better. Neighbours on the number line may look quite different:
 
@@ -835,8 +836,8 @@ for number in ("2021", "2022", "1000", "1001", "4096", "3.14159"):
     print(f"{number:8} {wordpiece.tokenize(number).tokens}")
 
 # %% [markdown]
-# The year 2021 is a token, and then the calendar ends: 2022 is a "202" with a 2 behind it. From such material a model is
-# expected to learn arithmetic.
+# The year 2021 is a token, and later years are not in the vocabulary: 2022 is a "202" with a 2 behind it. From such
+# material a model is expected to learn arithmetic.
 #
 # ## What goes wrong
 #

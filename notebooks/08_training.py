@@ -164,10 +164,10 @@ assert history.losses[0] > 3 and sum(history.losses[-10:]) / 10 < 0.02
 #
 # The model has read a source and the beginning of its translation, and gives each word of the vocabulary a score.
 # Say there are three words, the scores are 2, 1 and 0, and the first is right. The softmax makes them probabilities:
-# 0.67, 0.24 and 0.09. The **cross-entropy** loss is minus the logarithm of what the right word got: $-\ln 0.67 = 0.41$.
+# 0.67, 0.24 and 0.09. The **cross-entropy** loss is minus the logarithm of what the right word got: $-\ln 0.665 = 0.41$.
 
 # %% [markdown]
-# **Predict.** How should the scores change? What is the gradient of this loss at the right word's *score*: $-1/0.67 = -1.50$,
+# **Predict.** How should the scores change? What is the gradient of this loss at the right word's *score*: $-1/0.665 = -1.50$,
 # $-0.67$, or $-0.33$? And at the two wrong ones?
 #
 # <details><summary>Answer</summary>
@@ -236,7 +236,7 @@ for smoothing in (0.0, 0.1):
 
 # %% [markdown]
 # The gradient is still probability minus target. So it is zero when the probability *is* the target: the model is asked
-# to be 93 % sure, and is told off for 99.9 %.
+# to be 93 % sure, and is penalised for 99.9 %.
 
 # %% [markdown]
 # **Predict.** Take a vocabulary of 1,000 words. With $\epsilon = 0.1$, what is the *lowest* loss that any model can
@@ -355,8 +355,8 @@ print("ours and torch's after 50 steps: largest difference < 1e-5")
 # plain descent that is a pull of $\text{rate} \cdot \lambda w$. With Adam it is not: the pull goes through the division
 # too. **AdamW** (Loshchilov and Hutter, 2019) leaves the gradient alone and pulls the weight itself.
 #
-# To see it bare, let the gradients be noise around 0, so that nothing is learned and the mean of many weights is moved
-# by the decay alone: 500 weights with noise of size 10, and 500 with noise of size 0.1.
+# To see the decay alone, let the gradients be noise around 0, so that nothing is learned and the mean of many weights
+# is moved by the decay alone: 500 weights with noise of size 10, and 500 with noise of size 0.1.
 
 # %% [markdown]
 # **Predict.** After 1,000 steps at a rate of 0.001 with $\lambda = 0.1$, which weights have decayed more under L2 in Adam, the
@@ -467,14 +467,15 @@ assert all(ours(step) == theirs(step) for step in range(700))
 #
 # ### Clipping
 #
-# Now and then a batch gives a gradient that is far longer than all others, and the step it causes undoes the work of
-# many. **Clipping** shortens such a gradient and keeps its direction: (3, 4) has length 5, and clipped to 1 it is
-# (0.6, 0.8). In PyTorch that is `nn.utils.clip_grad_norm_`.
+# Now and then a batch gives a gradient that is far longer than all others. In plain descent, the step it causes undoes
+# the work of many; in Adam it swamps both running means, and the next steps follow this one batch. **Clipping**
+# shortens such a gradient and keeps its direction: (3, 4) has length 5, and clipped to 1 it is (0.6, 0.8). In PyTorch
+# that is `nn.utils.clip_grad_norm_`.
 #
 # ## The batches
 #
-# A tensor is a rectangle, sentences are not. What is filled up is computed and thrown away. So sentences of similar
-# length should share a batch: shuffle, sort by length, cut the row into batches, and shuffle the batches.
+# A tensor is a rectangle, sentences are not. Padding is computed and then thrown away. So sentences of similar length
+# should share a batch: shuffle, sort by length, cut the row into batches, and shuffle the batches.
 
 
 # %%
@@ -489,7 +490,7 @@ def cut_by_length(examples, size, rng):
 
 
 # %% [markdown]
-# **Predict.** Lists of one to four numbers have 2 to 24 tokens in German. In batches of 48 lists as they come, what share of
+# **Predict.** Lists of one to four numbers have 3 to 25 tokens in German, with begin and end. In batches of 48 lists as they come, what share of
 # the target tokens is padding: about 10 %, about 25 %, or more than 40 %? And by length?
 #
 # <details><summary>Answer</summary>
@@ -600,9 +601,9 @@ ours, theirs = torch.tensor(losses[:30]), torch.tensor(history.losses[:30])
 assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 
 # %% [markdown]
-# Your model, your schedule, your batches, your loop: 150 steps, a quarter of the way, and the losses are those of the model at
-# the top, step for step. It writes numbers by now, if not always the right ones. (Your `Transformer` of chapter 6 is the
-# library's, word for word.)
+# Your model, your schedule, your batches, your loop: 150 steps, a quarter of the way, and the losses are those of the
+# model at the top, at the steps printed. It writes numbers by now, if not always the right ones. (Your `Transformer` of
+# chapter 6 is the library's, word for word.)
 #
 # Our loop knows one device and one precision, and forgets everything when the machine is switched off. The library's
 # `fit` is the same loop, and [accelerate](https://huggingface.co/docs/accelerate) takes care of what is not the subject
@@ -719,7 +720,7 @@ print(
 assert max(shares.values()) > 0.95
 
 # %% [markdown]
-# So does attention show which word was translated from which? For the words that say digits it does, nearly always. For
+# So does attention show which word was translated from which? One head of eight does, nearly always, for the words that say digits; and we needed the right answers to find that head. For
 # "hundert" it often does not: over five seeds, the head that is best at digits looked at "hundred" for a share of
 # 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of them. Chapter 1's recurrent model with additive attention, which
 # made no mistake in the test, looked for a share of 0.08<!-- alignment: additive/one_head/hundert/mean .2f -->
@@ -1129,8 +1130,7 @@ print(f"largest difference of a gradient: {difference:.4f}")
 
 # %% [markdown]
 # **5. chrF.** Leave out the spaces. For each $n$ from 1 to 6, take the share of the hypothesis's $n$-grams of *letters* that are in the
-# reference (precision $p$) and the share of the reference's that are found (recall $r$), and from them
-# $F = 5pr / (4p + r)$, which counts recall twice as much. chrF is the mean of the six, times 100. Compare it with BLEU on
+# reference (precision $p$) and the share of the reference's that are found (recall $r$). Average the six $p$ and the six $r$; chrF is $100 \cdot 5pr / (4p + r)$ of the two means, which counts recall twice as much. Compare it with BLEU on
 # "Zwei Hunde spielten" for "Zwei Hunde spielen im Schnee", and with sacrebleu's `CHRF`.
 
 # %% tags=["hide-cell"]
@@ -1141,13 +1141,12 @@ from sacrebleu.metrics import CHRF
 def chrf(hypothesis, reference):
     """chrF of one sentence, from 0 to 100."""
     hypothesis, reference = hypothesis.replace(" ", ""), reference.replace(" ", "")
-    scores = []
+    p = r = 0.0
     for n in range(1, 7):
         found, wanted = n_grams(hypothesis, n), n_grams(reference, n)
         shared = (found & wanted).total()
-        p, r = shared / found.total(), shared / wanted.total()
-        scores.append(5 * p * r / (4 * p + r) if shared else 0.0)
-    return 100 * sum(scores) / 6
+        p, r = p + shared / found.total() / 6, r + shared / wanted.total() / 6
+    return 100 * 5 * p * r / (4 * p + r) if p else 0.0
 
 
 hypothesis, reference = "Zwei Hunde spielten", "Zwei Hunde spielen im Schnee"

@@ -501,7 +501,7 @@ heat
 
 # %%
 def top_k(shares, k):
-    """Keep the k largest shares."""
+    """Keep the k largest shares (and ties with the k-th)."""
     smallest_kept = shares.topk(k).values[-1]
     kept = shares.where(shares >= smallest_kept, torch.tensor(0.0))
     return kept / kept.sum()
@@ -604,14 +604,15 @@ assert spoilt(say(rules["T = 1.5"], n=200)) > 0.6
 
 # %% [markdown]
 # Here is what the rules are for. Greedy spoils nothing and has one sentence to say. Pure sampling has many, and spoils
-# every fifth. Cutting the tail keeps nearly all of the variety and loses nearly all of the nonsense. (The last sentence
-# above is a hot one.) Large models behave the same way: greedy text is dull and falls into loops that repeat one sentence for
-# ever; Holtzman et al. (2020) show it for GPT-2, and that nucleus sampling avoids both.
+# every fifth. Cutting the tail keeps nearly all of the variety and loses nearly all of the nonsense. (A temperature of
+# 0.5 does as well here, with a little less variety.) (The last sentence above is a hot one.) Large models behave the
+# same way: greedy text is dull and falls into loops that repeat one sentence for ever; Holtzman et al. (2020) show it
+# for GPT-2, and that nucleus sampling avoids both.
 #
-# Now back to the translator. A list of numbers has *one* right translation, so sampling can only lose.
+# Now back to the translator. A list of numbers has *one* right translation, so sampling can hardly win.
 
 # %% [markdown]
-# **Predict.** Greedy decoding translates about 98 lists in 100 without a mistake. Draw every word at $T = 1$, with exactly
+# **Predict.** Greedy decoding translates about 99 lists in 100 without a mistake. Draw every word at $T = 1$, with exactly
 # the probabilities that the model has learned. How many are right: about 50, about 75, or about 93?
 #
 # <details><summary>Answer</summary>
@@ -685,10 +686,10 @@ one = decoding.beam(model, texts, lengths, width=1, **marks)
 assert one.sentences() == decoding.greedy(model, texts, lengths, **marks).sentences()
 
 # %% [markdown]
-# Scores are sums of logarithms, since the product of a few hundred probabilities is too small a number for a computer.
-# A beam of 1 is greedy decoding. A beam of 2 keeps "heavy" *and* "light" and finds the best report. A beam of 9 keeps
-# everything there is, so it cannot miss: it is exhaustive search. (Wider is not *always* better, though. A beam of 2 may
-# drop the very beginning that greedy would have followed to a good end: exercise 3.)
+# Scores are sums of logarithms, since the product of a few hundred probabilities soon is too small a number for single
+# precision. A beam of 1 is greedy decoding. A beam of 2 keeps "heavy" *and* "light" and finds the best report. A beam
+# of 9 keeps everything there is, so it cannot miss: it is exhaustive search. (Wider is not *always* better, though. A
+# beam of 2 may drop the very beginning that greedy would have followed to a good end: exercise 3.)
 #
 # ### The length penalty
 #
@@ -773,8 +774,9 @@ assert without[-1] < full[-1] - 0.25
 #
 # ## A cache: the same words, less work
 #
-# At each step `write` ran the decoder over the whole text so far, and threw everything away except the last position. The
-# positions before it had been computed in the step before, and in the one before that. Was it necessary to do it again?
+# At each step `write` ran the whole model anew, over the whole text so far, and threw everything away except the last
+# position. The positions before it had been computed in the step before, and in the one before that. Was it necessary
+# to do it again?
 #
 # Because of the causal mask, position $i$ depends on positions $0 \dots i$ only. Writing one more word cannot change it.
 # So its vectors are the same in every later step, in every block. And what does the *newest* position need from the
@@ -977,8 +979,7 @@ plt.show()
 # 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long for a single sentence, in two
 # runs, and 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
 # 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times for sixteen. That is a good deal, and
-# far less than the 67 of the count. The count leaves out the encoder and the output layer, which cost the same either
-# way. And a matrix product with one position is so small that fetching the weights may well take longer than
+# far less than the 67 of the count. The count leaves out the encoder and the output layer. And a matrix product with one position is so small that fetching the weights may well take longer than
 # multiplying; then further positions cost little until there are many.
 #
 # The price is memory: two vectors for each word, in each block, for each sentence of the batch.
@@ -1070,7 +1071,7 @@ def stops_early(text, width=4):
 
 
 # %% [markdown]
-# **Predict.** The well-trained model, a beam of 4, no length penalty. Greedy decoding has about 98 lists in 100 right. Does
+# **Predict.** The well-trained model, a beam of 4, no length penalty. Greedy decoding has about 99 lists in 100 right. Does
 # this search have more right, about as many, or clearly fewer? And its mistakes: too long or too short?
 #
 # <details><summary>Answer</summary>
@@ -1101,10 +1102,10 @@ assert early < late - 0.05 and shorter > len(wrong) / 2
 
 # %% [markdown]
 # The cure is to go on **while a live hypothesis scores better than the worst of the finished ones**: log probabilities
-# only fall, so what is behind stays behind. (A length penalty may lift it again; with one, this is a rule of thumb.) The
-# library's `beam` does that, the xnmt translator was mended in the same way in 2019, and Hugging Face's default is
-# this rule too. (The first version of this book's library had the fault as well. Its tests had compared it with
-# exhaustive search and with Hugging Face, on random weights, where nobody is sure of anything.)
+# only fall, so what is behind stays behind. (A length penalty may lift it again; with one, this is a rule of thumb.)
+# The library's `beam` does that, the xnmt translator was mended in the same way in 2019, and Hugging Face's default is
+# a version of this rule. (The first version of this book's library had the fault as well. Its tests had compared it
+# with exhaustive search and with Hugging Face, on random weights, where nobody is sure of anything.)
 #
 # ## Exercises
 #

@@ -61,7 +61,7 @@ plt.show()
 #
 # - say what is pre-trained, what is fine-tuned, and how ELMo, GPT and BERT differ as masks;
 # - draw BERT's input for a pair of sentences, and compute its three embeddings and their normalisation by hand;
-# - build BERT's body in twenty lines, and count its parameters exactly;
+# - build BERT's body in some forty lines, and count its parameters exactly;
 # - load real weights into the module you have just written, so that *no* tensor is forgotten in silence;
 # - measure context at work in a word's vector, and say what a bare cosine does not show.
 #
@@ -107,8 +107,8 @@ logging.disable_progress_bar()
 # learning**.
 #
 # In vision this had been common practice for years. A network is trained on a million labelled photographs; for a new
-# task one keeps its body, which has learned edges, textures and shapes, and replaces the last layer. For text there
-# were four ways of doing this. They differ in what is kept and what is trained again:
+# task one keeps its body, which has learned edges, textures and shapes, and replaces the last layer. Four ways of doing
+# this for text matter here. They differ in what is kept and what is trained again:
 #
 # | | learned before | for a new task | a word's vector depends on |
 # |---|---|---|---|
@@ -573,8 +573,8 @@ minilm_model = minilm_model.float()
 assert worst[torch.float32] < 1e-5 and worst[torch.float64] < 1e-12
 
 # %% [markdown]
-# Double precision is the sharper test. There rounding shrinks by a factor of a billion, while a *mistake* would stay
-# as large as it is.
+# Double precision is the sharper test. There rounding shrinks by a factor of half a billion, while a *mistake* would
+# stay as large as it is.
 #
 # And back: what the library's `save_pretrained` writes from our module, `transformers` loads, saves again, and we
 # load once more.
@@ -768,9 +768,9 @@ assert all(vectors(text, "light")[1] == 4 for text in texts)
 #
 # <details><summary>Answer</summary>
 #
-# Up to layer 4 five or six of the six are nearest to a *weight*; only after the last layer do most of them (4 of 6)
-# come to a lamp. Twelve of twelve right neighbours looked like proof that the model tells the senses apart, and most
-# of that was grammar: before a noun, or not.
+# From layer 1 to layer 4, five or six of the six are nearest to a *weight*; only after the last layer do most of them
+# (4 of 6) come to a lamp. Twelve of twelve right neighbours looked like proof that the model tells the senses apart,
+# and most of that was grammar: before a noun, or not.
 #
 # </details>
 
@@ -934,8 +934,8 @@ assert to_itself.max() < 0.8 and to_cls.max() < 0.8
 assert cosine.min() > 0.99
 
 # %% [markdown]
-# Kept at position 1, the pronoun does not turn into `[CLS]`, but it is not quite itself either: its vector also
-# depends on the marks around it.
+# Kept at position 1, the pronoun does not turn into `[CLS]`, but it is far from itself, too: its vector also depends on
+# the marks around it.
 
 # %% [markdown]
 # ## Exercises

@@ -406,8 +406,8 @@ assert (gradient[~batch.chosen] == 0).all() and (gradient[batch.chosen] != 0).an
 # %% [markdown]
 # *Chosen*, not *masked*: the tenth that was left as it is counts too, and so does the tenth that is wrong.
 #
-# Six in seven positions are not chosen, and a score for every token of the vocabulary is the dearest part of a small
-# BERT. So the library's model computes scores only where it is told to, with `at=batch.chosen`.
+# Six in seven positions are not chosen, and a score for every token of the vocabulary is the most expensive part of a
+# small BERT. So the library's model computes scores only where it is told to, with `at=batch.chosen`.
 #
 # What does tying do to the gradient? A row of $E$ is used twice: as the vector of a token that is read, and as the
 # vector that guesses are compared with. In the second role *every* row gets a gradient at every step, because the
@@ -527,11 +527,11 @@ print(
 )
 
 # %% [markdown]
-# 131,072, not 128,000: 128 times 1,024. And the forty epochs hold only if every step reads 131,072 tokens. If
-# the short batches had 256 inputs too, it is 13. The paper does not say whether they had; the question was
-# [put to the authors](https://github.com/google-research/bert/issues/721) and not answered. With four times as many short
-# inputs in a batch it would be 40 again. Both divide tokens by words, and a word is often several tokens: the true number
-# of rounds is lower.
+# 131,072, not 128,000: 128 times 1,024. And the forty epochs hold only if every step reads 131,072 tokens. If the short
+# batches had 256 inputs too, it is 13. The paper does not say whether they had; the question was [put to the
+# authors](https://github.com/google-research/bert/issues/721) and not answered. With four times as many short inputs in
+# a batch it would be 40 again. Both divide tokens by words, and a word is on average more than one token: the true
+# number of rounds is lower.
 #
 # How long, and for how much? BERT base was trained on 16 TPU chips ("4 Cloud TPUs in Pod configuration"), large on
 # 64, four days each. One of our lectures puts the large one at "around 10 k" dollars, from a price of $2.20.
@@ -690,7 +690,8 @@ history = training.fit(
 #
 # "Below 34, it is a Transformer and they only count" is tempting. But the counts come from the *whole* text, in one
 # pass and without error; two minutes of gradient steps have to find out first that neighbours matter at all. What
-# counting cannot do is use what stands further away, and for that our model is too small and its text too short.
+# counting cannot do is use what stands further away, and for that, we believe, our model is too small and its text too
+# short.
 #
 # </details>
 
@@ -729,7 +730,7 @@ if SOURCE == "offline" and not LARGE:
 # %% [markdown]
 # ## What it learned, and what not
 #
-# Is this luck? With three seeds (and with other holes) the same run ended at perplexities from 52.9<!-- pretraining:
+# Is this luck? With three seeds the same run ended at perplexities from 52.9<!-- pretraining:
 # chapter/perplexity/min .1f --> to 56.2<!-- pretraining: chapter/perplexity/max .1f -->, where the unigram has
 # 260.0<!-- pretraining: unigram/perplexity .1f -->, and told 21.6 %<!-- pretraining: chapter/accuracy/min .1f --> to
 # 22.6 %<!-- pretraining: chapter/accuracy/max .1f --> of the hidden tokens right.
@@ -779,9 +780,9 @@ in_order, exchanged = (
 #
 # Above the unigram, and by a lot: near 1,600 in the run printed here.
 #
-# "A little worse" would be the answer for a bag of words. Ours has learned what stands *before* a noun and what
-# *behind* it, and trusts it; exchanged, each neighbour speaks for the wrong side. A model that looks at nothing
-# cannot be led astray.
+# "A little worse" would be the answer for a bag of words. Ours has learned what stands *before* a hole and what *after*
+# it, and trusts it; exchanged, each neighbour speaks for the wrong side. A model that looks at nothing cannot be led
+# astray.
 #
 # </details>
 
@@ -797,7 +798,7 @@ if SOURCE == "offline" and not LARGE:
     assert exchanged["BERT, ours"].perplexity > 2 * in_order["BERT, ours"].perplexity
 
 # %% [markdown]
-# It lives on the order. (How much worse it gets differs between runs; that it at least doubles is checked.)
+# It lives on the order. (How much worse it gets differs between runs.)
 #
 # Look for yourself. The slider goes through sentences that we wrote; the bars are the model's answers, in grey what
 # the unigram model says of the same tokens, whatever the sentence.
@@ -908,11 +909,11 @@ plt.show()
 #
 # ## An hour instead of two minutes
 #
-# What does more of the same bring? We took MiniLM's body of [chapter 12](12_bert.ipynb), six layers of width 384,
-# whose weights were made to compare sentences and were published without a head for words; put the head of this chapter
-# on it; and gave it this chapter's first exercise for an hour of one core: 5.1 million tokens of encyclopedia, of the paragraphs of a
-# reading test, and of letters and reviews from the web (WikiText-2, SQuAD and the English Web Treebank). The model comes
-# with the library.
+# What does more of the same bring? We took MiniLM's body of [chapter 12](12_bert.ipynb), six layers of width 384, whose
+# weights were made to compare sentences and were published without a head for words; put the head of this chapter on
+# it; and gave it this chapter's first exercise for an hour of one core, on some 3 million tokens drawn from a text of
+# 5.1 million: an encyclopedia, the paragraphs of a reading test, and letters and reviews from the web (WikiText-2,
+# SQuAD and the English Web Treebank). The model comes with the library.
 
 # %%
 from lectures_lib.models import stored
@@ -936,11 +937,11 @@ ask("She went to the bank to deposit her [MASK].")
 #
 # <details><summary>Answer</summary>
 #
-# "are". The subject is "keys", four words away, and the model looks past the nearer noun; "is" comes second, with
-# about a quarter of the probability.
+# "are". The subject is "keys", four words away, and the model looks past the nearer noun; "is" comes second, at 0.06
+# against 0.26.
 #
-# A table of neighbours would say "is". [Chapter 10](10_language_model.ipynb) asks this question of models that read
-# from left to right, at length; one example proves little.
+# A table of neighbours would probably say "is". [Chapter 10](10_language_model.ipynb) asks this question of models that
+# read from left to right, at length; one example proves little.
 #
 # </details>
 
@@ -959,8 +960,8 @@ ask("The opposite of hot is [MASK].")
 # | | what a page trains | what an hour trains | the paper |
 # |---|---|---|---|
 # | model | 2 layers, width 64 | 6 layers, width 384, begun from MiniLM | BERT base: 12 layers, width 768 |
-# | text | Python's manual | 5.1 million tokens | 3.3 billion words |
-# | steps × tokens | 1,600 × 2,048 | 1,600 × 2,048 | 1,000,000 × 131,072 |
+# | text | Python's manual | 3 of 5.1 million tokens | 3.3 billion words |
+# | steps × tokens | 1,600 × 2,048 | 1,600 × 2,048 | 1,000,000 × 131,072 at most (see above) |
 # | word pieces | 1,000 | 30,522 | 30,000 |
 # | right at the holes | about 22 % | 32 %<!-- fill_mask: stored/accuracy .0f --> | not in the paper |
 #
@@ -969,8 +970,8 @@ ask("The opposite of hot is [MASK].")
 # about.)
 #
 # What did it cost? The same body compared sentences before. On STS-B its cosines agreed with people's scores with a
-# rank correlation of 0.87<!-- fill_mask: pairs/before .2f -->, and afterwards with 0.62<!-- fill_mask:
-# pairs/after .2f -->: whoever trains on one task pays with another. Script and card: `experiments/fill_mask.py` and
+# rank correlation of 0.87<!-- fill_mask: pairs/before .2f -->, and afterwards with 0.62<!-- fill_mask: pairs/after .2f
+# -->: here, training on one task was paid for with another. Script and card: `experiments/fill_mask.py` and
 # `lectures_lib/models/stored/fill_mask.md`.
 #
 # ## What goes wrong
@@ -1119,10 +1120,10 @@ assert right_of_chosen(Parrot()) > 1.8 * parrot.accuracy
 assert parrot.accuracy == baselines["unigram"].accuracy
 
 # %% [markdown]
-# At the holes the parrot is just as good as the unigram, which it is; asked about all chosen tokens, it is right
-# more than 1.8 times as often, and has learned nothing. All of our success was this. It came to light when we read the
-# model's answers, which were the same for every sentence. Look at answers, not only at scores; and hold a score
-# against the most stupid model that can get it.
+# At the holes the parrot is just as good as the unigram, which it is; asked about all chosen tokens, it is right about
+# two and a half times as often, and has learned nothing. That was all there was to our success. It came to light when
+# we read the model's answers, which were the same for every sentence. Look at answers, not only at scores; and hold a
+# score against the most stupid model that can get it.
 
 # %% [markdown]
 # ## Exercises

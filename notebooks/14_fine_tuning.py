@@ -303,10 +303,10 @@ source.show(fine_tuning.fine_tune, docstring=False)
 #
 # <details><summary>Answer</summary>
 #
-# The bag of words gets about 0.7. Frozen and fine-tuned both get between 0.8 and 0.9, and on 80 sentences, with a standard
-# error of 0.04, no difference between these two can be seen. "By heart" is half true: after three rounds the model is
-# right on nearly all it was trained on. But its steps were few and small, and it did not have to go far from where
-# pre-training had left it.
+# The bag of words gets about 0.7. Frozen and fine-tuned both get between 0.8 and 0.9, and on 80 sentences, with a
+# standard error of 0.04, no difference between these two can be seen. "By heart" is half true: after three rounds the
+# model is probably right on nearly all it was trained on. But its steps were few and small, and it did not have to go
+# far from where pre-training had left it.
 #
 # </details>
 
@@ -363,8 +363,8 @@ plt.show()
 assert curves["frozen"][0] > curves["bag of words"][0]
 
 # %% [markdown]
-# One seed is one seed. Five of them, each with other sentences to learn from (in the last row in another order, hence 0.87
-# and not the 0.86 above), give on average:
+# One seed is one seed. Five of them, each with other sentences to learn from (a run of its own, so that the last row
+# differs a little from the numbers above), give on average:
 #
 # | sentences | bag of words | frozen | fine-tuned |
 # |---|---|---|---|
@@ -374,8 +374,7 @@ assert curves["frozen"][0] > curves["bag of words"][0]
 # | 110 | 0.61<!-- fine_tuning_small: curve/110/bag_of_words/mean .2f --> | 0.84<!-- fine_tuning_small: curve/110/frozen/mean .2f --> | 0.86<!-- fine_tuning_small: curve/110/fine_tuned/mean .2f --> |
 # | 220 | 0.68<!-- fine_tuning_small: curve/220/bag_of_words/mean .2f --> | 0.82<!-- fine_tuning_small: curve/220/frozen/mean .2f --> | 0.87<!-- fine_tuning_small: curve/220/fine_tuned/mean .2f --> |
 #
-# With one setting for all rows, a bag of words with all 220 sentences is no better than MiniLM with 14. Between frozen
-# and fine-tuned there is hardly a difference anywhere. With 14 sentences the seeds of fine-tuning reach from
+# With one setting for all rows, a bag of words with all 220 sentences is no better than MiniLM with 14. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning leads by five points, four sentences of 80. With 14 sentences the seeds of fine-tuning reach from
 # 0.60<!-- fine_tuning_small: curve/14/fine_tuned/min .2f --> to 0.80<!-- fine_tuning_small: curve/14/fine_tuned/max .2f -->.
 # One of the lectures advises fine-tuning from about a hundred labelled examples on; here, with this body, 28 already
 # give 0.81<!-- fine_tuning_small: curve/28/fine_tuned/mean .2f -->, little more than frozen vectors do.
@@ -480,10 +479,10 @@ assert (round(sum(base) / 9, 1), round(sum(large) / 9, 1)) == (79.6, 82.1)
 #
 # <details><summary>Answer</summary>
 #
-# The bag of words falls to the level of a coin. Most wrong sentences have the words of a right one in another order, and
-# few of the pairs of neighbours that would tell are among those of 120 sentences. The frozen vectors fall nearly as far,
-# and that is the surprise: they are *BERT's* vectors, but from a last layer that was trained for something else. Fine-tuning
-# may change every layer and comes out at about 0.75.
+# Both the bag of words and the frozen vectors end at the level of a coin. Most wrong sentences have the words of a
+# right one in another order, and few of the pairs of neighbours that would tell are among those of 120 sentences. The
+# frozen vectors fall furthest, by 30 points, and that is the surprise: they are *BERT's* vectors, but from a last layer
+# that was trained for something else. Fine-tuning may change every layer and comes out at about 0.75.
 #
 # </details>
 
@@ -507,8 +506,7 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # fresh weights, trained on the same sentences three times as long. It gets
 # 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right, and on the 30 validation sentences
 # 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f -->, where the pre-trained one has
-# 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. The sentences alone taught such a body
-# half of it on the one split and nothing on the other; the rest is owed to pre-training.
+# 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. 0.62 and 0.45: together no sign that the sentences alone taught it anything. What the body knows it owes to pre-training.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.8), sharey=True)
@@ -542,7 +540,7 @@ plt.show()
 #
 # The cosine, by far: about 0.86. Fine-tuning has, from five seeds,
 # 0.57<!-- fine_tuning_small: similarity/test/spearman/mean .2f --> (0.38<!-- fine_tuning_small: similarity/test/spearman/min .2f --> to 0.70<!-- fine_tuning_small: similarity/test/spearman/max .2f -->).
-# MiniLM has been trained for this very question, over a hundred million pairs, and its answer is the cosine of two vectors.
+# MiniLM has been trained for nearly this question, on a hundred million pairs, and its answer is the cosine of two vectors.
 # A fresh head begins without it. It reads the pair as *one* text, and has to find another way from 96 examples.
 #
 # </details>
@@ -772,7 +770,7 @@ assert names_found["bag of words"] < 0.5 < names_found["frozen"]
 assert names_found["fine-tuned"] > 0.55
 
 # %% [markdown]
-# (The bag sees capitals, which MiniLM does *not*. Still 82 of the 88 names are new to it.) From five seeds, fine-tuning has
+# (The bag sees capitals, which MiniLM does *not*. But 82 of the 88 names of the test never occur in training.) From five seeds, fine-tuning has
 # 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->).
 # Frozen vectors of the best layer, 0.72<!-- labelled_sets: entities/frozen .2f -->, are close behind, and which layer that
 # is, is the next chapter's subject. Of the four kinds of error (a name not seen, a name where there is none, the wrong
@@ -983,7 +981,7 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # ## On real data
 #
 # `experiments/fine_tuning.py` compares the same ways, with the same MiniLM, on real data: every parameter trained, one
-# epoch of SST-2 and of a part of SQuAD, three or four of the smaller sets, three seeds or more.
+# epoch of SST-2 and of a part of SQuAD, three or four epochs of the smaller sets; at least three seeds.
 #
 # | task | learns from | measure | majority | bag of words | frozen, last layer | fine-tuned, mean |
 # |---|---|---|---|---|---|---|
@@ -1194,7 +1192,7 @@ for stride in (128, 355, 356, 384):
 #    searched among the legal ones.
 # 3. Accuracy flatters whoever always says the same; Matthews and entity F1 give that 0. Exact match does not, where some
 #    questions have no answer.
-# 4. Frozen vectors are best where the body was trained for the question, fine-tuning where its last vectors say
+# 4. Frozen vectors can be as good or better where the body was trained for the question, fine-tuning where its last vectors say
 #    little; a bag of words belongs beside both.
 # 5. Read the errors.
 #

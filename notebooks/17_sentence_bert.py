@@ -145,9 +145,9 @@ print(
 print(f"65 hours for all pairs: {1000 * 65 * 3600 / pairs:.1f} ms for each")
 
 # %% [markdown]
-# 65 hours is what Reimers and Gurevych (2019) state for BERT on a GPU of 2019. With sentence vectors they need 5
-# seconds. In a search it is worse: every new question has to be paired with every text there is while somebody waits,
-# and nothing can be computed beforehand.
+# 65 hours is what Reimers and Gurevych (2019) state for BERT on a V100 GPU. With sentence vectors they need 5 seconds.
+# In a search it is worse: every new question has to be paired with every text there is while somebody waits, and
+# nothing can be computed beforehand.
 #
 # If each sentence has *one vector of its own*, the vector is computed once and stored, and two sentences are compared
 # by a dot product. The price: the two never see each other. Whatever anyone may ask about a sentence later has to be
@@ -414,10 +414,10 @@ if STS_B:
 # | after layer 5, the last | 0.8672<!-- sentence_vectors: untrained/mean/after_5/spearman .4f --> | 0.797<!-- sentence_vectors: untrained/cls/after_5/spearman .3f --> | 0.826<!-- sentence_vectors: untrained/max/after_5/spearman .3f --> |
 #
 # Counted words (TF-IDF) reach 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->; the mean of MiniLM's
-# static vectors, without a layer or positions, 0.645<!-- sentence_vectors: untrained/static/spearman .3f -->. So
-# after layers 0 and 2, averaging what a Transformer has made of the words is *worse than counting them*, and `[CLS]`
-# is worse still. Best is the mean after the last layer, the one vector that was trained to be compared. Before that
-# layer the maxima beat the means everywhere. We did not expect this and cannot explain it.
+# static vectors, without a layer or positions, 0.645<!-- sentence_vectors: untrained/static/spearman .3f -->. So after
+# layers 0 and 2, averaging what a Transformer has made of the words is *worse than counting them*, and `[CLS]` is worse
+# still. Best is the mean after the last layer, the one vector that was trained to be compared. Before that layer the
+# maxima beat the means in every row. We did not expect this and cannot explain it.
 #
 # One reservation: these lower layers are not those of a BERT fresh from pre-training, since the training of the last
 # layer went through them. For BERT base as it came from pre-training the paper reports (test split, times 100) 46.35
@@ -629,7 +629,7 @@ def train(loss, pairs, labels, steps=30):
 # The regression brings it up, to about 0.76: it is trained on the very thing that is measured, the cosine. The
 # classification leaves it where it was, or lower, although its loss falls to almost nothing: with 96 pairs, $W_t$ finds
 # some direction that tells the classes apart, and nobody asks for the angle. It is tempting to expect nothing of the
-# in-batch negatives, which see no score at all; they end where they began, or a little above.
+# in-batch negatives, which see no score at all; they end where they began or above it, depending on the seed.
 #
 # </details>
 
@@ -766,7 +766,7 @@ assert missed[bert].float().mean() > missed[~bert].float().mean() + 0.1
 assert missed[questions.index("Why teach a model to be less sure of itself?")]
 
 # %% [markdown]
-# All of MiniLM finds the most right chapters. The three layers alone are no better than counted words; after 30 steps on
+# All of MiniLM finds the most right chapters. The three layers alone are worse than counted words; after 30 steps on
 # pairs that have nothing to do with this book, they bring a right chapter among the first three more often. (At the
 # first place the training makes little difference.) All of MiniLM fails more often where the question names BERT. It
 # also misses "Why teach a model to be less sure of itself?", everyday words for what the book calls label smoothing.

@@ -171,15 +171,16 @@ assert apart < 0.051
 assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 
 # %% [markdown]
-# The paper averages nine *columns*: WNLI is missing, which alone gives 82.45, MNLI counts twice, and where a task has two
-# measures, only one is taken: F1 of QQP and MRPC, Spearman's correlation of STS-B. Why is WNLI missing? Look at its
+# The paper averages nine *columns*: WNLI is missing, which alone gives 82.45, MNLI counts twice, and where a task has
+# two measures, only one is taken: F1 of QQP and MRPC, Spearman's correlation of STS-B. Why is WNLI missing? Look at its
 # column: four systems have exactly 65.1. That is what one gets by answering the same for every pair; every system
-# submitted until then had done worse, say BERT's authors, and left the task out. (71.0 is 70.94, rounded up.)
+# submitted until then had done worse, say BERT's authors, and left the task out. (71.0 is not quite the mean of its
+# row, 70.94.)
 #
-# On one scale, as in the left picture, 82.1 became 89.9. Half of that gain is made in RTE and CoLA. With WNLI, as in the
-# right picture, more than half of the lines' total length belongs to WNLI and RTE, the two smallest training sets.
+# On one scale, as in the left picture, 82.1 became 89.9. Half of that gain is made in RTE and CoLA. With WNLI, as in
+# the right picture, more than half of the lines' total length belongs to WNLI and RTE, the two smallest training sets.
 # People who had read a short instruction and twenty examples were put at 87.1 on the leaderboard's own scale ([Nangia
-# and Bowman 2019](https://arxiv.org/abs/1905.10425)), where rank 1 has 91.3: the benchmark is used up, which does not
+# and Bowman 2019](https://arxiv.org/abs/1905.10425)), where rank 1 has 91.3: the benchmark is saturated, which does not
 # mean that language is understood.
 #
 # ## What was changed
@@ -311,7 +312,7 @@ for n, name in kinds.items():
 # that fifth in 13 readings, and nearly all of it in forty. RoBERTa's paper calls the gain from fresh holes "comparable
 # or slightly better". Most of what it won came from elsewhere. In its table 4, the accuracy on MNLI is
 # 86.6 for BERT large, trained on 13 GB of text; 89.0 for a model of that size on 16 GB, with fresh holes, without
-# NSP, in batches of 8,000 texts instead of 256; 89.3 on 160 GB; and 90.2 after five times as many steps on these.
+# NSP, in 100,000 batches of 8,000 texts instead of a million of 256; 89.3 on 160 GB; and 90.2 after five times as many steps on these.
 #
 # ### DeBERTa: where, apart from what
 #
@@ -796,9 +797,9 @@ for n in (128, 512):
 # %% [markdown]
 # (The heads are asked about 15 % of the positions. Asked about all, they would cost more than a quarter of what all
 # blocks cost.) With this, BERT's pre-training can be recomputed: 900,000 steps with inputs of 128 tokens and 100,000
-# with 512, four days on 16 chips for base and on 64 for large; we assume 256 inputs in every step. The lecture thinks of
-# TPUs of the third generation. Google gave 180 · 10¹² operations a second for a Cloud TPU (four chips) of the second and
-# 420 · 10¹² for one of the third.
+# with 512, four days on 16 chips for base and on 64 for large; we assume 256 inputs in every step. The lecture assumes
+# third-generation TPUs. Google gave 180 · 10¹² operations a second for a Cloud TPU (four chips) of the second and 420 ·
+# 10¹² for one of the third.
 
 # %%
 PHASES = {128: 900_000, 512: 100_000}  # tokens of an input: steps of 256 inputs

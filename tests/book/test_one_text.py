@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONCEPTS = {
     "attention_weights": ("02_self_attention", "blocks.attention"),
     "scaled_dot_product_attention": ("02_self_attention", "blocks.attention"),
+    "DotProductAttention": ("02_self_attention", "blocks.attention"),
     "split_heads": ("03_multi_head_attention", "blocks.attention"),
     "merge_heads": ("03_multi_head_attention", "blocks.attention"),
     "MultiHeadAttention": ("03_multi_head_attention", "blocks.attention"),
