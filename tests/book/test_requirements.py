@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata, packages_distributions
 from pathlib import Path
 
@@ -51,6 +52,12 @@ def declared(extra: str | None) -> set[str]:
     return {canonicalize_name(Requirement(line).name) for line in lines}
 
 
+@cache
+def distributions() -> dict[str, list[str]]:
+    """Which package brings which module. Asking takes a second, for every installed file is looked at."""
+    return packages_distributions()
+
+
 def imported(path: Path) -> tuple[set[str], set[str]]:
     """The packages that a module imports when it is imported itself, and those that it imports when they are used."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -66,7 +73,7 @@ def imported(path: Path) -> tuple[set[str], set[str]]:
         )
         found = {name.split(".")[0] for name in found if not getattr(node, "level", 0)}
         (later if node in inside else at_once).update(found - set(sys.stdlib_module_names) - {"lectures_lib", ""})
-    known = packages_distributions()
+    known = distributions()
     return (*({canonicalize_name(known.get(name, [name])[0]) for name in names} for names in (at_once, later)),)
 
 
@@ -103,7 +110,7 @@ def run_without(blocked: set[str], code: str) -> subprocess.CompletedProcess:
 
 def names_of(packages: set[str]) -> set[str]:
     """The names under which these packages are imported."""
-    found = {module for module, owners in packages_distributions().items() for owner in owners if canonicalize_name(owner) in packages}
+    found = {module for module, owners in distributions().items() for owner in owners if canonicalize_name(owner) in packages}
     assert len(found) >= len(packages) - 1, "they are installed here"
     return found
 
