@@ -11,10 +11,11 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def some_positions(g: Generator, batch: int, n: int) -> Tensor:
-    """(batch, n), True at no, one or two positions of each row, and another order row by row than column by column."""
+    """(batch, n), True at no, one or two positions of each row; another order row by row than column by column, other ends than inside."""
     while True:
         at = torch.stack([torch.randperm(n, generator=g) < b % 3 for b in range(batch)])
-        if (at.nonzero() != at.T.nonzero().flip(1)).any():
+        ends_differ = (at[:, 0] != at[:, 1]).any() and (at[:, -1] != at[:, -2]).any()
+        if ends_differ and (at.nonzero() != at.T.nonzero().flip(1)).any():
             return at
 
 

@@ -21,9 +21,10 @@ def _draw(g: Generator) -> list[Case]:
         words = [written[whole(g, 0, 4) if i else 3](word) for i, word in enumerate(words)]
         some = pick(g, _LABELS, 3)
         labels = [some[min(i, 2)] for i in torch.randint(5, (len(words),), generator=g)]  # the third label is the most frequent
-        n_draws = whole(g, len(words) + 1, len(words) + 3) if more else whole(g, len(types), len(words) - 1)
+        n_types = len(set(map(str.lower, words)))
+        n_draws = whole(g, len(words) + 1, len(words) + 3) if more else n_types  # the second time, the last draw is needed
         draws = ((0.9 if more else 1) * torch.rand(n_draws, generator=g, dtype=torch.float64)).tolist()  # rounded, 0.9 · n is below n
-        shows = f"{len(words)} words of {len(set(map(str.lower, words)))} types, {n_draws} draws"
+        shows = f"{len(words)} words of {n_types} types, {n_draws} draws"
         cases.append(Case((words, labels, draws), shows=shows))
     # The first has draws enough for the wrong number of them to show in the labels.
     first = cases[0].args
