@@ -183,8 +183,17 @@ def bits(model: BertForPreTraining) -> dict[str, int]:
     return {
         name: 4 if name.endswith("tokens.weight") else 8
         for name, tensor in model.named_parameters()
-        if tensor.dim() == 2 and not name.startswith(("next_sentence", "bert.pooler"))
+        if tensor.dim() == 2 and not name.startswith(("masked_words", "next_sentence", "bert.pooler"))
     }
+
+
+def with_fresh_heads(seed: int = 0) -> BertForPreTraining:
+    """MiniLM's body below two heads that know nothing: here the training begins."""
+    model = stored.minilm_below_zeros()
+    torch.manual_seed(seed)
+    fresh = BertForPreTraining(model.config)
+    fresh.bert.load_state_dict(model.bert.state_dict())
+    return fresh
 
 
 def main() -> None:
@@ -202,7 +211,7 @@ def main() -> None:
     print(f"{n_tokens:,} tokens to train on", flush=True)
     batches = HoleBatches(texts, tokenizer, size.max_len, size.max_tokens)
     asked = list(HoleBatches(held_out, tokenizer, size.max_len, size.max_tokens, seed=99).epoch(0))[:60]
-    model, begun = stored.minilm_with_head(), time.perf_counter()
+    model, begun = with_fresh_heads(), time.perf_counter()
 
     def look(model: nn.Module) -> dict[str, float]:
         scores = evaluate(model, asked, batches.mask_id)
@@ -229,10 +238,11 @@ def main() -> None:
     measured["pairs"]["after"] = on_pairs(model, tokenizer, size.n_documents)
     if options.size == "smoke":
         return
-    before = stored.minilm_with_head().state_dict()
+    before = stored.minilm_below_zeros().state_dict()
     path = stored.FOLDER / "fill_mask.safetensors"
+    after = {name: before[name] if name.startswith("next_sentence") else tensor for name, tensor in model.state_dict().items()}
     with written_whole(path) as part:
-        save_file(stored.packed(before, model.state_dict(), bits(model)), part)
+        save_file(stored.packed(before, after, bits(model)), part)
     model.load_state_dict(stored.added(before, load_file(path)))
     measured["stored"] = {**look(model), "megabytes": path.stat().st_size / 1e6, "pairs": on_pairs(model, tokenizer)}
     results.save("fill_mask", measured, TITLE, [0])

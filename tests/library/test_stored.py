@@ -1,11 +1,14 @@
 """Models that come with the package: what rounding costs them, and that they can be read anywhere."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from lectures_lib.models import stored
 from lectures_lib.models.stored import differences
+from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.training.pretraining import fill_mask
 
 
@@ -55,8 +58,33 @@ def test_it_leaves_chance_as_it_was():
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    stored.minilm_with_head()
+    stored.minilm_below_zeros()
     assert torch.equal(torch.rand(3), expected)
+
+
+def test_heads_begin_at_zero_whatever_chance_gives():
+    """A difference to something drawn at random would be another model as soon as torch draws otherwise."""
+    torch.manual_seed(1)
+    first = stored.minilm_below_zeros().state_dict()
+    heads = [tensor for name, tensor in first.items() if not name.startswith("bert.")]
+    assert len(heads) == 7 and not any(tensor.any() for tensor in heads)
+    assert all(torch.equal(tensor, first[name]) for name, tensor in stored.minilm_below_zeros().state_dict().items())
+
+
+def test_half_precision_comes_back(tmp_path):
+    config = replace(TransformerConfig.TINY, vocab_size=20, pre_norm=True)
+    model, path = Transformer(config), tmp_path / "model.safetensors"
+    stored.save_halves(model, path)
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    back = stored.load_halves(path, TransformerConfig, Transformer)
+    assert torch.equal(torch.rand(3), expected) and back.config == config and not back.training
+    for name, tensor in back.state_dict().items():
+        assert torch.equal(tensor, model.state_dict()[name].half().float()), name
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(ValueError, match="is damaged"):
+        stored.load_halves(path, TransformerConfig, Transformer)
 
 
 def test_a_damaged_file_is_refused(tmp_path):

@@ -1,34 +1,48 @@
 """Models that were trained for hours, once, and come with the package: no network, no waiting (a card beside each file tells how).
 
     model, tokenizer = stored.fill_mask()      # MiniLM, with a head that fills holes (chapter 13)
+    translate = stored.translator("de", "en")  # a Transformer of two million numbers, and its subwords (chapter 9)
 
 What began with published weights is kept as differences to them, in a few bits each: small, and of no use without those weights.
+What began with nothing is kept in half precision, with its sizes.
 """
 
-from dataclasses import replace
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
 
+from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertForPreTraining, read_checkpoint
 from lectures_lib.models.stored.differences import added, packed
-from lectures_lib.tokenization import WordPiece
+from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.tasks.translation import Translator
+from lectures_lib.tokenization import BPE, WordPiece
 
 FOLDER = Path(__file__).parent
+DIRECTIONS = [("de", "en"), ("en", "de")]
+DAMAGED = (SafetensorError, KeyError, RuntimeError, TypeError, ValueError)
 
 
-def minilm_with_head(seed: int = 0) -> BertForPreTraining:
-    """MiniLM's body below BERT's two heads, which are fresh; without dropout. Here the further training begins."""
+def minilm_below_zeros() -> BertForPreTraining:
+    """MiniLM's body below BERT's two heads, whose numbers are all 0; without dropout. To it the differences are added."""
     config, _ = read_checkpoint(minilm.checkpoint())
-    generator_state = torch.get_rng_state()
-    torch.manual_seed(seed)
-    model = BertForPreTraining(replace(config, dropout=0.0))
-    torch.set_rng_state(generator_state)
-    model.bert.load_state_dict(Bert.from_pretrained(minilm.checkpoint(), dropout=0.0).state_dict())
+    with torch.random.fork_rng(devices=[]):  # a model is made with random numbers: the caller's stay as they were
+        model = BertForPreTraining(replace(config, dropout=0.0))
+        model.bert.load_state_dict(Bert.from_pretrained(minilm.checkpoint(), dropout=0.0).state_dict())
+    with torch.no_grad():
+        for head in (model.masked_words, model.next_sentence):
+            for parameter in head.parameters():
+                if parameter is not model.bert.embeddings.tokens.weight:
+                    parameter.zero_()
     return model
 
 
@@ -42,12 +56,73 @@ def fill_mask(path: Path = FOLDER / "fill_mask.safetensors") -> tuple[BertForPre
         FileNotFoundError: where MiniLM's package is not installed; the message says how to get it.
         ValueError: for a file that is damaged.
     """
-    model, tokenizer = minilm_with_head(), WordPiece.load(minilm.checkpoint() / "vocab.txt")
+    model, tokenizer = minilm_below_zeros(), WordPiece.load(minilm.checkpoint() / "vocab.txt")
     try:
         model.load_state_dict(added(model.state_dict(), load_file(path)))
-    except (SafetensorError, KeyError, RuntimeError) as error:
+    except DAMAGED as error:
         raise ValueError(f"{path} is damaged ({error}): install the package again") from error
     return model.eval(), tokenizer
 
 
-__all__ = ["FOLDER", "added", "fill_mask", "minilm_with_head", "packed"]
+def save_halves(model: nn.Module, path: Path) -> None:
+    """Write a model's numbers in half precision, and its sizes beside them."""
+    halves = {name: tensor.half().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    with written_whole(path) as draft:
+        save_file(halves, draft, metadata={"config": json.dumps(asdict(model.config))})
+
+
+def load_halves(path: Path, config: Callable[..., Any], model: Callable[[Any], nn.Module]) -> nn.Module:
+    """The model that `save_halves` wrote, in single precision and in evaluation mode.
+
+    Args:
+        path: the file.
+        config: the class of its sizes.  model: makes the model of them.
+
+    Raises:
+        FileNotFoundError: where there is no such file.
+        ValueError: for a file that is damaged.
+    """
+    try:
+        with safe_open(path, "pt") as file:
+            sizes = config(**json.loads(file.metadata()["config"]))
+            tensors: dict[str, Tensor] = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
+        with torch.random.fork_rng(devices=[]):
+            made = model(sizes)
+        made.load_state_dict(tensors)
+    except DAMAGED as error:
+        raise ValueError(f"{path} is damaged ({error}): install the package again") from error
+    return made.eval()
+
+
+@cache
+def translator(source: str = "de", target: str = "en") -> Translator:
+    """A translator of image captions between German and English (`experiments/multi30k.py`): `translator("de", "en")(["Zwei Hunde."])`.
+
+    Read once, shared by all who ask: copy its model before you train it.
+
+    Raises:
+        ValueError: for another direction, or a file that is damaged.
+    """
+    if (source, target) not in DIRECTIONS:
+        raise ValueError(f"there is a translator for {DIRECTIONS}, not for {(source, target)}")
+    model = load_halves(FOLDER / f"translator_{source}_{target}.safetensors", TransformerConfig, Transformer)
+    return Translator(model, BPE.load(FOLDER / "translator.json"))
+
+
+def save_translator(translates: Translator, source: str, target: str) -> None:
+    """Write what `translator` reads. Both directions have the same subwords."""
+    save_halves(translates.model, FOLDER / f"translator_{source}_{target}.safetensors")
+    translates.subwords.save(FOLDER / "translator.json")
+
+
+__all__ = [
+    "FOLDER",
+    "added",
+    "fill_mask",
+    "load_halves",
+    "minilm_below_zeros",
+    "packed",
+    "save_halves",
+    "save_translator",
+    "translator",
+]
