@@ -1,8 +1,10 @@
-"""Explicit against fused attention: what the n × n table of weights costs, in time, as a ratio within one run.
+"""Explicit against fused attention: what the n × n table of weights costs, in time, as a ratio
+within one run.
 
     python benchmarks/attention.py            writes book/results/attention_speed.json
 
-The two take turns, so that a machine that slows down slows both; each ratio is one pair of neighbouring runs.
+The two take turns, so that a machine that slows down slows both; each ratio is one pair of
+neighbouring runs.
 """
 
 import time
@@ -40,8 +42,14 @@ def main() -> None:
     torch.set_num_threads(2)
     measured = {str(n): results.spread(ratios(n)) for n in LENGTHS}
     for n, ratio in measured.items():
-        print(f"{n:>5} tokens: explicit takes {ratio['median']:.2f} times as long ({ratio['min']:.2f} to {ratio['max']:.2f})")
-    title = f"Explicit over fused attention: time of a forward pass (batch {BATCH}, {N_HEADS} heads of {D_HEAD}, float32)"
+        print(
+            f"{n:>5} tokens: explicit takes {ratio['median']:.2f} times as long "
+            f"({ratio['min']:.2f} to {ratio['max']:.2f})"
+        )
+    title = (
+        f"Explicit over fused attention: time of a forward pass (batch {BATCH}, {N_HEADS} heads of "
+        f"{D_HEAD}, float32)"
+    )
     results.save("attention_speed", {"explicit_over_fused": measured}, title, seeds=[])
 
 

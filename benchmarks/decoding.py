@@ -1,8 +1,10 @@
-"""Greedy decoding with a cache, against none and against Hugging Face's `generate`: the same weights, the same tokens.
+"""Greedy decoding with a cache, against none and against Hugging Face's `generate`: the same
+weights, the same tokens.
 
     python benchmarks/decoding.py             writes book/results/decoding_speed.json
 
-The three take turns, so that a machine that slows down slows all; each ratio is one pair of neighbouring runs.
+The three take turns, so that a machine that slows down slows all; each ratio is one pair of
+neighbouring runs.
 """
 
 import time
@@ -29,7 +31,9 @@ def seconds(decode: Callable[[], Tensor]) -> float:
 
 
 def contestants(batch: int, n: int) -> dict[str, Callable[[], Tensor]]:
-    """Three ways to the same n tokens; the end token is forbidden, so that all go on to the last."""
+    """Three ways to the same n tokens; the end token is forbidden, so that all go on to the
+    last.
+    """
     torch.manual_seed(0)
     theirs = hugging_face().eval()
     ours = our_twin(theirs).eval()
@@ -45,25 +49,44 @@ def contestants(batch: int, n: int) -> dict[str, Callable[[], Tensor]]:
 
 
 def ratios(batch: int, n: int) -> dict[str, dict]:
-    """Times over that of greedy decoding with a cache, pair by pair, after a warm-up that compares the tokens."""
+    """Times over that of greedy decoding with a cache, pair by pair, after a warm-up that compares
+    the tokens.
+    """
     decode = contestants(batch, n)
     tokens = {name: run() for name, run in decode.items()}
     for name, found in tokens.items():
         assert torch.equal(found, tokens["cache"]), f"{name} decodes other tokens"
-    generate = [seconds(decode["generate"]) / seconds(decode["cache"]) for _ in range(ROUNDS["with_generate"])]
-    without = [seconds(decode["without"]) / seconds(decode["cache"]) for _ in range(ROUNDS["without_cache"])]
-    return {"generate_over_cache": results.spread(generate), "without_over_cache": results.spread(without)}
+    generate = [
+        seconds(decode["generate"]) / seconds(decode["cache"])
+        for _ in range(ROUNDS["with_generate"])
+    ]
+    without = [
+        seconds(decode["without"]) / seconds(decode["cache"])
+        for _ in range(ROUNDS["without_cache"])
+    ]
+    return {
+        "generate_over_cache": results.spread(generate),
+        "without_over_cache": results.spread(without),
+    }
 
 
 def main() -> None:
     """Measure every size and write the file."""
     torch.set_num_threads(1)  # whatever else runs on this machine then disturbs least
-    measured = {f"batch_{batch}": {f"tokens_{n}": ratios(batch, n) for n in LENGTHS} for batch in BATCHES}
+    measured = {
+        f"batch_{batch}": {f"tokens_{n}": ratios(batch, n) for n in LENGTHS} for batch in BATCHES
+    }
     for batch, sizes in measured.items():
         for n, peers in sizes.items():
             for peer, ratio in peers.items():
-                print(f"{batch:>9} {n:>11} {peer:>20}: {ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f})")
-    title = f"Greedy decoding over the same with a cache: Hugging Face's generate, and no cache (source of {N_SOURCE} tokens, float32)"
+                print(
+                    f"{batch:>9} {n:>11} {peer:>20}: {ratio['median']:.2f} ({ratio['min']:.2f} to "
+                    f"{ratio['max']:.2f})"
+                )
+    title = (
+        f"Greedy decoding over the same with a cache: Hugging Face's generate, and no cache "
+        f"(source of {N_SOURCE} tokens, float32)"
+    )
     results.save("decoding_speed", measured, title, seeds=[])
 
 

@@ -1,14 +1,17 @@
-"""Our grader against otter-grader's `otter run`: CPU seconds a submission, in the same run, on the same answers to homework 1.
+"""Our grader against otter-grader's `otter run`: CPU seconds a submission, in the same run, on the
+same answers to homework 1.
 
     python benchmarks/grading.py --otter VENV            writes book/results/grading_speed.json
     python benchmarks/grading.py                         without the peer: its rows stay empty
 
-VENV is a virtual environment with otter-grader (`pip install otter-grader`) in which torch and this package can be imported too.
-Otter grades one notebook a command, in a Jupyter kernel, with tests in the student's process: one a question, which calls the same
-`check` as students do. Ours grades classes of 5, 20 and 40 by one command, two workers, other inputs, and the sandbox. The two take
-turns; CPU seconds are those of the command and of everything it started. From the classes of different size comes what the command
-costs by itself, and each submission more. (What runs behind bubblewrap is not waited for by the command's process: the grader is
-told by its sandboxes what they have used, and keeps it in grading.json.)
+VENV is a virtual environment with otter-grader (`pip install otter-grader`) in which torch and this
+package can be imported too. Otter grades one notebook a command, in a Jupyter kernel, with tests in
+the student's process: one a question, which calls the same `check` as students do. Ours grades
+classes of 5, 20 and 40 by one command, two workers, other inputs, and the sandbox. The two take
+turns; CPU seconds are those of the command and of everything it started. From the classes of
+different size comes what the command costs by itself, and each submission more. (What runs behind
+bubblewrap is not waited for by the command's process: the grader is told by its sandboxes what they
+have used, and keeps it in grading.json.)
 """
 
 import argparse
@@ -37,14 +40,21 @@ ROUNDS = 3
 
 def submissions() -> list[bytes]:
     """Right in two ways, and wrong in six: the notebooks, to be repeated."""
-    return [SOLUTION.read_bytes(), in_other_words(), *(changed(old, new) for old, new, _ in MISTAKES.values())]
+    return [
+        SOLUTION.read_bytes(),
+        in_other_words(),
+        *(changed(old, new) for old, new, _ in MISTAKES.values()),
+    ]
 
 
 def otter_tests(folder: Path) -> None:
     """A test a question, in otter's own format."""
     folder.mkdir()
     for question in load("hw1").questions:
-        code = f">>> from lectures_lib.homework import check\n>>> check({question.name!r}, {question.answer_name})"
+        code = (
+            f">>> from lectures_lib.homework import check\n>>> check({question.name!r}, "
+            f"{question.answer_name})"
+        )
         suite = {
             "cases": [{"code": code, "hidden": False, "locked": False}],
             "scored": True,
@@ -77,7 +87,16 @@ def ours(folder: Path, size: int, number: int) -> tuple[float, float]:
     notebooks = submissions()
     for i in range(size):
         (handed_in / f"student_{i}.ipynb").write_bytes(notebooks[i % len(notebooks)])
-    command = [sys.executable, "-m", "lectures_lib.homework", "grade", "hw1", handed_in, "--out", folder / f"out_{size}_{number}"]
+    command = [
+        sys.executable,
+        "-m",
+        "lectures_lib.homework",
+        "grade",
+        "hw1",
+        handed_in,
+        "--out",
+        folder / f"out_{size}_{number}",
+    ]
     cpu, seconds = cost([*command, "--workers", "2", "--seed", number], ROOT)
     record = json.loads((folder / f"out_{size}_{number}" / "grading.json").read_text())
     return cpu + record["runs"][0]["sandbox_cpu_seconds"], seconds
@@ -85,9 +104,20 @@ def ours(folder: Path, size: int, number: int) -> tuple[float, float]:
 
 def memory(folder: Path, size: int, workers: int) -> float:
     """The most megabytes that grading a class of that size with so many workers held."""
-    command = [sys.executable, "-m", "lectures_lib.homework", "grade", "hw1", folder / f"class_{size}", "--seed", 0]
+    command = [
+        sys.executable,
+        "-m",
+        "lectures_lib.homework",
+        "grade",
+        "hw1",
+        folder / f"class_{size}",
+        "--seed",
+        0,
+    ]
     command += ["--workers", workers, "--out", folder / f"memory_{size}_{workers}"]
-    with subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        list(map(str, command)), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         peak = Peak(process.pid)
     return peak.megabytes
 
@@ -98,7 +128,15 @@ def otters(folder: Path, venv: Path, number: int) -> list[tuple[float, float]]:
     for i, data in enumerate(submissions()):
         path = folder / f"otter_{i}.ipynb"
         path.write_bytes(data)
-        command = [venv / "bin" / "otter", "run", path, "-a", folder / "autograder.zip", "-o", folder / f"otter_out_{i}"]
+        command = [
+            venv / "bin" / "otter",
+            "run",
+            path,
+            "-a",
+            folder / "autograder.zip",
+            "-o",
+            folder / f"otter_out_{i}",
+        ]
         (folder / f"otter_out_{i}").mkdir(exist_ok=True)
         found.append(cost([*command, "--no-logo"], folder))
     return found
@@ -106,7 +144,9 @@ def otters(folder: Path, venv: Path, number: int) -> list[tuple[float, float]]:
 
 def main() -> None:
     """Take turns, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--otter", type=Path, help="a virtual environment with otter-grader")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     arguments = parser.parse_args()
@@ -118,7 +158,14 @@ def main() -> None:
         folder = Path(name)
         if arguments.otter:
             otter_tests(folder / "tests")
-            generate = [arguments.otter / "bin" / "otter", "generate", "-t", folder / "tests", "-o", folder / "autograder.zip"]
+            generate = [
+                arguments.otter / "bin" / "otter",
+                "generate",
+                "-t",
+                folder / "tests",
+                "-o",
+                folder / "autograder.zip",
+            ]
             cost([*generate, "--no-config", "--no-requirements", "--no-environment"], folder)
         for number in range(arguments.rounds):
             for size in SIZES:
@@ -133,7 +180,12 @@ def main() -> None:
                 for cpu, seconds in otters(folder, arguments.otter, number):
                     peer.append(cpu)
                     clock["otter_run"].append(seconds)
-            print(f"round {number}: ours {each[-1]:.3f} CPU s each and {alone[-1]:.1f} for the command", peer[-8:], flush=True)
+            print(
+                f"round {number}: ours {each[-1]:.3f} CPU s each and {alone[-1]:.1f} for the "
+                f"command",
+                peer[-8:],
+                flush=True,
+            )
         megabytes = {str(n): memory(folder, max(SIZES), n) for n in (1, 2, 4)}
         smaller = memory(folder, SIZES[1], 2)
     found = {
@@ -141,7 +193,9 @@ def main() -> None:
         "peak_megabytes_of_a_class_of_20_two_workers": smaller,
         "ours_cpu_seconds_each": results.spread(each),
         "ours_cpu_seconds_for_the_command": results.spread(alone),
-        "ours_cpu_seconds_by_class_size": {str(size): results.spread(values) for size, values in classes.items()},
+        "ours_cpu_seconds_by_class_size": {
+            str(size): results.spread(values) for size, values in classes.items()
+        },
         "ours_seconds_on_the_clock_of_a_class_of_40": results.spread(clock["ours_40"]),
     }
     if peer:
@@ -151,7 +205,10 @@ def main() -> None:
         in_a_class = np.median(classes[max(SIZES)]) / max(SIZES)
         found["otter_over_ours_in_a_class_of_40"] = float(np.median(peer) / in_a_class)
         print({name: ratio for name, ratio in found.items() if "over_ours" in name})
-    title = "Grading homework 1: CPU seconds a submission, by this course's grader (sandboxed, two workers) and by `otter run`"
+    title = (
+        "Grading homework 1: CPU seconds a submission, by this course's grader (sandboxed, two "
+        "workers) and by `otter run`"
+    )
     results.save("grading_speed", found, title, seeds=list(range(arguments.rounds)))
 
 

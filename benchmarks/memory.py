@@ -1,10 +1,11 @@
-"""Memory: what one training step needs at its peak, for three models and for two ways to compute attention (chapters 5 and 8).
+"""Memory: what one training step needs at its peak, for three models and for two ways to compute
+attention (chapters 5 and 8).
 
     python benchmarks/memory.py          writes book/results/memory.json
 
-Each measurement has a process of its own, which takes one training step; what is reported is its peak resident memory less
-that of a process which only imports and builds the model. Memory is what the operating system says it is: it repeats within
-some per cent.
+Each measurement has a process of its own, which takes one training step; what is reported is its
+peak resident memory less that of a process which only imports and builds the model. Memory is what
+the operating system says it is: it repeats within some per cent.
 """
 
 import argparse
@@ -34,7 +35,9 @@ def training_step(name: str) -> None:
     model, ask = models()[name]
     before = megabytes()
     source, target = torch.randint(2, 8_000, (2, 16, 64))
-    loss = F.cross_entropy(ask(source, target, torch.full((16,), 64)).flatten(0, 1), target.flatten())
+    loss = F.cross_entropy(
+        ask(source, target, torch.full((16,), 64)).flatten(0, 1), target.flatten()
+    )
     loss.backward()
     assert MAX_LEN >= target.shape[1], "the models have positions for the batch"
     assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
@@ -53,13 +56,18 @@ def attention(way: str, n: int) -> None:
 def measured(*job: object) -> dict:
     """Megabytes of a job, several times, each in a new process."""
     command = [sys.executable, __file__, "--job", *map(str, job)]
-    runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(REPETITIONS)]
+    runs = [
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for _ in range(REPETITIONS)
+    ]
     return results.spread([float(run.split()[-1]) for run in runs])
 
 
 def main() -> None:
     """Measure everything and write the file; with --job, one thing."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.job:
@@ -72,13 +80,22 @@ def main() -> None:
     ways = {way: {str(n): measured(way, n) for n in LENGTHS} for way in ("explicit", "fused")}
     found = {
         "training_step_megabytes": steps,
-        "training_step_over_ours": {name: steps[name]["median"] / steps["ours"]["median"] for name in ("torch", "hugging_face")},
+        "training_step_over_ours": {
+            name: steps[name]["median"] / steps["ours"]["median"]
+            for name in ("torch", "hugging_face")
+        },
         "attention_megabytes": ways,
-        "explicit_over_fused": {str(n): ways["explicit"][str(n)]["median"] / ways["fused"][str(n)]["median"] for n in LENGTHS},
+        "explicit_over_fused": {
+            str(n): ways["explicit"][str(n)]["median"] / ways["fused"][str(n)]["median"]
+            for n in LENGTHS
+        },
     }
     print({name: found[name] for name in ("training_step_over_ours", "explicit_over_fused")})
     heads = f"{HEADS} heads of {D_HEAD}"
-    title = f"Peak memory of a training step (batch 16, 64 + 64 tokens), and of attention over n tokens (batch {BATCH}, {heads})"
+    title = (
+        f"Peak memory of a training step (batch 16, 64 + 64 tokens), and of attention over n "
+        f"tokens (batch {BATCH}, {heads})"
+    )
     results.save("memory", found, title, seeds=[0])
 
 

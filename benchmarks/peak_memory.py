@@ -1,4 +1,6 @@
-"""How much memory a process and everything it started held together. Used by the benchmarks of the grader."""
+"""How much memory a process and everything it started held together. Used by the benchmarks of the
+grader.
+"""
 
 import threading
 import time

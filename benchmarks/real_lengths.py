@@ -1,10 +1,12 @@
 """Sentences of real lengths: useful tokens a second, batched by length or as they come (chapter 8).
 
-    LECTURES_DATA=<mirror> python benchmarks/real_lengths.py          Multi30k's captions; writes book/results/real_lengths.json
+    LECTURES_DATA=<mirror> python benchmarks/real_lengths.py
+        Multi30k's captions; writes book/results/real_lengths.json
 
-A training step of the same models as in transformer.py. Every batch may hold 2,048 tokens, padding included. "By length": the
-examples of an epoch are sorted by length before they are cut into batches (`data.Batches`); "as they come": they are not. Useful
-tokens are those that are no padding. The contestants take turns, two batches each; each ratio is that of two neighbouring turns.
+A training step of the same models as in transformer.py. Every batch may hold 2,048 tokens, padding
+included. "By length": the examples of an epoch are sorted by length before they are cut into
+batches (`data.Batches`); "as they come": they are not. Useful tokens are those that are no padding.
+The contestants take turns, two batches each; each ratio is that of two neighbouring turns.
 """
 
 import time
@@ -39,7 +41,12 @@ def asked() -> dict[str, tuple[nn.Module, Callable[[data.PairBatch], Tensor]]]:
 
     def ask_hugging_face(batch: data.PairBatch) -> Tensor:
         mask = (torch.arange(batch.source.shape[1]) < batch.source_lengths[:, None]).long()
-        return theirs(input_ids=batch.source, attention_mask=mask, decoder_input_ids=batch.read, use_cache=False).logits
+        return theirs(
+            input_ids=batch.source,
+            attention_mask=mask,
+            decoder_input_ids=batch.read,
+            use_cache=False,
+        ).logits
 
     return {
         "ours": (ours, lambda batch: ours(batch.source, batch.read, batch.source_lengths)),
@@ -52,9 +59,13 @@ def encoded() -> list[tuple[list[int], list[int]]]:
     """Multi30k's training captions, English to German, as token numbers."""
     captions = data.load("translation", "train", source="real")
     specials = ["<pad>", "<s>", "</s>"]
-    subwords = BPE.train([text for caption in captions for text in caption.values()], VOCAB, specials)
+    subwords = BPE.train(
+        [text for caption in captions for text in caption.values()], VOCAB, specials
+    )
     encode = subwords.encode
-    return [([*encode(c["en"]), data.EOS], [data.BOS, *encode(c["de"]), data.EOS]) for c in captions]
+    return [
+        ([*encode(c["en"]), data.EOS], [data.BOS, *encode(c["de"]), data.EOS]) for c in captions
+    ]
 
 
 def endless(batches: data.Batches) -> Iterator[data.PairBatch]:
@@ -65,13 +76,17 @@ def endless(batches: data.Batches) -> Iterator[data.PairBatch]:
         epoch += 1
 
 
-def tokens_per_second(ask: Callable[[data.PairBatch], Tensor], optimizer: torch.optim.Optimizer, stream: Iterator) -> float:
+def tokens_per_second(
+    ask: Callable[[data.PairBatch], Tensor], optimizer: torch.optim.Optimizer, stream: Iterator
+) -> float:
     """Useful tokens a second of some training steps, making the batches included."""
     useful, start = 0, time.perf_counter()
     for _ in range(BATCHES_A_TURN):
         batch = next(stream)
         useful += int(batch.source_lengths.sum() + batch.target_lengths.sum())
-        loss = F.cross_entropy(ask(batch).flatten(0, 1), batch.predicted.flatten(), ignore_index=data.PAD)
+        loss = F.cross_entropy(
+            ask(batch).flatten(0, 1), batch.predicted.flatten(), ignore_index=data.PAD
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -80,7 +95,10 @@ def tokens_per_second(ask: Callable[[data.PairBatch], Tensor], optimizer: torch.
 
 def padding(batches: data.Batches) -> float:
     """The share of an epoch's tokens that is padding."""
-    sizes = [(b.source.numel() + b.target.numel(), int(b.source_lengths.sum() + b.target_lengths.sum())) for b in batches.epoch(0)]
+    sizes = [
+        (b.source.numel() + b.target.numel(), int(b.source_lengths.sum() + b.target_lengths.sum()))
+        for b in batches.epoch(0)
+    ]
     return 1 - sum(useful for _, useful in sizes) / sum(size for size, _ in sizes)
 
 
@@ -99,15 +117,27 @@ def main() -> None:
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-5)
         for way in ways if model_name == "ours" else ["as_they_come"]:
             turns[f"{model_name}_{way}"] = (ask, optimizer, endless(ways[way]))
-    rounds = [{name: tokens_per_second(*turn) for name, turn in turns.items()} for _ in range(ROUNDS + 1)][1:]  # the first warms up
+    rounds = [
+        {name: tokens_per_second(*turn) for name, turn in turns.items()} for _ in range(ROUNDS + 1)
+    ][1:]  # the first warms up
     measured = {
-        "ours_by_length_over": {name: results.spread([r["ours_by_length"] / r[name] for r in rounds]) for name in turns if "come" in name},
+        "ours_by_length_over": {
+            name: results.spread([r["ours_by_length"] / r[name] for r in rounds])
+            for name in turns
+            if "come" in name
+        },
         "padding": {name: padding(batches) for name, batches in ways.items()},
         "max_tokens": MAX_TOKENS,
     }
     for name, ratio in measured["ours_by_length_over"].items():
-        print(f"ours by length over {name}: {ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f})")
-    title = f"Useful tokens a second of a training step on Multi30k's captions (batches of {MAX_TOKENS} tokens with padding; 6 + 6 layers)"
+        print(
+            f"ours by length over {name}: {ratio['median']:.2f} ({ratio['min']:.2f} to "
+            f"{ratio['max']:.2f})"
+        )
+    title = (
+        f"Useful tokens a second of a training step on Multi30k's captions (batches of "
+        f"{MAX_TOKENS} tokens with padding; 6 + 6 layers)"
+    )
     results.save("real_lengths", measured, title, seeds=[])
 
 

@@ -1,11 +1,13 @@
-"""Our tokenizers against the Rust library `tokenizers`: training and encoding WikiText-2, or Python's own manual, as ratios within one run.
+"""Our tokenizers against the Rust library `tokenizers`: training and encoding WikiText-2, or
+Python's own manual, as ratios within one run.
 
     python benchmarks/tokenization.py            writes book/results/tokenization_speed.json
 
-Reads the mirror of WikiText-2 that LECTURES_DATA names (or ../shared/data/hub); where there is none, Python's own manual, and
-says so. The two libraries take turns, on one thread each; each ratio is one pair of neighbouring runs. Times are processor
-time, so that other work on the machine counts less. Ours gives ids; the peer's `encode_batch_fast` gives ids and tokens without
-offsets, its least work from Python.
+Reads the mirror of WikiText-2 that LECTURES_DATA names (or ../shared/data/hub); where there is
+none, Python's own manual, and says so. The two libraries take turns, on one thread each; each ratio
+is one pair of neighbouring runs. Times are processor time, so that other work on the machine counts
+less. Ours gives ids; the peer's `encode_batch_fast` gives ids and tokens without offsets, its least
+work from Python.
 """
 
 import os
@@ -30,7 +32,9 @@ from lectures_lib.tokenization import BPE, WordPiece
 
 PAIRS = 5
 N_MERGES = 8000
-MIRROR = Path(os.environ.get("LECTURES_DATA", Path(__file__).resolve().parents[2] / "shared" / "data" / "hub"))
+MIRROR = Path(
+    os.environ.get("LECTURES_DATA", Path(__file__).resolve().parents[2] / "shared" / "data" / "hub")
+)
 
 
 def texts(split: str) -> tuple[str, list[str]]:
@@ -49,7 +53,9 @@ def train_peer(corpus: list[str]) -> Tokenizer:
     peer = Tokenizer(models.BPE())
     peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=256 + N_MERGES, min_frequency=2, show_progress=False, initial_alphabet=alphabet)
+    trainer = trainers.BpeTrainer(
+        vocab_size=256 + N_MERGES, min_frequency=2, show_progress=False, initial_alphabet=alphabet
+    )
     peer.train_from_iterator(corpus, trainer)
     return peer
 
@@ -61,7 +67,9 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-def take_turns(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[list[float], list[float]]:
+def take_turns(
+    ours: Callable[[], Any], theirs: Callable[[], Any]
+) -> tuple[list[float], list[float]]:
     """Times of both, in neighbouring runs."""
     pairs = [(seconds(ours), seconds(theirs)) for _ in range(PAIRS)]
     return [a for a, _ in pairs], [b for _, b in pairs]
@@ -77,7 +85,9 @@ def compare(ours: list[float], theirs: list[float], megabytes: float) -> dict[st
 
 
 def quality(tokenizer: WordPiece, corpus: list[str]) -> dict[str, float]:
-    """Pieces for each word, and bits for each word if pieces are drawn independently: less is better in both."""
+    """Pieces for each word, and bits for each word if pieces are drawn independently: less is
+    better in both.
+    """
     counts = Counter(i for text in corpus for i in tokenizer.encode(text))
     words = sum(len(tokenizer.basic.words(text)) for text in corpus)
     n = sum(counts.values())
@@ -91,10 +101,14 @@ def main() -> None:
     megabytes = sum(len(text.encode()) for text in train) / 1e6
     found: dict[str, Any] = {"megabytes": megabytes, "merges": N_MERGES}
 
-    found["bpe_train"] = compare(*take_turns(lambda: BPE.train(train, 256 + N_MERGES), lambda: train_peer(train)), megabytes)
+    found["bpe_train"] = compare(
+        *take_turns(lambda: BPE.train(train, 256 + N_MERGES), lambda: train_peer(train)), megabytes
+    )
 
     bpe, peer = BPE.train(train, 256 + N_MERGES), train_peer(train)
-    assert [bpe.encode(text) for text in test] == [encoding.ids for encoding in peer.encode_batch(test)]
+    assert [bpe.encode(text) for text in test] == [
+        encoding.ids for encoding in peer.encode_batch(test)
+    ]
 
     def cold() -> list[list[int]]:
         fresh = BPE(bpe.vocabulary, bpe.merges)  # it remembers no word yet
@@ -105,7 +119,10 @@ def main() -> None:
 
     found["bpe_encode"] = compare(*take_turns(cold, with_peer), megabytes)
     found["bpe_tokenize"] = compare(
-        *take_turns(lambda: [bpe.tokenize(text) for text in train], lambda: peer.encode_batch(train)), megabytes
+        *take_turns(
+            lambda: [bpe.tokenize(text) for text in train], lambda: peer.encode_batch(train)
+        ),
+        megabytes,
     )
 
     pieces = WordPiece.load(checkpoint() / "vocab.txt")
@@ -118,7 +135,9 @@ def main() -> None:
         return [fresh.encode(text) for text in train]
 
     def with_peer_pieces() -> list[list[int]]:
-        return [encoding.ids for encoding in peer.encode_batch_fast(train, add_special_tokens=False)]
+        return [
+            encoding.ids for encoding in peer.encode_batch_fast(train, add_special_tokens=False)
+        ]
 
     assert cold_pieces() == with_peer_pieces()
     found["wordpiece_encode"] = compare(*take_turns(cold_pieces, with_peer_pieces), megabytes)
@@ -127,15 +146,27 @@ def main() -> None:
     for score in ("likelihood", "frequency", "ratio"):
         start = time.process_time()
         trained = WordPiece.train(train, 8000, score=score)
-        found["wordpiece_score"][score] = {"train_seconds": time.process_time() - start, **quality(trained, test)}
+        found["wordpiece_score"][score] = {
+            "train_seconds": time.process_time() - start,
+            **quality(trained, test),
+        }
 
     for what in ("bpe_train", "bpe_encode", "bpe_tokenize", "wordpiece_encode"):
-        times, speed, ratio = (found[what][key] for key in ("our_seconds", "our_megabytes_per_second", "ours_over_peer"))
+        times, speed, ratio = (
+            found[what][key]
+            for key in ("our_seconds", "our_megabytes_per_second", "ours_over_peer")
+        )
         print(f"{what:17} {times['median']:6.2f} s, {speed['median']:5.1f} MB/s", end="; ")
         print(f"time over peer's {ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f})")
     for score, figures in found["wordpiece_score"].items():
-        print(f"{score:17} " + ", ".join(f"{figure} {number:.3f}" for figure, number in figures.items()))
-    title = f"Our tokenizers over tokenizers {version('tokenizers')} (Rust, one thread): processor time on {name}"
+        print(
+            f"{score:17} "
+            + ", ".join(f"{figure} {number:.3f}" for figure, number in figures.items())
+        )
+    title = (
+        f"Our tokenizers over tokenizers {version('tokenizers')} (Rust, one thread): processor "
+        f"time on {name}"
+    )
     results.save("tokenization_speed", found, title, seeds=[])
 
 

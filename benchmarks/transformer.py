@@ -1,9 +1,11 @@
-"""Our Transformer against torch's and Hugging Face's of the same size: a training step, and reading through (inference).
+"""Our Transformer against torch's and Hugging Face's of the same size: a training step, and reading
+through (inference).
 
     python benchmarks/transformer.py          writes book/results/transformer_speed.json
 
-The three take turns, so that a machine that slows down slows all; each ratio is one pair of neighbouring runs. All have the same
-token vectors, tied three ways, no dropout, and padding to look out for; `nn.Transformer` has one LayerNorm more at the end of each stack.
+The three take turns, so that a machine that slows down slows all; each ratio is one pair of
+neighbouring runs. All have the same token vectors, tied three ways, no dropout, and padding to look
+out for; `nn.Transformer` has one LayerNorm more at the end of each stack.
 """
 
 import math
@@ -27,7 +29,13 @@ VOCAB, D_MODEL, N_HEADS, N_LAYERS, D_FF, MAX_LEN = 8_000, 256, 4, 6, 1024, 256
 BATCH, N = 16, 64
 ROUNDS = 12
 HUGGING_FACE_SIZES = {"layers": N_LAYERS, "attention_heads": N_HEADS, "ffn_dim": D_FF}
-TOKENS = {"scale_embedding": True, "pad_token_id": 1, "decoder_start_token_id": 1, "eos_token_id": 0, "forced_eos_token_id": None}
+TOKENS = {
+    "scale_embedding": True,
+    "pad_token_id": 1,
+    "decoder_start_token_id": 1,
+    "eos_token_id": 0,
+    "forced_eos_token_id": None,
+}
 
 
 class TorchTransformer(nn.Module):
@@ -37,7 +45,9 @@ class TorchTransformer(nn.Module):
         super().__init__()
         self.embedding = TokenEmbedding(VOCAB, D_MODEL, math.sqrt(D_MODEL))
         self.positions = SinusoidalPositions(D_MODEL, MAX_LEN)
-        self.body = nn.Transformer(D_MODEL, N_HEADS, N_LAYERS, N_LAYERS, D_FF, dropout=0.0, batch_first=True)
+        self.body = nn.Transformer(
+            D_MODEL, N_HEADS, N_LAYERS, N_LAYERS, D_FF, dropout=0.0, batch_first=True
+        )
         self.bias = nn.Parameter(torch.zeros(VOCAB))
         self.causal = ~torch.ones(N, N, dtype=torch.bool).tril()
 
@@ -57,16 +67,30 @@ class TorchTransformer(nn.Module):
 
 def hugging_face() -> MarianMTModel:
     """Hugging Face's encoder-decoder that is closest to the paper's."""
-    sizes = {f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in HUGGING_FACE_SIZES.items()}
+    sizes = {
+        f"{side}_{name}": size
+        for side in ("encoder", "decoder")
+        for name, size in HUGGING_FACE_SIZES.items()
+    }
     config = MarianConfig(
-        vocab_size=VOCAB, d_model=D_MODEL, max_position_embeddings=MAX_LEN, activation_function="relu", dropout=0.0, **sizes, **TOKENS
+        vocab_size=VOCAB,
+        d_model=D_MODEL,
+        max_position_embeddings=MAX_LEN,
+        activation_function="relu",
+        dropout=0.0,
+        **sizes,
+        **TOKENS,
     )
     return MarianMTModel(config)
 
 
 def our_twin(theirs: MarianMTModel) -> Transformer:
     """Our Transformer with Hugging Face's weights, so that both compute the same numbers."""
-    ours = Transformer(TransformerConfig(VOCAB, D_MODEL, N_HEADS, N_LAYERS, D_FF, dropout=0.0, max_len=MAX_LEN, sines_first=True))
+    ours = Transformer(
+        TransformerConfig(
+            VOCAB, D_MODEL, N_HEADS, N_LAYERS, D_FF, dropout=0.0, max_len=MAX_LEN, sines_first=True
+        )
+    )
     state = rename(theirs.state_dict(), KEY_MAP, IGNORED)
     load_into(ours, state | {"output_bias": state["output_bias"].flatten()})
     return ours
@@ -79,14 +103,24 @@ def models() -> dict[str, tuple[nn.Module, Callable[..., Tensor]]]:
 
     def ask_hugging_face(source: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
         mask = (torch.arange(source.shape[1]) < lengths[:, None]).long()
-        return theirs(input_ids=source, attention_mask=mask, decoder_input_ids=target, use_cache=False).logits
+        return theirs(
+            input_ids=source, attention_mask=mask, decoder_input_ids=target, use_cache=False
+        ).logits
 
-    return {"ours": (ours, ours), "torch": (torchs, torchs), "hugging_face": (theirs, ask_hugging_face)}
+    return {
+        "ours": (ours, ours),
+        "torch": (torchs, torchs),
+        "hugging_face": (theirs, ask_hugging_face),
+    }
 
 
 def batch() -> tuple[Tensor, Tensor, Tensor]:
     """Random sentences: a third of the source is padding on average."""
-    return torch.randint(2, VOCAB, (BATCH, N)), torch.randint(2, VOCAB, (BATCH, N)), torch.randint(N // 3, N + 1, (BATCH,))
+    return (
+        torch.randint(2, VOCAB, (BATCH, N)),
+        torch.randint(2, VOCAB, (BATCH, N)),
+        torch.randint(N // 3, N + 1, (BATCH,)),
+    )
 
 
 def training_step(ask: Callable[..., Tensor], optimizer: torch.optim.Optimizer) -> float:
@@ -112,18 +146,27 @@ def inference(ask: Callable[..., Tensor]) -> float:
 def ratios(measure: dict[str, Callable[[], float]]) -> dict[str, dict]:
     """Each peer's time over ours, round by round, after a round to warm up."""
     rounds = [{name: seconds() for name, seconds in measure.items()} for _ in range(ROUNDS + 1)][1:]
-    return {f"{peer}_over_ours": results.spread([r[peer] / r["ours"] for r in rounds]) for peer in ("torch", "hugging_face")}
+    return {
+        f"{peer}_over_ours": results.spread([r[peer] / r["ours"] for r in rounds])
+        for peer in ("torch", "hugging_face")
+    }
 
 
 def main() -> None:
     """Measure both and write the file."""
-    warnings.filterwarnings("ignore", "The PyTorch API of nested tensors", UserWarning)  # torch's encoder says so of its own fast path
+    # torch's encoder says so of its own fast path
+    warnings.filterwarnings("ignore", "The PyTorch API of nested tensors", UserWarning)
     torch.manual_seed(0)
     torch.set_num_threads(1)  # whatever else runs on this machine then disturbs least
     contestants = models()
     with torch.no_grad():
         inputs = batch()
-        difference = (contestants["ours"][1](*inputs) - contestants["hugging_face"][1](*inputs)).abs().max().item()
+        difference = (
+            (contestants["ours"][1](*inputs) - contestants["hugging_face"][1](*inputs))
+            .abs()
+            .max()
+            .item()
+        )
     assert difference < 1e-4, f"ours and Hugging Face's differ by {difference}"
     training, reading = {}, {}
     for name, (model, ask) in contestants.items():
@@ -136,11 +179,17 @@ def main() -> None:
     measured["inference"] = ratios(reading)
     for what, peers in measured.items():
         for peer, ratio in peers.items():
-            print(f"{what:>14} {peer:>22}: {ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f})")
-    measured["parameters"] = {name: sum(p.numel() for p in model.parameters()) for name, (model, _) in contestants.items()}
+            print(
+                f"{what:>14} {peer:>22}: {ratio['median']:.2f} ({ratio['min']:.2f} to "
+                f"{ratio['max']:.2f})"
+            )
+    measured["parameters"] = {
+        name: sum(p.numel() for p in model.parameters()) for name, (model, _) in contestants.items()
+    }
     title = (
-        f"A Transformer of torch and of Hugging Face over ours: time of a training step and of a forward pass "
-        f"(batch {BATCH}, {N} + {N} tokens, d_model {D_MODEL}, {N_LAYERS} + {N_LAYERS} layers, float32)"
+        f"A Transformer of torch and of Hugging Face over ours: time of a training step and of a "
+        f"forward pass (batch {BATCH}, {N} + {N} tokens, d_model {D_MODEL}, {N_LAYERS} + "
+        f"{N_LAYERS} layers, float32)"
     )
     results.save("transformer_speed", measured, title, seeds=[])
 

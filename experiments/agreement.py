@@ -1,10 +1,13 @@
-"""Who is or are? A recurrent network and Transformers on "the keys to the cabinet are rusty" (chapter 10).
+"""Who is or are? A recurrent network and Transformers on "the keys to the cabinet are rusty"
+(chapter 10).
 
-    python experiments/agreement.py            eight seeds, five minutes on one core; writes book/results/agreement.json
+    python experiments/agreement.py
+        eight seeds, five minutes on one core; writes book/results/agreement.json
 
-All are language models, trained in the same way on sentences of a small grammar that have at most two nouns between
-subject and verb. Tested is which of "is" and "are" they find likelier, with up to six nouns between, all of the other number than
-the subject. No pair of a subject and its neighbour in the test was in the training text. Also: which noun decides.
+All are language models, trained in the same way on sentences of a small grammar that have at most
+two nouns between subject and verb. Tested is which of "is" and "are" they find likelier, with up to
+six nouns between, all of the other number than the subject. No pair of a subject and its neighbour
+in the test was in the training text. Also: which noun decides.
 """
 
 import random
@@ -19,7 +22,16 @@ from lectures_lib.models.language_model import LanguageModel, LanguageModelConfi
 NOUNS = ["key", "cabinet", "lamp", "door", "letter", "picture", "book", "chair", "table", "window"]
 PREPOSITIONS = ["to", "near", "behind", "beside"]
 ADJECTIVES = ["rusty", "old", "new", "small"]
-WORDS = [".", "the", "is", "are", *PREPOSITIONS, *ADJECTIVES, *NOUNS, *(noun + "s" for noun in NOUNS)]
+WORDS = [
+    ".",
+    "the",
+    "is",
+    "are",
+    *PREPOSITIONS,
+    *ADJECTIVES,
+    *NOUNS,
+    *(noun + "s" for noun in NOUNS),
+]
 ID = {word: i for i, word in enumerate(WORDS)}
 FIRST_NOUN = ID[NOUNS[0]]
 TRAINED, MOST = 2, 6  # the most nouns between subject and verb: in the training text, in the test
@@ -34,7 +46,9 @@ def held_out(subject: int, neighbour: int) -> bool:
 
 
 def sentence(rng: random.Random, between: int, test: bool = False) -> tuple[list[int], bool]:
-    """A sentence up to its verb, and whether its subject is plural. In the test all nouns between have the other number."""
+    """A sentence up to its verb, and whether its subject is plural. In the test all nouns between
+    have the other number.
+    """
     plural, subject = rng.random() < 0.5, rng.randrange(len(NOUNS))
     tokens = [ID["the"], FIRST_NOUN + subject + plural * len(NOUNS)]
     for i in range(between):
@@ -54,7 +68,9 @@ def training_text(seed: int) -> Tensor:
 
 
 class RecurrentLM(nn.Module):
-    """A language model with a GRU where the Transformer has attention; its output matrix is tied as well."""
+    """A language model with a GRU where the Transformer has attention; its output matrix is tied as
+    well.
+    """
 
     def __init__(self, vocab_size: int, d_model: int, n_layers: int = 2):
         super().__init__()
@@ -71,7 +87,9 @@ class RecurrentLM(nn.Module):
 def transformer(learned_positions: bool) -> LanguageModel:
     """Two blocks of width 64."""
     sizes = {"d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "max_len": BLOCK}
-    return LanguageModel(LanguageModelConfig(len(WORDS), **sizes, dropout=0.0, learned_positions=learned_positions))
+    return LanguageModel(
+        LanguageModelConfig(len(WORDS), **sizes, dropout=0.0, learned_positions=learned_positions)
+    )
 
 
 MODELS = {
@@ -85,7 +103,9 @@ def train(model: nn.Module, text: Tensor, steps: int = STEPS) -> float:
     """Train on random pieces of the text; the last loss."""
     optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
     for step in range(steps):
-        optimizer.param_groups[0]["lr"] = LEARNING_RATE * min((step + 1) / 50, 1, 2 - 2 * step / steps)
+        optimizer.param_groups[0]["lr"] = LEARNING_RATE * min(
+            (step + 1) / 50, 1, 2 - 2 * step / steps
+        )
         starts = torch.randint(len(text) - BLOCK, (BATCH, 1))
         pieces = text[starts + torch.arange(BLOCK + 1)]
         loss = F.cross_entropy(model(pieces[:, :-1]).flatten(0, 1), pieces[:, 1:].flatten())
@@ -117,12 +137,16 @@ def accuracy(model: nn.Module, between: int) -> float:
 
 
 def deciding(model: nn.Module, between: int) -> list[float]:
-    """For each noun from the subject on: in what share of the sentences the verb changes when this noun changes its number."""
+    """For each noun from the subject on: in what share of the sentences the verb changes when this
+    noun changes its number.
+    """
     tokens, _ = tested(between)
     shares = []
     for place in range(2, tokens.shape[1], 3):
         changed = tokens.clone()
-        changed[:, place] = FIRST_NOUN + (tokens[:, place] - FIRST_NOUN + len(NOUNS)) % (2 * len(NOUNS))
+        changed[:, place] = FIRST_NOUN + (tokens[:, place] - FIRST_NOUN + len(NOUNS)) % (
+            2 * len(NOUNS)
+        )
         shares.append((says_are(model, changed) != says_are(model, tokens)).float().mean().item())
     return shares
 
@@ -130,7 +154,11 @@ def deciding(model: nn.Module, between: int) -> list[float]:
 def main() -> None:
     """Every model on every text with every seed."""
     torch.set_num_threads(1)
-    measured = {"parameters": {name: sum(p.numel() for p in make().parameters()) for name, make in MODELS.items()}}
+    measured = {
+        "parameters": {
+            name: sum(p.numel() for p in make().parameters()) for name, make in MODELS.items()
+        }
+    }
     for name, make in MODELS.items():
         losses, accuracies, decisions = [], {n: [] for n in range(MOST + 1)}, []
         for seed in SEEDS:
@@ -141,14 +169,28 @@ def main() -> None:
                 values.append(accuracy(model, n))
             decisions.append(deciding(model, 3))
             found = " ".join(f"{values[-1]:.2f}" for values in accuracies.values())
-            print(name, seed, f"loss {losses[-1]:.3f}", found, [f"{share:.2f}" for share in decisions[-1]], flush=True)
+            print(
+                name,
+                seed,
+                f"loss {losses[-1]:.3f}",
+                found,
+                [f"{share:.2f}" for share in decisions[-1]],
+                flush=True,
+            )
         measured[name] = {
             "loss": results.spread(losses),
             "accuracy": {str(n): results.spread(values) for n, values in accuracies.items()},
-            "all_right": {str(n): sum(value > 0.95 for value in values) for n, values in accuracies.items()},
-            "decides_of_three": {str(i): results.spread([shares[i] for shares in decisions]) for i in range(4)},
+            "all_right": {
+                str(n): sum(value > 0.95 for value in values) for n, values in accuracies.items()
+            },
+            "decides_of_three": {
+                str(i): results.spread([shares[i] for shares in decisions]) for i in range(4)
+            },
         }
-    title = f"“Is” or “are” after 0 to {MOST} nouns of the other number: share of sentences that are right, and which noun decides"
+    title = (
+        f"“Is” or “are” after 0 to {MOST} nouns of the other number: share of sentences that are "
+        f"right, and which noun decides"
+    )
     results.save("agreement", measured, title, SEEDS)
 
 

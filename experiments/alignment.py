@@ -1,11 +1,13 @@
 """Does the most looked-at word tell what a word is translated from? (chapter 8)
 
-    python experiments/alignment.py         five seeds, some minutes on one core; writes book/results/alignment.json
+    python experiments/alignment.py
+        five seeds, some minutes on one core; writes book/results/alignment.json
 
-Lists of one or two numbers below 1,000, English to German, which all these models translate almost without a mistake. For every
-German word of the test lists: is the English word with the largest attention weight the one that it translates? Counted apart for the
-words that say digits ("sieben", "zwanzig"), for "hundert", for "und" and for the comma. The Transformer has several heads: for
-each kind of word the best one is taken, and the best one for the digits is followed through all kinds.
+Lists of one or two numbers below 1,000, English to German, which all these models translate almost
+without a mistake. For every German word of the test lists: is the English word with the largest
+attention weight the one that it translates? Counted apart for the words that say digits ("sieben",
+"zwanzig"), for "hundert", for "und" and for the comma. The Transformer has several heads: for each
+kind of word the best one is taken, and the best one for the digits is followed through all kinds.
 """
 
 from collections import defaultdict
@@ -41,7 +43,9 @@ def recurrent(attention: str) -> tuple[nn.Module, float]:
 
 def transformer(n_layers: int) -> tuple[nn.Module, float]:
     """A Transformer of four heads a layer, as in chapter 8."""
-    config = TransformerConfig(len(WORDS), d_model=64, n_heads=4, n_layers=n_layers, d_ff=256, dropout=0.0, pre_norm=True)
+    config = TransformerConfig(
+        len(WORDS), d_model=64, n_heads=4, n_layers=n_layers, d_ff=256, dropout=0.0, pre_norm=True
+    )
     return Transformer(config), 3e-3
 
 
@@ -59,21 +63,31 @@ def kind(word: str) -> str:
 
 
 def looked_at(model: nn.Module, pairs: list[Tokens]) -> dict[str, Tensor]:
-    """Each head's weights, `(batch, n_target, n_source)`, with the right words read before each (teacher forcing)."""
+    """Each head's weights, `(batch, n_target, n_source)`, with the right words read before each
+    (teacher forcing).
+    """
     batch = data.pad_pairs(encode(pairs))
     with record(model) as seen:
         model(batch.source, batch.read, batch.source_lengths)
     if isinstance(model, Seq2Seq):
         return {"decoder": seq2seq.alignment(seen)}
     blocks = seen.all("decoder.blocks.*.cross_attention.weights")
-    return {f"layer {i}, head {j}": block[:, j] for i, block in enumerate(blocks) for j in range(model.config.n_heads)}
+    return {
+        f"layer {i}, head {j}": block[:, j]
+        for i, block in enumerate(blocks)
+        for j in range(model.config.n_heads)
+    }
 
 
 def shares_right(weights: Tensor, pairs: list[Tokens]) -> Shares:
-    """For each kind of German word and for all: the share that looks most at (one of) the words it translates."""
+    """For each kind of German word and for all: the share that looks most at (one of) the words it
+    translates.
+    """
     hits: dict[str, list[bool]] = defaultdict(list)
     for row, (source, target) in zip(weights.argmax(dim=-1).tolist(), pairs, strict=True):
-        for i, word, of_word in zip(row, target, data.number_alignment(source, target), strict=False):
+        for i, word, of_word in zip(
+            row, target, data.number_alignment(source, target), strict=False
+        ):
             hits[kind(word)].append(i in of_word)
             hits["all"].append(i in of_word)
     return {name: sum(found) / len(found) for name, found in hits.items()}
@@ -84,7 +98,10 @@ def alignment(model: nn.Module) -> dict[str, Shares]:
     """By kind of word: the head that is best at digits, and the best head for that kind."""
     heads = [shares_right(weights, TEST) for weights in looked_at(model, TEST).values()]
     of_digits = max(heads, key=lambda head: head["digits"])
-    return {"one_head": of_digits, "best_for_each": {name: max(head[name] for head in heads) for name in of_digits}}
+    return {
+        "one_head": of_digits,
+        "best_for_each": {name: max(head[name] for head in heads) for name in of_digits},
+    }
 
 
 def measure(name: str, seed: int) -> dict:
@@ -94,13 +111,28 @@ def measure(name: str, seed: int) -> dict:
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     batches = data.Batches(encode(TRAIN), data.pad_pairs, batch_size=BATCH_SIZE, seed=seed)
     schedule = LambdaLR(optimizer, bert_schedule(WARMUP, STEPS))
-    fit(model, batches, translation_loss, optimizer, schedule, steps=STEPS, clip=1.0, progress=False)
+    fit(
+        model, batches, translation_loss, optimizer, schedule, steps=STEPS, clip=1.0, progress=False
+    )
     model.eval()
     batch = data.pad_pairs(encode(TEST))
-    decoded = greedy(model, batch.source, batch.source_lengths, begin=data.BOS, end=data.EOS, max_len=9 * max(COUNTS))
-    right = exact_match([WORDS.decode(ids) for ids in decoded.sentences()], [target for _, target in TEST])
+    decoded = greedy(
+        model,
+        batch.source,
+        batch.source_lengths,
+        begin=data.BOS,
+        end=data.EOS,
+        max_len=9 * max(COUNTS),
+    )
+    right = exact_match(
+        [WORDS.decode(ids) for ids in decoded.sentences()], [target for _, target in TEST]
+    )
     measured = {"exact_match": right, **alignment(model)}
-    print(f"seed {seed}, {name:>13}: {right:.3f} right;", {k: round(v, 2) for k, v in measured["one_head"].items()}, flush=True)
+    print(
+        f"seed {seed}, {name:>13}: {right:.3f} right;",
+        {k: round(v, 2) for k, v in measured["one_head"].items()},
+        flush=True,
+    )
     return measured
 
 
@@ -112,11 +144,17 @@ def main() -> None:
     measured = {
         name: {
             "exact_match": spread([run["exact_match"] for run in of]),
-            **{of_what: {k: spread([run[of_what][k] for run in of]) for k in (*KINDS, "all")} for of_what in ("one_head", "best_for_each")},
+            **{
+                of_what: {k: spread([run[of_what][k] for run in of]) for k in (*KINDS, "all")}
+                for of_what in ("one_head", "best_for_each")
+            },
         }
         for name, of in runs.items()
     }
-    title = f"Lists of one or two number words: share of German words whose most looked-at English word is theirs, after {STEPS} steps"
+    title = (
+        f"Lists of one or two number words: share of German words whose most looked-at English "
+        f"word is theirs, after {STEPS} steps"
+    )
     results.save("alignment", measured, title, seeds=SEEDS)
 
 

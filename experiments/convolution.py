@@ -1,11 +1,15 @@
-"""What does a convolution know beforehand? A small CNN and a ViT on digits whose pixels have changed places (chapter 11).
+"""What does a convolution know beforehand? A small CNN and a ViT on digits whose pixels have
+changed places (chapter 11).
 
-    python experiments/convolution.py            five seeds, five minutes on one core; writes book/results/convolution.json
-    python experiments/convolution.py --smoke    seconds, to see that all works; nothing is written
+    python experiments/convolution.py
+        five seeds, five minutes on one core; writes book/results/convolution.json
+    python experiments/convolution.py --smoke
+        seconds, to see that all works; nothing is written
 
-Both have about as many parameters and are trained as in `experiments/digits.py`, whose ViT with patches of 4 × 4 on unchanged
-images this stands beside. Only the CNN's learning rate was chosen anew, on the validation images. Shuffled means: every
-image's pixels in another order, the same for all, so that no two neighbours are neighbours any more.
+Both have about as many parameters and are trained as in `experiments/digits.py`, whose ViT with
+patches of 4 × 4 on unchanged images this stands beside. Only the CNN's learning rate was chosen
+anew, on the validation images. Shuffled means: every image's pixels in another order, the same for
+all, so that no two neighbours are neighbours any more.
 """
 
 import argparse
@@ -13,7 +17,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import torch
-from digits import BATCH, SEEDS, STEPS, WARMUP, WEIGHT_DECAY, changed, loss, shuffled_pixels, subset  # beside this file
+
+# beside this file
+from digits import BATCH, SEEDS, STEPS, WARMUP, WEIGHT_DECAY, changed, loss, shuffled_pixels, subset
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
@@ -26,7 +32,9 @@ SIZES = (100, 1200)
 
 
 class CNN(nn.Module):
-    """Three convolutions of 3 × 3, the last two with a stride of 2, and the mean over all places."""
+    """Three convolutions of 3 × 3, the last two with a stride of 2, and the mean over all
+    places.
+    """
 
     def __init__(self, channels: tuple[int, ...] = (32, 64, 128), n_classes: int = 10):
         super().__init__()
@@ -46,26 +54,47 @@ def vit() -> ViT:
     return ViT(replace(ViTConfig.DIGITS, patch_size=4))
 
 
-def accuracy(make: Callable[[], nn.Module], examples: list, test: ImageBatch, seed: int, rate: float, steps: int) -> float:
+def accuracy(
+    make: Callable[[], nn.Module],
+    examples: list,
+    test: ImageBatch,
+    seed: int,
+    rate: float,
+    steps: int,
+) -> float:
     """Share of the test images that a model names rightly after training on the examples."""
     torch.manual_seed(seed)
     model = make()
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=WEIGHT_DECAY)
     scheduler = LambdaLR(optimizer, bert_schedule(min(WARMUP, steps // 2), steps))
-    fit(model, data.ImageBatches(examples, BATCH, seed=seed), loss, optimizer, scheduler, steps=steps, progress=False)
+    fit(
+        model,
+        data.ImageBatches(examples, BATCH, seed=seed),
+        loss,
+        optimizer,
+        scheduler,
+        steps=steps,
+        progress=False,
+    )
     with torch.no_grad():
         return (model.eval()(test.images).argmax(dim=-1) == test.labels).float().mean().item()
 
 
 def main() -> None:
     """Every model, with pixels in place and shuffled, with every seed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--smoke", action="store_true")
     smoke = parser.parse_args().smoke
     seeds, sizes, steps = (SEEDS[:1], SIZES[:1], 20) if smoke else (SEEDS, SIZES, STEPS)
     torch.set_num_threads(1)
     examples, tested = data.load("images"), data.load("images", "test")
-    mixed, test, mixed_test = changed(examples, shuffled_pixels), data.stack(tested), data.stack(changed(tested, shuffled_pixels))
+    mixed, test, mixed_test = (
+        changed(examples, shuffled_pixels),
+        data.stack(tested),
+        data.stack(changed(tested, shuffled_pixels)),
+    )
     runs = {
         "cnn": (CNN, examples, test, 3e-3),
         "cnn_shuffled_pixels": (CNN, mixed, mixed_test, 3e-3),
@@ -75,12 +104,23 @@ def main() -> None:
     for done, seed in enumerate(seeds, start=1):
         for n in sizes:
             for name, (make, of, asked, rate) in runs.items():
-                scores[str(n)][name].append(accuracy(make, subset(of, n, seed), asked, seed, rate, steps))
+                scores[str(n)][name].append(
+                    accuracy(make, subset(of, n, seed), asked, seed, rate, steps)
+                )
                 print(seed, n, name, f"{scores[str(n)][name][-1]:.3f}", flush=True)
         if not smoke:
-            measured = {n: {name: results.spread(s) for name, s in named.items()} for n, named in scores.items()}
-            measured["parameters"] = {"cnn": sum(p.numel() for p in CNN().parameters()), "vit": sum(p.numel() for p in vit().parameters())}
-            title = f"Digits in order and with shuffled pixels: share of the 397 test images named rightly ({STEPS} steps)"
+            measured = {
+                n: {name: results.spread(s) for name, s in named.items()}
+                for n, named in scores.items()
+            }
+            measured["parameters"] = {
+                "cnn": sum(p.numel() for p in CNN().parameters()),
+                "vit": sum(p.numel() for p in vit().parameters()),
+            }
+            title = (
+                f"Digits in order and with shuffled pixels: share of the 397 test images named "
+                f"rightly ({STEPS} steps)"
+            )
             results.save("convolution", measured, title, seeds[:done])
 
 

@@ -1,13 +1,16 @@
 """A small ViT on 8 × 8 digits, beside logistic regression and an SVM (chapter 11).
 
-    python experiments/digits.py            five seeds, about ten minutes on one core; writes book/results/digits.json
-    python experiments/digits.py --smoke    a minute, to see that all works; nothing is written
+    python experiments/digits.py
+        five seeds, about ten minutes on one core; writes book/results/digits.json
+    python experiments/digits.py --smoke
+        a minute, to see that all works; nothing is written
 
-All are trained on the same images and tested on the same 397. The ViT's recipe was chosen by a few runs on the validation split;
-scikit-learn's models are as they come. With patches of 2 × 2: the ViT, the same with something about its input changed, how it
-takes other input than it was trained on, and whether attention rollout finds the patches that matter. With patches of 4 × 4, which
-is faster: less and less to learn from. A seed decides the first weights, the order of the images, and which images are kept where
-there are fewer. The file is written anew after every seed.
+All are trained on the same images and tested on the same 397. The ViT's recipe was chosen by a few
+runs on the validation split; scikit-learn's models are as they come. With patches of 2 × 2: the
+ViT, the same with something about its input changed, how it takes other input than it was trained
+on, and whether attention rollout finds the patches that matter. With patches of 4 × 4, which is
+faster: less and less to learn from. A seed decides the first weights, the order of the images, and
+which images are kept where there are fewer. The file is written anew after every seed.
 """
 
 import argparse
@@ -48,7 +51,15 @@ def train(config: ViTConfig, examples: list, seed: int, steps: int, positions: b
         model.positions.requires_grad_(False).zero_()
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     scheduler = LambdaLR(optimizer, bert_schedule(min(WARMUP, steps // 2), steps))
-    fit(model, data.ImageBatches(examples, BATCH, seed=seed), loss, optimizer, scheduler, steps=steps, progress=False)
+    fit(
+        model,
+        data.ImageBatches(examples, BATCH, seed=seed),
+        loss,
+        optimizer,
+        scheduler,
+        steps=steps,
+        progress=False,
+    )
     return model.eval()
 
 
@@ -60,9 +71,11 @@ def accuracy(model: ViT, test: ImageBatch, interpolate: bool = False) -> float:
 
 @torch.no_grad()
 def agreement(model: ViT, test: ImageBatch) -> dict[str, float]:
-    """How far attention rollout, and plain ink, order an image's patches as the damage does that is done by blanking each of them.
+    """How far attention rollout, and plain ink, order an image's patches as the damage does that is
+    done by blanking each of them.
 
-    The mean rank correlation over the test images, among the patches with ink in them; damage is the fall of the right score.
+    The mean rank correlation over the test images, among the patches with ink in them; damage is
+    the fall of the right score.
     """
     with record(model, "encoder.blocks.*.self_attention.weights") as seen:
         scores = model(test.images)
@@ -77,7 +90,10 @@ def agreement(model: ViT, test: ImageBatch) -> dict[str, float]:
     damage, ink = torch.stack(falls, dim=1), cut.mean(dim=-1)
     orders = {"rollout": rollout(weights)[:, 0, 1:], "ink": ink}
     rows = [(i, ink[i] > 0.1) for i in range(len(ink))]
-    return {name: fmean(rank_correlation(order[i][inked], damage[i][inked]) for i, inked in rows) for name, order in orders.items()}
+    return {
+        name: fmean(rank_correlation(order[i][inked], damage[i][inked]) for i, inked in rows)
+        for name, order in orders.items()
+    }
 
 
 def rank_correlation(a: Tensor, b: Tensor) -> float:
@@ -87,22 +103,32 @@ def rank_correlation(a: Tensor, b: Tensor) -> float:
 
 
 def likeness(model: ViT) -> dict[str, float]:
-    """Mean cosine of the learned vectors of places beside or below each other, and of those four steps apart or more."""
+    """Mean cosine of the learned vectors of places beside or below each other, and of those four
+    steps apart or more.
+    """
     side = model.config.image_size // model.config.patch_size
     row, column = torch.arange(side**2) // side, torch.arange(side**2) % side
     steps = (row[:, None] - row).abs() + (column[:, None] - column).abs()
     positions = F.normalize(model.positions.detach()[1:], dim=-1)
     cosines = positions @ positions.T
-    return {"neighbours": cosines[steps == 1].mean().item(), "far_apart": cosines[steps >= 4].mean().item()}
+    return {
+        "neighbours": cosines[steps == 1].mean().item(),
+        "far_apart": cosines[steps >= 4].mean().item(),
+    }
 
 
 def larger(test: ImageBatch, size: int) -> ImageBatch:
     """The same images, enlarged."""
-    return ImageBatch(F.interpolate(test.images, size=(size, size), mode="bilinear", align_corners=False), test.labels)
+    return ImageBatch(
+        F.interpolate(test.images, size=(size, size), mode="bilinear", align_corners=False),
+        test.labels,
+    )
 
 
 def viewed(images: Tensor, size: int = 2) -> Tensor:
-    """Images whose right patches are what `view` without `permute` takes for patches of the given ones."""
+    """Images whose right patches are what `view` without `permute` takes for patches of the given
+    ones.
+    """
     batch, _, height, width = images.shape
     return unpatch(images.reshape(batch, -1, size**2), size, height, width)
 
@@ -119,7 +145,11 @@ def shuffled_pixels(images: Tensor) -> Tensor:
     return shuffled_patches(images, size=1)
 
 
-CHANGES: dict[str, Change] = {"viewed": viewed, "shuffled_patches": shuffled_patches, "shuffled_pixels": shuffled_pixels}
+CHANGES: dict[str, Change] = {
+    "viewed": viewed,
+    "shuffled_patches": shuffled_patches,
+    "shuffled_pixels": shuffled_pixels,
+}
 
 
 def changed(examples: list, change: Change) -> list:
@@ -139,12 +169,17 @@ def by_scikit_learn(examples: list, test: ImageBatch) -> dict[str, float]:
     models = {"logistic_regression": LogisticRegression(max_iter=2000), "svm": SVC()}
     for model in models.values():
         model.fit(train.images.flatten(1).numpy(), train.labels.numpy())
-    return {name: float(model.score(test.images.flatten(1).numpy(), test.labels.numpy())) for name, model in models.items()}
+    return {
+        name: float(model.score(test.images.flatten(1).numpy(), test.labels.numpy()))
+        for name, model in models.items()
+    }
 
 
 def main() -> None:
     """Everything with every seed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--smoke", action="store_true")
     smoke = parser.parse_args().smoke
     seeds, sizes, steps = (SEEDS[:1], SIZES[:1], 20) if smoke else (SEEDS, SIZES, STEPS)
@@ -153,29 +188,51 @@ def main() -> None:
     test = data.stack(tested)
     fine, coarse = ViTConfig.DIGITS, replace(ViTConfig.DIGITS, patch_size=4)
 
-    scores: dict[str, dict[str, list]] = {}  # by experiment, then by model or size: one number for each seed
+    # by experiment, then by model or size: one number for each seed
+    scores: dict[str, dict[str, list]] = {}
     for done, seed in enumerate(seeds, start=1):
         model = train(fine, examples, seed, steps)
         ways = {"patches_of_2": accuracy(model, test)}
         ways["no_positions"] = accuracy(train(fine, examples, seed, steps, positions=False), test)
         for name, change in CHANGES.items():
-            ways[name] = accuracy(train(fine, changed(examples, change), seed, steps), data.stack(changed(tested, change)))
-        found = {"all_images": ways, "agreement_with_damage": agreement(model, test), "likeness": likeness(model)}
+            ways[name] = accuracy(
+                train(fine, changed(examples, change), seed, steps),
+                data.stack(changed(tested, change)),
+            )
+        found = {
+            "all_images": ways,
+            "agreement_with_damage": agreement(model, test),
+            "likeness": likeness(model),
+        }
         # The same model on images that it was not trained for.
         raw = ImageBatch(16 * test.images, test.labels)
-        enlarged = {f"size_{size}": accuracy(model, larger(test, size), interpolate=True) for size in (10, 12, 16)}
+        enlarged = {
+            f"size_{size}": accuracy(model, larger(test, size), interpolate=True)
+            for size in (10, 12, 16)
+        }
         found["same_model"] = {"pixels_from_0_to_16": accuracy(model, raw), **enlarged}
         for n in sizes:
             kept = subset(examples, n, seed)
             vit = accuracy(train(coarse, kept, seed, steps), test)
             found[str(n)] = {"patches_of_4": vit, **by_scikit_learn(kept, test)}
         for experiment, named in found.items():
-            print(seed, experiment, {name: f"{score:.3f}" for name, score in named.items()}, flush=True)
+            print(
+                seed,
+                experiment,
+                {name: f"{score:.3f}" for name, score in named.items()},
+                flush=True,
+            )
             for name, score in named.items():
                 scores.setdefault(experiment, {}).setdefault(name, []).append(score)
         if not smoke:
-            measured = {experiment: {name: results.spread(s) for name, s in named.items()} for experiment, named in scores.items()}
-            title = f"Handwritten digits, 8 × 8: share of the 397 test images named rightly ({STEPS} steps)"
+            measured = {
+                experiment: {name: results.spread(s) for name, s in named.items()}
+                for experiment, named in scores.items()
+            }
+            title = (
+                f"Handwritten digits, 8 × 8: share of the 397 test images named rightly ({STEPS} "
+                f"steps)"
+            )
             results.save("digits", measured, title, seeds[:done])
 
 

@@ -1,14 +1,21 @@
-"""MiniLM learns to fill holes again: its real weights, trained further behind our masked-word head (chapter 13).
+"""MiniLM learns to fill holes again: its real weights, trained further behind our masked-word head
+(chapter 13).
 
-    LECTURES_DATA=<mirror> python experiments/fill_mask.py --checkpoint <file>     hours on one core; writes fill_mask.json and the model
-    … the same command once more                                                   goes on where it was stopped, to the same weights
-    python experiments/fill_mask.py --size full --checkpoint <file>                for a GPU
-    python experiments/fill_mask.py --size smoke                                   a minute, written nowhere
+    LECTURES_DATA=<mirror> python experiments/fill_mask.py --checkpoint <file>
+        hours on one core; writes fill_mask.json and the model
+    … the same command once more
+        goes on where it was stopped, to the same weights
+    python experiments/fill_mask.py --size full --checkpoint <file>
+        for a GPU
+    python experiments/fill_mask.py --size smoke
+        a minute, written nowhere
 
-all-MiniLM-L6-v2 was trained to compare sentences, and published without a head for words. The texts are the sentences of WikiText-2,
-of SQuAD's paragraphs and of the English Web Treebank, a sentence alone or with those that follow it. What is asked of the held-out
-ones is what BERT is asked: 15 % of the tokens chosen, those behind [MASK] told. What the training costs the sentence vectors is
-measured on STS-B. The model is written as differences to MiniLM's own weights, in 8 and 4 bits (`models/stored`).
+all-MiniLM-L6-v2 was trained to compare sentences, and published without a head for words. The texts
+are the sentences of WikiText-2, of SQuAD's paragraphs and of the English Web Treebank, a sentence
+alone or with those that follow it. What is asked of the held-out ones is what BERT is asked: 15 %
+of the tokens chosen, those behind [MASK] told. What the training costs the sentence vectors is
+measured on STS-B. The model is written as differences to MiniLM's own weights, in 8 and 4 bits
+(`models/stored`).
 """
 
 import argparse
@@ -34,7 +41,13 @@ from lectures_lib.models.bert import BertForPreTraining
 from lectures_lib.tasks.sentence_bert import SentenceBert
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import bert_schedule, fit
-from lectures_lib.training.pretraining import PreTrainingBatch, evaluate, fill_mask, mask_tokens, masked_word_loss
+from lectures_lib.training.pretraining import (
+    PreTrainingBatch,
+    evaluate,
+    fill_mask,
+    mask_tokens,
+    masked_word_loss,
+)
 
 PROBES = [
     "The capital of France is [MASK].",
@@ -44,12 +57,17 @@ PROBES = [
     "The opposite of hot is [MASK].",
     "It was raining, so she took an [MASK].",
 ]
-TITLE = "MiniLM, trained further to fill holes: perplexity and accuracy behind [MASK] on held-out text, and what it costs sentence vectors"
+TITLE = (
+    "MiniLM, trained further to fill holes: perplexity and accuracy behind [MASK] on held-out "
+    "text, and what it costs sentence vectors"
+)
 
 
 @dataclass(frozen=True)
 class Size:
-    """How long, and on how much: steps of at most `max_tokens` tokens, inputs of at most `max_len`."""
+    """How long, and on how much: steps of at most `max_tokens` tokens, inputs of at most
+    `max_len`.
+    """
 
     steps: int
     max_tokens: int
@@ -67,20 +85,36 @@ SIZES = {
 
 
 class HoleBatches:
-    """Sentences, alone or joined with those that follow them, as batches of like length with holes; every epoch anew.
+    """Sentences, alone or joined with those that follow them, as batches of like length with holes;
+    every epoch anew.
 
     Args:
         documents: each a list of sentences, these lists of ids.
         tokenizer: whose [CLS], [SEP], [MASK] and words are meant.
-        max_len: the most tokens of an input, [CLS] and [SEP] counted.  max_tokens: of a batch, padding counted.
+        max_len: the most tokens of an input, [CLS] and [SEP] counted.  max_tokens: of a batch,
+            padding counted.
         seed: decides everything that is left to chance.
     """
 
     ALONE = 0.4  # of the inputs: what a reader types is a single sentence
 
-    def __init__(self, documents: list[list[list[int]]], tokenizer: WordPiece, max_len: int, max_tokens: int, seed: int = 0):
-        self.documents, self.max_len, self.max_tokens, self.seed = documents, max_len, max_tokens, seed
-        self.cls_id, self.sep_id, self.mask_id, self.unk_id = (tokenizer.token_id(f"[{name}]") for name in ("CLS", "SEP", "MASK", "UNK"))
+    def __init__(
+        self,
+        documents: list[list[list[int]]],
+        tokenizer: WordPiece,
+        max_len: int,
+        max_tokens: int,
+        seed: int = 0,
+    ):
+        self.documents, self.max_len, self.max_tokens, self.seed = (
+            documents,
+            max_len,
+            max_tokens,
+            seed,
+        )
+        self.cls_id, self.sep_id, self.mask_id, self.unk_id = (
+            tokenizer.token_id(f"[{name}]") for name in ("CLS", "SEP", "MASK", "UNK")
+        )
         self.words = range(1_000, len(tokenizer))  # below stand unused places and single signs
 
     def inputs(self, number: int) -> list[tuple[list[int]]]:
@@ -102,7 +136,9 @@ class HoleBatches:
 
     def epoch(self, number: int) -> Iterator[PreTrainingBatch]:
         """The batches of epoch 0, 1, 2, …"""
-        batches = data.Batches(self.inputs(number), data.pad_texts, max_tokens=self.max_tokens, seed=self.seed)
+        batches = data.Batches(
+            self.inputs(number), data.pad_texts, max_tokens=self.max_tokens, seed=self.seed
+        )
         for i, batch in enumerate(batches.epoch(number)):
             chance = random.Random(f"masks, seed {self.seed}, epoch {number}, batch {i}")
             yield self.masked(*batch, torch.Generator().manual_seed(chance.getrandbits(63)))
@@ -112,7 +148,14 @@ class HoleBatches:
         padding = torch.arange(ids.shape[1]) >= lengths[:, None]
         special = padding | (ids == self.cls_id) | (ids == self.sep_id) | (ids == self.unk_id)
         tokens, chosen = mask_tokens(ids, special, self.mask_id, self.words, generator=generator)
-        return PreTrainingBatch(tokens, torch.zeros_like(ids), lengths, ids, chosen, torch.zeros(len(ids), dtype=torch.long))
+        return PreTrainingBatch(
+            tokens,
+            torch.zeros_like(ids),
+            lengths,
+            ids,
+            chosen,
+            torch.zeros(len(ids), dtype=torch.long),
+        )
 
 
 def documents(split: str) -> list[list[str]]:
@@ -120,7 +163,9 @@ def documents(split: str) -> list[list[str]]:
     wiki, _ = read_split("Salesforce/wikitext/wikitext-2-v1", split)
     squad, _ = read_split("rajpurkar/squad/plain_text", split)
     trees, _ = read_split("universal-dependencies/universal_dependencies/en_ewt", split)
-    found = articles(row["text"].replace("@-@", "-").replace("@,@", ",").replace("@.@", ".") for row in wiki)
+    found = articles(
+        row["text"].replace("@-@", "-").replace("@,@", ",").replace("@.@", ".") for row in wiki
+    )
     found += [sentences(context) for context in dict.fromkeys(row["context"] for row in squad)]
     found += [[row["text"] for row in trees]]
     return [document for document in found if document]
@@ -130,14 +175,21 @@ def encoded(texts: list[list[str]], tokenizer: WordPiece) -> list[list[list[int]
     """The same as ids; WikiText's own sign for a rare word is [UNK]."""
     import tokenizers
 
-    fast = tokenizers.Tokenizer.from_file(str(minilm.checkpoint() / "tokenizer.json"))  # the same pieces, sooner
+    # the same pieces, sooner
+    fast = tokenizers.Tokenizer.from_file(str(minilm.checkpoint() / "tokenizer.json"))
     fast.no_truncation()
     fast.no_padding()
     unknown = [tokenizer.token_id(piece) for piece in ("<", "un", "##k", ">")]
     found = []
     for document in texts:
         rows = fast.encode_batch(document, add_special_tokens=False)
-        found.append([_with_unknown(row.ids, unknown, tokenizer.token_id("[UNK]")) for row in rows if row.ids])
+        found.append(
+            [
+                _with_unknown(row.ids, unknown, tokenizer.token_id("[UNK]"))
+                for row in rows
+                if row.ids
+            ]
+        )
     return found
 
 
@@ -161,15 +213,23 @@ def words_only(model: nn.Module, batch: PreTrainingBatch) -> Tensor:
 
 @torch.no_grad()
 def on_pairs(model: BertForPreTraining, tokenizer: WordPiece, n_pairs: int | None = None) -> float:
-    """Spearman's correlation of the sentence vectors' cosines with people's scores, STS-B's validation split."""
+    """Spearman's correlation of the sentence vectors' cosines with people's scores, STS-B's
+    validation split.
+    """
     pairs = data.load("similarity", "validation", "real")[:n_pairs]
     encoder = SentenceBert(model.bert.eval(), tokenizer)
     first, second = (encoder.embed([pair[side] for pair in pairs]) for side in ("first", "second"))
-    return spearman((first * second).sum(dim=-1), torch.tensor([float(pair["score"]) for pair in pairs]))
+    return spearman(
+        (first * second).sum(dim=-1), torch.tensor([float(pair["score"]) for pair in pairs])
+    )
 
 
-def unigram(texts: list[list[list[int]]], asked: list[PreTrainingBatch], mask_id: int, n_words: int) -> dict[str, float]:
-    """What one knows who has only counted: perplexity and accuracy of the commonest tokens on the same questions."""
+def unigram(
+    texts: list[list[list[int]]], asked: list[PreTrainingBatch], mask_id: int, n_words: int
+) -> dict[str, float]:
+    """What one knows who has only counted: perplexity and accuracy of the commonest tokens on the
+    same questions.
+    """
     counts = Counter(token for document in texts for sentence in document for token in sentence)
     shares = torch.tensor([counts[i] + 1.0 for i in range(n_words)])
     shares = shares / shares.sum()
@@ -179,11 +239,14 @@ def unigram(texts: list[list[list[int]]], asked: list[PreTrainingBatch], mask_id
 
 
 def bits(model: BertForPreTraining) -> dict[str, int]:
-    """How each matrix is kept: the layers' in 8 bits, the word pieces' vectors, half of all numbers, in 4."""
+    """How each matrix is kept: the layers' in 8 bits, the word pieces' vectors, half of all
+    numbers, in 4.
+    """
     return {
         name: 4 if name.endswith("tokens.weight") else 8
         for name, tensor in model.named_parameters()
-        if tensor.dim() == 2 and not name.startswith(("masked_words", "next_sentence", "bert.pooler"))
+        if tensor.dim() == 2
+        and not name.startswith(("masked_words", "next_sentence", "bert.pooler"))
     }
 
 
@@ -198,7 +261,9 @@ def with_fresh_heads(seed: int = 0) -> BertForPreTraining:
 
 def main() -> None:
     """Train, measure, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--size", choices=SIZES, default="cpu")
     parser.add_argument("--checkpoint", type=Path, help="where the run is kept, and taken up again")
     options = parser.parse_args()
@@ -206,18 +271,35 @@ def main() -> None:
     if not torch.cuda.is_available():
         torch.set_num_threads(1)
     tokenizer = WordPiece.load(minilm.checkpoint() / "vocab.txt")
-    texts, held_out = (encoded(documents(split)[: size.n_documents], tokenizer) for split in ("train", "validation"))
+    texts, held_out = (
+        encoded(documents(split)[: size.n_documents], tokenizer)
+        for split in ("train", "validation")
+    )
     n_tokens = sum(len(sentence) for document in texts for sentence in document)
     print(f"{n_tokens:,} tokens to train on", flush=True)
     batches = HoleBatches(texts, tokenizer, size.max_len, size.max_tokens)
-    asked = list(HoleBatches(held_out, tokenizer, size.max_len, size.max_tokens, seed=99).epoch(0))[:60]
+    asked = list(HoleBatches(held_out, tokenizer, size.max_len, size.max_tokens, seed=99).epoch(0))[
+        :60
+    ]
     model, begun = with_fresh_heads(), time.perf_counter()
 
     def look(model: nn.Module) -> dict[str, float]:
         scores = evaluate(model, asked, batches.mask_id)
-        print(f"{time.perf_counter() - begun:6.0f} s: perplexity {scores.perplexity:.1f}, accuracy {scores.accuracy:.3f}", flush=True)
+        print(
+            f"{time.perf_counter() - begun:6.0f} s: perplexity {scores.perplexity:.1f}, accuracy "
+            f"{scores.accuracy:.3f}",
+            flush=True,
+        )
         for probe in PROBES:
-            print("   ", probe, "→", ", ".join(f"{guess.token} {guess.probability:.2f}" for guess in fill_mask(model, tokenizer, probe)[0]))
+            print(
+                "   ",
+                probe,
+                "→",
+                ", ".join(
+                    f"{guess.token} {guess.probability:.2f}"
+                    for guess in fill_mask(model, tokenizer, probe)[0]
+                ),
+            )
         return {"perplexity": scores.perplexity, "accuracy": scores.accuracy}
 
     measured = {
@@ -225,12 +307,27 @@ def main() -> None:
         "unigram": unigram(texts, asked, batches.mask_id, len(tokenizer)),
         "pairs": {"before": on_pairs(model, tokenizer, size.n_documents)},
     }
-    trained = [p for name, p in model.named_parameters() if "pooler" not in name and not name.startswith("next_sentence")]
+    trained = [
+        p
+        for name, p in model.named_parameters()
+        if "pooler" not in name and not name.startswith("next_sentence")
+    ]
     optimizer = torch.optim.AdamW(trained, lr=size.rate, betas=(0.9, 0.98), weight_decay=0.01)
     schedule = LambdaLR(optimizer, bert_schedule(size.steps // 20, size.steps))
     every = size.evaluate_every
-    kept = {"checkpoint": options.checkpoint, "resume": True, "save_every": every} if options.checkpoint else {}
-    how = {"steps": size.steps, "clip": 1.0, "evaluate": look, "evaluate_every": every, "progress": False, **kept}
+    kept = (
+        {"checkpoint": options.checkpoint, "resume": True, "save_every": every}
+        if options.checkpoint
+        else {}
+    )
+    how = {
+        "steps": size.steps,
+        "clip": 1.0,
+        "evaluate": look,
+        "evaluate_every": every,
+        "progress": False,
+        **kept,
+    }
     history = fit(model.train(), batches, words_only, optimizer, schedule, **how)
 
     measured["curve"] = {str(step): scores for step, scores in history.evaluations.items()}
@@ -240,11 +337,18 @@ def main() -> None:
         return
     before = stored.minilm_below_zeros().state_dict()
     path = stored.FOLDER / "fill_mask.safetensors"
-    after = {name: before[name] if name.startswith("next_sentence") else tensor for name, tensor in model.state_dict().items()}
+    after = {
+        name: before[name] if name.startswith("next_sentence") else tensor
+        for name, tensor in model.state_dict().items()
+    }
     with written_whole(path) as part:
         save_file(stored.packed(before, after, bits(model)), part)
     model.load_state_dict(stored.added(before, load_file(path)))
-    measured["stored"] = {**look(model), "megabytes": path.stat().st_size / 1e6, "pairs": on_pairs(model, tokenizer)}
+    measured["stored"] = {
+        **look(model),
+        "megabytes": path.stat().st_size / 1e6,
+        "pairs": on_pairs(model, tokenizer),
+    }
     results.save("fill_mask", measured, TITLE, [0])
 
 

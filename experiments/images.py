@@ -1,12 +1,15 @@
 """A small ViT from scratch on Fashion-MNIST and CIFAR-10 (chapter 11).
 
-    python experiments/images.py                a smoke run: minutes on two cores, to see that all works; nothing is written
-    python experiments/images.py --size full    both data sets, with and without augmentation, three seeds, on a GPU; writes
-                                                book/results/images.json
+    python experiments/images.py
+        a smoke run: minutes on two cores, to see that all works; nothing is written
+    python experiments/images.py --size full
+        both data sets, with and without augmentation, three seeds, on a GPU; writes
+        book/results/images.json
 
-The images come from the mirror that LECTURES_DATA names, or from the hub. The last tenth of the training images is kept for
-validation; the test images are looked at once, when training is over. Augmented images are shifted by up to an eighth of their side,
-and half of them mirrored: a convolution knows that neither changes what is seen, a ViT has to be shown.
+The images come from the mirror that LECTURES_DATA names, or from the hub. The last tenth of the
+training images is kept for validation; the test images are looked at once, when training is over.
+Augmented images are shifted by up to an eighth of their side, and half of them mirrored: a
+convolution knows that neither changes what is seen, a ViT has to be shown.
 """
 
 import argparse
@@ -42,14 +45,20 @@ class Size:
 
 
 SIZES = {
-    "smoke": Size(replace(ViTConfig.SMALL, d_model=64, n_layers=2, d_ff=128, dropout=0.0), 60, 64, 4_000, 500),
-    "full": Size(ViTConfig.SMALL, 20_000, 256, seeds=(0, 1, 2), mixed_precision="bf16", file="images"),
+    "smoke": Size(
+        replace(ViTConfig.SMALL, d_model=64, n_layers=2, d_ff=128, dropout=0.0), 60, 64, 4_000, 500
+    ),
+    "full": Size(
+        ViTConfig.SMALL, 20_000, 256, seeds=(0, 1, 2), mixed_precision="bf16", file="images"
+    ),
 }
 LEARNING_RATE, WEIGHT_DECAY = 1e-3, 0.05
 
 
 def shifted_and_mirrored(images: Tensor, generator: torch.Generator) -> Tensor:
-    """Each image moved by up to an eighth of its side in either direction, and half of them mirrored."""
+    """Each image moved by up to an eighth of its side in either direction, and half of them
+    mirrored.
+    """
     batch, _, height, width = images.shape
     room = height // 8
     padded = F.pad(images, (room, room, room, room))
@@ -58,24 +67,37 @@ def shifted_and_mirrored(images: Tensor, generator: torch.Generator) -> Tensor:
     columns = (right[:, None] + torch.arange(width))[:, None, None, :]
     mirrored = torch.rand(batch, generator=generator) < 0.5
     columns = torch.where(mirrored[:, None, None, None], columns.flip(-1), columns)
-    return padded[torch.arange(batch)[:, None, None, None], torch.arange(images.shape[1])[:, None, None], rows, columns]
+    return padded[
+        torch.arange(batch)[:, None, None, None],
+        torch.arange(images.shape[1])[:, None, None],
+        rows,
+        columns,
+    ]
 
 
 def loss(model: ViT, batch: ImageBatch) -> Tensor:
     """Cross-entropy of the labels."""
-    return F.cross_entropy(model(2 * batch.images - 1), batch.labels)  # pixels from -1 to 1, as the paper's code has them
+    # pixels from -1 to 1, as the paper's code has them
+    return F.cross_entropy(model(2 * batch.images - 1), batch.labels)
 
 
 @torch.no_grad()
 def accuracy(model: ViT, images: list[dict], batch: int = 500) -> float:
     """Share of the images that are named rightly."""
     device = next(model.parameters()).device
-    parts: Iterator[ImageBatch] = (data.stack(images[i : i + batch]) for i in range(0, len(images), batch))
-    right = sum(int((model(2 * p.images.to(device) - 1).argmax(dim=-1).cpu() == p.labels).sum()) for p in parts)
+    parts: Iterator[ImageBatch] = (
+        data.stack(images[i : i + batch]) for i in range(0, len(images), batch)
+    )
+    right = sum(
+        int((model(2 * p.images.to(device) - 1).argmax(dim=-1).cpu() == p.labels).sum())
+        for p in parts
+    )
     return right / len(images)
 
 
-def measure(size: Size, learn: list[dict], test: list[dict], augment: bool, seed: int) -> dict[str, float]:
+def measure(
+    size: Size, learn: list[dict], test: list[dict], augment: bool, seed: int
+) -> dict[str, float]:
     """Train one ViT and test it."""
     torch.manual_seed(seed)
     n_validation = len(learn) // 10
@@ -85,7 +107,9 @@ def measure(size: Size, learn: list[dict], test: list[dict], augment: bool, seed
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     history = fit(
         model,
-        data.ImageBatches(learn, size.batch, seed=seed, augment=shifted_and_mirrored if augment else None),
+        data.ImageBatches(
+            learn, size.batch, seed=seed, augment=shifted_and_mirrored if augment else None
+        ),
         loss,
         optimizer,
         LambdaLR(optimizer, bert_schedule(size.steps // 20, size.steps)),
@@ -97,12 +121,17 @@ def measure(size: Size, learn: list[dict], test: list[dict], augment: bool, seed
         progress=False,
     )
     model.eval()
-    return {"test": accuracy(model, test), "validation": history.evaluations[size.steps]["validation"]}
+    return {
+        "test": accuracy(model, test),
+        "validation": history.evaluations[size.steps]["validation"],
+    }
 
 
 def main() -> None:
     """Both data sets, with and without augmentation, with every seed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--size", choices=SIZES, default="smoke")
     size = SIZES[parser.parse_args().size]
     measured: dict[str, dict] = {}
@@ -113,9 +142,14 @@ def main() -> None:
         for way, augment in {"plain": False, "augmented": True}.items():
             runs = [measure(size, learn, test, augment, seed) for seed in size.seeds]
             print(f"{name}, {way}: {runs}", flush=True)
-            measured.setdefault(name, {})[way] = {split: results.spread([run[split] for run in runs]) for split in runs[0]}
+            measured.setdefault(name, {})[way] = {
+                split: results.spread([run[split] for run in runs]) for split in runs[0]
+            }
         if size.file is not None:
-            title = f"A ViT from scratch, {size.steps:,} steps of {size.batch} images: share of images named rightly"
+            title = (
+                f"A ViT from scratch, {size.steps:,} steps of {size.batch} images: share of images "
+                f"named rightly"
+            )
             results.save(size.file, measured, title, list(size.seeds))
 
 

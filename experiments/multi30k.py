@@ -1,16 +1,22 @@
 """A Transformer learns to translate Multi30k's 29,000 image captions, from scratch (chapter 8).
 
-    python experiments/multi30k.py                  a smoke run: minutes on two cores, to see that all works; nothing is written
-    python experiments/multi30k.py --size cpu --runs <folder>    both directions, one seed, 80 minutes of a core each;
-                                                    writes book/results/multi30k_cpu.json and the models that come with the book
-    … the same command once more                    goes on where it was stopped, to the same weights
-    python experiments/multi30k.py --size full --runs <folder>   both directions, three seeds, on a GPU; multi30k.json
+    python experiments/multi30k.py
+        a smoke run: minutes on two cores, to see that all works; nothing is written
+    python experiments/multi30k.py --size cpu --runs <folder>
+        both directions, one seed, 80 minutes of a core each; writes book/results/multi30k_cpu.json
+        and the models that come with the book
+    … the same command once more
+        goes on where it was stopped, to the same weights
+    python experiments/multi30k.py --size full --runs <folder>
+        both directions, three seeds, on a GPU; multi30k.json
 
-The captions come from the mirror that LECTURES_DATA names, or from the hub. Both languages share one BPE vocabulary, learned on
-the training captions. What is tested is the mean of the last five sets of weights (Vaswani et al. 2017, section 6.1), by beam
-search; beside it stand the last weights alone, and greedy decoding, so that one sees what each is worth. BLEU is sacrebleu's, as
-written and in lower case; the signatures are kept with the scores. The folder of runs keeps each run's checkpoint, its last sets of
-weights and what was measured: directions can be trained side by side, each started with its `--directions`.
+The captions come from the mirror that LECTURES_DATA names, or from the hub. Both languages share
+one BPE vocabulary, learned on the training captions. What is tested is the mean of the last five
+sets of weights (Vaswani et al. 2017, section 6.1), by beam search; beside it stand the last weights
+alone, and greedy decoding, so that one sees what each is worth. BLEU is sacrebleu's, as written and
+in lower case; the signatures are kept with the scores. The folder of runs keeps each run's
+checkpoint, its last sets of weights and what was measured: directions can be trained side by side,
+each started with its `--directions`.
 """
 
 import argparse
@@ -59,11 +65,16 @@ class Size:
     mixed_precision: str = "no"
 
 
-# Wu et al. (2021) found a small model best on so few sentences: 4 layers, width 128, feed-forward 256, 4 heads.
-SMALLER = TransformerConfig(5_000, d_model=128, n_heads=4, n_layers=4, d_ff=256, dropout=0.2, pre_norm=True)
+# Wu et al. (2021) found a small model best on so few sentences: 4 layers, width 128, feed-forward
+# 256, 4 heads.
+SMALLER = TransformerConfig(
+    5_000, d_model=128, n_heads=4, n_layers=4, d_ff=256, dropout=0.2, pre_norm=True
+)
 SMALL = replace(TransformerConfig.SMALL, dropout=0.3, pre_norm=True)
 SIZES = {
-    "smoke": Size(replace(TransformerConfig.TINY, vocab_size=1_000), 150, 75, 2_048, 50, 0.5, 4_000, 50),
+    "smoke": Size(
+        replace(TransformerConfig.TINY, vocab_size=1_000), 150, 75, 2_048, 50, 0.5, 4_000, 50
+    ),
     "cpu": Size(SMALLER, 8_000, 400, 4_096, 1_000, 1.0, None, None, "multi30k_cpu", (0,)),
     "full": Size(SMALL, 6_000, 200, 10_000, 1_000, 1.0, None, None, "multi30k", (0, 1, 2), "bf16"),
 }
@@ -71,10 +82,22 @@ SIZES = {
 Pairs = list[tuple[list[int], list[int]]]
 
 
-def scores(translator: Translator, captions: list[dict[str, str]], source: str, target: str, search: Callable) -> dict:
+def scores(
+    translator: Translator,
+    captions: list[dict[str, str]],
+    source: str,
+    target: str,
+    search: Callable,
+) -> dict:
     """BLEU of the captions' translations, as written and in lower case, with the signatures."""
-    hypotheses, references = translator([c[source] for c in captions], search), [c[target] for c in captions]
-    return {name: tuple(bleu(hypotheses, references, lowercase=name == "lowercase")) for name in ("cased", "lowercase")}
+    hypotheses, references = (
+        translator([c[source] for c in captions], search),
+        [c[target] for c in captions],
+    )
+    return {
+        name: tuple(bleu(hypotheses, references, lowercase=name == "lowercase"))
+        for name in ("cased", "lowercase")
+    }
 
 
 class Snapshots:
@@ -86,7 +109,13 @@ class Snapshots:
     def add(self, step: int, model: nn.Module) -> None:
         """Keep these weights, and no more than `AVERAGED` in all."""
         with written_whole(self.folder / f"{self.name}_{step:07}.safetensors") as part:
-            save_file({name: weight.detach().cpu().contiguous() for name, weight in model.state_dict().items()}, part)
+            save_file(
+                {
+                    name: weight.detach().cpu().contiguous()
+                    for name, weight in model.state_dict().items()
+                },
+                part,
+            )
         for old in self.files()[:-AVERAGED]:
             old.unlink()
 
@@ -97,10 +126,20 @@ class Snapshots:
     def mean(self) -> dict[str, Tensor]:
         """The mean of the sets."""
         sets = [load_file(file) for file in self.files()]
-        return {name: torch.stack([weights[name] for weights in sets]).mean(dim=0) for name in sets[0]}
+        return {
+            name: torch.stack([weights[name] for weights in sets]).mean(dim=0) for name in sets[0]
+        }
 
 
-def measure(size: Size, captions: dict[str, list], subwords: BPE, source: str, target: str, seed: int, folder: Path) -> dict:
+def measure(
+    size: Size,
+    captions: dict[str, list],
+    subwords: BPE,
+    source: str,
+    target: str,
+    seed: int,
+    folder: Path,
+) -> dict:
     """Train one translator and test it."""
     name = f"{source}_{target}_{seed}"
     measured = folder / f"{name}.json"
@@ -111,7 +150,8 @@ def measure(size: Size, captions: dict[str, list], subwords: BPE, source: str, t
     translator = Translator(model, subwords)
     pairs = [translator.pair(c[source], c[target]) for c in captions["train"]]
     batches = data.Batches(pairs, data.pad_pairs, max_tokens=size.max_tokens, seed=seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=size.rate, betas=(0.9, 0.98), eps=1e-9)  # section 5.3
+    # section 5.3
+    optimizer = torch.optim.Adam(model.parameters(), lr=size.rate, betas=(0.9, 0.98), eps=1e-9)
     scheduler = LambdaLR(optimizer, transformer_schedule(size.model.d_model, size.warmup))
     snapshots, begun = Snapshots(folder, name), time.perf_counter()
 
@@ -120,7 +160,11 @@ def measure(size: Size, captions: dict[str, list], subwords: BPE, source: str, t
         snapshots.add(step, model)
         minutes = (time.perf_counter() - begun) / 60
         score = scores(translator, captions["validation"], source, target, greedy)["cased"][0]
-        print(f"  {source}-{target}, step {step}, {minutes:.1f} minutes: validation, greedy: {score:.2f}", flush=True)
+        print(
+            f"  {source}-{target}, step {step}, {minutes:.1f} minutes: validation, greedy: "
+            f"{score:.2f}",
+            flush=True,
+        )
         return {"bleu": score, "minutes": minutes}
 
     history = fit(
@@ -152,48 +196,92 @@ def measure(size: Size, captions: dict[str, list], subwords: BPE, source: str, t
     }
     if size.file is not None and seed == 0:
         stored.save_translator(translator, source, target)
-        found["stored"] = scores(stored.translator(source, target), captions["test"], source, target, beam)["cased"][0]
-    print(f"{source}-{target}, seed {seed}: {found}; {captions['test'][0][source]!r} →", translator([captions["test"][0][source]], beam))
+        found["stored"] = scores(
+            stored.translator(source, target), captions["test"], source, target, beam
+        )["cased"][0]
+    print(
+        f"{source}-{target}, seed {seed}: {found}; {captions['test'][0][source]!r} →",
+        translator([captions["test"][0][source]], beam),
+    )
     write_whole(measured, json.dumps(found, indent=1))
     return found
 
 
 def summary(runs: list[dict]) -> dict:
     """The spread over the seeds, as it is written."""
-    by_case = {name: results.spread([run["test"][name][0] for run in runs]) for name in ("cased", "lowercase")}
+    by_case = {
+        name: results.spread([run["test"][name][0] for run in runs])
+        for name in ("cased", "lowercase")
+    }
     signatures = {f"signature_{name}": runs[0]["test"][name][1] for name in by_case}
-    curves = {step: results.spread([run["validation"][step] for run in runs]) for step in runs[0]["validation"]}
-    apart = {name: results.spread([run["apart"][name] for run in runs]) for name in runs[0]["apart"]}
+    curves = {
+        step: results.spread([run["validation"][step] for run in runs])
+        for step in runs[0]["validation"]
+    }
+    apart = {
+        name: results.spread([run["apart"][name] for run in runs]) for name in runs[0]["apart"]
+    }
     minutes = results.spread([run["minutes"] for run in runs])
     stored_as = {"stored": runs[0]["stored"]} if "stored" in runs[0] else {}
-    found = {"validation_by_step": curves, "apart": apart, "n_parameters": runs[0]["n_parameters"], "minutes": minutes}
+    found = {
+        "validation_by_step": curves,
+        "apart": apart,
+        "n_parameters": runs[0]["n_parameters"],
+        "minutes": minutes,
+    }
     return by_case | signatures | found | stored_as
 
 
 def main() -> None:
     """Train, test, and write the file if the size is the full one."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--size", choices=SIZES, default="smoke")
-    parser.add_argument("--seeds", type=int, nargs="+", default=None, help="0 1 2 for the full size, 0 for the others")
-    parser.add_argument("--directions", nargs="+", choices=["en-de", "de-en"], default=["en-de", "de-en"])
-    parser.add_argument("--runs", type=Path, help="a folder: where runs are kept, and taken up again")
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        nargs="+",
+        default=None,
+        help="0 1 2 for the full size, 0 for the others",
+    )
+    parser.add_argument(
+        "--directions", nargs="+", choices=["en-de", "de-en"], default=["en-de", "de-en"]
+    )
+    parser.add_argument(
+        "--runs", type=Path, help="a folder: where runs are kept, and taken up again"
+    )
     arguments = parser.parse_args()
     size = SIZES[arguments.size]
     folder = arguments.runs or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     seeds = arguments.seeds or list(size.seeds)
     limits = {"train": size.n_train, "validation": size.n_test, "test": size.n_test}
-    captions = {split: data.load("translation", split, source="real")[:limit] for split, limit in limits.items()}
+    captions = {
+        split: data.load("translation", split, source="real")[:limit]
+        for split, limit in limits.items()
+    }
     texts = [text for caption in captions["train"] for text in caption.values()]
     subwords = BPE.train(texts, size.model.vocab_size, SPECIALS)
-    print(f"{len(captions['train'])} captions to train on, {len(subwords)} subwords, {DEVICE}", flush=True)
+    print(
+        f"{len(captions['train'])} captions to train on, {len(subwords)} subwords, {DEVICE}",
+        flush=True,
+    )
     measured = {}
     for direction in arguments.directions:
         source, target = direction.split("-")
-        measured[direction] = summary([measure(size, captions, subwords, source, target, seed, folder) for seed in seeds])
+        measured[direction] = summary(
+            [measure(size, captions, subwords, source, target, seed, folder) for seed in seeds]
+        )
         if size.file is not None:  # after each direction: what is measured is not lost
-            model = f"{size.model.n_layers} + {size.model.n_layers} layers, d_model {size.model.d_model}"
-            title = f"Multi30k, test 2016: sacrebleu of a Transformer trained from scratch ({model}), {size.steps} steps"
+            model = (
+                f"{size.model.n_layers} + {size.model.n_layers} layers, d_model "
+                f"{size.model.d_model}"
+            )
+            title = (
+                f"Multi30k, test 2016: sacrebleu of a Transformer trained from scratch ({model}), "
+                f"{size.steps} steps"
+            )
             results.save(size.file, measured, title, seeds=seeds)
 
 

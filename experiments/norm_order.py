@@ -1,9 +1,13 @@
-"""Post-norm and pre-norm, with and without warm-up: encoders of two and of six blocks write digits backwards (chapter 5).
+"""Post-norm and pre-norm, with and without warm-up: encoders of two and of six blocks write digits
+backwards (chapter 5).
 
-    python experiments/norm_order.py            three seeds, some minutes on two cores; writes book/results/norm_order.json
-    python experiments/norm_order.py --longer   post-norm alone, six blocks, three times the steps; norm_order_longer.json
+    python experiments/norm_order.py
+        three seeds, some minutes on two cores; writes book/results/norm_order.json
+    python experiments/norm_order.py --longer
+        post-norm alone, six blocks, three times the steps; norm_order_longer.json
 
-The task is chapter 4's: eight random digits, to be written backwards. Six blocks are more than it needs; that is the point.
+The task is chapter 4's: eight random digits, to be written backwards. Six blocks are more than it
+needs; that is the point.
 """
 
 import sys
@@ -48,7 +52,9 @@ def accuracy(reader: nn.Module) -> float:
 
 
 def train(n_layers: int, pre_norm: bool, warmup: int, seed: int) -> float:
-    """Train with Adam, the rate rising in a straight line for `warmup` steps; the accuracy at the end."""
+    """Train with Adam, the rate rising in a straight line for `warmup` steps; the accuracy at the
+    end.
+    """
     torch.manual_seed(seed)
     reader = Reader(n_layers, pre_norm)
     optimizer = torch.optim.Adam(reader.parameters(), lr=LEARNING_RATE)
@@ -90,8 +96,13 @@ def main_longer() -> None:
     measured = {}
     for i, name in enumerate(rates):
         of = runs[i * len(SEEDS) : (i + 1) * len(SEEDS)]
-        measured[name.replace(".", "_")] = {step: results.spread([run[step] for run in of]) for step in of[0]}
-    title = f"Writing {LENGTH} digits backwards, six post-norm blocks without warm-up: share of digits that are right, by step"
+        measured[name.replace(".", "_")] = {
+            step: results.spread([run[step] for run in of]) for step in of[0]
+        }
+    title = (
+        f"Writing {LENGTH} digits backwards, six post-norm blocks without warm-up: share of digits "
+        f"that are right, by step"
+    )
     results.save("norm_order_longer", {"accuracy": measured}, title, SEEDS)
 
 
@@ -104,8 +115,13 @@ def main() -> None:
             for start, warmup in {"at_once": 0, "warm_up": WARMUP}.items():
                 values = [train(n_layers, pre_norm, warmup, seed) for seed in SEEDS]
                 print(n_layers, name, start, [f"{value:.3f}" for value in values], flush=True)
-                accuracies.setdefault(f"blocks_{n_layers}", {}).setdefault(name, {})[start] = results.spread(values)
-    title = f"Writing {LENGTH} digits backwards, {STEPS} steps at a rate of {LEARNING_RATE}: share of digits that are right"
+                accuracies.setdefault(f"blocks_{n_layers}", {}).setdefault(name, {})[start] = (
+                    results.spread(values)
+                )
+    title = (
+        f"Writing {LENGTH} digits backwards, {STEPS} steps at a rate of {LEARNING_RATE}: share of "
+        f"digits that are right"
+    )
     results.save("norm_order", {"accuracy": accuracies}, title, SEEDS)
 
 

@@ -1,9 +1,11 @@
 """What a model without positions cannot do: write a string of digits backwards (chapter 4).
 
-    python experiments/order.py            five seeds, about two minutes on two cores; writes book/results/order.json
+    python experiments/order.py
+        five seeds, about two minutes on two cores; writes book/results/order.json
 
-Three small readers differ in their positions only. The digit at place i depends on the digit at place 7 - i; without positions the
-best one can do is to guess the most frequent of the other digits, and how often that is right can be computed.
+Three small readers differ in their positions only. The digit at place i depends on the digit at
+place 7 - i; without positions the best one can do is to guess the most frequent of the other
+digits, and how often that is right can be computed.
 """
 
 import torch
@@ -21,14 +23,19 @@ OTHER_LENGTHS = (6, 10, 12)
 
 
 class Reader(nn.Module):
-    """Two attention layers with a small feed-forward net between them, over digits with or without positions."""
+    """Two attention layers with a small feed-forward net between them, over digits with or without
+    positions.
+    """
 
     def __init__(self, positions: nn.Module, embedding_std: float = 1.0):
         super().__init__()
         self.embedding = nn.Embedding(DIGITS, D_MODEL)
         nn.init.normal_(self.embedding.weight, std=embedding_std)
         self.positions = positions
-        self.first, self.second = MultiHeadAttention(D_MODEL, N_HEADS), MultiHeadAttention(D_MODEL, N_HEADS)
+        self.first, self.second = (
+            MultiHeadAttention(D_MODEL, N_HEADS),
+            MultiHeadAttention(D_MODEL, N_HEADS),
+        )
         self.feed_forward = nn.Sequential(nn.Linear(D_MODEL, 64), nn.ReLU(), nn.Linear(64, D_MODEL))
         self.output = nn.Linear(D_MODEL, DIGITS)
 
@@ -56,7 +63,9 @@ def accuracy(reader: nn.Module, n: int = LENGTH) -> float:
 
 
 def train(reader: nn.Module, steps: int = STEPS, every: int = 20) -> list[float]:
-    """Train on fresh random strings; the accuracy before the first step and after every `every` steps."""
+    """Train on fresh random strings; the accuracy before the first step and after every `every`
+    steps.
+    """
     optimizer = torch.optim.Adam(reader.parameters(), lr=LEARNING_RATE)
     curve = [accuracy(reader)]
     for step in range(1, steps + 1):
@@ -71,7 +80,9 @@ def train(reader: nn.Module, steps: int = STEPS, every: int = 20) -> list[float]
 
 
 def best_guess(n: int = LENGTH, strings: int = 200_000) -> float:
-    """How often the most frequent of the other n - 1 digits is right: the ceiling for a reader without positions."""
+    """How often the most frequent of the other n - 1 digits is right: the ceiling for a reader
+    without positions.
+    """
     digits = F.one_hot(torch.randint(DIGITS, (strings, n)), DIGITS)
     others = digits.sum(dim=1, keepdim=True) - digits
     return (others.amax(dim=-1) / (n - 1)).float().mean().item()
@@ -94,10 +105,15 @@ def main() -> None:
             accuracies[name].append(train(reader, every=STEPS)[-1])
             for n in OTHER_LENGTHS:
                 elsewhere[name][n].append(accuracy(reader, n))
-        print(name, [f"{a:.3f}" for a in accuracies[name]], {n: [f"{a:.2f}" for a in v] for n, v in elsewhere[name].items()})
+        print(
+            name,
+            [f"{a:.3f}" for a in accuracies[name]],
+            {n: [f"{a:.2f}" for a in v] for n, v in elsewhere[name].items()},
+        )
     measured["accuracy"] = {name: results.spread(values) for name, values in accuracies.items()}
     measured["accuracy_at_other_lengths"] = {
-        name: {str(n): results.spread(values) for n, values in lengths.items()} for name, lengths in elsewhere.items()
+        name: {str(n): results.spread(values) for n, values in lengths.items()}
+        for name, lengths in elsewhere.items()
     }
     title = f"Writing {LENGTH} digits backwards after {STEPS} steps: share of digits that are right"
     results.save("order", measured, title, SEEDS)

@@ -1,9 +1,12 @@
-"""How long one layer takes: self-attention against a GRU and a convolution, over the length of the text (chapter 5).
+"""How long one layer takes: self-attention against a GRU and a convolution, over the length of the
+text (chapter 5).
 
-    python experiments/parallel_time.py            about two minutes on two cores; writes book/results/parallel_time.json
+    python experiments/parallel_time.py
+        about two minutes on two cores; writes book/results/parallel_time.json
 
-All three map `(batch, n, 256)` to `(batch, n, 256)`. Rounds are interleaved (each length and layer in turn, again and again), and a ratio
-is taken within a round, so that a busy moment of the machine hits both sides of it.
+All three map `(batch, n, 256)` to `(batch, n, 256)`. Rounds are interleaved (each length and layer
+in turn, again and again), and a ratio is taken within a round, so that a busy moment of the machine
+hits both sides of it.
 """
 
 import time
@@ -78,13 +81,25 @@ def main() -> None:
                             times[name][n].append(taken)
             measured[kind][f"batch_{batch}"] = {
                 f"{name}_over_attention": {
-                    str(n): results.spread([a / b for a, b in zip(times[name][n], times["attention"][n], strict=True)]) for n in inputs
+                    str(n): results.spread(
+                        [a / b for a, b in zip(times[name][n], times["attention"][n], strict=True)]
+                    )
+                    for n in inputs
                 }
                 for name in ("gru", "convolution")
             }
             for name, lengths in measured[kind][f"batch_{batch}"].items():
-                print(kind, batch, name, {n: f"{ratio['median']:.2f}" for n, ratio in lengths.items()}, flush=True)
-    title = f"Time of one layer of width {D_MODEL} over the length of the text, as a multiple of self-attention's"
+                print(
+                    kind,
+                    batch,
+                    name,
+                    {n: f"{ratio['median']:.2f}" for n, ratio in lengths.items()},
+                    flush=True,
+                )
+    title = (
+        f"Time of one layer of width {D_MODEL} over the length of the text, as a multiple of "
+        f"self-attention's"
+    )
     results.save("parallel_time", measured, title, [])
 
 

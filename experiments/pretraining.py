@@ -1,11 +1,15 @@
-"""How well does a small BERT fill holes, and which masking rate and split serve it best (chapter 13)?
+"""How well does a small BERT fill holes, and which masking rate and split serve it best (chapter
+13)?
 
-    python experiments/pretraining.py                    three seeds, about half an hour on one core; writes book/results/pretraining.json
-    python experiments/pretraining.py --only paper       some of the variants only (the others are kept from the last run)
-    python experiments/pretraining.py --size full        BertConfig.SMALL on WikiText-2, for a GPU; writes pretraining_full.json
+    python experiments/pretraining.py
+        three seeds, about half an hour on one core; writes book/results/pretraining.json
+    python experiments/pretraining.py --only paper
+        some of the variants only (the others are kept from the last run)
+    python experiments/pretraining.py --size full
+        BertConfig.SMALL on WikiText-2, for a GPU; writes pretraining_full.json
 
-Every variant is trained on the same text and asked the same: 15 % of held-out tokens chosen, those behind [MASK] told. The baselines
-count tokens, and tokens behind their left neighbour.
+Every variant is trained on the same text and asked the same: 15 % of held-out tokens chosen, those
+behind [MASK] told. The baselines count tokens, and tokens behind their left neighbour.
 """
 
 import argparse
@@ -22,7 +26,12 @@ from lectures_lib.blocks.positions import sinusoidal_positions
 from lectures_lib.models.bert import BertConfig, BertForPreTraining
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import bert_schedule, fit
-from lectures_lib.training.pretraining import MaskingRates, PreTrainingBatches, evaluate, pretraining_loss
+from lectures_lib.training.pretraining import (
+    MaskingRates,
+    PreTrainingBatches,
+    evaluate,
+    pretraining_loss,
+)
 
 SEEDS = [0, 1, 2]
 
@@ -32,8 +41,10 @@ class Size:
     """What differs between a CPU and a GPU.
 
     Args:
-        source: of the text.  config: sizes of the model; its vocabulary and positions are those below.  vocab: word pieces.
-        max_len, batch: of the inputs.  steps, short: how long to train, and how long to train what is only compared with each other.
+        source: of the text.  config: sizes of the model; its vocabulary and positions are those
+            below.  vocab: word pieces.
+        max_len, batch: of the inputs.  steps, short: how long to train, and how long to train what
+            is only compared with each other.
         rate: the highest learning rate.  wide: whether the first weights are larger than BERT's.
     """
 
@@ -49,7 +60,17 @@ class Size:
 
 
 SIZES = {
-    "cpu": Size("offline", replace(BertConfig.TINY, d_model=64, d_ff=256), 1000, 32, 64, 1600, 1600, 6e-3, True),
+    "cpu": Size(
+        "offline",
+        replace(BertConfig.TINY, d_model=64, d_ff=256),
+        1000,
+        32,
+        64,
+        1600,
+        1600,
+        6e-3,
+        True,
+    ),
     "full": Size("real", BertConfig.SMALL, 8000, 128, 64, 20_000, 20_000, 5e-4, False),
 }
 FULL_RATE = 0.4  # of the chapter's own run
@@ -63,7 +84,9 @@ VARIANTS = {  # masking rates and the share of random pairs; None: no next-sente
 
 
 def new_model(size: Size, n_words: int, seed: int) -> BertForPreTraining:
-    """A fresh model. Narrow ones start with larger weights and with sinusoids as positions, as in the chapter."""
+    """A fresh model. Narrow ones start with larger weights and with sinusoids as positions, as in
+    the chapter.
+    """
     torch.manual_seed(seed)
     config = replace(size.config, vocab_size=n_words, max_len=size.max_len)
     model = BertForPreTraining(config)
@@ -82,18 +105,31 @@ def words_only(model: nn.Module, batch) -> torch.Tensor:
     return nn.functional.cross_entropy(words, batch.original[batch.chosen])
 
 
-def train(size: Size, variant: str, documents: list, tokenizer: WordPiece, seed: int) -> BertForPreTraining:
+def train(
+    size: Size, variant: str, documents: list, tokenizer: WordPiece, seed: int
+) -> BertForPreTraining:
     """One model of one variant."""
     rates, random_share = VARIANTS[variant]
     share = 0.0 if random_share is None else random_share
     sizes = {"max_len": size.max_len, "batch_size": size.batch}
-    batches = PreTrainingBatches(documents, tokenizer, **sizes, rates=rates, random_share=share, seed=seed)
+    batches = PreTrainingBatches(
+        documents, tokenizer, **sizes, rates=rates, random_share=share, seed=seed
+    )
     model = new_model(size, len(tokenizer), seed)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=size.rate, betas=(0.9, 0.98), weight_decay=0.01)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=size.rate, betas=(0.9, 0.98), weight_decay=0.01
+    )
     steps = size.steps if variant == "chapter" else size.short
     schedule = LambdaLR(optimizer, bert_schedule(steps // 20, steps))
     fit(
-        model, batches, words_only if random_share is None else pretraining_loss, optimizer, schedule, steps=steps, clip=1.0, progress=False
+        model,
+        batches,
+        words_only if random_share is None else pretraining_loss,
+        optimizer,
+        schedule,
+        steps=steps,
+        clip=1.0,
+        progress=False,
     )
     return model
 
@@ -113,7 +149,9 @@ class Table(nn.Module):
 def tables(documents: list, tokenizer: WordPiece) -> dict[str, Table]:
     """The unigram model, and the one that looks at the left neighbour."""
     n = len(tokenizer)
-    rows = [torch.tensor(tokenizer.encode(sentence)) for document in documents for sentence in document]
+    rows = [
+        torch.tensor(tokenizer.encode(sentence)) for document in documents for sentence in document
+    ]
     unigram = torch.bincount(torch.cat(rows), minlength=n) + 1.0
     unigram = unigram / unigram.sum()
     follows = torch.zeros(n, n)
@@ -125,7 +163,9 @@ def tables(documents: list, tokenizer: WordPiece) -> dict[str, Table]:
 
 def main() -> None:
     """Every variant with every seed; the file is written after each variant."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--size", choices=SIZES, default="cpu")
     parser.add_argument("--only", nargs="*", choices=VARIANTS, default=list(VARIANTS))
     options = parser.parse_args()
@@ -133,9 +173,15 @@ def main() -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu":
         torch.set_num_threads(1)
-    documents, held_out = (data.load("pretraining", split, size.source) for split in ("train", "validation"))
-    tokenizer = WordPiece.train([sentence for document in documents for sentence in document], size.vocab)
-    asked = PreTrainingBatches(held_out, tokenizer, max_len=size.max_len, batch_size=32, seed=99).epoch(0)
+    documents, held_out = (
+        data.load("pretraining", split, size.source) for split in ("train", "validation")
+    )
+    tokenizer = WordPiece.train(
+        [sentence for document in documents for sentence in document], size.vocab
+    )
+    asked = PreTrainingBatches(
+        held_out, tokenizer, max_len=size.max_len, batch_size=32, seed=99
+    ).epoch(0)
     asked, mask_id = list(islice(asked, 30)), tokenizer.token_id("[MASK]")
     try:
         measured = results.load(name)["results"]
@@ -145,7 +191,10 @@ def main() -> None:
     for model_name, table in tables(documents, tokenizer).items():
         scores = evaluate(table, asked, mask_id)
         measured[model_name] = {"perplexity": scores.perplexity, "accuracy": scores.accuracy}
-    title = f"A small BERT's answers behind [MASK] on held-out text: perplexity, accuracy, and next sentence ({size.steps} steps)"
+    title = (
+        f"A small BERT's answers behind [MASK] on held-out text: perplexity, accuracy, and next "
+        f"sentence ({size.steps} steps)"
+    )
     for variant in options.only:
         found = []
         for seed in SEEDS:
@@ -153,7 +202,9 @@ def main() -> None:
             found.append(evaluate(model, asked, mask_id))
             print(variant, seed, found[-1], flush=True)
         keys = ("perplexity", "accuracy", "next_sentence")
-        measured[variant] = {key: results.spread([getattr(scores, key) for scores in found]) for key in keys}
+        measured[variant] = {
+            key: results.spread([getattr(scores, key) for scores in found]) for key in keys
+        }
         results.save(name, measured, title, SEEDS)
 
 

@@ -1,12 +1,16 @@
 """What can be read off MiniLM's layers, heads and answers to [MASK], on UD English (chapter 16)?
 
-    LECTURES_DATA=<mirror> python experiments/probing.py             three seeds, about ten minutes on one core; book/results/probing.json
-    LECTURES_DATA=<mirror> python experiments/probing.py --smoke     a few sentences, to see that it runs; writes probing_smoke.json
-    LECTURES_DATA=<mirror> python experiments/probing.py --size gpu --model bert-base-uncased     ten times the sentences, an uncased
-                                                                     BERT from the hub; writes probing_bert_base_uncased_gpu.json
+    LECTURES_DATA=<mirror> python experiments/probing.py
+        three seeds, about ten minutes on one core; book/results/probing.json
+    LECTURES_DATA=<mirror> python experiments/probing.py --smoke
+        a few sentences, to see that it runs; writes probing_smoke.json
+    LECTURES_DATA=<mirror> python experiments/probing.py --size gpu --model bert-base-uncased
+        ten times the sentences, an uncased BERT from the hub; writes
+        probing_bert_base_uncased_gpu.json
 
-A seed draws the sentences (probes and heads are trained and chosen on the train split, told on the test split), the random labels of
-the control task, and the weights of the BERT that was never trained. The file is written after each seed.
+A seed draws the sentences (probes and heads are trained and chosen on the train split, told on the
+test split), the random labels of the control task, and the weights of the BERT that was never
+trained. The file is written after each seed.
 """
 
 import argparse
@@ -52,7 +56,9 @@ POWERS = (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True)
 class Size:
-    """How many sentences: to train and choose on, to report on, and of each for perturbed masking; how often a relation must come."""
+    """How many sentences: to train and choose on, to report on, and of each for perturbed masking;
+    how often a relation must come.
+    """
 
     train: int
     test: int
@@ -61,7 +67,11 @@ class Size:
     seeds: tuple[int, ...]
 
 
-SIZES = {"cpu": Size(400, 400, 120, 50, (0, 1, 2)), "gpu": Size(4_000, 1_500, 600, 200, (0, 1, 2)), "smoke": Size(30, 30, 6, 5, (0, 1))}
+SIZES = {
+    "cpu": Size(400, 400, 120, 50, (0, 1, 2)),
+    "gpu": Size(4_000, 1_500, 600, 200, (0, 1, 2)),
+    "smoke": Size(30, 30, 6, 5, (0, 1)),
+}
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -95,11 +105,18 @@ def keyed(values: list[float]) -> dict[str, float]:
     return {str(i): value for i, value in enumerate(values)}
 
 
-def probe_all(train: list[dict], test: list[dict], readers: dict[str, Bert], tokenizer: WordPiece, seed: int) -> dict:
-    """Both tasks on every hidden state of both models, with the control task and the baseline that knows words only."""
+def probe_all(
+    train: list[dict], test: list[dict], readers: dict[str, Bert], tokenizer: WordPiece, seed: int
+) -> dict:
+    """Both tasks on every hidden state of both models, with the control task and the baseline that
+    knows words only.
+    """
     words, asked = ([word for s in sentences for word in s["words"]] for sentences in (train, test))
     states = {
-        name: [torch.cat(word_states(model, tokenizer, [s["words"] for s in sentences]), dim=1) for sentences in (train, test)]
+        name: [
+            torch.cat(word_states(model, tokenizer, [s["words"] for s in sentences]), dim=1)
+            for sentences in (train, test)
+        ]
         for name, model in readers.items()
     }
     seen = {word.lower() for word in words}
@@ -117,7 +134,9 @@ def probe_all(train: list[dict], test: list[dict], readers: dict[str, Bert], tok
         for name, (x, x_test) in states.items():
             task_pair = Probed(x, y), Probed(x_test, y_test)
             control_pair = Probed(x, control[: len(y)]), Probed(x_test, control[len(y) :])
-            real, memorised = (layer_scores(*pair, len(names)) for pair in (task_pair, control_pair))
+            real, memorised = (
+                layer_scores(*pair, len(names)) for pair in (task_pair, control_pair)
+            )
             told = {
                 "layers": keyed(real),
                 "control": keyed(memorised),
@@ -129,24 +148,44 @@ def probe_all(train: list[dict], test: list[dict], readers: dict[str, Bert], tok
                 shares = fit_probe(task_pair[0], len(names)).mix.shares.detach()
                 told |= {
                     "cumulative": keyed(cumulative),
-                    "differential": {str(layer): score for layer, score in enumerate(differential, 1)},
+                    "differential": {
+                        str(layer): score for layer, score in enumerate(differential, 1)
+                    },
                     "expected_layer": expected_layer(differential),
                     "shares": keyed(shares.tolist()),
                     "centre_of_gravity": centre_of_gravity(shares),
                 }
             found[task][name] = told
-            print(seed, task, name, [round(score, 3) for score in real], [round(score, 3) for score in memorised], flush=True)
+            print(
+                seed,
+                task,
+                name,
+                [round(score, 3) for score in real],
+                [round(score, 3) for score in memorised],
+                flush=True,
+            )
     return found
 
 
-def look_at_heads(train: list[dict], test: list[dict], readers: dict[str, Bert], tokenizer: WordPiece, at_least: int) -> dict:
+def look_at_heads(
+    train: list[dict],
+    test: list[dict],
+    readers: dict[str, Bert],
+    tokenizer: WordPiece,
+    at_least: int,
+) -> dict:
     """Where heads look, and which follow which relation."""
     found = {}
     for name, model in readers.items():
         judged, weights = [], {}
         for part, sentences in (("train", train), ("test", test)):
             weights[part] = list(word_attention(model, tokenizer, [s["words"] for s in sentences]))
-            judged.append([parsed(w, s["heads"], s["relations"]) for w, s in zip(weights[part], sentences, strict=True)])
+            judged.append(
+                [
+                    parsed(w, s["heads"], s["relations"])
+                    for w, s in zip(weights[part], sentences, strict=True)
+                ]
+            )
         table = best_heads(*judged, at_least=at_least)
         found[name] = {
             best.relation: {
@@ -159,7 +198,11 @@ def look_at_heads(train: list[dict], test: list[dict], readers: dict[str, Bert],
             }
             for best in table
         }
-        upwards = torch.cat([s.upwards[..., torch.tensor(s.offsets) != 0] for s in judged[1]], dim=-1).float().mean(dim=-1)
+        upwards = (
+            torch.cat([s.upwards[..., torch.tensor(s.offsets) != 0] for s in judged[1]], dim=-1)
+            .float()
+            .mean(dim=-1)
+        )
         found[name]["all_relations_one_head"] = upwards.max().item()
         if name != "untrained":
             statistics = head_statistics(weights["test"])
@@ -168,11 +211,16 @@ def look_at_heads(train: list[dict], test: list[dict], readers: dict[str, Bert],
                 "to_sep": keyed(statistics.sep.mean(dim=1).tolist()),
             }
         if name == "minilm":
-            found["habits"] |= {"previous_0_2": statistics.previous[0, 2].item(), "next_1_8": statistics.next[1, 8].item()}
+            found["habits"] |= {
+                "previous_0_2": statistics.previous[0, 2].item(),
+                "next_1_8": statistics.next[1, 8].item(),
+            }
     return found
 
 
-def trees(train: list[dict], test: list[dict], readers: dict[str, Bert], tokenizer: WordPiece, seed: int) -> dict:
+def trees(
+    train: list[dict], test: list[dict], readers: dict[str, Bert], tokenizer: WordPiece, seed: int
+) -> dict:
     """Trees from impacts, against chained neighbours and random scores."""
     generator = torch.Generator().manual_seed(seed)
     gold, kept, impacts = {}, {}, {}
@@ -182,7 +230,9 @@ def trees(train: list[dict], test: list[dict], readers: dict[str, Bert], tokeniz
         for name, model in readers.items():
             if (part, name) != ("train", "untrained"):
                 found = [impact_matrix(model, tokenizer, s["words"]) for s in sentences]
-                impacts[part, name] = [impact[k][:, k] for impact, k in zip(found, kept[part], strict=True)]
+                impacts[part, name] = [
+                    impact[k][:, k] for impact, k in zip(found, kept[part], strict=True)
+                ]
     told = {"chain": uuas([chain(len(k)) for k in kept["test"]], gold["test"])}
     noise = [random_scores(len(k), generator) for k in kept["test"]]
     scored = {"random": noise, **{name: impacts["test", name] for name in readers}}
@@ -190,13 +240,17 @@ def trees(train: list[dict], test: list[dict], readers: dict[str, Bert], tokeniz
         told[name] = {
             "no_crossing": uuas(map(eisner, scores), gold["test"]),
             "any_tree": uuas(map(spanning_tree, scores), gold["test"]),
-            "linked_above_unlinked": {str(d): linked_above_unlinked(scores, gold["test"], d) for d in (1, 2, 3)},
+            "linked_above_unlinked": {
+                str(d): linked_above_unlinked(scores, gold["test"], d) for d in (1, 2, 3)
+            },
         }
 
     (trained,) = set(readers) - {"untrained"}
 
     def near(part: str, power: float) -> float:
-        return uuas([eisner(discounted(impact, power)) for impact in impacts[part, trained]], gold[part])
+        return uuas(
+            [eisner(discounted(impact, power)) for impact in impacts[part, trained]], gold[part]
+        )
 
     power = max(POWERS, key=lambda power: near("train", power))
     told[trained] |= {"power": power, "no_crossing_near": near("test", power)}
@@ -205,10 +259,14 @@ def trees(train: list[dict], test: list[dict], readers: dict[str, Bert], tokeniz
 
 
 def gather(runs: list[dict]) -> dict:
-    """The same numbers of several seeds, with their spread; what not all of them have is left out."""
+    """The same numbers of several seeds, with their spread; what not all of them have is left
+    out.
+    """
     first, common = runs[0], set.intersection(*(set(run) for run in runs))
     return {
-        key: gather([run[key] for run in runs]) if isinstance(first[key], dict) else results.spread([float(run[key]) for run in runs])
+        key: gather([run[key] for run in runs])
+        if isinstance(first[key], dict)
+        else results.spread([float(run[key]) for run in runs])
         for key in first
         if key in common
     }
@@ -227,24 +285,42 @@ def measure(size: Size, model: str, seed: int, tokenizer: WordPiece) -> dict:
 
 def main() -> None:
     """All seeds; the file is written after each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--size", choices=["cpu", "gpu"], default="cpu")
-    parser.add_argument("--model", default="minilm", help="minilm, or an uncased BERT's id on the hub")
+    parser.add_argument(
+        "--model", default="minilm", help="minilm, or an uncased BERT's id on the hub"
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)  # probes are small: a second thread costs more than it brings
     chosen = "smoke" if options.smoke else options.size
     size = SIZES[chosen]
     model = options.model.split("/")[-1].replace("-", "_")
-    name = "probing" + ("" if model == "minilm" else f"_{model}") + ("" if chosen == "cpu" else f"_{chosen}")
-    folder = minilm.checkpoint() if model == "minilm" else hugging_face.checkpoint_folder(options.model, ("config.json", "vocab.txt"))
+    name = (
+        "probing"
+        + ("" if model == "minilm" else f"_{model}")
+        + ("" if chosen == "cpu" else f"_{chosen}")
+    )
+    folder = (
+        minilm.checkpoint()
+        if model == "minilm"
+        else hugging_face.checkpoint_folder(options.model, ("config.json", "vocab.txt"))
+    )
     tokenizer = WordPiece.load(folder / "vocab.txt")
-    title = f"What probes, heads and perturbed masking find in {options.model} on UD English EWT, beside an untrained BERT and baselines"
+    title = (
+        f"What probes, heads and perturbed masking find in {options.model} on UD English EWT, "
+        f"beside an untrained BERT and baselines"
+    )
     title = title.replace("minilm", "MiniLM")
     runs = []
     for seed in size.seeds:
         runs.append(measure(size, options.model, seed, tokenizer))
-        measured = {"sentences": {"train": size.train, "test": size.test, "masked": size.masked}, **gather(runs)}
+        measured = {
+            "sentences": {"train": size.train, "test": size.test, "masked": size.masked},
+            **gather(runs),
+        }
         results.save(name, measured, title, list(size.seeds[: len(runs)]))
 
 

@@ -1,12 +1,14 @@
 """Three ways to look at the source, and none: the settings of chapter 1, with four seeds.
 
-    python experiments/rnn_attention.py         ten minutes on one core; writes book/results/rnn_attention.json
+    python experiments/rnn_attention.py
+        ten minutes on one core; writes book/results/rnn_attention.json
 
-Lists of one to four numbers below 1,000, English to German; every model sees the same batches, equally many, with the learning rate
-of the chapter. Measured on lists that were not trained on: the share that is right from the first word to the last, by the number of
-items; the share of single words that are right when the decoder is given the right ones before; and how often the most looked-at word
-is the right one, "und" and the rest apart. Beside them a recurrent model without attention on single numbers, and one with ten times
-the steps.
+Lists of one to four numbers below 1,000, English to German; every model sees the same batches,
+equally many, with the learning rate of the chapter. Measured on lists that were not trained on: the
+share that is right from the first word to the last, by the number of items; the share of single
+words that are right when the decoder is given the right ones before; and how often the most
+looked-at word is the right one, "und" and the rest apart. Beside them a recurrent model without
+attention on single numbers, and one with ten times the steps.
 """
 
 import torch
@@ -31,13 +33,24 @@ def train(attention: str | None, seed: int, steps: int = STEPS, pairs: list = TR
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     scheduler = LambdaLR(optimizer, bert_schedule(20, steps))
     batches = data.Batches(encode(pairs), data.pad_pairs, batch_size=BATCH_SIZE, seed=seed)
-    fit(model, batches, translation_loss, optimizer, scheduler, steps=steps, clip=1.0, progress=False)
+    fit(
+        model,
+        batches,
+        translation_loss,
+        optimizer,
+        scheduler,
+        steps=steps,
+        clip=1.0,
+        progress=False,
+    )
     return model.eval()
 
 
 @torch.no_grad()
 def word_accuracy(model: Seq2Seq) -> float:
-    """The share of words, end tokens included, that are right when all words before them are given (teacher forcing)."""
+    """The share of words, end tokens included, that are right when all words before them are given
+    (teacher forcing).
+    """
     batch = data.pad_pairs(encode([pair for k in TRAINED for pair in TEST[k]]))
     right = model(batch.source, batch.read, batch.source_lengths).argmax(dim=-1) == batch.predicted
     return right[batch.predicted != data.PAD].float().mean().item()
@@ -45,14 +58,20 @@ def word_accuracy(model: Seq2Seq) -> float:
 
 @torch.no_grad()
 def alignment(model: Seq2Seq) -> dict[str, float]:
-    """How often the most looked-at English word is the right one: all German words, and "und" and the others apart."""
+    """How often the most looked-at English word is the right one: all German words, and "und" and
+    the others apart.
+    """
     pairs = [pair for k in TRAINED for pair in TEST[k]]
     batch = data.pad_pairs(encode(pairs))
     with record(model) as seen:
         model(batch.source, batch.read, batch.source_lengths)
     hits: dict[str, list[bool]] = {"und": [], "other": []}
-    for (source, target), row in zip(pairs, seq2seq.alignment(seen).argmax(dim=-1).tolist(), strict=True):
-        for word, of_word, i in zip(target, data.number_alignment(source, target), row, strict=False):
+    for (source, target), row in zip(
+        pairs, seq2seq.alignment(seen).argmax(dim=-1).tolist(), strict=True
+    ):
+        for word, of_word, i in zip(
+            target, data.number_alignment(source, target), row, strict=False
+        ):
             hits["und" if word == "und" else "other"].append(i in of_word)
     hits["all"] = hits["und"] + hits["other"]
     return {kind: sum(of) / len(of) for kind, of in hits.items()}
@@ -61,7 +80,10 @@ def alignment(model: Seq2Seq) -> dict[str, float]:
 def measure(name: str, model: Seq2Seq, seed: int) -> dict:
     """Everything that is measured of one model."""
     exact = accuracies(model)
-    print(f"seed {seed}, {name:>11}: " + " ".join(f"{share:.3f}" for share in exact.values()), flush=True)
+    print(
+        f"seed {seed}, {name:>11}: " + " ".join(f"{share:.3f}" for share in exact.values()),
+        flush=True,
+    )
     measured = {"exact": exact, "words": word_accuracy(model)}
     return measured | ({"alignment": alignment(model)} if model.config.attention else {})
 
@@ -78,12 +100,22 @@ def main() -> None:
     """Train every model with every seed and write the file."""
     torch.set_num_threads(1)  # matrices this small are no faster with two
     kinds = {"additive": "additive", "dot": "dot", "general": "general", "gru": None}
-    measured = {name: spread([measure(name, train(kind, seed), seed) for seed in SEEDS]) for name, kind in kinds.items()}
-    measured["single_numbers"] = spread([measure("single", train(None, seed, pairs=SINGLE), seed) for seed in SEEDS])
-    patient = [measure("patient gru", train(None, seed, PATIENT_STEPS), seed) for seed in PATIENT_SEEDS]
+    measured = {
+        name: spread([measure(name, train(kind, seed), seed) for seed in SEEDS])
+        for name, kind in kinds.items()
+    }
+    measured["single_numbers"] = spread(
+        [measure("single", train(None, seed, pairs=SINGLE), seed) for seed in SEEDS]
+    )
+    patient = [
+        measure("patient gru", train(None, seed, PATIENT_STEPS), seed) for seed in PATIENT_SEEDS
+    ]
     measured["gru_ten_times_the_steps"] = spread(patient)
     measured["n_test"] = {str(k): len(pairs) for k, pairs in TEST.items()}
-    title = f"Lists of number words after {STEPS} steps of {BATCH_SIZE} lists: exact match by number of items, right words, right alignment"
+    title = (
+        f"Lists of number words after {STEPS} steps of {BATCH_SIZE} lists: exact match by number "
+        f"of items, right words, right alignment"
+    )
     results.save("rnn_attention", measured, title, seeds=SEEDS)
 
 

@@ -1,11 +1,15 @@
-"""How many examples does fine-tuning need? SST-2 with 100 to 10,000 phrases, beside frozen vectors and a bag of words (chapter 14).
+"""How many examples does fine-tuning need? SST-2 with 100 to 10,000 phrases, beside frozen vectors
+and a bag of words (chapter 14).
 
-    python experiments/training_size.py            three draws of each size; writes book/results/training_size.json
-    python experiments/training_size.py --smoke    the smallest size alone, once; writes nothing
+    python experiments/training_size.py
+        three draws of each size; writes book/results/training_size.json
+    python experiments/training_size.py --smoke
+        the smallest size alone, once; writes nothing
 
-A draw is a random part of the training split, the larger sizes containing the smaller; its seed is also that of the head and of the
-order. Every way sees the same phrases, and all are asked the 872 sentences of the validation split. Fine-tuning goes over them twice,
-or as often as makes 100 steps of 16. The file is written after every size, and what it holds is not run again. About ten minutes a
+A draw is a random part of the training split, the larger sizes containing the smaller; its seed is
+also that of the head and of the order. Every way sees the same phrases, and all are asked the 872
+sentences of the validation split. Fine-tuning goes over them twice, or as often as makes 100 steps
+of 16. The file is written after every size, and what it holds is not run again. About ten minutes a
 draw on one core.
 """
 
@@ -30,13 +34,22 @@ def drawn(setting: Setting, size: int, draw: int) -> Setting:
     """The same task with `size` training examples, and epochs to match."""
     order = np.random.default_rng(draw).permutation(len(setting.train))[:size]
     epochs = max(2, math.ceil(STEPS * BATCH_SIZE / size))
-    return replace(setting, train=[setting.train[i] for i in order], epochs=epochs, task=replace(setting.task, batch_size=BATCH_SIZE))
+    return replace(
+        setting,
+        train=[setting.train[i] for i in order],
+        epochs=epochs,
+        task=replace(setting.task, batch_size=BATCH_SIZE),
+    )
 
 
 def main() -> None:
     """Every size, every draw, every way."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--smoke", action="store_true", help="the smallest size alone, once; nothing is written")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--smoke", action="store_true", help="the smallest size alone, once; nothing is written"
+    )
     options = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     whole = prepare(argparse.Namespace(task="sst2", model="minilm", size="cpu", smoke=False))
@@ -47,12 +60,20 @@ def main() -> None:
     for draw in DRAWS[: 1 if options.smoke else None]:
         for size in SIZES[: 1 if options.smoke else None]:
             found = by_size.setdefault(str(size), {})
-            if all(str(draw) in found.get(way, {}) for way in ("bag_of_words", "frozen", "fine_tuned")):
+            if all(
+                str(draw) in found.get(way, {}) for way in ("bag_of_words", "frozen", "fine_tuned")
+            ):
                 continue
             setting = drawn(whole, size, draw)
-            said = {"bag_of_words": bag_of_words(setting), "frozen": frozen(setting), "fine_tuned": fine_tuned(setting, draw)}
+            said = {
+                "bag_of_words": bag_of_words(setting),
+                "frozen": frozen(setting),
+                "fine_tuned": fine_tuned(setting, draw),
+            }
             for way, answers in said.items():
-                found.setdefault(way, {})[str(draw)] = TASKS["sst2"].measure(answers, setting.asked)["accuracy"]
+                found.setdefault(way, {})[str(draw)] = TASKS["sst2"].measure(
+                    answers, setting.asked
+                )["accuracy"]
             print(size, draw, {way: f"{found[way][str(draw)]:.3f}" for way in said}, flush=True)
             if not options.smoke:
                 save(by_size)
@@ -60,8 +81,15 @@ def main() -> None:
 
 def save(by_size: dict) -> None:
     """What there is so far, with its spread."""
-    spread = {size: {way: results.spread(list(values.values())) for way, values in ways.items()} for size, ways in by_size.items() if ways}
-    title = "sst2: accuracy by the number of training examples, MiniLM fine-tuned, frozen, and a bag of words (sentiment, validation)"
+    spread = {
+        size: {way: results.spread(list(values.values())) for way, values in ways.items()}
+        for size, ways in by_size.items()
+        if ways
+    }
+    title = (
+        "sst2: accuracy by the number of training examples, MiniLM fine-tuned, frozen, and a bag "
+        "of words (sentiment, validation)"
+    )
     results.save(NAME, {"accuracy": spread, "by_size": by_size}, title, list(DRAWS))
 
 

@@ -1,10 +1,13 @@
-"""One call at the top of every notebook, so that its numbers come out the same on your machine as on the page."""
+"""One call at the top of every notebook, so that its numbers come out the same on your machine as
+on the page.
+"""
 
 import os
 import random
 
-# Threads that wait for each other should sleep, not spin: on a busy machine spinning costs ten times the work itself.
-# OpenMP reads this once, when torch is loaded, so it stands before the import (and helps only where this library is imported first).
+# Threads that wait for each other should sleep, not spin: on a busy machine spinning costs ten
+# times the work itself. OpenMP reads this once, when torch is loaded, so it stands before the
+# import (and helps only where this library is imported first).
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy
@@ -12,11 +15,14 @@ import torch
 
 
 def setup(seed: int = 0, threads: int = 2) -> torch.device:
-    """Seed every generator, pin the CPU threads and style the plots. It says which GPU there is, and on a CPU nothing.
+    """Seed every generator, pin the CPU threads and style the plots. It says which GPU there is,
+    and on a CPU nothing.
 
     Args:
-        seed: for Python's, NumPy's and torch's generators. The same seed gives the same numbers on the same kind of machine.
-        threads: CPU threads for torch. Sums taken in another order round differently, so their number is part of a result.
+        seed: for Python's, NumPy's and torch's generators. The same seed gives the same numbers on
+            the same kind of machine.
+        threads: CPU threads for torch. Sums taken in another order round differently, so their
+            number is part of a result.
 
     Returns:
         The device to put large models on: the first GPU where there is one, else the CPU.
@@ -26,7 +32,8 @@ def setup(seed: int = 0, threads: int = 2) -> torch.device:
     """
     if threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}")
-    from lectures_lib.show import plots  # not at the top: this module is what `import lectures_lib` loads first
+    # not at the top: this module is what `import lectures_lib` loads first
+    from lectures_lib.show import plots
 
     random.seed(seed)
     numpy.random.seed(seed)

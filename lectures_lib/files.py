@@ -8,9 +8,11 @@ from pathlib import Path
 
 @contextmanager
 def written_whole(path: str | Path) -> Iterator[Path]:
-    """A draft to write to, beside `path`. When the block ends it takes that name; after an error the file of before is untouched.
+    """A draft to write to, beside `path`. When the block ends it takes that name; after an error
+    the file of before is untouched.
 
-    The draft is on the disk before the name points to it, else a power cut could leave a name without a file.
+    The draft is on the disk before the name points to it, else a power cut could leave a name
+    without a file.
     """
     path = Path(path)
     draft = path.with_name(path.name + ".draft")
@@ -25,6 +27,8 @@ def written_whole(path: str | Path) -> Iterator[Path]:
 
 
 def write_whole(path: str | Path, text: str) -> None:
-    """Write a text so that nobody ever sees half of it. What UTF-8 cannot hold is written as an escape."""
+    """Write a text so that nobody ever sees half of it. What UTF-8 cannot hold is written as an
+    escape.
+    """
     with written_whole(path) as draft:
         draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")

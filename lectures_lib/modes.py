@@ -1,6 +1,7 @@
 """Training mode and evaluation mode: switched for a while, and put back part by part.
 
-`model.train()` switches every part on, also one that somebody had frozen with `.eval()`; so what was is noted, and put back.
+`model.train()` switches every part on, also one that somebody had frozen with `.eval()`; so what
+was is noted, and put back.
 """
 
 from collections.abc import Iterator
@@ -13,8 +14,12 @@ Modes = list[tuple[nn.Module, bool]]
 
 
 def modes_of(model: Any) -> Modes:
-    """Each part of a model, and whether it is in training mode; nothing for what is no `nn.Module`."""
-    return [(part, part.training) for part in model.modules()] if isinstance(model, nn.Module) else []
+    """Each part of a model, and whether it is in training mode; nothing for what is no
+    `nn.Module`.
+    """
+    return (
+        [(part, part.training) for part in model.modules()] if isinstance(model, nn.Module) else []
+    )
 
 
 def set_modes(modes: Modes) -> None:
@@ -25,7 +30,9 @@ def set_modes(modes: Modes) -> None:
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """Switch the model's dropout off; afterwards, also after an error, each part is in the mode in which it was."""
+    """Switch the model's dropout off; afterwards, also after an error, each part is in the mode in
+    which it was.
+    """
     modes = modes_of(model)
     if modes:
         model.eval()

@@ -1,7 +1,8 @@
-"""Measured numbers: every one that the text quotes stands in a file of book/results, written by a script anyone can run again.
+"""Measured numbers: every one that the text quotes stands in a file of book/results, written by a
+script anyone can run again.
 
-The page quotes it with its key behind it in a comment that readers do not see, and a test compares the two:
-`1.9<!-- attention_speed: explicit_over_fused/512/median .1f -->`.
+The page quotes it with its key behind it in a comment that readers do not see, and a test compares
+the two: `1.9<!-- attention_speed: explicit_over_fused/512/median .1f -->`.
 """
 
 import datetime
@@ -21,11 +22,15 @@ import torch
 from lectures_lib.files import write_whole
 
 FOLDER = Path(__file__).resolve().parent.parent / "book" / "results"
-QUOTE = re.compile(r"(?P<number>[-\d.,]*\d)(?P<unit>\s?[%×]?)\s*<!--\s+(?P<file>\w+):\s+(?P<key>\S+)\s+(?P<spec>\S+)\s+-->")
+QUOTE = re.compile(
+    r"(?P<number>[-\d.,]*\d)(?P<unit>\s?[%×]?)\s*<!--\s+(?P<file>\w+):\s+(?P<key>\S+)\s+(?P<spec>\S+)\s+-->"
+)
 
 
 def spread(values: list[float]) -> dict[str, Any]:
-    """Mean, median, standard deviation, extremes and number of repeated measurements, and the measurements themselves."""
+    """Mean, median, standard deviation, extremes and number of repeated measurements, and the
+    measurements themselves.
+    """
     if not values:
         raise ValueError("no measurements: at least one is needed")
     deviation = stdev(values) if len(values) > 1 else 0.0
@@ -40,23 +45,32 @@ def spread(values: list[float]) -> dict[str, Any]:
     }
 
 
-def save(name: str, results: dict[str, Any], title: str, seeds: list[int], folder: Path = FOLDER) -> Path:
-    """Write `<name>.json` with how, when, where and from which commit it was measured. All of it or nothing is written.
+def save(
+    name: str, results: dict[str, Any], title: str, seeds: list[int], folder: Path = FOLDER
+) -> Path:
+    """Write `<name>.json` with how, when, where and from which commit it was measured. All of it or
+    nothing is written.
 
     Args:
         name: the file's name without ending.
-        results: the numbers, as nested dictionaries whose leaves are numbers, lists or what `spread` gives.
+        results: the numbers, as nested dictionaries whose leaves are numbers, lists or what
+            `spread` gives.
         title: one line that says what was measured, shown above the table on the results page.
         seeds: the seeds of the repetitions; empty for a measurement of time.
         folder: where to write.
     """
     record = {
         "title": title,
-        "command": " ".join(["python", os.path.relpath(sys.argv[0], folder.parent.parent), *sys.argv[1:]]),
+        "command": " ".join(
+            ["python", os.path.relpath(sys.argv[0], folder.parent.parent), *sys.argv[1:]]
+        ),
         "date": datetime.date.today().isoformat(),
         "commit": _commit(),
         "device": device(),
-        "versions": {"python": platform.python_version(), **{package: version(package) for package in ("torch", "numpy", "transformers")}},
+        "versions": {
+            "python": platform.python_version(),
+            **{package: version(package) for package in ("torch", "numpy", "transformers")},
+        },
         "seeds": seeds,
         "results": results,
     }
@@ -73,7 +87,10 @@ def load(name: str, folder: Path = FOLDER) -> dict[str, Any]:
     """
     path = folder / f"{name}.json"
     if not path.exists():
-        raise FileNotFoundError(f"no results named {name!r}; there are: {', '.join(sorted(p.stem for p in folder.glob('*.json')))}")
+        raise FileNotFoundError(
+            f"no results named {name!r}; there are: "
+            f"{', '.join(sorted(p.stem for p in folder.glob('*.json')))}"
+        )
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -81,24 +98,35 @@ def value(name: str, key: str, folder: Path = FOLDER) -> float:
     """One number of a results file; key is the path to it, such as "accuracy/sinusoidal/mean".
 
     Raises:
-        KeyError: for a path that leads nowhere; the message says what can be found at the last step that exists.
+        KeyError: for a path that leads nowhere; the message says what can be found at the last step
+            that exists.
     """
     found = load(name, folder)["results"]
     for step in key.split("/"):
         if not isinstance(found, dict) or step not in found:
-            raise KeyError(f"{name}: {key!r} ends at {step!r}; there is {list(found) if isinstance(found, dict) else found}")
+            raise KeyError(
+                f"{name}: {key!r} ends at {step!r}; there is "
+                f"{list(found) if isinstance(found, dict) else found}"
+            )
         found = found[step]
     return float(found)
 
 
 def wrong_quotes(text: str, folder: Path = FOLDER) -> list[str]:
-    """What is wrong with the measured numbers that a text quotes: one sentence for each that its file does not hold."""
+    """What is wrong with the measured numbers that a text quotes: one sentence for each that its
+    file does not hold.
+    """
     wrong = []
     for quote in QUOTE.finditer(text):
-        held = value(quote["file"], quote["key"], folder) * (100 if quote["unit"].strip() == "%" else 1)
+        held = value(quote["file"], quote["key"], folder) * (
+            100 if quote["unit"].strip() == "%" else 1
+        )
         expected = f"{held:{quote['spec']}}"
         if quote["number"] != expected:
-            wrong.append(f"the text says {quote['number']}, {quote['file']}.json holds {expected} at {quote['key']}")
+            wrong.append(
+                f"the text says {quote['number']}, {quote['file']}.json holds {expected} at "
+                f"{quote['key']}"
+            )
     return wrong
 
 
@@ -106,9 +134,17 @@ def device() -> str:
     """What the numbers were measured on, in words."""
     if torch.cuda.is_available():
         return torch.cuda.get_device_name()
-    return f"CPU, {os.cpu_count()} cores, {torch.get_num_threads()} torch threads, {platform.machine()}"
+    return (
+        f"CPU, {os.cpu_count()} cores, {torch.get_num_threads()} torch threads, "
+        f"{platform.machine()}"
+    )
 
 
 def _commit() -> str:
-    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=FOLDER.parent.parent)
+    found = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        capture_output=True,
+        text=True,
+        cwd=FOLDER.parent.parent,
+    )
     return found.stdout.strip() or "unknown"

@@ -1,4 +1,6 @@
-"""What every test shares: shapes checked in the library's signatures, one thread count, one seed."""
+"""What every test shares: shapes checked in the library's signatures, one thread count, one
+seed.
+"""
 
 import os
 
@@ -10,13 +12,16 @@ import torch
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
 
-matplotlib.use("agg")  # not by MPLBACKEND: the notebooks' kernels would inherit that and draw nothing
+# not by MPLBACKEND: the notebooks' kernels would inherit that and draw nothing
+matplotlib.use("agg")
 
-# From here on, every call of the library checks its tensors' shapes against the signature: a wrong shape comment fails the suite.
+# From here on, every call of the library checks its tensors' shapes against the signature: a wrong
+# shape comment fails the suite.
 install_import_hook("lectures_lib", "beartype.beartype")
 
 
-# A change is tried on the same examples every time, and fails for what it did; the night looks for new ones.
+# A change is tried on the same examples every time, and fails for what it did; the night looks for
+# new ones.
 settings.register_profile("change", derandomize=True)
 settings.register_profile("night", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "change"))
@@ -24,13 +29,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "change"))
 
 @pytest.fixture(autouse=True)
 def _repeatable():
-    torch.default_generator.manual_seed(0)  # torch.manual_seed without a GPU: milliseconds, and memory that is never freed
+    # torch.manual_seed without a GPU: milliseconds, and memory that is never freed
+    torch.default_generator.manual_seed(0)
     torch.set_num_threads(1)  # two test processes share the machine's two cores
 
 
 @pytest.fixture
 def shapes_unchecked():
-    """Switch the shape checks off: they answer before the library's own error messages, which are what is tested then."""
+    """Switch the shape checks off: they answer before the library's own error messages, which are
+    what is tested then.
+    """
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)

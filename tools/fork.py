@@ -1,7 +1,7 @@
 """Make every link point to a fork: `python tools/fork.py your-name/your-repository`.
 
-The repository is named once, in _config.yml. Whatever must carry the address itself (a notebook's set-up cell, the package's
-metadata, the README) is rewritten here, in every file that git tracks.
+The repository is named once, in _config.yml. Whatever must carry the address itself (a notebook's
+set-up cell, the package's metadata, the README) is rewritten here, in every file that git tracks.
 """
 
 import re
@@ -21,7 +21,9 @@ def current(root: Path) -> str:
 
 
 def pages(slug: str) -> str:
-    """Where GitHub Pages publishes a repository's site; that of a repository named <owner>.github.io stands at the top."""
+    """Where GitHub Pages publishes a repository's site; that of a repository named
+    <owner>.github.io stands at the top.
+    """
     owner, name = slug.split("/")
     if name.lower() == f"{owner.lower()}.github.io":
         return name.lower()
@@ -29,8 +31,12 @@ def pages(slug: str) -> str:
 
 
 def rewrite(root: Path, old: str, new: str) -> list[str]:
-    """Replace the old address by the new one in every tracked text file; the names of the files changed."""
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True).stdout.split("\0")
+    """Replace the old address by the new one in every tracked text file; the names of the files
+    changed.
+    """
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout.split("\0")
     changed = []
     # In one pass: owner/owner.github.io, the repository, has its site's address in it.
     addresses = re.compile(rf"(?<![\w.-])(?:{re.escape(old)}|{re.escape(pages(old))})")
@@ -50,7 +56,9 @@ def rewrite(root: Path, old: str, new: str) -> list[str]:
 def main() -> None:
     """The command line."""
     if len(sys.argv) != 2 or not re.fullmatch(r"[\w.-]+/[\w.-]+", sys.argv[1]):
-        sys.exit("Say which repository the links should point to: make fork TO=your-name/your-repository")
+        sys.exit(
+            "Say which repository the links should point to: make fork TO=your-name/your-repository"
+        )
     old, new = current(ROOT), sys.argv[1]
     if old == new:
         sys.exit(f"The links already point to {new}.")

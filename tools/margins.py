@@ -1,11 +1,14 @@
-"""How much room do a notebook's assertions have? Runs it on several imitated processors, thread counts and seeds, and compares.
+"""How much room do a notebook's assertions have? Runs it on several imitated processors, thread
+counts and seeds, and compares.
 
-    python tools/margins.py 09                        chapter 9 under every set of RUNS; a table, the narrowest assertions first
-    python tools/margins.py 09 avx2:1:0 plain:2:3     under these alone: instruction set, threads, seed
+    python tools/margins.py 09                        chapter 9 under every set of RUNS; a table,
+    the narrowest assertions first python tools/margins.py 09 avx2:1:0 plain:2:3     under these
+    alone: instruction set, threads, seed
 
-Each comparison inside an `assert` is written down with the numbers on both sides, and a false one does not end the run. The room of
-a comparison is the distance of its sides, in the direction that keeps it true; it should be several times what the runs make of the
-distance. Runs are kept in _build/margins and not repeated as long as the notebook's text is the same.
+Each comparison inside an `assert` is written down with the numbers on both sides, and a false one
+does not end the run. The room of a comparison is the distance of its sides, in the direction that
+keeps it true; it should be several times what the runs make of the distance. Runs are kept in
+_build/margins and not repeated as long as the notebook's text is the same.
 """
 
 import ast
@@ -28,7 +31,8 @@ from processors import SETS
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "_build" / "margins"
 RUNS = ("here:2:0", "plain:2:0", "avx2:2:0", "avx2:1:1", "plain:1:2", "compatible:4:3")
-# What a comparison inside an `assert` becomes in the kernel: the same answer, written down, and nothing raised.
+# What a comparison inside an `assert` becomes in the kernel: the same answer, written down, and
+# nothing raised.
 RECORDER = """
 import json as _json, operator as _operator, os as _os
 _OPS = {"<": _operator.lt, "<=": _operator.le, ">": _operator.gt, ">=": _operator.ge, "==": _operator.eq, "!=": _operator.ne,
@@ -77,7 +81,11 @@ class _Recorded(ast.NodeTransformer):
         self.inside = True
         test = self.visit(node.test)
         self.inside = False
-        call = ast.Call(ast.Name("_asserted", ast.Load()), [ast.Constant(where), ast.Constant(text), _thunk(test)], [])
+        call = ast.Call(
+            ast.Name("_asserted", ast.Load()),
+            [ast.Constant(where), ast.Constant(text), _thunk(test)],
+            [],
+        )
         return ast.copy_location(ast.Expr(call), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
@@ -87,7 +95,11 @@ class _Recorded(ast.NodeTransformer):
         ops = ast.List([ast.Constant(SYMBOLS[type(op)]) for op in node.ops], ast.Load())
         values = [node.left, *node.comparators]
         where = ast.Constant(f"{self.cell}:{node.lineno}")
-        return ast.Call(ast.Name("_compared", ast.Load()), [where, ast.Constant(ast.unparse(node)), ops, *values], [])
+        return ast.Call(
+            ast.Name("_compared", ast.Load()),
+            [where, ast.Constant(ast.unparse(node)), ops, *values],
+            [],
+        )
 
 
 def _thunk(test: ast.expr) -> ast.Lambda:
@@ -96,7 +108,9 @@ def _thunk(test: ast.expr) -> ast.Lambda:
 
 
 def recorded(source: str, cell: int) -> str:
-    """A cell's text with its assertions recorded; a cell that is no plain Python (magics) as it is."""
+    """A cell's text with its assertions recorded; a cell that is no plain Python (magics) as it
+    is.
+    """
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -106,16 +120,22 @@ def recorded(source: str, cell: int) -> str:
 
 def seeded(source: str, threads: int, seed: int) -> str:
     """A cell's text with another seed wherever it seeds, and other threads in the set-up."""
-    source = source.replace("lectures_lib.setup(seed=0)", f"lectures_lib.setup(seed={seed}, threads={threads})")
+    source = source.replace(
+        "lectures_lib.setup(seed=0)", f"lectures_lib.setup(seed={seed}, threads={threads})"
+    )
     return re.sub(r"manual_seed\(", f"manual_seed({1000 * seed} + ", source) if seed else source
 
 
 def run(twin: Path, name: str) -> dict:
-    """Execute a notebook under one set: its comparisons, and the texts that came out otherwise than stored."""
+    """Execute a notebook under one set: its comparisons, and the texts that came out otherwise than
+    stored.
+    """
     instructions, threads, seed = name.split(":")
     kept = KEPT / twin.stem / f"{name}.json"
     notebook = jupytext.read(twin)
-    fingerprint = hashlib.sha256("".join(cell.source for cell in notebook.cells).encode()).hexdigest()[:16]
+    fingerprint = hashlib.sha256(
+        "".join(cell.source for cell in notebook.cells).encode()
+    ).hexdigest()[:16]
     if kept.exists() and json.loads(kept.read_text())["fingerprint"] == fingerprint:
         return json.loads(kept.read_text())
     rows = kept.with_suffix(".rows")
@@ -127,7 +147,9 @@ def run(twin: Path, name: str) -> dict:
     first = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     notebook.cells.insert(first, nbformat.v4.new_code_cell(RECORDER))
     env = {**os.environ, **SETS[instructions], "MARGINS_FILE": str(rows), "HF_HUB_OFFLINE": "1"}
-    client = NotebookClient(notebook, timeout=3000, kernel_name="python3", allow_errors=True, coalesce_streams=True)
+    client = NotebookClient(
+        notebook, timeout=3000, kernel_name="python3", allow_errors=True, coalesce_streams=True
+    )
     begun = time.perf_counter()
     client.execute(cwd=str(twin.parent), env=env)
     del notebook.cells[first]
@@ -154,7 +176,9 @@ def _other_texts(twin: Path, fresh: nbformat.NotebookNode) -> list[str]:
     stored = nbformat.read(twin.with_suffix(".ipynb"), as_version=4)
     found = []
     for i, (a, b) in enumerate(zip(stored.cells, fresh.cells, strict=True)):
-        if a.cell_type == "code" and not {"nbval-ignore-output", "setup"} & set(a.metadata.get("tags", [])):
+        if a.cell_type == "code" and not {"nbval-ignore-output", "setup"} & set(
+            a.metadata.get("tags", [])
+        ):
             old, new = _printed(a), _printed(b)
             if old != new:
                 found.append(f"cell {i}:\n    stored: {old[:400]!r}\n    fresh:  {new[:400]!r}")
@@ -162,7 +186,11 @@ def _other_texts(twin: Path, fresh: nbformat.NotebookNode) -> list[str]:
 
 
 def _printed(cell: nbformat.NotebookNode) -> str:
-    return "".join(o.get("text", "") or o.get("data", {}).get("text/plain", "") for o in cell.outputs if o.output_type != "error")
+    return "".join(
+        o.get("text", "") or o.get("data", {}).get("text/plain", "")
+        for o in cell.outputs
+        if o.output_type != "error"
+    )
 
 
 def table(results: dict[str, dict]) -> str:
@@ -184,14 +212,22 @@ def table(results: dict[str, dict]) -> str:
     rows = []
     for (where, text, op, i), by_run in compared.items():
         false = [name for name, row in by_run.items() if not row["true"]]
-        distances = [_room(row) for row in by_run.values() if row["left"] is not None and row["right"] is not None]
+        distances = [
+            _room(row)
+            for row in by_run.values()
+            if row["left"] is not None and row["right"] is not None
+        ]
         if false:
-            rows.append((-1.0, f"FALSE under {', '.join(false)}: [{where} #{i}] {text}  {_sides(by_run)}"))
+            rows.append(
+                (-1.0, f"FALSE under {', '.join(false)}: [{where} #{i}] {text}  {_sides(by_run)}")
+            )
         elif distances and op in "<=>=":
             spread = max(distances) - min(distances)
             if spread > 1e-9 * max(1.0, abs(distances[0])):
                 ratio = min(distances) / spread
-                rows.append((ratio, f"room/spread {ratio:8.2f}: [{where} #{i}] {text}  {_sides(by_run)}"))
+                rows.append(
+                    (ratio, f"room/spread {ratio:8.2f}: [{where} #{i}] {text}  {_sides(by_run)}")
+                )
     return "\n".join(lines + [""] + [line for ratio, line in sorted(rows) if ratio < 3])
 
 
@@ -200,7 +236,9 @@ def _room(row: dict) -> float:
 
 
 def _sides(by_run: dict[str, dict]) -> str:
-    return "  ".join(f"{_short(row['left'])} {row['op']} {_short(row['right'])}" for row in by_run.values())
+    return "  ".join(
+        f"{_short(row['left'])} {row['op']} {_short(row['right'])}" for row in by_run.values()
+    )
 
 
 def _short(x: float | None) -> str:
@@ -210,7 +248,11 @@ def _short(x: float | None) -> str:
 def main() -> None:
     """The command line: see the module's first lines."""
     only, *runs = sys.argv[1:] or sys.exit(__doc__)
-    twins = [path for folder in ("notebooks", "solutions") for path in sorted((ROOT / folder).glob(f"{only}*.py"))]
+    twins = [
+        path
+        for folder in ("notebooks", "solutions")
+        for path in sorted((ROOT / folder).glob(f"{only}*.py"))
+    ]
     for twin in twins:
         results = {}
         for name in runs or RUNS:

@@ -1,12 +1,15 @@
-"""A plugin for pytest: nbval runs each notebook once, as Colab would, and compares numbers within what their cell declares.
+"""A plugin for pytest: nbval runs each notebook once, as Colab would, and compares numbers within
+what their cell declares.
 
     python -m pytest --nbval --nbval-current-env notebooks/04_order.ipynb
 
-*As Colab would*: a copy of the .ipynb alone in an empty folder, the package as pip installs it, the set-up cell twice in a row. A last
-item looks at what is left: less than 2 GB of memory used, no file written, no other copy of the library imported.
+*As Colab would*: a copy of the .ipynb alone in an empty folder, the package as pip installs it, the
+set-up cell twice in a row. A last item looks at what is left: less than 2 GB of memory used, no
+file written, no other copy of the library imported.
 
-*Within what their cell declares*: outputs are compared character by character, unless the cell has a tag `rtol=0.05` or `atol=0.02`
-(or both). Then its words must be the same, and as many numbers must stand between them, each within atol + rtol · |stored number|.
+*Within what their cell declares*: outputs are compared character by character, unless the cell has
+a tag `rtol=0.05` or `atol=0.02` (or both). Then its words must be the same, and as many numbers
+must stand between them, each within atol + rtol · |stored number|.
 """
 
 import copy
@@ -31,7 +34,8 @@ ROOT = Path(__file__).resolve().parent.parent
 GIGABYTES = 2
 SECONDS_PER_CELL = 3000  # against a cell that hangs, not one on a busy machine
 SECONDS_FOR_A_MESSAGE = 120
-# "1,234.5", "-3e-4" and "− 0.2" hold one number each; the digits of "conv2d" and of "B16" belong to a word.
+# "1,234.5", "-3e-4" and "− 0.2" hold one number each; the digits of "conv2d" and of "B16" belong to
+# a word.
 NUMBER = re.compile(r"(?<![\w.])(?:[-−+] ?)?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?![A-Za-z_])")
 REPORT = """
 import json, pathlib, resource, lectures_lib
@@ -46,8 +50,13 @@ def same(stored: str, fresh: str, rtol: float, atol: float) -> bool:
     Numbers of another width push columns aside, so that any white space equals any other.
     """
     words, other_words = (NUMBER.sub("#", text).split() for text in (stored, fresh))
-    numbers, others = ([_value(found) for found in NUMBER.findall(text)] for text in (stored, fresh))
-    close = all(math.isclose(a, b, rel_tol=0.0, abs_tol=atol + rtol * abs(a)) for a, b in zip(numbers, others, strict=False))
+    numbers, others = (
+        [_value(found) for found in NUMBER.findall(text)] for text in (stored, fresh)
+    )
+    close = all(
+        math.isclose(a, b, rel_tol=0.0, abs_tol=atol + rtol * abs(a))
+        for a, b in zip(numbers, others, strict=False)
+    )
     return words == other_words and len(numbers) == len(others) and close
 
 
@@ -61,13 +70,19 @@ def tolerance(tags: list[str]) -> dict[str, float] | None:
     Raises:
         ValueError: if a tag looks like a tolerance and is none.
     """
-    declared = {name: text for name, _, text in (tag.partition("=") for tag in tags) if name in ("rtol", "atol")}
+    declared = {
+        name: text
+        for name, _, text in (tag.partition("=") for tag in tags)
+        if name in ("rtol", "atol")
+    }
     found = {}
     for name, text in declared.items():
         try:
             found[name] = float(text)
         except ValueError:
-            raise ValueError(f'the tag "{name}={text}" should be a number, such as {name}=0.05') from None
+            raise ValueError(
+                f'the tag "{name}={text}" should be a number, such as {name}=0.05'
+            ) from None
         if not 0 < found[name] < math.inf:
             raise ValueError(f'the tag "{name}={text}" should be a number above 0')
     return {"rtol": 0.0, "atol": 0.0, **found} if found else None
@@ -81,8 +96,21 @@ def installed() -> Path:
     source.mkdir()
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, source / name)
-    shutil.copytree(ROOT / "lectures_lib", source / "lectures_lib", ignore=shutil.ignore_patterns("__pycache__"))
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--target", site, source]
+    shutil.copytree(
+        ROOT / "lectures_lib", source / "lectures_lib", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--target",
+        site,
+        source,
+    ]
     subprocess.run(pip, check=True, capture_output=True)
     return site
 
@@ -94,7 +122,9 @@ class KernelAlone(RunningKernel):
         self.folder = Path(tempfile.mkdtemp(prefix="alone-"))
         shutil.copy(notebook, self.folder)
         env = {**os.environ, "PYTHONPATH": str(installed())}
-        self.km, self.kc = start_new_kernel(startup_timeout, kernel_name, stderr=subprocess.DEVNULL, cwd=str(self.folder), env=env)
+        self.km, self.kc = start_new_kernel(
+            startup_timeout, kernel_name, stderr=subprocess.DEVNULL, cwd=str(self.folder), env=env
+        )
         self._ensure_iopub_up()
 
     def stop(self) -> None:
@@ -108,14 +138,20 @@ class Notebook(nbval.plugin.IPyNbFile):
 
     def setup(self) -> None:
         """Start the kernel."""
-        name = nbval.plugin.CURRENT_ENV_KERNEL_NAME if self.config.option.nbval_current_env else "python3"
+        name = (
+            nbval.plugin.CURRENT_ENV_KERNEL_NAME
+            if self.config.option.nbval_current_env
+            else "python3"
+        )
         self.kernel = KernelAlone(name, self.path, SECONDS_FOR_A_MESSAGE)
         self.setup_sanitize_files()
 
     def collect(self) -> Iterator[pytest.Item]:
         """The code cells, and the look at what is left."""
         for cell in super().collect():
-            yield Cell.from_parent(self, name=cell.name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options)
+            yield Cell.from_parent(
+                self, name=cell.name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
+            )
         yield LeftBehind.from_parent(self, name="leaves nothing behind")
 
 
@@ -130,16 +166,24 @@ class Cell(nbval.plugin.IPyNbCell):
     def runtest(self) -> None:
         """Run the cell; the set-up cell again, as readers do."""
         if self.cell.source.strip() and self.cell.execution_count is None:
-            self.raise_cell_error("This cell was never executed, there is nothing to compare with: `make notebooks`")
+            self.raise_cell_error(
+                "This cell was never executed, there is nothing to compare with: `make notebooks`"
+            )
         super().runtest()
         if "setup" in self.cell.metadata.get("tags", []):
             super().runtest()
 
-    def compare_outputs(self, test: list[NotebookNode], ref: list[NotebookNode], skip_compare=None) -> bool:
-        """nbval's comparison; before it, texts that are the same within the cell's tolerance are made the same."""
+    def compare_outputs(
+        self, test: list[NotebookNode], ref: list[NotebookNode], skip_compare=None
+    ) -> bool:
+        """nbval's comparison; before it, texts that are the same within the cell's tolerance are
+        made the same.
+        """
         within = tolerance(self.cell.metadata.get("tags", []))
         if within and len(test) == len(ref):
-            test = [_settled(fresh, stored, within) for fresh, stored in zip(test, ref, strict=True)]
+            test = [
+                _settled(fresh, stored, within) for fresh, stored in zip(test, ref, strict=True)
+            ]
         return super().compare_outputs(test, ref, skip_compare)
 
 
@@ -163,11 +207,17 @@ class LeftBehind(pytest.Item):
             pytest.fail("the kernel died before the end", pytrace=False)
         said = []
         kernel.kc.execute_interactive(
-            REPORT, store_history=False, allow_stdin=False, timeout=SECONDS_FOR_A_MESSAGE, output_hook=lambda m: said.append(m["content"])
+            REPORT,
+            store_history=False,
+            allow_stdin=False,
+            timeout=SECONDS_FOR_A_MESSAGE,
+            output_hook=lambda m: said.append(m["content"]),
         )
         text = "".join(content.get("text", "") for content in said)
         path, megabytes, names = _reported(text)
-        assert Path(path).is_relative_to(installed()), f"the notebook imported another copy of the library: {path}"
+        assert Path(path).is_relative_to(installed()), (
+            f"the notebook imported another copy of the library: {path}"
+        )
         assert megabytes < GIGABYTES * 1024, f"the notebook took {megabytes} MB"
         assert names == [self.path.name], f"the notebook left files behind: {names}"
 
@@ -185,7 +235,12 @@ def _reported(text: str) -> tuple[str, int, list[str]]:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Iterator[None]:
     """Wherever nbval finds a notebook, it is ours."""
     found = yield
-    return [Notebook.from_parent(parent, path=file_path) if isinstance(one, nbval.plugin.IPyNbFile) else one for one in found]
+    return [
+        Notebook.from_parent(parent, path=file_path)
+        if isinstance(one, nbval.plugin.IPyNbFile)
+        else one
+        for one in found
+    ]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -1,8 +1,10 @@
-"""Keeps each notebook and its text twin one thing: `NN_name.py` is what one edits, `NN_name.ipynb` the same, executed.
+"""Keeps each notebook and its text twin one thing: `NN_name.py` is what one edits, `NN_name.ipynb`
+the same, executed.
 
-python tools/notebooks.py run [ONLY]   run every notebook (or those whose name starts with ONLY) and store the outputs
-python tools/notebooks.py prose [ONLY] the same where only words, captions or tags have changed: no cell is executed, the outputs stay
-python tools/notebooks.py check        say where a notebook and its twin differ; exit 1 if they do
+python tools/notebooks.py run [ONLY]   run every notebook (or those whose name starts with ONLY) and
+store the outputs python tools/notebooks.py prose [ONLY] the same where only words, captions or tags
+have changed: no cell is executed, the outputs stay python tools/notebooks.py check        say where
+a notebook and its twin differ; exit 1 if they do
 """
 
 import os
@@ -21,7 +23,8 @@ from lectures_lib.files import written_whole
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("notebooks", "solutions")
 
-# The first code cell of every notebook. Colab opens the notebook alone, so the address must stand in it.
+# The first code cell of every notebook. Colab opens the notebook alone, so the address must stand
+# in it.
 SETUP = """\
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
 # is installed; running the cell twice is harmless.
@@ -46,14 +49,21 @@ def repository() -> str:
 
 
 def setup_cell(folder: str) -> str:
-    """The set-up cell: chapters need the peers and the real weights too, homework only the library."""
+    """The set-up cell: chapters need the peers and the real weights too, homework only the
+    library.
+    """
     requirement = "lectures-lib[chapters]" if folder == "notebooks" else "lectures-lib"
     return SETUP.format(repository=repository(), requirement=requirement)
 
 
 def twins(only: str = "") -> list[Path]:
     """The text twins, in the order of the book."""
-    return [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.py")) if path.name.startswith(only)]
+    return [
+        path
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).glob("*.py"))
+        if path.name.startswith(only)
+    ]
 
 
 def differences(twin: Path) -> list[str]:
@@ -63,26 +73,44 @@ def differences(twin: Path) -> list[str]:
     if not notebook.exists():
         return [f"{name} has no notebook beside it"]
     text, executed = _inputs(jupytext.read(twin)), _inputs(nbformat.read(notebook, as_version=4))
-    found = [f"{name}: cell {i} differs from the notebook's" for i, (a, b) in enumerate(zip(text, executed, strict=False)) if a != b]
+    found = [
+        f"{name}: cell {i} differs from the notebook's"
+        for i, (a, b) in enumerate(zip(text, executed, strict=False))
+        if a != b
+    ]
     if len(text) != len(executed):
         found.append(f"{name} has {len(text)} cells, the notebook {len(executed)}")
     code = [(source, metadata) for kind, source, metadata in text if kind == "code"]
-    if not code or code[0][0] != setup_cell(twin.parent.name) or code[0][1].get("tags") != SETUP_TAGS:
-        found.append(f"{name}: the first code cell is not the set-up cell (`make notebooks` writes it)")
+    if (
+        not code
+        or code[0][0] != setup_cell(twin.parent.name)
+        or code[0][1].get("tags") != SETUP_TAGS
+    ):
+        found.append(
+            f"{name}: the first code cell is not the set-up cell (`make notebooks` writes it)"
+        )
     return found
 
 
 def run(twin: Path) -> None:
-    """Write the set-up cell into the twin, execute it, and store notebook and outputs; a failing cell leaves the old one in place."""
+    """Write the set-up cell into the twin, execute it, and store notebook and outputs; a failing
+    cell leaves the old one in place.
+    """
     notebook = jupytext.read(twin)
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
     first.source, first.metadata["tags"] = setup_cell(twin.parent.name), SETUP_TAGS
     jupytext.write(notebook, twin, fmt="py:percent")
     notebook = jupytext.read(twin)
     for i, cell in enumerate(notebook.cells):
-        cell["id"] = f"cell-{i:02}"  # jupytext draws them at random, which would make every run a change
+        # jupytext draws them at random, which would make every run a change
+        cell["id"] = f"cell-{i:02}"
     client = NotebookClient(
-        notebook, timeout=600, kernel_name="python3", store_widget_state=False, record_timing=False, coalesce_streams=True
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        store_widget_state=False,
+        record_timing=False,
+        coalesce_streams=True,
     )
     start = time.perf_counter()
     client.execute(cwd=str(twin.parent))
@@ -93,9 +121,17 @@ def run(twin: Path) -> None:
 
 
 def prose(twin: Path) -> str:
-    """Take the twin's words into the notebook, whose outputs stay; what was done, or why nothing was."""
-    notebook, executed = jupytext.read(twin), nbformat.read(twin.with_suffix(".ipynb"), as_version=4)
-    codes, old = ([cell for cell in either.cells if cell.cell_type == "code"] for either in (notebook, executed))
+    """Take the twin's words into the notebook, whose outputs stay; what was done, or why nothing
+    was.
+    """
+    notebook, executed = (
+        jupytext.read(twin),
+        nbformat.read(twin.with_suffix(".ipynb"), as_version=4),
+    )
+    codes, old = (
+        [cell for cell in either.cells if cell.cell_type == "code"]
+        for either in (notebook, executed)
+    )
     name = twin.relative_to(ROOT)
     if [cell.source for cell in codes] != [cell.source for cell in old]:
         return f"{name}: code has changed, `make notebooks ONLY={twin.stem[:2]}` must run it"
@@ -129,13 +165,22 @@ def main() -> None:
     command, only = [*sys.argv[1:], "", ""][:2]
     if command == "check":
         found = [line for twin in twins() for line in differences(twin)]
-        sys.exit("\n".join([*found, "The twin (.py) counts: `make notebooks` makes the notebook from it."]) if found else 0)
+        sys.exit(
+            "\n".join(
+                [*found, "The twin (.py) counts: `make notebooks` makes the notebook from it."]
+            )
+            if found
+            else 0
+        )
     if command not in ("run", "prose"):
         sys.exit(__doc__)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     chosen = twins(only)
     if not chosen:
-        sys.exit(f"no notebook's name starts with {only!r}; there are: {', '.join(t.stem for t in twins())}")
+        sys.exit(
+            f"no notebook's name starts with {only!r}; there are: "
+            f"{', '.join(t.stem for t in twins())}"
+        )
     if command == "prose":
         said = [prose(twin) for twin in chosen if differences(twin)]
         sys.exit("\n".join(line for line in said if "code has changed" in line) or 0)

@@ -1,9 +1,11 @@
-"""What the book's own search searches: title, place and first sentences of every section, in lectures_lib/data/sections.jsonl.
+"""What the book's own search searches: title, place and first sentences of every section, in
+lectures_lib/data/sections.jsonl.
 
 python tools/sections.py write   make the file anew from the chapters' text twins
 python tools/sections.py check   say whether it is up to date; exit 1 if not
 
-Chapter 17 and the page "Ask the book" read it. It ships with the package, since a notebook on Colab has no other file of the book.
+Chapter 17 and the page "Ask the book" read it. It ships with the package, since a notebook on Colab
+has no other file of the book.
 """
 
 import json
@@ -19,21 +21,51 @@ from myst_parser.mdit_to_docutils.base import default_slugify
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "lectures_lib" / "data" / "sections.jsonl"
-LEAST, MOST = 35, 75  # words of a section that are kept: whole sentences until there are so many, and never more than that
+# words of a section that are kept: whole sentences until there are so many, and never more than
+# that
+LEAST, MOST = 35, 75
 LEFT_OUT = {"Exercises", "References", "Summary"}
 NOT_ABOUT_THE_SUBJECT = re.compile(r"^(After this chapter you can|Time about|You need|Predict\.)")
-GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "lambda": "λ", "mu": "μ", "sigma": "σ", "theta": "θ"}
-MACROS = {r"\sqrt": "√", r"\times": "×", r"\cdot": "·", r"\dots": "…", r"\ldots": "…", r"\to": "→", r"\le": "≤", r"\ge": "≥", r"\sum": "Σ"}
+GREEK = {
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "epsilon": "ε",
+    "lambda": "λ",
+    "mu": "μ",
+    "sigma": "σ",
+    "theta": "θ",
+}
+MACROS = {
+    r"\sqrt": "√",
+    r"\times": "×",
+    r"\cdot": "·",
+    r"\dots": "…",
+    r"\ldots": "…",
+    r"\to": "→",
+    r"\le": "≤",
+    r"\ge": "≥",
+    r"\sum": "Σ",
+}
 
 
 def twins() -> list[Path]:
-    """The text twins of the chapters, in the order of the book; not of drafts that were never executed."""
-    return sorted(twin for twin in (ROOT / "notebooks").glob("[0-9]*.py") if twin.with_suffix(".ipynb").exists())
+    """The text twins of the chapters, in the order of the book; not of drafts that were never
+    executed.
+    """
+    return sorted(
+        twin
+        for twin in (ROOT / "notebooks").glob("[0-9]*.py")
+        if twin.with_suffix(".ipynb").exists()
+    )
 
 
 def sections(twin: Path) -> list[dict[str, str]]:
     """The sections of one chapter that have text of their own."""
-    markdown = "\n\n".join(cell.source for cell in jupytext.read(twin).cells if cell.cell_type == "markdown")
+    markdown = "\n\n".join(
+        cell.source for cell in jupytext.read(twin).cells if cell.cell_type == "markdown"
+    )
     parser = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
     tokens = parser.parse(markdown)
     found: list[dict[str, str]] = []
@@ -48,7 +80,15 @@ def sections(twin: Path) -> list[dict[str, str]]:
             slug = _unique(default_slugify(_title(token)), slugs)
             chapter = chapter or f"{int(twin.name[:2])}. {_plain(token)}"
             texts = []
-            found.append({"page": f"notebooks/{twin.stem}", "chapter": chapter, "title": _plain(token), "anchor": slug, "text": texts})
+            found.append(
+                {
+                    "page": f"notebooks/{twin.stem}",
+                    "chapter": chapter,
+                    "title": _plain(token),
+                    "anchor": slug,
+                    "text": texts,
+                }
+            )
         elif before.type == "paragraph_open" and not NOT_ABOUT_THE_SUBJECT.match(_plain(token)):
             texts.append(_plain(token))
     for section in found:
@@ -68,7 +108,9 @@ def first_sentences(text: str) -> str:
 
 def _title(inline: Token) -> str:
     """What the site makes a heading's address of: its text and code, no formulas."""
-    return "".join(child.content for child in inline.children if child.type in ("text", "code_inline"))
+    return "".join(
+        child.content for child in inline.children if child.type in ("text", "code_inline")
+    )
 
 
 def _unique(slug: str, slugs: set[str]) -> str:
@@ -103,7 +145,11 @@ def _formula(tex: str) -> str:
 
 def text() -> str:
     """What the file should say."""
-    return "".join(json.dumps(section, ensure_ascii=False) + "\n" for twin in twins() for section in sections(twin))
+    return "".join(
+        json.dumps(section, ensure_ascii=False) + "\n"
+        for twin in twins()
+        for section in sections(twin)
+    )
 
 
 def main() -> None:
@@ -113,7 +159,10 @@ def main() -> None:
         print(f"{FILE.relative_to(ROOT)}: {len(text().splitlines())} sections")
     elif sys.argv[1:] == ["check"]:
         if not FILE.exists() or FILE.read_text(encoding="utf-8") != text():
-            sys.exit(f"{FILE.relative_to(ROOT)} is not what the chapters say: run `python tools/sections.py write`")
+            sys.exit(
+                f"{FILE.relative_to(ROOT)} is not what the chapters say: run `python "
+                f"tools/sections.py write`"
+            )
     else:
         sys.exit(__doc__)
 

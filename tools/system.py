@@ -1,4 +1,6 @@
-"""The two programs that are not Python packages: bubblewrap (the grader's sandbox) and a Chromium (the browser tests)."""
+"""The two programs that are not Python packages: bubblewrap (the grader's sandbox) and a Chromium
+(the browser tests).
+"""
 
 import os
 import shutil
@@ -28,9 +30,14 @@ def main() -> None:
     may_install = shutil.which("apt-get") and (not sudo or shutil.which("sudo"))
     if may_install:
         subprocess.run([*sudo, "apt-get", "update", "-qq"], stdout=subprocess.DEVNULL)
-        subprocess.run([*sudo, "apt-get", "install", "-y", "-qq", *packages], stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [*sudo, "apt-get", "install", "-y", "-qq", *packages], stdout=subprocess.DEVNULL
+        )
     if missing():
-        print(f"Not on this machine: {', '.join(missing())}. The tests that need them are skipped. To run them too: {remedy}")
+        print(
+            f"Not on this machine: {', '.join(missing())}. The tests that need them are skipped. "
+            f"To run them too: {remedy}"
+        )
         if os.environ.get("CI") == "true":
             sys.exit("In CI those tests may not be skipped.")
 

@@ -1,10 +1,14 @@
-"""What saves time and memory when a BERT is trained, and what does not: packing, bfloat16, torch.compile and more (chapter 18).
+"""What saves time and memory when a BERT is trained, and what does not: packing, bfloat16,
+torch.compile and more (chapter 18).
 
-    LECTURES_DATA=<mirror> python benchmarks/cost            everything; writes book/results/cost.json (on a GPU: cost_gpu.json)
-    LECTURES_DATA=<mirror> python benchmarks/cost --smoke    a round of each, to see that it runs; writes nothing
+    LECTURES_DATA=<mirror> python benchmarks/cost
+        everything; writes book/results/cost.json (on a GPU: cost_gpu.json)
+    LECTURES_DATA=<mirror> python benchmarks/cost --smoke
+        a round of each, to see that it runs; writes nothing
 
-MiniLM's weights, no dropout, AdamW. What is compared takes turns in one process, and each ratio is that of two neighbouring turns;
-only memory and the number of processes need processes of their own. Useful tokens are those that are no padding.
+MiniLM's weights, no dropout, AdamW. What is compared takes turns in one process, and each ratio is
+that of two neighbouring turns; only memory and the number of processes need processes of their own.
+Useful tokens are those that are no padding.
 """
 
 import argparse
@@ -26,8 +30,12 @@ from lectures_lib import results
 
 def main() -> None:
     """Measure everything and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--smoke", action="store_true", help="one round of each; nothing is written")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--smoke", action="store_true", help="one round of each; nothing is written"
+    )
     parser.add_argument("--only", help="one part alone; nothing is written")
     arguments = parser.parse_args()
     torch.set_num_threads(1)  # whatever else runs on this machine then disturbs least
@@ -50,7 +58,10 @@ def main() -> None:
         for key, value in flat(found[name]):
             print(f"    {key}: {value}", flush=True)
     if not (arguments.smoke or arguments.only):
-        title = f"What saves time and memory in training MiniLM (float32, no dropout; real sentences of SST-2, else {BATCH} × {N} tokens)"
+        title = (
+            f"What saves time and memory in training MiniLM (float32, no dropout; real sentences "
+            f"of SST-2, else {BATCH} × {N} tokens)"
+        )
         results.save("cost" if DEVICE == "cpu" else "cost_gpu", found, title, seeds=[])
 
 
@@ -58,7 +69,10 @@ def flat(found: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
     """Nested results as lines to read."""
     for name, value in found.items():
         if isinstance(value, dict) and "median" in value:
-            yield f"{path}{name}", f"{value['median']:.2f} ({value['min']:.2f} to {value['max']:.2f})"
+            yield (
+                f"{path}{name}",
+                f"{value['median']:.2f} ({value['min']:.2f} to {value['max']:.2f})",
+            )
         elif isinstance(value, dict):
             yield from flat(value, f"{path}{name}/")
         else:

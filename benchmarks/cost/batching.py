@@ -26,10 +26,17 @@ def sentences() -> list[tuple[list[int], int]]:
 
 
 def plans(examples: list[tuple[list[int], int]], way: str) -> Iterator[list[int]]:
-    """Which examples make up batch after batch: at most MAX_TOKENS each, counted with padding unless they are packed."""
+    """Which examples make up batch after batch: at most MAX_TOKENS each, counted with padding
+    unless they are packed.
+    """
     if way.startswith("packed"):
         yield from packed_plans([len(ids) for ids, _ in examples], row=int(way.split("_")[1]))
-    batches = data.Batches([(ids,) for ids, _ in examples], data.pad_texts, max_tokens=MAX_TOKENS, by_length=way == "by_length")
+    batches = data.Batches(
+        [(ids,) for ids, _ in examples],
+        data.pad_texts,
+        max_tokens=MAX_TOKENS,
+        by_length=way == "by_length",
+    )
     epoch = 0
     while True:
         yield from batches.plan(epoch)
@@ -61,29 +68,46 @@ def batching(rounds: int) -> dict[str, Any]:
 
         def run() -> int:
             chosen = [examples[i] for i in next(stream)]
-            ids, labels = [ids for ids, _ in chosen], torch.tensor([label for _, label in chosen], device=DEVICE)
+            ids, labels = (
+                [ids for ids, _ in chosen],
+                torch.tensor([label for _, label in chosen], device=DEVICE),
+            )
             useful = sum(map(len, ids))
             if way.startswith("packed"):
-                packed = packing.Packed(*(part.to(DEVICE) for part in packing.pack(ids, int(way.split("_")[1]))))
+                packed = packing.Packed(
+                    *(part.to(DEVICE) for part in packing.pack(ids, int(way.split("_")[1])))
+                )
                 step(lambda: packing.encode(model, packed).pooled, head, optimizer, labels)
                 sizes[way].append((useful, packed.tokens.numel()))
             else:
                 padded = data.pad(ids)
-                step(lambda: model(padded.ids.to(DEVICE), lengths=padded.lengths.to(DEVICE)).pooled, head, optimizer, labels)
+                step(
+                    lambda: model(padded.ids.to(DEVICE), lengths=padded.lengths.to(DEVICE)).pooled,
+                    head,
+                    optimizer,
+                    labels,
+                )
                 sizes[way].append((useful, padded.ids.numel()))
             return useful
 
         return Turn(run, tokens=lambda useful: useful)
 
-    turns = {way: turn(way) for way in ("as_they_come", "by_length", *(f"packed_{row}" for row in ROWS))}
+    turns = {
+        way: turn(way) for way in ("as_they_come", "by_length", *(f"packed_{row}" for row in ROWS))
+    }
     over = compared(turns, rounds, "as_they_come")
     # And the same against length buckets, the cheaper way to save padding.
-    packed_over_buckets = compared({way: turn(way) for way in ("by_length", f"packed_{ROWS[0]}")}, rounds, "by_length")
+    packed_over_buckets = compared(
+        {way: turn(way) for way in ("by_length", f"packed_{ROWS[0]}")}, rounds, "by_length"
+    )
     lengths = [len(ids) for ids, _ in examples]
     return {
         "over_as_they_come": over,
         "over_by_length": packed_over_buckets,
-        "padding": {way: 1 - sum(useful for useful, _ in s) / sum(size for _, size in s) for way, s in sizes.items()},
+        "padding": {
+            way: 1 - sum(useful for useful, _ in s) / sum(size for _, size in s)
+            for way, s in sizes.items()
+        },
         "mean_length": sum(lengths) / len(lengths),
         "longest": max(lengths),
     }

@@ -1,4 +1,6 @@
-"""Blocks that keep their inputs only and compute the rest again: time of a training step, and its memory."""
+"""Blocks that keep their inputs only and compute the rest again: time of a training step, and its
+memory.
+"""
 
 import sys
 from dataclasses import replace
@@ -37,10 +39,15 @@ def with_checkpoints(model: Bert) -> Bert:
 
 
 def checkpointing(rounds: int, repetitions: int) -> dict[str, Any]:
-    """Time of a training step with checkpoints over without, and the memory of forward and backward pass."""
+    """Time of a training step with checkpoints over without, and the memory of forward and backward
+    pass.
+    """
     model, head, optimizer = classifier()
     other, other_head, other_optimizer = classifier()
-    turns = {"all_kept": steps(model, head, optimizer), "checkpointed": steps(with_checkpoints(other), other_head, other_optimizer)}
+    turns = {
+        "all_kept": steps(model, head, optimizer),
+        "checkpointed": steps(with_checkpoints(other), other_head, other_optimizer),
+    }
     speed = compared(turns, rounds, "all_kept")["checkpointed"]
     ways = {way: megabytes_of(way, repetitions) for way in ("all_kept", "checkpointed")}
     kept = cost.training_bytes(model.config, MEMORY_N, MEMORY_BATCH)
@@ -55,7 +62,10 @@ def checkpointing(rounds: int, repetitions: int) -> dict[str, Any]:
 def memory_job(way: str) -> None:
     """Print the peak memory of one forward and backward pass, in megabytes."""
     torch.set_num_threads(1)
-    model, head = Bert(replace(BertConfig.MINILM, dropout=0.0)).to(DEVICE), nn.Linear(BertConfig.MINILM.d_model, 2).to(DEVICE)
+    model, head = (
+        Bert(replace(BertConfig.MINILM, dropout=0.0)).to(DEVICE),
+        nn.Linear(BertConfig.MINILM.d_model, 2).to(DEVICE),
+    )
     model = with_checkpoints(model) if way == "checkpointed" else model
     tokens, labels = random_batch(MEMORY_BATCH, MEMORY_N)
     before = peak_megabytes(forget=True)
@@ -64,7 +74,9 @@ def memory_job(way: str) -> None:
 
 
 def peak_megabytes(forget: bool = False) -> float:
-    """The most memory so far, of the GPU or (Linux) of this process; `forget`: from now on, and what is in use now."""
+    """The most memory so far, of the GPU or (Linux) of this process; `forget`: from now on, and
+    what is in use now.
+    """
     if DEVICE == "cuda":
         if forget:
             torch.cuda.reset_peak_memory_stats()

@@ -11,7 +11,8 @@ from turns import BATCH, N, classifier, compared, finish, reading, steps, tokens
 
 def compiling(rounds: int) -> dict[str, Any]:
     """torch.compile against the model as it is, and how many steps' time compiling took."""
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp()  # what an earlier run has compiled must not be found again
+    # what an earlier run has compiled must not be found again
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp()
     model, head, optimizer = classifier()
     compiled = torch.compile(model)
     first = [time.perf_counter()]
@@ -23,7 +24,11 @@ def compiling(rounds: int) -> dict[str, Any]:
     eager.run()
     one_step = BATCH * N / tokens_per_second(eager)
     return {
-        "training_step": compared({"eager": eager, "compiled": steps(compiled, head, optimizer)}, rounds, "eager")["compiled"],
-        "inference": compared({"eager": reading(model), "compiled": reading(compiled)}, rounds, "eager")["compiled"],
+        "training_step": compared(
+            {"eager": eager, "compiled": steps(compiled, head, optimizer)}, rounds, "eager"
+        )["compiled"],
+        "inference": compared(
+            {"eager": reading(model), "compiled": reading(compiled)}, rounds, "eager"
+        )["compiled"],
         "steps_to_compile": (first[1] - first[0]) / one_step,
     }

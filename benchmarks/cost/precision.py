@@ -14,9 +14,16 @@ def precision(rounds: int) -> dict[str, Any]:
     """bfloat16 by autocast against float32, and how far its vectors are off."""
     model, head, optimizer = classifier()
     step_over = compared(
-        {"float32": steps(model, head, optimizer), "bfloat16": steps(model, head, optimizer, autocast=True)}, rounds, "float32"
+        {
+            "float32": steps(model, head, optimizer),
+            "bfloat16": steps(model, head, optimizer, autocast=True),
+        },
+        rounds,
+        "float32",
     )
-    read_over = compared({"float32": reading(model), "bfloat16": reading(model, autocast=True)}, rounds, "float32")
+    read_over = compared(
+        {"float32": reading(model), "bfloat16": reading(model, autocast=True)}, rounds, "float32"
+    )
     model.load_state_dict(Bert.from_pretrained(minilm.checkpoint()).state_dict())
     torch.manual_seed(0)
     tokens, _ = random_batch()
@@ -29,7 +36,9 @@ def precision(rounds: int) -> dict[str, Any]:
         "inference": read_over["bfloat16"],
         "lowest_cosine": F.cosine_similarity(exact, rough, dim=-1).min().item(),
         "largest_difference": (exact - rough).abs().max().item(),
-        "processor": torch.backends.cpu.get_cpu_capability() if DEVICE == "cpu" else torch.cuda.get_device_name(),
+        "processor": torch.backends.cpu.get_cpu_capability()
+        if DEVICE == "cpu"
+        else torch.cuda.get_device_name(),
         "matrix_units_for_bfloat16": float(DEVICE == "cuda" or "amx_bf16" in processor_flags()),
     }
 

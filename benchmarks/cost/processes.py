@@ -53,7 +53,8 @@ def processes_job(threads: str, n_steps: str) -> None:
         return time.perf_counter() - start
 
     train(2)
-    # What fit does around its steps is the same for few and for many: the difference of two runs is steps alone.
+    # What fit does around its steps is the same for few and for many: the difference of two runs is
+    # steps alone.
     short, long = train(1), train(1 + int(n_steps))
     n_processes = int(os.environ.get("WORLD_SIZE", "1"))
     if int(os.environ.get("RANK", "0")) == 0:
@@ -63,12 +64,29 @@ def processes_job(threads: str, n_steps: str) -> None:
 
 
 def processes(rounds: int, n_steps: int) -> dict[str, Any]:
-    """Two processes on two cores, against one process with one thread and with two. Each launch takes its turn."""
-    one, two = [sys.executable], [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    """Two processes on two cores, against one process with one thread and with two. Each launch
+    takes its turn.
+    """
+    one, two = (
+        [sys.executable],
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"],
+    )
     jobs = {"one": (one, "1"), "one_with_two_threads": (one, "2"), "two": (two, "1")}
-    speeds = [{name: job(launcher, __file__, threads, str(n_steps)) for name, (launcher, threads) in jobs.items()} for _ in range(rounds)]
-    return {f"two_over_{name}": results.spread([s["two"] / s[name] for s in speeds]) for name in jobs if name != "two"} | {
-        "two_threads_over_one": results.spread([s["one_with_two_threads"] / s["one"] for s in speeds])
+    speeds = [
+        {
+            name: job(launcher, __file__, threads, str(n_steps))
+            for name, (launcher, threads) in jobs.items()
+        }
+        for _ in range(rounds)
+    ]
+    return {
+        f"two_over_{name}": results.spread([s["two"] / s[name] for s in speeds])
+        for name in jobs
+        if name != "two"
+    } | {
+        "two_threads_over_one": results.spread(
+            [s["one_with_two_threads"] / s["one"] for s in speeds]
+        )
     }
 
 

@@ -1,4 +1,6 @@
-"""Contestants that take turns: a training step or a forward pass of MiniLM, and their useful tokens a second."""
+"""Contestants that take turns: a training step or a forward pass of MiniLM, and their useful tokens
+a second.
+"""
 
 import time
 from collections.abc import Callable
@@ -26,13 +28,19 @@ class Turn(NamedTuple):
 
 
 def classifier(**changes: Any) -> tuple[Bert, nn.Linear, torch.optim.Optimizer]:
-    """MiniLM without dropout, a layer for two classes on its pooled vector, and an optimizer for both."""
+    """MiniLM without dropout, a layer for two classes on its pooled vector, and an optimizer for
+    both.
+    """
     torch.manual_seed(0)
     pretrained = Bert.from_pretrained(minilm.checkpoint())
     model = Bert(replace(pretrained.config, dropout=0.0, **changes)).to(DEVICE)
     model.load_state_dict(pretrained.state_dict())
     head = nn.Linear(model.config.d_model, 2).to(DEVICE)
-    return model.train(), head, torch.optim.AdamW([*model.parameters(), *head.parameters()], lr=1e-5)
+    return (
+        model.train(),
+        head,
+        torch.optim.AdamW([*model.parameters(), *head.parameters()], lr=1e-5),
+    )
 
 
 def finish() -> None:
@@ -41,7 +49,13 @@ def finish() -> None:
         torch.cuda.synchronize()
 
 
-def step(pooled: Callable[[], Tensor], head: nn.Linear, optimizer: torch.optim.Optimizer, labels: Tensor, autocast: bool = False) -> None:
+def step(
+    pooled: Callable[[], Tensor],
+    head: nn.Linear,
+    optimizer: torch.optim.Optimizer,
+    labels: Tensor,
+    autocast: bool = False,
+) -> None:
     """One training step."""
     with torch.autocast(DEVICE, torch.bfloat16) if autocast else nullcontext():
         loss = F.cross_entropy(head(pooled()), labels)
@@ -60,17 +74,31 @@ def tokens_per_second(turn: Turn) -> float:
 
 
 def compared(turns: dict[str, Turn], rounds: int, base: str) -> dict[str, dict]:
-    """Each contestant's useful tokens a second over the base's, round by round, after a round to warm up."""
-    speeds = [{name: tokens_per_second(turn) for name, turn in turns.items()} for _ in range(rounds + 1)][1:]
-    return {name: results.spread([s[name] / s[base] for s in speeds]) for name in turns if name != base}
+    """Each contestant's useful tokens a second over the base's, round by round, after a round to
+    warm up.
+    """
+    speeds = [
+        {name: tokens_per_second(turn) for name, turn in turns.items()} for _ in range(rounds + 1)
+    ][1:]
+    return {
+        name: results.spread([s[name] / s[base] for s in speeds]) for name in turns if name != base
+    }
 
 
 def random_batch(batch: int = BATCH, n: int = N) -> tuple[Tensor, Tensor]:
     """Token numbers, all of them useful, and labels."""
-    return torch.randint(1_000, 30_000, (batch, n), device=DEVICE), torch.randint(0, 2, (batch,), device=DEVICE)
+    return torch.randint(1_000, 30_000, (batch, n), device=DEVICE), torch.randint(
+        0, 2, (batch,), device=DEVICE
+    )
 
 
-def steps(model: nn.Module, head: nn.Linear, optimizer: torch.optim.Optimizer, batch: int = BATCH, autocast: bool = False) -> Turn:
+def steps(
+    model: nn.Module,
+    head: nn.Linear,
+    optimizer: torch.optim.Optimizer,
+    batch: int = BATCH,
+    autocast: bool = False,
+) -> Turn:
     """A training step on random sentences; of small batches as many as make up for it."""
 
     def run() -> int:

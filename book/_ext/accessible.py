@@ -1,6 +1,8 @@
-"""Mends what stops readers who use a screen reader, where the theme or the notebook reader leaves it out.
+"""Mends what stops readers who use a screen reader, where the theme or the notebook reader leaves
+it out.
 
-Its counterpart is the folder _templates: the search button says what stands on it, and the course's name is in a landmark.
+Its counterpart is the folder _templates: the search button says what stands on it, and the course's
+name is in a landmark.
 """
 
 from docutils import nodes
@@ -10,10 +12,14 @@ from sphinx.writers.html5 import HTML5Translator
 
 
 def visit_hidden_cell(translator, node: HideCodeCellNode) -> None:
-    """A cell that can be unfolded is named by the words one sees ("Show code cell source"), not by others."""
+    """A cell that can be unfolded is named by the words one sees ("Show code cell source"), not by
+    others.
+    """
     start = len(translator.body)
     visit_HideCellInput(translator, node)
-    translator.body[start:] = [part.replace(' aria-label="Toggle hidden content"', "") for part in translator.body[start:]]
+    translator.body[start:] = [
+        part.replace(' aria-label="Toggle hidden content"', "") for part in translator.body[start:]
+    ]
 
 
 def visit_entry(translator, node: nodes.entry) -> None:
@@ -25,7 +31,9 @@ def visit_entry(translator, node: nodes.entry) -> None:
 
 
 def visit_citation(translator, node: nodes.citation) -> None:
-    """An entry of the references, without the roles that docutils gives it and that are no longer in use."""
+    """An entry of the references, without the roles that docutils gives it and that are no longer
+    in use.
+    """
     translator.body.append(translator.starttag(node, "div", CLASS="citation"))
 
 

@@ -1,7 +1,9 @@
-"""The directive {ask}: a page that finds the sections nearest to a question, by the cosines of chapter 17.
+"""The directive {ask}: a page that finds the sections nearest to a question, by the cosines of
+chapter 17.
 
-The vectors of all sections and of the prepared questions are computed while the site is built, by the course's own BERT with
-MiniLM's weights; the page holds them as whole numbers from -127 to 127 and compares them by itself. No model runs in the page.
+The vectors of all sections and of the prepared questions are computed while the site is built, by
+the course's own BERT with MiniLM's weights; the page holds them as whole numbers from -127 to 127
+and compares them by itself. No model runs in the page.
 """
 
 import base64
@@ -41,7 +43,9 @@ class Ask(SphinxDirective):
 
 
 def pages_there(env: BuildEnvironment) -> tuple[list[Section], list[Question]]:
-    """The sections of pages that the table of contents has, with the addresses that Sphinx gave them; the questions about these."""
+    """The sections of pages that the table of contents has, with the addresses that Sphinx gave
+    them; the questions about these.
+    """
     there = [section for section in book_sections() if section.page in env.found_docs]
     placed = []
     for section in there:
@@ -49,60 +53,100 @@ def pages_there(env: BuildEnvironment) -> tuple[list[Section], list[Question]]:
         if section.anchor in slugs:
             placed.append(section._replace(anchor=slugs[section.anchor][1]))
         else:
-            logger.warning("ask: %s has no section %r: run `python tools/sections.py write`", section.page, section.anchor)
+            logger.warning(
+                "ask: %s has no section %r: run `python tools/sections.py write`",
+                section.page,
+                section.anchor,
+            )
     chapters = {section.number for section in placed}
     return placed, [question for question in book_questions() if chapters & set(question.chapters)]
 
 
 def embedded(texts: list[str], cache: Path) -> torch.Tensor:
-    """The texts' vectors, quantised; kept in a file that is named by what was read, so that a second build need not compute them."""
+    """The texts' vectors, quantised; kept in a file that is named by what was read, so that a
+    second build need not compute them.
+    """
     weights = hashlib.sha256((minilm.checkpoint() / "model.safetensors").read_bytes()).hexdigest()
     key = hashlib.sha256(json.dumps([weights, texts]).encode()).hexdigest()[:20]
     file = cache / f"{key}.safetensors"
     if not file.exists():
         cache.mkdir(parents=True, exist_ok=True)
         with written_whole(file) as draft:
-            save_file({"vectors": quantised(SentenceBert.from_pretrained(minilm.checkpoint()).embed(texts))}, draft)
+            save_file(
+                {
+                    "vectors": quantised(
+                        SentenceBert.from_pretrained(minilm.checkpoint()).embed(texts)
+                    )
+                },
+                draft,
+            )
     return load_file(file)["vectors"]
 
 
 def quantised(vectors: torch.Tensor) -> torch.Tensor:
-    """Each vector stretched until its largest number is 127, and rounded: one byte a number in place of four.
+    """Each vector stretched until its largest number is 127, and rounded: one byte a number in
+    place of four.
 
     The stretching changes no cosine, the rounding changes it by less than 0.01.
     """
     return (vectors / vectors.abs().amax(dim=1, keepdim=True) * 127).round().to(torch.int8)
 
 
-def first_shown(sections: list[Section], questions: list[Question], asked: torch.Tensor, told: torch.Tensor) -> int:
-    """The question with the clearest answer, among those whose nearest section lies in a chapter that answers them (if there are any)."""
+def first_shown(
+    sections: list[Section], questions: list[Question], asked: torch.Tensor, told: torch.Tensor
+) -> int:
+    """The question with the clearest answer, among those whose nearest section lies in a chapter
+    that answers them (if there are any).
+    """
     nearest = search(asked, told, k=1)
     found = zip(questions, nearest.places[:, 0].tolist(), strict=True)
-    right = torch.tensor([sections[i].number in question.chapters for question, i in found], dtype=torch.float32)
-    return int((nearest.scores[:, 0] + right).argmax())  # a cosine is at most 1: a right one comes before all wrong ones
+    right = torch.tensor(
+        [sections[i].number in question.chapters for question, i in found], dtype=torch.float32
+    )
+    # a cosine is at most 1: a right one comes before all wrong ones
+    return int((nearest.scores[:, 0] + right).argmax())
 
 
 def page_html(sections: list[Section], questions: list[Question], vectors: torch.Tensor) -> str:
-    """The search: style, form, data, script. The vectors are those of the questions, then of the sections."""
+    """The search: style, form, data, script. The vectors are those of the questions, then of the
+    sections.
+    """
     asked, told = vectors[: len(questions)].float(), vectors[len(questions) :].float()
     data = {
-        "sections": [[f"../{section.page}.html#{section.anchor}", section.chapter, section.title, section.text] for section in sections],
+        "sections": [
+            [
+                f"../{section.page}.html#{section.anchor}",
+                section.chapter,
+                section.title,
+                section.text,
+            ]
+            for section in sections
+        ],
         "questions": [question.question for question in questions],
         "vectors": base64.b64encode(vectors.numpy().tobytes()).decode(),
         "first": first_shown(sections, questions, asked, told),
     }
-    buttons = "".join(f'<li><button type="button">{html.escape(question.question)}</button></li>' for question in questions)
+    buttons = "".join(
+        f'<li><button type="button">{html.escape(question.question)}</button></li>'
+        for question in questions
+    )
     filled = (HERE / "ask.html").read_text(encoding="utf-8").replace("{questions}", buttons)
     style, script = ((HERE / f"ask.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     inside = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
-    return f'<style>{style}</style>{filled}<script type="application/json" id="ask-data">{inside}</script><script>{script}</script>'
+    return (
+        f'<style>{style}</style>{filled}<script type="application/json" '
+        f'id="ask-data">{inside}</script><script>{script}</script>'
+    )
 
 
 def visit_ask(translator, node: ask) -> None:
     """Compute, and write."""
     sections, questions = pages_there(translator.builder.env)
     cache = Path(translator.builder.outdir).parent / "ask"
-    vectors = embedded([question.question for question in questions] + [section.read for section in sections], cache)
+    vectors = embedded(
+        [question.question for question in questions] + [section.read for section in sections],
+        cache,
+    )
     translator.body.append(page_html(sections, questions, vectors))
     raise nodes.SkipNode
 

@@ -1,6 +1,8 @@
-"""The directive {claims}: how many claims have which verdict, the slips, and every row of claims.yml as a card, topic by topic.
+"""The directive {claims}: how many claims have which verdict, the slips, and every row of
+claims.yml as a card, topic by topic.
 
-Only the data are read here. That they are what the checks compute is for the tests to see to: nothing is trained or loaded in a build.
+Only the data are read here. That they are what the checks compute is for the tests to see to:
+nothing is trained or loaded in a build.
 """
 
 import sys
@@ -24,7 +26,11 @@ class ClaimCard(nodes.General, nodes.Element):
 
 def visit_card(translator, node: ClaimCard) -> None:
     """A div with an address of its own."""
-    attributes = {"ids": node["ids"], "CLASS": f"claim claim-{node['verdict'].replace(' ', '-')}", "data-verdict": node["verdict"]}
+    attributes = {
+        "ids": node["ids"],
+        "CLASS": f"claim claim-{node['verdict'].replace(' ', '-')}",
+        "data-verdict": node["verdict"],
+    }
     translator.body.append(translator.starttag(node, "div", **attributes))
 
 
@@ -41,8 +47,13 @@ class Claims(SphinxDirective):
         self.env.note_reread()
         record = read()
         self.lectures = record["lectures"]
-        sections = [self.topic(name, [c for c in record["claims"] if c.topic == key]) for key, name in record["topics"].items()]
-        script = nodes.raw("", f"<script>\n{FILTER.read_text(encoding='utf-8')}</script>\n", format="html")
+        sections = [
+            self.topic(name, [c for c in record["claims"] if c.topic == key])
+            for key, name in record["topics"].items()
+        ]
+        script = nodes.raw(
+            "", f"<script>\n{FILTER.read_text(encoding='utf-8')}</script>\n", format="html"
+        )
         return [*self.counts(record), *self.slips(record["claims"]), *sections, script]
 
     def slips(self, claims: list[Claim]) -> list[nodes.Node]:
@@ -51,7 +62,11 @@ class Claims(SphinxDirective):
         for claim in (claim for claim in claims if claim.verdict == "slip"):
             line = self.parse_text_to_nodes(claim.says)[0]
             place = f"{self.lectures[claim.lecture]['short']}, {claim.where}"
-            line += [nodes.Text(" ("), nodes.reference("", place, refid=f"claim-{claim.id}", internal=True), nodes.Text(")")]
+            line += [
+                nodes.Text(" ("),
+                nodes.reference("", place, refid=f"claim-{claim.id}", internal=True),
+                nodes.Text(")"),
+            ]
             found += nodes.list_item("", line)
         return [nodes.paragraph("", "", nodes.strong("", f"The {len(found)} slips")), found]
 
@@ -60,22 +75,34 @@ class Claims(SphinxDirective):
         claims: list[Claim] = record["claims"]
 
         def line(name: str, these: list[Claim]) -> list[str]:
-            return [name, *(str(sum(claim.verdict == verdict for claim in these)) for verdict in VERDICTS), str(len(these))]
+            return [
+                name,
+                *(str(sum(claim.verdict == verdict for claim in these)) for verdict in VERDICTS),
+                str(len(these)),
+            ]
 
-        rows = [line(lecture["short"], [claim for claim in claims if claim.lecture == key]) for key, lecture in record["lectures"].items()]
+        rows = [
+            line(lecture["short"], [claim for claim in claims if claim.lecture == key])
+            for key, lecture in record["lectures"].items()
+        ]
         computed = sum(bool(claim.check) for claim in claims)
         meanings = "; ".join(f"**{verdict}**: {meaning}" for verdict, meaning in VERDICTS.items())
         summary = (
-            f"Of {len(claims)} claims {computed} were computed, each by a function that the tests run again, "
-            f"and {len(claims) - computed} were only looked up. {meanings}."
+            f"Of {len(claims)} claims {computed} were computed, each by a function that the tests "
+            f"run again, and {len(claims) - computed} were only looked up. {meanings}."
         )
-        whose = "; ".join(f"{lecture['short']}: {lecture['title']}, {lecture['from']}" for lecture in record["lectures"].values())
+        whose = "; ".join(
+            f"{lecture['short']}: {lecture['title']}, {lecture['from']}"
+            for lecture in record["lectures"].values()
+        )
         table = table_node(["lecture", *VERDICTS, "all"], [*rows, line("all", claims)])
         return [table, *self.parse_text_to_nodes(f"{whose}."), *self.parse_text_to_nodes(summary)]
 
     def topic(self, name: str, claims: list[Claim]) -> nodes.section:
         """The claims on one topic."""
-        section = nodes.section("", nodes.title("", name), names=[nodes.fully_normalize_name(name)], classes=["claims"])
+        section = nodes.section(
+            "", nodes.title("", name), names=[nodes.fully_normalize_name(name)], classes=["claims"]
+        )
         self.state.document.note_implicit_target(section)
         section += [self.card(claim) for claim in claims]
         return section
@@ -85,7 +112,9 @@ class Claims(SphinxDirective):
         card = ClaimCard(ids=[f"claim-{claim.id}"], verdict=claim.verdict)
         head = nodes.paragraph(classes=["claim-head"])
         head += nodes.inline("", claim.verdict, classes=["verdict"])
-        head += nodes.inline("", f" {self.lectures[claim.lecture]['short']}, {claim.where}", classes=["claim-where"])
+        head += nodes.inline(
+            "", f" {self.lectures[claim.lecture]['short']}, {claim.where}", classes=["claim-where"]
+        )
         card += head
         card += self.parse_text_to_nodes(f"**Lecture:** {claim.says}")
         card += self.parse_text_to_nodes(f"**Found:** {claim.printed}")
@@ -98,7 +127,9 @@ class Claims(SphinxDirective):
         ways = []
         if claim.check:
             module, function = claim.check.split(".")
-            address = f"{self.config.myst_substitutions['repository']}/blob/main/book/claims/{module}.py"
+            address = (
+                f"{self.config.myst_substitutions['repository']}/blob/main/book/claims/{module}.py"
+            )
             ways.append(f"[`{module}.{function}`]({address})")
         else:
             ways.append("looked up")

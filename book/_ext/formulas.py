@@ -1,7 +1,8 @@
 """Formulas are set by KaTeX while the site is built, so that a page loads no script for them.
 
-One Node process runs for the whole build and answers line by line. A formula that KaTeX does not understand is a warning
-with its page, and so fails the build. KaTeX's style sheet is linked only on pages that have formulas.
+One Node process runs for the whole build and answers line by line. A formula that KaTeX does not
+understand is a warning with its page, and so fails the build. KaTeX's style sheet is linked only on
+pages that have formulas.
 """
 
 import json
@@ -35,7 +36,9 @@ logger = logging.getLogger(__name__)
 def node_process() -> subprocess.Popen:
     """The running KaTeX. It ends by itself when the build closes its input."""
     command = [NODE, "-e", SERVER, str(KATEX)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
 
 
 @cache
@@ -57,25 +60,35 @@ def html(node: nodes.Element, display: bool) -> str:
 
 def visit_inline(translator, node: nodes.math) -> None:
     """A formula in the running text."""
-    translator.body.append(translator.starttag(node, "span", "") + html(node, display=False) + "</span>")
+    translator.body.append(
+        translator.starttag(node, "span", "") + html(node, display=False) + "</span>"
+    )
     raise nodes.SkipNode
 
 
 def visit_display(translator, node: nodes.math_block) -> None:
     """A formula on a line of its own.
 
-    The theme makes what has the class of its tables reachable by keyboard when it is too wide and has to be scrolled.
+    The theme makes what has the class of its tables reachable by keyboard when it is too wide and
+    has to be scrolled.
     """
-    scroller = f'<div class="formula-scroll pst-scrollable-table-container">{html(node, display=True)}</div>'
+    scroller = (
+        f'<div class="formula-scroll '
+        f'pst-scrollable-table-container">{html(node, display=True)}</div>'
+    )
     translator.body.append(translator.starttag(node, "div", CLASS="formula") + scroller)
     if node["number"]:
-        translator.body.append(f'<span class="eqno">({get_node_equation_number(translator, node)})</span>')
+        translator.body.append(
+            f'<span class="eqno">({get_node_equation_number(translator, node)})</span>'
+        )
     translator.body.append("</div>\n")
     raise nodes.SkipNode
 
 
 def copy_katex(app: Sphinx, exception: Exception | None) -> None:
-    """Put the style sheet and its fonts, in the one format that every browser reads, beside the pages."""
+    """Put the style sheet and its fonts, in the one format that every browser reads, beside the
+    pages.
+    """
     if exception is None and app.builder.format == "html":
         target = Path(app.outdir) / "_static" / "katex"
         copy_asset(KATEX / "dist" / "katex.min.css", target)
@@ -83,15 +96,21 @@ def copy_katex(app: Sphinx, exception: Exception | None) -> None:
             copy_asset(font, target / "fonts")
 
 
-def link_style(app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None) -> None:
+def link_style(
+    app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
+) -> None:
     """Link KaTeX's style sheet on the pages that need it."""
-    if doctree is not None and next(doctree.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)), None):
+    if doctree is not None and next(
+        doctree.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)), None
+    ):
         app.add_css_file(STYLE)
 
 
 def setup(app: Sphinx) -> dict:
     """Register "katex" as a value of html_math_renderer."""
-    app.add_html_math_renderer("katex", inline_renderers=(visit_inline, None), block_renderers=(visit_display, None))
+    app.add_html_math_renderer(
+        "katex", inline_renderers=(visit_inline, None), block_renderers=(visit_display, None)
+    )
     app.connect("html-page-context", link_style)
     app.connect("build-finished", copy_katex)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -17,13 +17,18 @@ from sphinx.writers.html5 import HTML5Translator
 
 SHEETS = ("_static/styles/*.css", "_static/basic.css", "_static/mystnb.*.css")
 PRIVATE = re.compile("[\ue000-\uf8ff]")  # where an icon font keeps its icons
-AS_WRITTEN = re.compile(r"(<pre\b.*?</pre>|<script\b.*?</script>|<style\b.*?</style>|<textarea\b.*?</textarea>)", re.DOTALL)
+AS_WRITTEN = re.compile(
+    r"(<pre\b.*?</pre>|<script\b.*?</script>|<style\b.*?</style>|<textarea\b.*?</textarea>)",
+    re.DOTALL,
+)
 COMMENT, BLANK = re.compile("<!--.*?-->", re.DOTALL), re.compile(r"\n\s*\n")
 PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/]{1000,}={0,2})")
 ICON = re.compile(r'content:"\\([ef][0-9a-f]{3})"')
 
 
-def defer_scripts(app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None) -> None:
+def defer_scripts(
+    app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
+) -> None:
     """Let every script file run after the page is shown. The order among them stays the same.
 
     Not on the search page, whose own scripts are not deferred and need these.
@@ -35,30 +40,47 @@ def defer_scripts(app: Sphinx, page: str, template: str, context: dict, doctree:
 def deferred(script):
     """The same script tag with "defer", if it names a file."""
     name = getattr(script, "filename", None)
-    if not name or "documentation_options" in name:  # scripts inside the page read that one as they go
+    # scripts inside the page read that one as they go
+    if not name or "documentation_options" in name:
         return script
     return type(script)(name, priority=script.priority, **{**script.attributes, "defer": "defer"})
 
 
 def visit_image(translator, node: nodes.image) -> None:
-    """An image is fetched when it comes near the screen, and its place on the page is kept free until then."""
+    """An image is fetched when it comes near the screen, and its place on the page is kept free
+    until then.
+    """
     path = Path(translator.builder.srcdir, node["uri"])
     node.setdefault("loading", "lazy")
     HTML5Translator.visit_image(translator, node)
     if path.suffix == ".png" and path.exists():
         width, height = Image.open(path).size
-        translator.body[-1] = translator.body[-1].replace("<img ", f'<img width="{width}" height="{height}" ', 1)
+        translator.body[-1] = translator.body[-1].replace(
+            "<img ", f'<img width="{width}" height="{height}" ', 1
+        )
 
 
 def trim_styles(site: Path) -> None:
-    """Take out of the style sheets every rule that no page and no script can use: nine tenths of the theme's."""
-    program = [NODE, str(MODULES / "purgecss" / "bin" / "purgecss.js"), "--preserve-paths", "--output", "."]
+    """Take out of the style sheets every rule that no page and no script can use: nine tenths of
+    the theme's.
+    """
+    program = [
+        NODE,
+        str(MODULES / "purgecss" / "bin" / "purgecss.js"),
+        "--preserve-paths",
+        "--output",
+        ".",
+    ]
     content = ["--content", "**/*.html", "_static/**/*.js"]
-    subprocess.run([*program, *content, "--css", *SHEETS], cwd=site, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [*program, *content, "--css", *SHEETS], cwd=site, check=True, stdout=subprocess.DEVNULL
+    )
 
 
 def trim_pages(site: Path) -> None:
-    """Take out what no reader sees: comments, such as a quoted number's marker, and blank lines. Code and scripts stay as they are."""
+    """Take out what no reader sees: comments, such as a quoted number's marker, and blank lines.
+    Code and scripts stay as they are.
+    """
     for page in site.glob("**/*.html"):
         parts = AS_WRITTEN.split(page.read_text(encoding="utf-8"))
         parts[::2] = [BLANK.sub("\n", COMMENT.sub("", part)) for part in parts[::2]]
@@ -66,8 +88,9 @@ def trim_pages(site: Path) -> None:
 
 
 def take_pictures_out(site: Path) -> None:
-    """A slider's frames stand in its notebook as text. On the site they become files: fetched when they are looked at, and not by every
-    search that finds something on the page."""
+    """A slider's frames stand in its notebook as text. On the site they become files: fetched when
+    they are looked at, and not by every search that finds something on the page.
+    """
     folder = site / "_images"
     for page in site.glob("**/*.html"):
 
@@ -84,9 +107,15 @@ def take_pictures_out(site: Path) -> None:
 
 
 def trim_icons(site: Path) -> None:
-    """Keep in the theme's icon fonts, 300 KB, the thirty icons that the trimmed style sheets still name."""
-    styles = "".join(sheet.read_text(encoding="utf-8") for sheet in site.glob("_static/styles/*.css"))
-    icons = {ord(character) for character in PRIVATE.findall(styles)} | {int(code, 16) for code in ICON.findall(styles)}
+    """Keep in the theme's icon fonts, 300 KB, the thirty icons that the trimmed style sheets still
+    name.
+    """
+    styles = "".join(
+        sheet.read_text(encoding="utf-8") for sheet in site.glob("_static/styles/*.css")
+    )
+    icons = {ord(character) for character in PRIVATE.findall(styles)} | {
+        int(code, 16) for code in ICON.findall(styles)
+    }
     for path in site.glob("_static/vendor/fontawesome/webfonts/*.woff2"):
         font = TTFont(path)
         subsetter = Subsetter(Options(layout_features=[]))
@@ -97,7 +126,9 @@ def trim_icons(site: Path) -> None:
 
 
 def trim(app: Sphinx, exception: Exception | None) -> None:
-    """Once all pages are there: trim what they load, and drop the files that none of them asks for."""
+    """Once all pages are there: trim what they load, and drop the files that none of them asks
+    for.
+    """
     if exception is not None or app.builder.format != "html":
         return
     site = Path(app.outdir)

@@ -1,4 +1,6 @@
-"""The directive {published}: one section for each table of book/published, with its picture, its source and what we measured ourselves."""
+"""The directive {published}: one section for each table of book/published, with its picture, its
+source and what we measured ourselves.
+"""
 
 import io
 import json
@@ -18,7 +20,8 @@ sys.path.insert(0, str(BOOK))  # where the package `published` is
 from published import Column, Ours, Table, tables  # noqa: E402
 from published.figures import FIGURES  # noqa: E402
 
-# Every colour as it is on white, and as it is in the dark (Okabe and Ito's light blue, and lighter neighbours of the others).
+# Every colour as it is on white, and as it is in the dark (Okabe and Ito's light blue, and lighter
+# neighbours of the others).
 IN_THE_DARK = {
     "#0072b2": "#56b4e9",
     "#009e73": "#2fc79c",
@@ -45,7 +48,15 @@ def table_node(heads: list[str], rows: list[list[str]]) -> nodes.table:
     """A table of text cells. Short ones stay on one line: a wide table scrolls."""
 
     def line(cells: list[str]) -> nodes.row:
-        return nodes.row("", *(nodes.entry("", nodes.paragraph("", cell), classes=["long"] if len(cell) > LONG else []) for cell in cells))
+        return nodes.row(
+            "",
+            *(
+                nodes.entry(
+                    "", nodes.paragraph("", cell), classes=["long"] if len(cell) > LONG else []
+                )
+                for cell in cells
+            ),
+        )
 
     group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in heads), cols=len(heads))
     group += nodes.thead("", line(heads))
@@ -54,7 +65,9 @@ def table_node(heads: list[str], rows: list[list[str]]) -> nodes.table:
 
 
 def svg(table: Table) -> str:
-    """The table's picture as part of the page: its letters are the page's, its colours follow the reader's theme."""
+    """The table's picture as part of the page: its letters are the page's, its colours follow the
+    reader's theme.
+    """
     style = {
         "svg.fonttype": "none",
         "svg.hashsalt": table.name,
@@ -70,7 +83,11 @@ def svg(table: Table) -> str:
     with matplotlib.rc_context(style):
         words = FIGURES[table.figure](table)
         target = io.StringIO()
-        plt.savefig(target, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        plt.savefig(
+            target,
+            format="svg",
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )
         plt.close()
     drawing = target.getvalue()
     drawing = drawing[drawing.index("<svg") :]
@@ -80,7 +97,8 @@ def svg(table: Table) -> str:
     drawing = drawing.replace("<svg", f'<svg role="img" aria-label="{words}"', 1)
     drawing = re.sub(r"font: (\d+)px [^;\"]*", r"font-size: \1px", drawing)
     drawing = re.sub(r"font-family: [^;\"]*;?", "", drawing)
-    drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{table.name}-", drawing)  # several pictures stand on one page
+    # several pictures stand on one page
+    drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{table.name}-", drawing)
     drawing = re.sub("#000000", "currentColor", drawing)
     for light, dark in IN_THE_DARK.items():
         drawing = drawing.replace(light, f"light-dark({light}, {dark})")
@@ -94,18 +112,26 @@ class Published(SphinxDirective):
         """The sections."""
         self.env.note_reread()
         self.names = {
-            key: fields["short"] for key, fields in yaml.safe_load((BOOK / "claims.yml").read_text(encoding="utf-8"))["lectures"].items()
+            key: fields["short"]
+            for key, fields in yaml.safe_load((BOOK / "claims.yml").read_text(encoding="utf-8"))[
+                "lectures"
+            ].items()
         }
         return [self.section(table) for table in tables()]
 
     def section(self, table: Table) -> nodes.section:
         """One table."""
-        section = nodes.section("", nodes.title("", table.title), names=[nodes.fully_normalize_name(table.title)])
+        section = nodes.section(
+            "", nodes.title("", table.title), names=[nodes.fully_normalize_name(table.title)]
+        )
         self.state.document.note_implicit_target(section)
         section += self.markdown(table.about)
         if table.figure:
             section += nodes.raw("", svg(table), format="html")
-        section += table_node([column.head for column in table.columns], [list(map(printed, row, table.columns)) for row in table.rows])
+        section += table_node(
+            [column.head for column in table.columns],
+            [list(map(printed, row, table.columns)) for row in table.rows],
+        )
         section += self.origin(table)
         for ours in table.ours:
             section += self.measured(ours)
@@ -120,23 +146,39 @@ class Published(SphinxDirective):
         facts = {"Source": f"{{cite}}`{table.source}`, {table.place}"}
         if table.lectures:
             first, *others = (self.names[key] for key in table.lectures)
-            facts["Lectures"] = f"{first}, “{table.where}”" + (f"; also {', '.join(others)}" if others else "")
+            facts["Lectures"] = f"{first}, “{table.where}”" + (
+                f"; also {', '.join(others)}" if others else ""
+            )
         if table.see:
             facts["In the course"] = f"[{chapter(table.see)}](../{table.see})"
         facts["Data"] = (
             f"[`book/published/{table.name}.yml`]({self.config.myst_substitutions['repository']}/blob/main/book/published/{table.name}.yml)"
         )
-        fields = [nodes.field("", nodes.field_name("", name), nodes.field_body("", *self.markdown(fact))) for name, fact in facts.items()]
+        fields = [
+            nodes.field("", nodes.field_name("", name), nodes.field_body("", *self.markdown(fact)))
+            for name, fact in facts.items()
+        ]
         return nodes.field_list("", *fields)
 
     def measured(self, ours: Ours) -> list[nodes.Node]:
         """Our own measurements, with the machine and the seeds."""
         record = json.loads((BOOK / "results" / f"{ours.results}.json").read_text(encoding="utf-8"))
-        rows = [[value["label"], f"{at(record['results'], value['key']):{value['format']}}"] for value in ours.values]
+        rows = [
+            [value["label"], f"{at(record['results'], value['key']):{value['format']}}"]
+            for value in ours.values
+        ]
         seeds = f"; seeds {', '.join(map(str, record['seeds']))}" if record["seeds"] else ""
-        kept = f"`book/results/{ours.results}.json`, measured on {record['device']}, {record['date']}{seeds}. See [](results.md)."
+        kept = (
+            f"`book/results/{ours.results}.json`, measured on {record['device']}, "
+            f"{record['date']}{seeds}. See [](results.md)."
+        )
         title = nodes.paragraph("", "", nodes.strong("", "Measured by us"))
-        return [title, *self.markdown(ours.note), table_node(["what", "mean"], rows), *self.markdown(kept)]
+        return [
+            title,
+            *self.markdown(ours.note),
+            table_node(["what", "mean"], rows),
+            *self.markdown(kept),
+        ]
 
 
 def at(results: dict, key: str) -> float:

@@ -1,4 +1,6 @@
-"""The directive {results}: one section for each file of book/results, read when the site is built."""
+"""The directive {results}: one section for each file of book/results, read when the site is
+built.
+"""
 
 import json
 from pathlib import Path
@@ -59,7 +61,9 @@ def table_row(row: tuple[str, ...], used: list[int]) -> nodes.row:
 
 def provenance(record: dict) -> nodes.field_list:
     """How, where, when and with what the numbers were measured."""
-    versions = ", ".join(f"{name} {version}" for name, version in record.get("versions", {}).items())
+    versions = ", ".join(
+        f"{name} {version}" for name, version in record.get("versions", {}).items()
+    )
     seeds = ", ".join(map(str, record.get("seeds", []))) or "none (a measurement of time)"
     facts = {
         "Command": nodes.literal("", record["command"]),
@@ -73,7 +77,9 @@ def provenance(record: dict) -> nodes.field_list:
 
 def fact_field(name: str, fact: nodes.Node) -> nodes.field:
     """One line of it."""
-    return nodes.field("", nodes.field_name("", name), nodes.field_body("", nodes.paragraph("", "", fact)))
+    return nodes.field(
+        "", nodes.field_name("", name), nodes.field_body("", nodes.paragraph("", "", fact))
+    )
 
 
 class Results(SphinxDirective):
@@ -91,7 +97,9 @@ class Results(SphinxDirective):
         """One file."""
         record = json.loads(path.read_text(encoding="utf-8"))
         title = record.get("title", path.stem.replace("_", " ").capitalize())
-        section = nodes.section("", nodes.title("", title), names=[nodes.fully_normalize_name(path.stem)])
+        section = nodes.section(
+            "", nodes.title("", title), names=[nodes.fully_normalize_name(path.stem)]
+        )
         self.state.document.note_implicit_target(section)
         section += [table(rows(record["results"])), provenance(record)]
         return section

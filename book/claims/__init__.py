@@ -1,6 +1,8 @@
-"""What the lectures claim, computed again: claims.yml says what, the modules here do it, and the page claims.md shows both.
+"""What the lectures claim, computed again: claims.yml says what, the modules here do it, and the
+page claims.md shows both.
 
-`python book/claims` runs every check and prints what it found; `python book/claims scores epochs` runs two.
+`python book/claims` runs every check and prints what it found; `python book/claims scores epochs`
+runs two.
 """
 
 from collections.abc import Callable
@@ -16,7 +18,8 @@ FILE = Path(__file__).resolve().parent.parent / "claims.yml"
 VERDICTS = {
     "holds": "it is so",
     "rounded": "it is so, in round numbers",
-    "loose wording": "it is so if read with good will; taken at its word it is not, or not in every case",
+    "loose wording": "it is so if read with good will; taken at its word it is not, "
+    "or not in every case",
     "slip": "it is not so: a wrong number, name or line",
 }
 AGREE = ("holds", "rounded")
@@ -27,7 +30,8 @@ class Found(NamedTuple):
     """What a check found.
 
     Args:
-        agrees: whether the sentence is right as it stands. A row may say "holds" or "rounded" only if it is.
+        agrees: whether the sentence is right as it stands. A row may say "holds" or "rounded" only
+            if it is.
         values: what the row prints.
     """
 
@@ -45,12 +49,15 @@ class Claim:
     """A row of claims.yml.
 
     Args:
-        id: its name, and its address on the page.  topic, lecture: keys of `topics` and `lectures`.  where: on which slide.
+        id: its name, and its address on the page.  topic, lecture: keys of `topics` and `lectures`.
+            where: on which slide.
         says: the claim, in our words.
         found: what we found, with places for `values`, such as "{epochs:.1f}".
         verdict: one of `VERDICTS`.
-        values: the numbers and names that go into `found`. What the check gives must print the same.
-        check: "module.function" of this package; empty where there is nothing to compute and only a source to look up.
+        values: the numbers and names that go into `found`. What the check gives must print the
+            same.
+        check: "module.function" of this package; empty where there is nothing to compute and only a
+            source to look up.
         see: the section of a chapter where it is done step by step.
         sources: what was looked up: keys of references.bib, each with the place.
         needs: "mirror" if the check reads real data.
@@ -83,7 +90,9 @@ class Claim:
 
 @cache
 def read() -> dict[str, Any]:
-    """claims.yml: `lectures` and `topics`, dictionaries, and `claims`, a list of `Claim` by topic, and within a topic slips first."""
+    """claims.yml: `lectures` and `topics`, dictionaries, and `claims`, a list of `Claim` by topic,
+    and within a topic slips first.
+    """
     record = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     return {**record, "claims": [Claim(**row) for row in record["claims"]]}
 
@@ -100,7 +109,9 @@ def problems(claim: Claim) -> list[str]:
     if not (claim.where and claim.says and claim.found):
         wrong.append("every row says where, what the lecture says and what was found")
     if not claim.check and not claim.sources:
-        wrong.append("neither a check nor a source: what was neither computed nor looked up is no row")
+        wrong.append(
+            "neither a check nor a source: what was neither computed nor looked up is no row"
+        )
     if not claim.check and claim.values:
         wrong.append(f"values that nothing computes: {sorted(claim.values)}")
     if not all(claim.sources.values()):
@@ -116,7 +127,10 @@ def differences(claim: Claim) -> list[str]:
     answer = claim.function()
     wrong = []
     if answer.agrees != (claim.verdict in AGREE):
-        wrong.append(f"the check {'agrees' if answer.agrees else 'does not agree'} with the lecture, and the verdict is {claim.verdict!r}")
+        wrong.append(
+            f"the check {'agrees' if answer.agrees else 'does not agree'} with the lecture, and "
+            f"the verdict is {claim.verdict!r}"
+        )
     if missing := claim.values.keys() ^ answer.values.keys():
         wrong.append(f"only one of the row and the check has the values {sorted(missing)}")
     elif (computed := claim.found.format(**answer.values)) != claim.printed:

@@ -1,4 +1,6 @@
-"""`python book/claims` runs every check, `python book/claims ID …` some of them; see the package's first lines."""
+"""`python book/claims` runs every check, `python book/claims ID …` some of them; see the package's
+first lines.
+"""
 
 import os
 import sys
@@ -12,14 +14,20 @@ import claims  # noqa: E402
 
 def main() -> None:
     """The command line."""
-    chosen = [claim for claim in claims.read()["claims"] if not sys.argv[1:] or claim.id in sys.argv[1:]]
+    chosen = [
+        claim for claim in claims.read()["claims"] if not sys.argv[1:] or claim.id in sys.argv[1:]
+    ]
     if not chosen:
         sys.exit(f"no such claim: {', '.join(sys.argv[1:])}")
     failed = 0
     for claim in chosen:
         wrong = claims.differences(claim) if claim.check else []
         failed += bool(wrong)
-        print(f"{claim.id:28} {claim.verdict:14} {claim.printed}", *(f"  BUT {line}" for line in wrong), sep="\n" if wrong else "")
+        print(
+            f"{claim.id:28} {claim.verdict:14} {claim.printed}",
+            *(f"  BUT {line}" for line in wrong),
+            sep="\n" if wrong else "",
+        )
     sys.exit(f"{failed} of {len(chosen)} rows differ from what was computed" if failed else 0)
 
 

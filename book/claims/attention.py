@@ -32,8 +32,14 @@ def worked_example() -> Found:
     scores = q @ keys.T
     weights = attention_weights(q, keys)[0].tolist()
     scaled = (scores / math.sqrt(64))[0].tolist()
-    agrees = scores.tolist() == [[112, 96]] and scaled == [14, 12] and [f"{w:.2f}" for w in weights] == ["0.88", "0.12"]
-    return found(agrees, first=scaled[0], second=scaled[1], weight_1=weights[0], weight_2=weights[1])
+    agrees = (
+        scores.tolist() == [[112, 96]]
+        and scaled == [14, 12]
+        and [f"{w:.2f}" for w in weights] == ["0.88", "0.12"]
+    )
+    return found(
+        agrees, first=scaled[0], second=scaled[1], weight_1=weights[0], weight_2=weights[1]
+    )
 
 
 def head_widths() -> Found:
@@ -45,7 +51,9 @@ def head_widths() -> Found:
 
 
 def separate_heads() -> Found:
-    """Eight sets of three small matrices, one head after the other, against the library's three large ones."""
+    """Eight sets of three small matrices, one head after the other, against the library's three
+    large ones.
+    """
     attention, x = MultiHeadAttention(512, 8), torch.randn(1, 5, 512)
     heads = []
     for i in range(8):
@@ -75,11 +83,15 @@ def causal_sums() -> Found:
     for i in range(5):
         alpha = torch.stack([q[i] @ k[j] / math.sqrt(8) for j in range(i + 1)]).softmax(dim=0)
         rows.append(sum(alpha[j] * v[j] for j in range(i + 1)))
-    return found(equal(torch.stack(rows), scaled_dot_product_attention(q, k, v, causal_mask(5))), n=len(rows))
+    return found(
+        equal(torch.stack(rows), scaled_dot_product_attention(q, k, v, causal_mask(5))), n=len(rows)
+    )
 
 
 def what_is_averaged() -> Found:
-    """Attention without matrices averages what it looks at; the output of a head with matrices is the average of the values."""
+    """Attention without matrices averages what it looks at; the output of a head with matrices is
+    the average of the values.
+    """
     attention, x = MultiHeadAttention(16, 1), torch.randn(1, 5, 16)
     with torch.no_grad():
         attention.W_O.weight.copy_(torch.eye(16))
@@ -90,13 +102,20 @@ def what_is_averaged() -> Found:
     query, states = torch.randn(1, 16), torch.randn(5, 16)
     plain = scaled_dot_product_attention(query, states, states)
     as_said = equal(plain, (query @ states.T / 16**0.5).softmax(dim=-1) @ states)
-    return found(as_said and equal(output, of_values), difference=(output - of_embeddings).abs().max().item())
+    return found(
+        as_said and equal(output, of_values), difference=(output - of_embeddings).abs().max().item()
+    )
 
 
 def root_of_the_dimension() -> Found:
-    """√|k| is √d_k, if |k| is the number of dimensions; with the length of the vector the scores are others."""
+    """√|k| is √d_k, if |k| is the number of dimensions; with the length of the vector the scores
+    are others.
+    """
     q, k, v = torch.randn(3, 64), torch.randn(4, 64), torch.randn(4, 64)
-    by_dimension, by_length = ((q @ k.T / divisor).softmax(dim=-1) @ v for divisor in (math.sqrt(64), k.norm(dim=-1).sqrt()))
+    by_dimension, by_length = (
+        (q @ k.T / divisor).softmax(dim=-1) @ v
+        for divisor in (math.sqrt(64), k.norm(dim=-1).sqrt())
+    )
     ours = scaled_dot_product_attention(q, k, v)
     return found(equal(ours, by_dimension) and not equal(ours, by_length), root=math.sqrt(64))
 
@@ -109,18 +128,26 @@ def one_query_or_all() -> Found:
 
 
 def copies_of_the_input() -> Found:
-    """If query, key and value are copies of the input, word i scores word j exactly as j scores i."""
+    """If query, key and value are copies of the input, word i scores word j exactly as j scores
+    i.
+    """
     attention, x = MultiHeadAttention(16, 1), torch.randn(1, 5, 16)
     copied, projected = x @ x.transpose(1, 2), attention.W_Q(x) @ attention.W_K(x).transpose(1, 2)
     symmetric = [equal(scores, scores.transpose(1, 2)) for scores in (copied, projected)]
-    return found(symmetric == [True, True], gap=(projected - projected.transpose(1, 2)).abs().max().item())
+    return found(
+        symmetric == [True, True], gap=(projected - projected.transpose(1, 2)).abs().max().item()
+    )
 
 
-FAR = "keys to the cabinet which I love so much and are important and I think about all the time are"
+FAR = (
+    "keys to the cabinet which I love so much and are important and I think about all the time are"
+)
 
 
 def one_step_away() -> Found:
-    """The slide's sentence, from "keys" to "are": the weight of the first word for the last, and the steps of a recurrent network."""
+    """The slide's sentence, from "keys" to "are": the weight of the first word for the last, and
+    the steps of a recurrent network.
+    """
     words = FAR.split()
     n = len(words)
     attention = MultiHeadAttention(16, 1)
@@ -134,40 +161,65 @@ def giving_and_receiving() -> Found:
     Q, K = torch.randn(5, 4), torch.randn(5, 4)
     weights = attention_weights(2 * Q, 2 * K)
     received = weights.sum(dim=0)
-    return found(equal(weights.sum(dim=1), torch.ones(5)) and received.max() > 1, most=received.max().item(), least=received.min().item())
+    return found(
+        equal(weights.sum(dim=1), torch.ones(5)) and received.max() > 1,
+        most=received.max().item(),
+        least=received.min().item(),
+    )
 
 
 def scaled_softmax() -> Found:
-    """Spread of the scores, largest weight and slope of the softmax, without and with the division by √d_k."""
+    """Spread of the scores, largest weight and slope of the softmax, without and with the division
+    by √d_k.
+    """
     Q, K = torch.randn(200, 64), torch.randn(200, 10, 64)
     raw = (K @ Q[:, :, None])[:, :, 0]
     largest, slope = {}, {}
     for name, scores in {"raw": raw, "scaled": raw / 8}.items():
         weights = scores.softmax(dim=-1)
         largest[name] = weights.max(dim=-1).values.mean().item()
-        slope[name] = (weights * (1 - weights)).sum(dim=-1).mean().item()  # trace of the softmax's derivative
+        # trace of the softmax's derivative
+        slope[name] = (weights * (1 - weights)).sum(dim=-1).mean().item()
     agrees = largest["scaled"] < largest["raw"] and slope["scaled"] > 2 * slope["raw"]
     return found(
-        agrees, spread=raw.std().item(), largest=largest["raw"], largest_scaled=largest["scaled"], gain=slope["scaled"] / slope["raw"]
+        agrees,
+        spread=raw.std().item(),
+        largest=largest["raw"],
+        largest_scaled=largest["scaled"],
+        gain=slope["scaled"] / slope["raw"],
     )
 
 
 def padding() -> Found:
-    """A sentence of three words in a batch of length six: as alone if the padding is masked, changed if not."""
+    """A sentence of three words in a batch of length six: as alone if the padding is masked,
+    changed if not.
+    """
     attention, x = MultiHeadAttention(16, 2), torch.randn(1, 3, 16)
     alone, padded = attention(x), torch.cat([x, torch.randn(1, 3, 16)], dim=1)
-    masked, unmasked = (attention(padded, mask=mask)[:, :3] for mask in (padding_mask(torch.tensor([3]), 6), None))
-    return found(equal(masked, alone) and not equal(unmasked, alone), change=(unmasked - alone).abs().max().item())
+    masked, unmasked = (
+        attention(padded, mask=mask)[:, :3] for mask in (padding_mask(torch.tensor([3]), 6), None)
+    )
+    return found(
+        equal(masked, alone) and not equal(unmasked, alone),
+        change=(unmasked - alone).abs().max().item(),
+    )
 
 
 def slices() -> Found:
-    """view and transpose give (h, n, d_k); joined again and through W^O that is multi-head attention."""
+    """view and transpose give (h, n, d_k); joined again and through W^O that is multi-head
+    attention.
+    """
     n, d_model, h = 12, 256, 8
     attention, x = MultiHeadAttention(d_model, h), torch.randn(1, n, d_model)
-    Q, K, V = (W(x[0]).view(n, h, d_model // h).transpose(0, 1) for W in (attention.W_Q, attention.W_K, attention.W_V))
+    Q, K, V = (
+        W(x[0]).view(n, h, d_model // h).transpose(0, 1)
+        for W in (attention.W_Q, attention.W_K, attention.W_V)
+    )
     weights = (Q @ K.transpose(-2, -1) / math.sqrt(d_model // h)).softmax(dim=-1)
     joined = (weights @ V).transpose(0, 1).contiguous().view(n, d_model)
-    agrees = tuple(Q.shape) == (h, n, d_model // h) and equal(attention.W_O(joined), attention(x)[0])
+    agrees = tuple(Q.shape) == (h, n, d_model // h) and equal(
+        attention.W_O(joined), attention(x)[0]
+    )
     assert equal(merge_heads(split_heads(x, h)), x)
     return found(agrees, heads=Q.shape[0], width=Q.shape[2])
 
@@ -183,8 +235,16 @@ output = W.W_O({joined})
 
 
 def run_steps(length: str, joined: str) -> str | None:
-    """Run the steps with the listing's names: which name Python misses. None if it misses none and the output is the library's."""
-    names = {"torch": torch, "math": math, "MultiHeadAttention": MultiHeadAttention, "d_model": 256, "h": 8}
+    """Run the steps with the listing's names: which name Python misses. None if it misses none and
+    the output is the library's.
+    """
+    names = {
+        "torch": torch,
+        "math": math,
+        "MultiHeadAttention": MultiHeadAttention,
+        "d_model": 256,
+        "h": 8,
+    }
     try:
         exec(STEPS.format(length=length, joined=joined), names)
     except NameError as error:
@@ -194,7 +254,9 @@ def run_steps(length: str, joined: str) -> str | None:
 
 
 def first_listing() -> Found:
-    """The first listing gives n_context a length and goes on with n_seq. It ends before the last matrix, so nothing else can fail."""
+    """The first listing gives n_context a length and goes on with n_seq. It ends before the last
+    matrix, so nothing else can fail.
+    """
     missing = run_steps(length="n_context", joined="attn")
     assert run_steps(length="n_seq", joined="attn") is None
     return found(missing is None, name=missing)
@@ -215,7 +277,9 @@ def contiguous() -> Found:
         refused = False
     except RuntimeError:
         refused = True
-    return found(refused and x.contiguous().shape == x.shape, rows=x.contiguous().view(12, 256).shape[0])
+    return found(
+        refused and x.contiguous().shape == x.shape, rows=x.contiguous().view(12, 256).shape[0]
+    )
 
 
 def batch_width_length() -> Found:
@@ -227,7 +291,11 @@ def batch_width_length() -> Found:
         (4096, huge.d_model, 1 + huge.n_patches),
     ]
     return found(
-        all(batch < width < n for batch, width, n in sizes), width=sizes[0][1], n=sizes[0][2], vit_width=sizes[2][1], vit_n=sizes[2][2]
+        all(batch < width < n for batch, width, n in sizes),
+        width=sizes[0][1],
+        n=sizes[0][2],
+        vit_width=sizes[2][1],
+        vit_n=sizes[2][2],
     )
 
 
@@ -239,19 +307,31 @@ def it_and_the_animal() -> Found:
         row = read.weights[3, 1, read.tokens.index("it")]
         shares[ending] = [row[read.tokens.index(word)].item() for word in ("animal", "street")]
     agrees = shares["tired"][0] > 5 * shares["tired"][1]
-    return found(agrees, animal=shares["tired"][0], street=shares["tired"][1], animal_wide=shares["wide"][0], street_wide=shares["wide"][1])
+    return found(
+        agrees,
+        animal=shares["tired"][0],
+        street=shares["tired"][1],
+        animal_wide=shares["wide"][0],
+        street_wide=shares["wide"][1],
+    )
 
 
 def products() -> Found:
-    """Wq = W_q q and W_o times the heads below each other, in columns, against the library's rows."""
+    """Wq = W_q q and W_o times the heads below each other, in columns, against the library's
+    rows.
+    """
     attention, x = MultiHeadAttention(12, 3), torch.randn(1, 4, 12)
     columns = x[0].T
     stacked = []
     for i in range(3):
-        W_q, W_k, W_v = (W.weight[4 * i : 4 * (i + 1)] for W in (attention.W_Q, attention.W_K, attention.W_V))
+        W_q, W_k, W_v = (
+            W.weight[4 * i : 4 * (i + 1)] for W in (attention.W_Q, attention.W_K, attention.W_V)
+        )
         weights = ((W_q @ columns).T @ (W_k @ columns) / math.sqrt(4)).softmax(dim=-1)
         stacked.append((W_v @ columns) @ weights.T)
-    return found(equal(attention.W_O.weight @ torch.cat(stacked), attention(x)[0].T), n_heads=len(stacked))
+    return found(
+        equal(attention.W_O.weight @ torch.cat(stacked), attention(x)[0].T), n_heads=len(stacked)
+    )
 
 
 def dot_product() -> Found:
@@ -261,7 +341,9 @@ def dot_product() -> Found:
     q, k = torch.randn(1, 8), torch.randn(1, 8)
     by_hand = sum(a * b for a, b in zip(q[0].tolist(), k[0].tolist(), strict=True))
     return found(
-        abs(dot_score(q, k).item() - by_hand) < 1e-5 and abs(scaled_dot_score(q, k).item() - by_hand / math.sqrt(8)) < 1e-5, n=q.shape[1]
+        abs(dot_score(q, k).item() - by_hand) < 1e-5
+        and abs(scaled_dot_score(q, k).item() - by_hand / math.sqrt(8)) < 1e-5,
+        n=q.shape[1],
     )
 
 
@@ -271,7 +353,10 @@ def parallel_reading() -> Found:
 
     model, tokens = LanguageModel(LanguageModelConfig.TINY).eval(), torch.randint(1000, (1, 9))
     with torch.no_grad():
-        at_once, one_by_one = model(tokens)[0], torch.stack([model(tokens[:, : i + 1])[0, -1] for i in range(9)])
+        at_once, one_by_one = (
+            model(tokens)[0],
+            torch.stack([model(tokens[:, : i + 1])[0, -1] for i in range(9)]),
+        )
     reads_in_sequence = not equal(at_once, one_by_one)
     return found(reads_in_sequence, n=len(at_once))
 

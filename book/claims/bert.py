@@ -1,4 +1,6 @@
-"""Claims about BERT: what goes in, what is inside, how large it is, what stands on top; and about the Vision Transformer's encoder."""
+"""Claims about BERT: what goes in, what is inside, how large it is, what stands on top; and about
+the Vision Transformer's encoder.
+"""
 
 import torch
 import torch.nn.functional as F
@@ -27,43 +29,74 @@ def wordpiece() -> WordPiece:
     return WordPiece.from_vocab_txt(minilm.checkpoint() / "vocab.txt")
 
 
-# ------------------------------------------------------------------------------------------------------- what goes in
+# ------------------------------------------------------------------------------------- what goes in
 
 
 def segment_vectors() -> Found:
     """Real segment vectors: two learned rows, neither of them constant."""
     rows = minilm.load()["embeddings.token_type_embeddings.weight"]
-    constant = [torch.equal(row, torch.full_like(row, value)) for row, value in zip(rows, (0.0, 1.0), strict=True)]
-    return found(all(constant), rows=len(rows), width=rows.shape[1], least=rows.min().item(), most=rows.max().item())
+    constant = [
+        torch.equal(row, torch.full_like(row, value))
+        for row, value in zip(rows, (0.0, 1.0), strict=True)
+    ]
+    return found(
+        all(constant),
+        rows=len(rows),
+        width=rows.shape[1],
+        least=rows.min().item(),
+        most=rows.max().item(),
+    )
 
 
 def two_segments() -> Found:
     """The segment table is a table of token vectors with two rows, learned like the other."""
     embeddings = small().embeddings
-    return found(embeddings.segments.requires_grad and len(embeddings.segments) == 2, rows=len(embeddings.segments))
+    return found(
+        embeddings.segments.requires_grad and len(embeddings.segments) == 2,
+        rows=len(embeddings.segments),
+    )
 
 
 def positions() -> Found:
-    """Positions that are learned, and how many numbers they are in base; the Transformer learns none."""
+    """Positions that are learned, and how many numbers they are in base; the Transformer learns
+    none.
+    """
     learned = Bert(BertConfig.TINY).embeddings.positions.positions.requires_grad
-    in_transformer = [name for name, _ in Transformer(TransformerConfig.TINY).named_parameters() if "position" in name]
-    return found(not learned, numbers=BertConfig.BASE.max_len * BertConfig.BASE.d_model, in_transformer=len(in_transformer))
+    in_transformer = [
+        name
+        for name, _ in Transformer(TransformerConfig.TINY).named_parameters()
+        if "position" in name
+    ]
+    return found(
+        not learned,
+        numbers=BertConfig.BASE.max_len * BertConfig.BASE.d_model,
+        in_transformer=len(in_transformer),
+    )
 
 
 def separators() -> Found:
     """[CLS] first, [SEP] behind each of the two sentences."""
     tokens = wordpiece().pair("the man went to the store", "he bought a gallon of milk").tokens
-    return found(tokens[0] == "[CLS]" and tokens[-1] == "[SEP]" and tokens.count("[SEP]") == 2, seps=tokens.count("[SEP]"))
+    return found(
+        tokens[0] == "[CLS]" and tokens[-1] == "[SEP]" and tokens.count("[SEP]") == 2,
+        seps=tokens.count("[SEP]"),
+    )
 
 
 def other_marks() -> Found:
-    """BERT's marks, in the places of <bos>, <sep> and <mask>; and what its tokenizer makes of <bos>."""
+    """BERT's marks, in the places of <bos>, <sep> and <mask>; and what its tokenizer makes of
+    <bos>.
+    """
     tokenizer = wordpiece()
     marks = ["[CLS]", "[SEP]", "[MASK]"]
     pair = tokenizer.pair("this movie is [MASK]", "i like it").tokens
     same = pair == ["[CLS]", "this", "movie", "is", "[MASK]", "[SEP]", "i", "like", "it", "[SEP]"]
     pieces = tokenizer.tokenize("<bos>").tokens
-    return found(same and set(marks) <= set(tokenizer.specials), pieces=" ".join(pieces), specials=" ".join(marks))
+    return found(
+        same and set(marks) <= set(tokenizer.specials),
+        pieces=" ".join(pieces),
+        specials=" ".join(marks),
+    )
 
 
 def vocabulary() -> Found:
@@ -72,7 +105,7 @@ def vocabulary() -> Found:
     return found(round(size, -4) == 30_000, size=size)
 
 
-# -------------------------------------------------------------------------------------------------------------- sizes
+# -------------------------------------------------------------------------------------------- sizes
 
 
 def sizes() -> Found:
@@ -83,11 +116,18 @@ def sizes() -> Found:
 
 
 def one_vector_a_token() -> Found:
-    """Five tokens in, five vectors out, from each of six layers and the embeddings, and one for [CLS] through the pooler."""
+    """Five tokens in, five vectors out, from each of six layers and the embeddings, and one for
+    [CLS] through the pooler.
+    """
     read = minilm.read("light as a feather")
     layers, n, width = read.hidden.shape
     pooled = small()(torch.randint(1500, (1, 6))).pooled
-    return found(n == len(read.tokens) and pooled.shape == (1, BertConfig.TINY.d_model), layers=layers, n=n, width=width)
+    return found(
+        n == len(read.tokens) and pooled.shape == (1, BertConfig.TINY.d_model),
+        layers=layers,
+        n=n,
+        width=width,
+    )
 
 
 def width_called_d_ff() -> Found:
@@ -99,11 +139,15 @@ def width_called_d_ff() -> Found:
 
 
 def borrowed_block() -> Found:
-    """A block of BERT has the Transformer's parameters, one for one; with GELU for ReLU it computes something else."""
+    """A block of BERT has the Transformer's parameters, one for one; with GELU for ReLU it computes
+    something else.
+    """
     ours, theirs = EncoderBlock(16, 2, 64, activation="gelu").eval(), EncoderBlock(16, 2, 64).eval()
     ours.load_state_dict(theirs.state_dict())
     x = torch.randn(1, 4, 16)
-    same_class = type(small().encoder.blocks[0]) is type(Transformer(TransformerConfig.TINY).encoder.blocks[0])
+    same_class = type(small().encoder.blocks[0]) is type(
+        Transformer(TransformerConfig.TINY).encoder.blocks[0]
+    )
     return found(same_class and not equal(ours(x), theirs(x)), names=len(ours.state_dict()))
 
 
@@ -117,19 +161,29 @@ def vision_block() -> Found:
 
 
 def vision_sequence() -> Found:
-    """How many vectors an image of 224 × 224 pixels becomes, with patches of 16 and of 14, and the class token."""
+    """How many vectors an image of 224 × 224 pixels becomes, with patches of 16 and of 14, and the
+    class token.
+    """
     lengths = [1 + config.n_patches for config in (ViTConfig.L16, ViTConfig.H14)]
     vit = ViT(ViTConfig.DIGITS)
-    read_off = vit(torch.randn(1, 1, 8, 8)).shape == (1, 10) and len(vit.positions) == 1 + ViTConfig.DIGITS.n_patches
+    read_off = (
+        vit(torch.randn(1, 1, 8, 8)).shape == (1, 10)
+        and len(vit.positions) == 1 + ViTConfig.DIGITS.n_patches
+    )
     return found(read_off and lengths == [197, 257], l16=lengths[0], h14=lengths[1])
 
 
-# ----------------------------------------------------------------------------------------------------------- contexts
+# ----------------------------------------------------------------------------------------- contexts
 
 
 def light() -> Found:
-    """ "light" in the lecture's two sentences: its vector in the table of word pieces, and after MiniLM's last layer."""
-    lamp, feather = minilm.read("please turn on the light"), minilm.read("the feather is very light")
+    """ "light" in the lecture's two sentences: its vector in the table of word pieces, and after
+    MiniLM's last layer.
+    """
+    lamp, feather = (
+        minilm.read("please turn on the light"),
+        minilm.read("the feather is very light"),
+    )
     i, j = lamp.tokens.index("light"), feather.tokens.index("light")
     tokenizer = wordpiece()
     table = minilm.load()["embeddings.word_embeddings.weight"][tokenizer.token_id("light")]
@@ -155,7 +209,9 @@ def both_sides() -> Found:
 
 
 def no_language_model() -> Found:
-    """BERT's guess at a hole depends on the words behind it, so that its guesses are not P(next word | words before)."""
+    """BERT's guess at a hole depends on the words behind it, so that its guesses are not P(next
+    word | words before).
+    """
     model = BertForPreTraining(BertConfig.TINY).eval()
     tokens = torch.randint(5, 1500, (1, 8))
     other = tokens.clone()
@@ -165,7 +221,7 @@ def no_language_model() -> Found:
     return found(change < 1e-6, cross=sum("cross" in name for name, _ in model.named_parameters()))
 
 
-# -------------------------------------------------------------------------------------------------------------- heads
+# -------------------------------------------------------------------------------------------- heads
 
 
 def pooler() -> Found:
@@ -181,7 +237,9 @@ def pooler() -> Found:
 
 
 def word_head() -> Found:
-    """What stands between a token's last vector and the embedding matrix: a square layer, GELU and LayerNorm; and a bias behind it."""
+    """What stands between a token's last vector and the embedding matrix: a square layer, GELU and
+    LayerNorm; and a bias behind it.
+    """
     model = BertForPreTraining(BertConfig.TINY).eval()
     tokens = torch.randint(5, 1500, (1, 6))
     with torch.no_grad():
@@ -189,7 +247,9 @@ def word_head() -> Found:
         straight = hidden @ model.bert.embeddings.tokens.weight.T
         real = model(tokens).words
     d = BertConfig.BASE.d_model
-    return found(equal(straight, real), numbers=d * d + d + 2 * d, biases=BertConfig.BASE.vocab_size)
+    return found(
+        equal(straight, real), numbers=d * d + d + 2 * d, biases=BertConfig.BASE.vocab_size
+    )
 
 
 def new_numbers() -> Found:
@@ -202,14 +262,24 @@ def new_numbers() -> Found:
 
 
 def answer_vectors() -> Found:
-    """What span extraction adds: two vectors, and a number for each. The same in Hugging Face's model."""
+    """What span extraction adds: two vectors, and a number for each. The same in Hugging Face's
+    model.
+    """
     theirs = BertForQuestionAnswering(
-        TheirConfig(hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64, vocab_size=50)
+        TheirConfig(
+            hidden_size=32,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=64,
+            vocab_size=50,
+        )
     )
     with torch.device("meta"):
         ours = SpanExtractor(Bert(BertConfig.BASE))
     return found(
-        len(ours.head.weight) == len(theirs.qa_outputs.weight) == 2, vectors=len(ours.head.weight), width=ours.head.weight.shape[1]
+        len(ours.head.weight) == len(theirs.qa_outputs.weight) == 2,
+        vectors=len(ours.head.weight),
+        width=ours.head.weight.shape[1],
     )
 
 
@@ -221,7 +291,9 @@ def start_probabilities() -> Found:
         hidden, scores = model.bert(tokens).hidden[0], model(tokens)
         by_hand = hidden @ model.head.weight[0] + model.head.bias[0]
     start = scores[0][0]
-    return found(equal(by_hand, start) and abs(start.softmax(dim=-1).sum().item() - 1) < 1e-5, n=len(start))
+    return found(
+        equal(by_hand, start) and abs(start.softmax(dim=-1).sum().item() - 1) < 1e-5, n=len(start)
+    )
 
 
 def several_endings() -> Found:

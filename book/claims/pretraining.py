@@ -13,7 +13,12 @@ from claims.attention import equal
 from lectures_lib.blocks.attention import causal_mask
 from lectures_lib.blocks.layers import Encoder
 from lectures_lib.models.bert import BertConfig, BertForPreTraining
-from lectures_lib.training.pretraining import PreTrainingBatch, mask_tokens, pretraining_loss, sentence_pairs
+from lectures_lib.training.pretraining import (
+    PreTrainingBatch,
+    mask_tokens,
+    pretraining_loss,
+    sentence_pairs,
+)
 
 BATCH, LENGTH, STEPS, WORDS = 256, 512, 1_000_000, 3.3e9
 MASK = 4
@@ -22,14 +27,22 @@ MASK = 4
 def holes(n: int = 1_000_000) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """A million tokens, what stands in their places, and which were chosen."""
     tokens = torch.randint(10, 30_000, (1, n))
-    masked = mask_tokens(tokens, torch.zeros_like(tokens, dtype=torch.bool), MASK, range(10, 30_000))
+    masked = mask_tokens(
+        tokens, torch.zeros_like(tokens, dtype=torch.bool), MASK, range(10, 30_000)
+    )
     return tokens[0], masked.tokens[0], masked.chosen[0]
 
 
 def split_of_the_chosen() -> Found:
-    """Shares of all tokens that are replaced by [MASK], by another token, or chosen and left alone."""
+    """Shares of all tokens that are replaced by [MASK], by another token, or chosen and left
+    alone.
+    """
     tokens, read, chosen = holes()
-    shares = [((read == MASK) & chosen), (read != MASK) & (read != tokens), chosen & (read == tokens)]
+    shares = [
+        ((read == MASK) & chosen),
+        (read != MASK) & (read != tokens),
+        chosen & (read == tokens),
+    ]
     masked, other, same = (share.double().mean().item() * 100 for share in shares)
     agrees = abs(masked - 12) < 0.2 and abs(other - 1.5) < 0.1 and abs(same - 1.5) < 0.1
     return found(agrees, masked=masked, other=other, same=same)
@@ -56,10 +69,17 @@ EXAMPLES = (
 
 
 def holes_of_the_examples() -> Found:
-    """The authors' code chooses round(0.15 n) of n tokens, [CLS] and [SEP] counted in n: that many [MASK] have the examples."""
+    """The authors' code chooses round(0.15 n) of n tokens, [CLS] and [SEP] counted in n: that many
+    [MASK] have the examples.
+    """
     tokens = [example.split() for example in EXAMPLES]
     wanted = [max(1, round(0.15 * len(words))) for words in tokens]
-    return found([words.count("[MASK]") for words in tokens] == wanted, n_1=len(tokens[0]), n_2=len(tokens[1]), holes=wanted[0])
+    return found(
+        [words.count("[MASK]") for words in tokens] == wanted,
+        n_1=len(tokens[0]),
+        n_2=len(tokens[1]),
+        holes=wanted[0],
+    )
 
 
 def half_of_the_pairs() -> Found:
@@ -73,7 +93,12 @@ def half_of_the_pairs() -> Found:
 def sum_of_losses() -> Found:
     """The loss of both exercises is the sum of the two, ours and Hugging Face's."""
     config = TheirConfig(
-        vocab_size=60, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64, max_position_embeddings=64
+        vocab_size=60,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
     )
     theirs = TheirBert(config).eval()
     ours_config = BertConfig(60, d_model=32, n_layers=2, n_heads=2, d_ff=64, max_len=64)
@@ -81,17 +106,32 @@ def sum_of_losses() -> Found:
     tokens, segments = torch.randint(10, 60, (4, 12)), torch.zeros(4, 12, dtype=torch.long)
     chosen = torch.zeros(4, 12, dtype=torch.bool)
     chosen[:, 3:5] = True
-    batch = PreTrainingBatch(tokens.masked_fill(chosen, MASK), segments, torch.full((4,), 12), tokens, chosen, torch.tensor([0, 1, 1, 0]))
+    batch = PreTrainingBatch(
+        tokens.masked_fill(chosen, MASK),
+        segments,
+        torch.full((4,), 12),
+        tokens,
+        chosen,
+        torch.tensor([0, 1, 1, 0]),
+    )
     with torch.no_grad():
         words, following = ours(batch.tokens, segments, batch.lengths, at=chosen)
         both = F.cross_entropy(words, tokens[chosen]) + F.cross_entropy(following, batch.is_random)
-        in_theirs = theirs(batch.tokens, labels=tokens.masked_fill(~chosen, -100), next_sentence_label=batch.is_random)
+        in_theirs = theirs(
+            batch.tokens,
+            labels=tokens.masked_fill(~chosen, -100),
+            next_sentence_label=batch.is_random,
+        )
         logits = in_theirs.prediction_logits[chosen], in_theirs.seq_relationship_logits
-        their_sum = F.cross_entropy(logits[0], tokens[chosen]) + F.cross_entropy(logits[1], batch.is_random)
-    return found(equal(pretraining_loss(ours, batch), both) and equal(in_theirs.loss, their_sum), losses=2)
+        their_sum = F.cross_entropy(logits[0], tokens[chosen]) + F.cross_entropy(
+            logits[1], batch.is_random
+        )
+    return found(
+        equal(pretraining_loss(ours, batch), both) and equal(in_theirs.loss, their_sum), losses=2
+    )
 
 
-# --------------------------------------------------------------------------------------------------- steps and price
+# ---------------------------------------------------------------------------------- steps and price
 
 
 def tokens_a_batch() -> Found:
@@ -112,9 +152,15 @@ def epochs_of_short_inputs() -> Found:
 
 
 def words_of_text() -> Found:
-    """800 million and 2,500 million; and what the same paper's steps and epochs leave for the text."""
+    """800 million and 2,500 million; and what the same paper's steps and epochs leave for the
+    text.
+    """
     words, by_epochs = (800 + 2_500) / 1_000, BATCH * LENGTH * STEPS / 40 / 1e9
-    return found(f"{words:.1f}" == f"{by_epochs:.1f}" == f"{WORDS / 1e9:.1f}", words=words, by_epochs=by_epochs)
+    return found(
+        f"{words:.1f}" == f"{by_epochs:.1f}" == f"{WORDS / 1e9:.1f}",
+        words=words,
+        by_epochs=by_epochs,
+    )
 
 
 def price() -> Found:
@@ -122,21 +168,31 @@ def price() -> Found:
     large = table("bert_sizes").row("BERT large")
     hours = large["days"] * 24
     by_chip, by_device = (hours * large[unit] * 2.2 for unit in ("chips", "cloud_tpus"))
-    rounds = [round(cost, -4) == 10_000 and abs(cost - 10_000) < 1_000 for cost in (by_chip, by_device)]
-    return found(any(rounds), chips=by_chip, devices=by_device, per_chip=10_000 / (hours * large["chips"]))
+    rounds = [
+        round(cost, -4) == 10_000 and abs(cost - 10_000) < 1_000 for cost in (by_chip, by_device)
+    ]
+    return found(
+        any(rounds), chips=by_chip, devices=by_device, per_chip=10_000 / (hours * large["chips"])
+    )
 
 
 def one_hour() -> Found:
-    """Operations of the longest fine-tuning (6 a parameter and token) at the speed that the paper's half hour for SQuAD implies."""
+    """Operations of the longest fine-tuning (6 a parameter and token) at the speed that the paper's
+    half hour for SQuAD implies.
+    """
     encoder = 24 * (4 * 1024**2 + 2 * 1024 * 4096)  # parameters of large that every token meets
-    squad, mnli = (6 * encoder * 3 * examples * length for examples, length in ((88_000, 384), (392_702, 128)))
+    squad, mnli = (
+        6 * encoder * 3 * examples * length for examples, length in ((88_000, 384), (392_702, 128))
+    )
     speed = squad / (30 * 60)
     minutes = mnli / speed / 60
     return found(minutes <= 60, minutes=minutes, speed=speed / 1e12)
 
 
 def decay() -> Found:
-    """Two weights whose gradients differ a hundredfold: L2 inside Adam pulls them unequally, decoupled decay equally."""
+    """Two weights whose gradients differ a hundredfold: L2 inside Adam pulls them unequally,
+    decoupled decay equally.
+    """
     pulled = {}
     for name, optimizer_class in {"l2": torch.optim.Adam, "decoupled": torch.optim.AdamW}.items():
         shrunk = []
@@ -149,11 +205,15 @@ def decay() -> Found:
             shrunk.append(weights.detach())
         pulled[name] = shrunk[0] - shrunk[1]
     ratio = {name: (pull[1] / pull[0]).item() for name, pull in pulled.items()}
-    return found(abs(ratio["l2"] - ratio["decoupled"]) < 0.1, l2=ratio["l2"], decoupled=ratio["decoupled"])
+    return found(
+        abs(ratio["l2"] - ratio["decoupled"]) < 0.1, l2=ratio["l2"], decoupled=ratio["decoupled"]
+    )
 
 
 def loss_alone() -> Found:
-    """Without a mask, what stands at position 5 already reaches position 4, which is to guess it; with the causal mask it does not."""
+    """Without a mask, what stands at position 5 already reaches position 4, which is to guess it;
+    with the causal mask it does not.
+    """
     encoder, x = Encoder(2, 16, 2, 32).eval(), torch.randn(1, 8, 16)
     other = x.clone()
     other[0, 5] += 1

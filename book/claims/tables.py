@@ -1,4 +1,6 @@
-"""Claims about published results, computed from the tables of book/published, and about the data sets."""
+"""Claims about published results, computed from the tables of book/published, and about the data
+sets.
+"""
 
 import os
 from pathlib import Path
@@ -14,14 +16,18 @@ ROOT = Path(__file__).resolve().parents[2]
 MIRROR = Path(os.environ.get("LECTURES_DATA", ROOT.parent / "shared" / "data" / "hub"))
 
 
-# -------------------------------------------------------------------------------------------------------- translation
+# -------------------------------------------------------------------------------------- translation
 
 
 def best_translations() -> Found:
     """Base and big against all other systems, single ones and ensembles, in both languages."""
     bleu = table("transformer_bleu")
     big = bleu.row("Transformer (big)")
-    rows = [row for row in zip(bleu["system"], bleu["kind"], bleu["de"], bleu["fr"], strict=True) if not row[0].startswith("Transformer")]
+    rows = [
+        row
+        for row in zip(bleu["system"], bleu["kind"], bleu["de"], bleu["fr"], strict=True)
+        if not row[0].startswith("Transformer")
+    ]
 
     def best(i: int, kinds: tuple[str, ...]) -> float:
         return max(row[i] for row in rows if row[1] in kinds and row[i] is not None)
@@ -43,7 +49,8 @@ def best_translations() -> Found:
     )
 
 
-RECURRENT = ("Deep-Att + PosUnk", "GNMT + RL", "MoE")  # deep LSTMs; MoE has experts between two layers of them
+# deep LSTMs; MoE has experts between two layers of them
+RECURRENT = ("Deep-Att + PosUnk", "GNMT + RL", "MoE")
 
 
 def recurrent_systems() -> Found:
@@ -54,13 +61,27 @@ def recurrent_systems() -> Found:
     single = [row for row in rows if row[0] in RECURRENT and row[1] == "single"]
     de, fr = (max(row[i] for row in single if row[i] is not None) for i in (2, 3))
     agrees = big["de"] > de and big["fr"] > fr
-    return found(agrees, big_de=big["de"], big_fr=big["fr"], de=de, fr=fr, base_de=base["de"], base_fr=base["fr"])
+    return found(
+        agrees,
+        big_de=big["de"],
+        big_fr=big["fr"],
+        de=de,
+        fr=fr,
+        base_de=base["de"],
+        base_fr=base["fr"],
+    )
 
 
 def fraction_of_the_cost() -> Found:
-    """Cost over that of the cheapest other system; into German, of big over that of the best system before it, too."""
+    """Cost over that of the cheapest other system; into German, of big over that of the best system
+    before it, too.
+    """
     bleu = table("transformer_bleu")
-    others = [row for row in zip(*(bleu[c] for c in ("system", "de", "cost_de", "cost_fr")), strict=True) if "Transformer" not in row[0]]
+    others = [
+        row
+        for row in zip(*(bleu[c] for c in ("system", "de", "cost_de", "cost_fr")), strict=True)
+        if "Transformer" not in row[0]
+    ]
     base, big = (bleu.row(f"Transformer ({size})") for size in ("base", "big"))
     cheapest, in_french = (min(row[i] for row in others if row[i]) for i in (2, 3))
     best = max((row for row in others if row[1]), key=lambda row: row[1])
@@ -75,22 +96,35 @@ def fraction_of_the_cost() -> Found:
 
 def cost_from_hours() -> Found:
     """Hours times eight P100 cards times 9.5 · 10¹² operations a second."""
-    published = [table("transformer_bleu").row(f"Transformer ({size})")["cost_de"] for size in ("base", "big")]
+    published = [
+        table("transformer_bleu").row(f"Transformer ({size})")["cost_de"]
+        for size in ("base", "big")
+    ]
     computed = [hours * 3600 * 8 * 9.5e12 for hours in (12, 3.5 * 24)]
     agrees = all(f"{a:.1e}" == f"{b:.1e}" for a, b in zip(published, computed, strict=True))
     return found(agrees, base=computed[0] / 1e18, big=computed[1] / 1e19)
 
 
-# ------------------------------------------------------------------------------------------------------------- vision
+# ------------------------------------------------------------------------------------------- vision
 
 
 def all_image_tasks() -> Found:
     """In how many of seven tasks each model of the paper is above BiT-L."""
     vit = table("vit_benchmarks")
-    wins = {name: sum(ours > theirs for ours, theirs in zip(vit[name][:7], vit["bit"][:7], strict=True)) for name in ("h14", "l16")}
-    gaps = {task: round(ours - theirs, 2) for task, ours, theirs in zip(vit["task"], vit["l16"], vit["bit"], strict=True)}
+    wins = {
+        name: sum(ours > theirs for ours, theirs in zip(vit[name][:7], vit["bit"][:7], strict=True))
+        for name in ("h14", "l16")
+    }
+    gaps = {
+        task: round(ours - theirs, 2)
+        for task, ours, theirs in zip(vit["task"], vit["l16"], vit["bit"], strict=True)
+    }
     return found(
-        set(wins.values()) == {7}, h14=wins["h14"], l16=wins["l16"], real=abs(gaps["ImageNet ReaL"]), vtab=-gaps["VTAB (19 tasks)"]
+        set(wins.values()) == {7},
+        h14=wins["h14"],
+        l16=wins["l16"],
+        real=abs(gaps["ImageNet ReaL"]),
+        vtab=-gaps["VTAB (19 tasks)"],
     )
 
 
@@ -104,7 +138,7 @@ def cost_of_images() -> Found:
     )
 
 
-# --------------------------------------------------------------------------------------------------------------- GLUE
+# --------------------------------------------------------------------------------------------- GLUE
 
 HKUST = {  # the cells that two slides of the lecture show
     "mnli_m": (80.6, 76.4, 82.1, 84.6, 86.7),
@@ -129,34 +163,55 @@ def same_cells() -> Found:
 
 
 def averages() -> Found:
-    """Each row's mean of nine columns against the printed average; printed scores are rounded, so the mean is known to ± 0.05."""
+    """Each row's mean of nine columns against the printed average; printed scores are rounded, so
+    the mean is known to ± 0.05.
+    """
     glue = table("glue")
     means = [sum(glue[name][i] for name in columns(glue)) / 9 for i in range(5)]
-    exact = sum(f"{mean:.1f}" == f"{printed:.1f}" for mean, printed in zip(means, glue["average"], strict=True))
-    possible = all(round(mean - 0.05, 1) <= printed <= round(mean + 0.05, 1) for mean, printed in zip(means, glue["average"], strict=True))
+    exact = sum(
+        f"{mean:.1f}" == f"{printed:.1f}"
+        for mean, printed in zip(means, glue["average"], strict=True)
+    )
+    possible = all(
+        round(mean - 0.05, 1) <= printed <= round(mean + 0.05, 1)
+        for mean, printed in zip(means, glue["average"], strict=True)
+    )
     return found(possible, exact=exact, elmo=means[1], printed=glue["average"][1])
 
 
 def one_column_for_mnli() -> Found:
-    """BERT base: the mean of the nine columns is the printed one; with MNLI's two averaged first it would be another."""
+    """BERT base: the mean of the nine columns is the printed one; with MNLI's two averaged first it
+    would be another.
+    """
     base = table("glue").row("BERT base")
     others = [base[name] for name in columns(table("glue")) if not name.startswith("mnli")]
     by_task = (sum(others) + (base["mnli_m"] + base["mnli_mm"]) / 2) / 8
     by_column = sum(base[name] for name in columns(table("glue"))) / 9
-    return found(f"{by_column:.1f}" == f"{base['average']:.1f}", by_task=by_task, printed=base["average"])
+    return found(
+        f"{by_column:.1f}" == f"{base['average']:.1f}", by_task=by_task, printed=base["average"]
+    )
 
 
 def best_in_all_columns() -> Found:
     """BERT large first and base second in every column."""
     glue = table("glue")
-    order = [sorted(range(5), key=lambda i, name=name: -glue[name][i])[:2] for name in columns(glue)]
+    order = [
+        sorted(range(5), key=lambda i, name=name: -glue[name][i])[:2] for name in columns(glue)
+    ]
     return found(all(first == [4, 3] for first in order), columns=len(order))
 
 
 def official(row: dict) -> float:
     """GLUE's own score: pairs of measures averaged first, then nine tasks."""
-    pairs = [("mrpc_f1", "mrpc"), ("stsb_pearson", "stsb"), ("qqp_f1", "qqp"), ("mnli_m", "mnli_mm")]
-    tasks = [row[name] for name in ("cola", "sst2", "qnli", "rte", "wnli")] + [(row[a] + row[b]) / 2 for a, b in pairs]
+    pairs = [
+        ("mrpc_f1", "mrpc"),
+        ("stsb_pearson", "stsb"),
+        ("qqp_f1", "qqp"),
+        ("mnli_m", "mnli_mm"),
+    ]
+    tasks = [row[name] for name in ("cola", "sst2", "qnli", "rte", "wnli")] + [
+        (row[a] + row[b]) / 2 for a, b in pairs
+    ]
     return sum(tasks) / len(tasks)
 
 
@@ -193,9 +248,13 @@ def eleven_tasks() -> Found:
     glue, others, names = table("glue"), table("bert_beyond_glue"), table("bert_features")
     best = [name for name in columns(glue) if glue.row("BERT large")[name] == max(glue[name])]
     in_glue = {name.removesuffix("_m").removesuffix("_mm") for name in best}
-    beyond = sum(bert > before for bert, before in zip(others["bert"], others["before"], strict=True))
+    beyond = sum(
+        bert > before for bert, before in zip(others["bert"], others["before"], strict=True)
+    )
     large, base = (names.row(f"BERT {size}")["test"] for size in ("large", "base"))
-    earlier = [f1 for f1, kind in zip(names["test"], names["kind"], strict=True) if kind == "before"]
+    earlier = [
+        f1 for f1, kind in zip(names["test"], names["kind"], strict=True) if kind == "before"
+    ]
     return found(
         len(in_glue) + beyond == 11,
         glue=len(in_glue),
@@ -209,13 +268,23 @@ def eleven_tasks() -> Found:
 def behind_fine_tuning() -> Found:
     """The best fixed features against fine-tuned BERT base."""
     ner = table("bert_features")
-    best = max(dev for dev, kind in zip(ner["dev"], ner["kind"], strict=True) if kind.startswith("features"))
+    best = max(
+        dev
+        for dev, kind in zip(ner["dev"], ner["kind"], strict=True)
+        if kind.startswith("features")
+    )
     gap = ner.row("BERT base")["dev"] - best
-    return found(0 < gap < 0.5, gap=gap, embeddings=ner.row("BERT base")["dev"] - ner.row("Embeddings")["dev"])
+    return found(
+        0 < gap < 0.5,
+        gap=gap,
+        embeddings=ner.row("BERT base")["dev"] - ner.row("Embeddings")["dev"],
+    )
 
 
 def precision_recall() -> Found:
-    """The formulas on 3 true positives, 1 false positive and 2 false negatives, against scikit-learn."""
+    """The formulas on 3 true positives, 1 false positive and 2 false negatives, against
+    scikit-learn.
+    """
     tp, fp, fn = 3, 1, 2
     P, R = tp / (tp + fp), tp / (tp + fn)
     truth, said = [1] * tp + [0] * fp + [1] * fn, [1] * tp + [1] * fp + [0] * fn
@@ -224,14 +293,16 @@ def precision_recall() -> Found:
     return found(all(abs(a - b) < 1e-9 for a, b in zip(ours, theirs, strict=True)), f1=ours[2])
 
 
-# ------------------------------------------------------------------------------------------------------- the data sets
+# ------------------------------------------------------------------------------------ the data sets
 
 
 def split(task: str, name: str) -> list[dict]:
     """A split of GLUE from the mirror."""
     import pyarrow.parquet
 
-    return pyarrow.parquet.read_table(MIRROR / "nyu-mll" / "glue" / task / f"{name}.parquet").to_pylist()
+    return pyarrow.parquet.read_table(
+        MIRROR / "nyu-mll" / "glue" / task / f"{name}.parquet"
+    ).to_pylist()
 
 
 def four_sizes() -> Found:
@@ -241,13 +312,16 @@ def four_sizes() -> Found:
     names = {"sst2": "SST-2", "cola": "CoLA", "stsb": "STS-B", "rte": "RTE"}
     assert all(published.row(names[task])["examples"] == n for task, n in counted.items())
     agrees = all(
-        abs(n / 1000 - published.row(names[task])["thousands"]) <= (0.5 if task == "sst2" else 0.06) for task, n in counted.items()
+        abs(n / 1000 - published.row(names[task])["thousands"]) <= (0.5 if task == "sst2" else 0.06)
+        for task, n in counted.items()
     )
     return found(agrees, **counted)
 
 
 def sizes_of_qnli_and_mrpc() -> Found:
-    """The slide's thousands against the paper's; the examples are by the description of the data on the hub."""
+    """The slide's thousands against the paper's; the examples are by the description of the data on
+    the hub.
+    """
     tasks = table("glue_tasks")
     qnli, mrpc = tasks.row("QNLI"), tasks.row("MRPC")
     agrees = (qnli["thousands"], mrpc["thousands"]) == (108, 3.5)
@@ -257,14 +331,21 @@ def sizes_of_qnli_and_mrpc() -> Found:
 def similarity_scale() -> Found:
     """The least and the largest score of STS-B's training split, and how many are below 1."""
     scores = [row["label"] for row in split("stsb", "train")]
-    return found(min(scores) >= 1, least=min(scores), most=max(scores), below=sum(score < 1 for score in scores))
+    return found(
+        min(scores) >= 1,
+        least=min(scores),
+        most=max(scores),
+        below=sum(score < 1 for score in scores),
+    )
 
 
-# ----------------------------------------------------------------------------------------------------------- subwords
+# ----------------------------------------------------------------------------------------- subwords
 
 
 def merged_pairs() -> Found:
-    """Every merge of byte pair encoding joins two tokens that exist already, the most frequent pair first."""
+    """Every merge of byte pair encoding joins two tokens that exist already, the most frequent pair
+    first.
+    """
     bpe = BPE.train(["low lower lowest newer wider new low"] * 10, 275)
     known = {visible(bytes([byte])) for byte in range(256)}
     in_pairs = 0
@@ -273,11 +354,17 @@ def merged_pairs() -> Found:
         known.add(merge.left + merge.right)
     counts = [merge.count for merge in bpe.merges]
     assert counts == sorted(counts, reverse=True)
-    return found(in_pairs == len(bpe.merges), merges=len(bpe.merges), longest=max(len(merge.left + merge.right) for merge in bpe.merges))
+    return found(
+        in_pairs == len(bpe.merges),
+        merges=len(bpe.merges),
+        longest=max(len(merge.left + merge.right) for merge in bpe.merges),
+    )
 
 
 def about_bytes() -> Found:
-    """The pieces of the lecture's table are made of letters; our own encoding begins with 256 bytes: é is two of them."""
+    """The pieces of the lecture's table are made of letters; our own encoding begins with 256
+    bytes: é is two of them.
+    """
     bpe = BPE.train(["a"], 256)
     pieces = bpe.encode("é")
     words = [piece for written in table("subwords")["first"][1:] for piece in written.split("|")]
@@ -289,6 +376,8 @@ def only_one_is_right() -> Found:
     words = table("subwords")
     reference = words["first"][0]
     right = [
-        system for system, written in list(zip(words["system"], words["first"], strict=True))[1:] if written.replace("|", "") == reference
+        system
+        for system, written in list(zip(words["system"], words["first"], strict=True))[1:]
+        if written.replace("|", "") == reference
     ]
     return found(len(right) == 1, right=right[0], systems=len(words.rows) - 1)

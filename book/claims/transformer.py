@@ -1,4 +1,6 @@
-"""Claims about order, blocks, encoder and decoder, and about how a Transformer is trained and used."""
+"""Claims about order, blocks, encoder and decoder, and about how a Transformer is trained and
+used.
+"""
 
 import math
 
@@ -31,14 +33,23 @@ def tiny() -> Transformer:
     return Transformer(TransformerConfig.TINY).eval()
 
 
-# ------------------------------------------------------------------------------------------------------------ order
+# -------------------------------------------------------------------------------------------- order
 
 
 def sinusoids() -> Found:
     """The formula with 10000, term by term, against the library."""
     d_model = 16
-    by_hand = [[f(pos / 10000 ** (2 * i / d_model)) for i in range(d_model // 2) for f in (math.sin, math.cos)] for pos in range(20)]
-    return found(equal(torch.tensor(by_hand), sinusoidal_positions(20, d_model)), positions=len(by_hand))
+    by_hand = [
+        [
+            f(pos / 10000 ** (2 * i / d_model))
+            for i in range(d_model // 2)
+            for f in (math.sin, math.cos)
+        ]
+        for pos in range(20)
+    ]
+    return found(
+        equal(torch.tensor(by_hand), sinusoidal_positions(20, d_model)), positions=len(by_hand)
+    )
 
 
 def base_of_1000() -> Found:
@@ -51,7 +62,11 @@ def base_of_1000() -> Found:
 def range_of_i() -> Found:
     """0 ≤ i ≤ 255 gives 512 dimensions, a sine and a cosine each."""
     waves = len(frequencies(512))
-    return found(waves - 1 == 255 and sinusoidal_positions(3, 512).shape[1] == 2 * waves, waves=waves, d_model=2 * waves)
+    return found(
+        waves - 1 == 255 and sinusoidal_positions(3, 512).shape[1] == 2 * waves,
+        waves=waves,
+        d_model=2 * waves,
+    )
 
 
 def same_shape() -> Found:
@@ -67,7 +82,9 @@ def same_shape() -> Found:
 
 
 def clocks() -> Found:
-    """Each pair of dimensions goes round like the hand of a clock, the first fastest; a shift is one rotation for all positions."""
+    """Each pair of dimensions goes round like the hand of a clock, the first fastest; a shift is
+    one rotation for all positions.
+    """
     periods = 2 * math.pi / frequencies(512)
     P = sinusoidal_positions(200, 512)
     flips = [int((P[1:, c].sign() != P[:-1, c].sign()).sum()) for c in (0, 100, 200)]
@@ -81,17 +98,23 @@ def clocks() -> Found:
     )
 
 
-# ----------------------------------------------------------------------------------------------------------- blocks
+# ------------------------------------------------------------------------------------------- blocks
 
 
 def each_position_alone() -> Found:
-    """Change one word's vector: the feed-forward network gives another vector at that position, and the same at all others."""
+    """Change one word's vector: the feed-forward network gives another vector at that position, and
+    the same at all others.
+    """
     ffn, x = FeedForward(16, 64), torch.randn(1, 5, 16)
     other = x.clone()
     other[0, 2] += 1
     changed = (ffn(x) != ffn(other)).any(dim=-1)[0]
     moved = equal(ffn(x.flip(1)), ffn(x).flip(1))
-    return found(changed.tolist() == [False, False, True, False, False] and moved, changed=int(changed.sum()), n=len(changed))
+    return found(
+        changed.tolist() == [False, False, True, False, False] and moved,
+        changed=int(changed.sum()),
+        n=len(changed),
+    )
 
 
 def reshaped() -> Found:
@@ -113,7 +136,9 @@ def two_convolutions() -> Found:
 def last_dimension() -> Found:
     """LayerNorm's mean and variance are those over the last dimension."""
     x = torch.randn(3, 5, 16)
-    by_hand = (x - x.mean(dim=-1, keepdim=True)) / (x.var(dim=-1, keepdim=True, correction=0) + 1e-5).sqrt()
+    by_hand = (x - x.mean(dim=-1, keepdim=True)) / (
+        x.var(dim=-1, keepdim=True, correction=0) + 1e-5
+    ).sqrt()
     return found(equal(nn.LayerNorm(16)(x), by_hand), means=3 * 5)
 
 
@@ -128,7 +153,9 @@ def first_dimension() -> Found:
     in_a_table = equal(norm(table), over_first(table))
     in_a_block = equal(norm(block.transpose(1, 2)).transpose(1, 2), over_first(block))
     assert in_a_table
-    return found(in_a_table and in_a_block, means=block.mean(dim=0).numel(), of_batch_norm=norm.num_features)
+    return found(
+        in_a_table and in_a_block, means=block.mean(dim=0).numel(), of_batch_norm=norm.num_features
+    )
 
 
 def six_blocks() -> Found:
@@ -140,10 +167,17 @@ def six_blocks() -> Found:
 
 
 def what_the_decoder_adds() -> Found:
-    """The parameters of a decoder block that an encoder block does not have: another attention, and its LayerNorm."""
-    encoder, decoder = (dict(block(512, 8, 2048).state_dict()) for block in (EncoderBlock, DecoderBlock))
+    """The parameters of a decoder block that an encoder block does not have: another attention, and
+    its LayerNorm.
+    """
+    encoder, decoder = (
+        dict(block(512, 8, 2048).state_dict()) for block in (EncoderBlock, DecoderBlock)
+    )
     parts = {name.split(".")[0] for name in decoder.keys() - encoder.keys()}
-    return found(encoder.keys() < decoder.keys() and parts == {"cross_attention", "around_cross_attention"}, parts=len(parts))
+    return found(
+        encoder.keys() < decoder.keys() and parts == {"cross_attention", "around_cross_attention"},
+        parts=len(parts),
+    )
 
 
 def queries_and_keys() -> Found:
@@ -152,11 +186,17 @@ def queries_and_keys() -> Found:
     with record(attention) as seen:
         output = attention(torch.randn(1, 4, 32), torch.randn(1, 7, 32))
     weights = seen["weights"]
-    return found(weights.shape == (1, 4, 4, 7) and output.shape == (1, 4, 32), rows=weights.shape[2], columns=weights.shape[3])
+    return found(
+        weights.shape == (1, 4, 4, 7) and output.shape == (1, 4, 32),
+        rows=weights.shape[2],
+        columns=weights.shape[3],
+    )
 
 
 def future_inputs() -> Found:
-    """In training the whole target is in the input. Without the mask, changing its last token changes the earlier positions."""
+    """In training the whole target is in the input. Without the mask, changing its last token
+    changes the earlier positions.
+    """
     model, source = tiny(), torch.randint(3, 1000, (1, 5))
     target = torch.randint(3, 1000, (1, 6))
     other = target.clone()
@@ -176,17 +216,24 @@ def only_the_first_is_masked() -> Found:
     model = tiny()
     with record(model.decoder.blocks[0], "*.weights") as seen:
         model(torch.randint(3, 1000, (1, 5)), torch.randint(3, 1000, (1, 4)))
-    to_itself, to_source = seen["self_attention.weights"][0, :, 0], seen["cross_attention.weights"][0, :, 0]
+    to_itself, to_source = (
+        seen["self_attention.weights"][0, :, 0],
+        seen["cross_attention.weights"][0, :, 0],
+    )
     return found(
-        (to_itself[:, 1:] == 0).all() and (to_source > 0).all(), target=int((to_itself[0] > 0).sum()), source=int((to_source[0] > 0).sum())
+        (to_itself[:, 1:] == 0).all() and (to_source > 0).all(),
+        target=int((to_itself[0] > 0).sum()),
+        source=int((to_source[0] > 0).sum()),
     )
 
 
-# ------------------------------------------------------------------------------------------- training and translating
+# ------------------------------------------------------------------------- training and translating
 
 
 def visible_answers() -> Found:
-    """How many of six targets stand in what the decoder may see at their own position, without the shift and with it."""
+    """How many of six targets stand in what the decoder may see at their own position, without the
+    shift and with it.
+    """
     target = torch.tensor([[11, 12, 13, 14, 15, END]])
     mask = causal_mask(6)
 
@@ -198,7 +245,9 @@ def visible_answers() -> Found:
 
 
 def end_in_the_input() -> Found:
-    """Begin and end token on the input, end token on the target: one is longer. The library's batch has both of one length."""
+    """Begin and end token on the input, end token on the target: one is longer. The library's batch
+    has both of one length.
+    """
     words = [11, 12, 13]
     read, target = [BEGIN, *words, END], [*words, END]
     batch = pad_pairs([([5, 6], [BEGIN, *words, END])])
@@ -209,7 +258,10 @@ def end_in_the_input() -> Found:
 def target_of_the_loss() -> Found:
     """What is predicted is the input without its begin token, and with an end token."""
     batch = pad_pairs([([5, 6], [BEGIN, 11, 12, 13, END])])
-    return found(torch.equal(batch.predicted[0], torch.cat([batch.read[0, 1:], torch.tensor([END])])), n=batch.predicted.shape[1])
+    return found(
+        torch.equal(batch.predicted[0], torch.cat([batch.read[0, 1:], torch.tensor([END])])),
+        n=batch.predicted.shape[1],
+    )
 
 
 def the_ith_element() -> Found:
@@ -227,7 +279,9 @@ def the_ith_element() -> Found:
 
 
 def previous_as_keys() -> Found:
-    """One query a step, with the keys and values of all earlier steps kept, against all positions at once."""
+    """One query a step, with the keys and values of all earlier steps kept, against all positions
+    at once.
+    """
     model, source, target = tiny(), torch.randint(3, 1000, (1, 6)), torch.randint(3, 1000, (1, 5))
     with torch.no_grad():
         at_once, with_cache = model(source, target), decoding.stepwise(model)
@@ -243,44 +297,68 @@ def sampled_or_searched() -> Found:
     """Beam search gives one answer, sampling another with every seed."""
     model, source = tiny(), torch.randint(3, 1000, (1, 6))
     options = {"begin": BEGIN, "end": END, "max_len": 8}
-    searched = {tuple(decoding.beam(model, source, width=4, alpha=0.6, **options).tokens[0].tolist()) for _ in range(5)}
+    searched = {
+        tuple(decoding.beam(model, source, width=4, alpha=0.6, **options).tokens[0].tolist())
+        for _ in range(5)
+    }
     drawn = {
-        tuple(decoding.sample(model, source, generator=torch.Generator().manual_seed(seed), **options).tokens[0].tolist())
+        tuple(
+            decoding.sample(model, source, generator=torch.Generator().manual_seed(seed), **options)
+            .tokens[0]
+            .tolist()
+        )
         for seed in range(5)
     }
     return found(drawn == searched, searched=len(searched), drawn=len(drawn))
 
 
 def smoothed_loss() -> Found:
-    """The least loss that is possible with ε = 0.1 and 37,000 tokens, where the plain loss can reach 0."""
+    """The least loss that is possible with ε = 0.1 and 37,000 tokens, where the plain loss can
+    reach 0.
+    """
     vocab, smoothing = 37_000, 0.1
     right, wrong = 1 - smoothing + smoothing / vocab, smoothing / vocab
     best = torch.full((1, vocab), math.log(wrong))
     best[0, 0] = math.log(right)
     least = F.cross_entropy(best, torch.tensor([0]), label_smoothing=smoothing).item()
-    return found(least < 1e-3, least=least, plain=F.cross_entropy(torch.eye(1, vocab) * 1000, torch.tensor([0])).item())
+    return found(
+        least < 1e-3,
+        least=least,
+        plain=F.cross_entropy(torch.eye(1, vocab) * 1000, torch.tensor([0])).item(),
+    )
 
 
 def parameters_of_both() -> Found:
     """Base and big with the paper's shared vocabulary of about 37,000 tokens."""
-    base, big = (count(Transformer, config) / 1e6 for config in (TransformerConfig.BASE, TransformerConfig.BIG))
-    return found(round(base) == 65 and round(big) == 213, base=base, big=big, gap=max(abs(base / 65 - 1), abs(big / 213 - 1)) * 100)
+    base, big = (
+        count(Transformer, config) / 1e6
+        for config in (TransformerConfig.BASE, TransformerConfig.BIG)
+    )
+    return found(
+        round(base) == 65 and round(big) == 213,
+        base=base,
+        big=big,
+        gap=max(abs(base / 65 - 1), abs(big / 213 - 1)) * 100,
+    )
 
 
 def empty_cells_of_big() -> Found:
     """1024 in 16 heads."""
     config = TransformerConfig.BIG
     return found(
-        config.d_model // config.n_heads == TransformerConfig.BASE.d_model // TransformerConfig.BASE.n_heads,
+        config.d_model // config.n_heads
+        == TransformerConfig.BASE.d_model // TransformerConfig.BASE.n_heads,
         d_k=config.d_model // config.n_heads,
     )
 
 
-# --------------------------------------------------------------------------------------- against recurrent networks
+# ----------------------------------------------------------------------- against recurrent networks
 
 
 def when_it_looks() -> Found:
-    """A recurrent encoder–decoder with attention reads seven words and writes four: how often does it look?"""
+    """A recurrent encoder–decoder with attention reads seven words and writes four: how often does
+    it look?
+    """
     model = Seq2Seq(Seq2SeqConfig(20, 20, attention="additive")).eval()
     with torch.no_grad(), record(model) as seen:
         model(torch.randint(3, 20, (1, 7)), torch.randint(3, 20, (1, 4)))
@@ -289,19 +367,28 @@ def when_it_looks() -> Found:
 
 
 def one_after_the_other() -> Found:
-    """Measured: training a GRU layer over training a self-attention layer of the same width, by length."""
-    times = [results.value("parallel_time", f"training/batch_1/gru_over_attention/{n}/median") for n in (32, 128, 512, 2048)]
+    """Measured: training a GRU layer over training a self-attention layer of the same width, by
+    length.
+    """
+    times = [
+        results.value("parallel_time", f"training/batch_1/gru_over_attention/{n}/median")
+        for n in (32, 128, 512, 2048)
+    ]
     return found(min(times) > 2, least=min(times), most=max(times))
 
 
 def one_vector() -> Found:
     """Measured: lists of four numbers translated, through one vector and with attention."""
-    without, additive = (results.value("bottleneck", f"accuracy/{kind}/800/4/mean") for kind in ("gru", "additive"))
+    without, additive = (
+        results.value("bottleneck", f"accuracy/{kind}/800/4/mean") for kind in ("gru", "additive")
+    )
     return found(without < 0.1 and additive > 0.9, without=without, additive=additive)
 
 
 def three_differences() -> Found:
-    """What a recurrent translator with attention has and a Transformer has not, and the other way round: cells, looks, positions."""
+    """What a recurrent translator with attention has and a Transformer has not, and the other way
+    round: cells, looks, positions.
+    """
     recurrent = Seq2Seq(Seq2SeqConfig(20, 20, attention="additive"))
     transformer = tiny()
 
@@ -309,6 +396,8 @@ def three_differences() -> Found:
         return any(isinstance(module, kind) for module in model.modules())
 
     cells = has(recurrent, nn.RNNBase) and not has(transformer, nn.RNNBase | nn.RNNCellBase)
-    looks = len(transformer.decoder.blocks) > 1 and all(hasattr(block, "cross_attention") for block in transformer.decoder.blocks)
+    looks = len(transformer.decoder.blocks) > 1 and all(
+        hasattr(block, "cross_attention") for block in transformer.decoder.blocks
+    )
     positions = hasattr(transformer, "positions") and not hasattr(recurrent, "positions")
     return found(cells and looks and positions, differences=sum((cells, looks, positions)))

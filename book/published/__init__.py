@@ -1,6 +1,8 @@
-"""The tables that the lectures show, as data: one .yml file a table, with its source (page: published.md).
+"""The tables that the lectures show, as data: one .yml file a table, with its source (page:
+published.md).
 
-Cells are kept as they are printed ("26.30"), and read as numbers where their column is one. An empty cell is empty in the table, too.
+Cells are kept as they are printed ("26.30"), and read as numbers where their column is one. An
+empty cell is empty in the table, too.
 """
 
 import re
@@ -12,13 +14,16 @@ import yaml
 
 FOLDER = Path(__file__).parent
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e\d+)?")
-MEASURED = re.compile(r"(?P<mean>\d+(\.\d+)?)( ± (?P<deviation>\d+\.\d+))?( / \d+\.\d+\*)?")  # 88.4 / 88.5*: the star is another paper's
+# 88.4 / 88.5*: the star is another paper's
+MEASURED = re.compile(r"(?P<mean>\d+(\.\d+)?)( ± (?P<deviation>\d+\.\d+))?( / \d+\.\d+\*)?")
 TYPES = ("text", "number", "measured")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: the name that code uses, the head that readers see, and what stands in it (`TYPES`)."""
+    """A column: the name that code uses, the head that readers see, and what stands in it
+    (`TYPES`).
+    """
 
     name: str
     head: str
@@ -27,7 +32,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Ours:
-    """What we measured that belongs beside a table: values of one file of book/results, each with a label, and what to keep in mind."""
+    """What we measured that belongs beside a table: values of one file of book/results, each with a
+    label, and what to keep in mind.
+    """
 
     results: str
     note: str
@@ -40,11 +47,13 @@ class Table:
 
     Args:
         name: of its file.  title, about: what it shows.
-        lectures: which of them show it (keys of claims.yml's `lectures`); none: it belongs here, but no lecture shows it.
+        lectures: which of them show it (keys of claims.yml's `lectures`); none: it belongs here,
+            but no lecture shows it.
         where: on which of their slides.
         source: whose numbers they are, a key of references.bib.  place: where in that paper.
         columns, rows: the table; the cells as printed.
-        see: the section of a chapter that draws or uses it.  figure: the name of a function in `figures`.
+        see: the section of a chapter that draws or uses it.  figure: the name of a function in
+            `figures`.
         ours: our own measurements.
     """
 
@@ -62,14 +71,21 @@ class Table:
     ours: tuple[Ours, ...] = ()
 
     def __getitem__(self, name: str) -> list:
-        """A column: its texts, or its numbers with None for an empty cell. Of "88.55 ± 0.04" that is 88.55."""
-        i, column = next((i, column) for i, column in enumerate(self.columns) if column.name == name)
+        """A column: its texts, or its numbers with None for an empty cell. Of "88.55 ± 0.04" that
+        is 88.55.
+        """
+        i, column = next(
+            (i, column) for i, column in enumerate(self.columns) if column.name == name
+        )
         return [value(row[i], column) for row in self.rows]
 
     def row(self, first: str) -> dict:
         """The row whose first cell this is, by the columns' names."""
         (cells,) = [row for row in self.rows if row[0] == first]
-        return {column.name: value(cell, column) for cell, column in zip(cells, self.columns, strict=True)}
+        return {
+            column.name: value(cell, column)
+            for cell, column in zip(cells, self.columns, strict=True)
+        }
 
 
 def value(cell: str, column: Column) -> str | float | None:
@@ -98,9 +114,11 @@ def table(name: str) -> Table:
     """One table.
 
     Raises:
-        ValueError: for one that is not rectangular, has an unknown type or field, or a cell that is not of its column's type.
+        ValueError: for one that is not rectangular, has an unknown type or field, or a cell that is
+            not of its column's type.
     """
-    fields = yaml.load((FOLDER / f"{name}.yml").read_text(encoding="utf-8"), yaml.BaseLoader)  # every scalar stays text
+    # every scalar stays text
+    fields = yaml.load((FOLDER / f"{name}.yml").read_text(encoding="utf-8"), yaml.BaseLoader)
     fields["columns"] = [Column(**column) for column in fields["columns"]]
     fields["ours"] = tuple(Ours(**ours) for ours in fields.pop("ours", []))
     try:
@@ -110,7 +128,10 @@ def table(name: str) -> Table:
     strange = [column.type for column in found.columns if column.type not in TYPES]
     crooked = [row for row in found.rows if len(row) != len(found.columns)]
     if strange or crooked:
-        raise ValueError(f"{name}.yml has {len(found.columns)} columns; unknown types: {strange}; rows of another length: {crooked}")
+        raise ValueError(
+            f"{name}.yml has {len(found.columns)} columns; unknown types: {strange}; rows of "
+            f"another length: {crooked}"
+        )
     for column in found.columns:
         found[column.name]
     return found

@@ -1,8 +1,10 @@
-"""What attention heads do, counted over many sentences (chapter 16; Clark, Khandelwal, Levy and Manning 2019, sections 3 and 4).
+"""What attention heads do, counted over many sentences (chapter 16; Clark, Khandelwal, Levy and
+Manning 2019, sections 3 and 4).
 
-Two kinds of question. Where does a head look, whatever the words are: to the previous one, the next, [CLS]? And does it follow
-grammar: from a word to its governor, for one relation? The second answer means nothing without a baseline that knows no grammar
-either, such as "the governor is the word two places on": the best *fixed offset* of each relation.
+Two kinds of question. Where does a head look, whatever the words are: to the previous one, the
+next, [CLS]? And does it follow grammar: from a word to its governor, for one relation? The second
+answer means nothing without a baseline that knows no grammar either, such as "the governor is the
+word two places on": the best *fixed offset* of each relation.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,9 +21,11 @@ class HeadStatistics(NamedTuple):
     """Where each head looks, on average over the words (not [CLS], not [SEP]) that look.
 
     Args:
-        previous, next, itself, cls, sep: the share of attention on each. `previous` is over words that have a word before them.
+        previous, next, itself, cls, sep: the share of attention on each. `previous` is over words
+            that have a word before them.
         entropy: of the rows, in nats; log n for a head that looks everywhere alike.
-        distance: how many places away a word looks, by that part of its attention which goes to words.
+        distance: how many places away a word looks, by that part of its attention which goes to
+            words.
     """
 
     previous: Float[Tensor, "layers heads"]
@@ -37,7 +41,8 @@ def head_statistics(sentences: Iterable[Float[Tensor, "layers heads _ _"]]) -> H
     """The statistics over all words of all sentences.
 
     Args:
-        sentences: each one's attention weights, from `word_level.word_attention` or between pieces; [CLS] first and [SEP] last.
+        sentences: each one's attention weights, from `word_level.word_attention` or between pieces;
+            [CLS] first and [SEP] last.
 
     Raises:
         ValueError: where no sentence has two words, or rows do not sum to 1.
@@ -50,7 +55,9 @@ def head_statistics(sentences: Iterable[Float[Tensor, "layers heads _ _"]]) -> H
             continue
         off = (weights.sum(dim=-1) - 1).abs().max().item()
         if off > 1e-3:
-            raise ValueError(f"each row of attention weights sums to 1; one of these is off by {off:.4f}")
+            raise ValueError(
+                f"each row of attention weights sums to 1; one of these is off by {off:.4f}"
+            )
         of_words = weights[..., 1:-1, :]  # rows: the words; columns: everything
         among_words = of_words[..., 1:-1]
         place = torch.arange(n)
@@ -78,7 +85,8 @@ class Parsed(NamedTuple):
     Args:
         relations: of each word to its governor.
         upwards, downwards: whether a head finds each word's governor, as in `governor_hits`.
-        offsets: for each word, how many places to the right its governor stands (negative: to the left); 0 for the root.
+        offsets: for each word, how many places to the right its governor stands (negative: to the
+            left); 0 for the root.
     """
 
     relations: list[str]
@@ -87,15 +95,20 @@ class Parsed(NamedTuple):
     offsets: list[int]
 
 
-def governor_hits(weights: Float[Tensor, "layers heads n n"], heads: Sequence[int]) -> tuple[Bool[Tensor, "layers heads words"], ...]:
-    """Does a head find the governors of the words? In two directions, as in Clark et al. (section 4.2).
+def governor_hits(
+    weights: Float[Tensor, "layers heads n n"], heads: Sequence[int]
+) -> tuple[Bool[Tensor, "layers heads words"], ...]:
+    """Does a head find the governors of the words? In two directions, as in Clark et al. (section
+    4.2).
 
-    Upwards: of all other words, the word attends most to its governor. Downwards: of all other words, it is the governor that
-    attends most to the word. [CLS] and [SEP] are left out, and so is the word itself, which cannot be its own governor.
+    Upwards: of all other words, the word attends most to its governor. Downwards: of all other
+    words, it is the governor that attends most to the word. [CLS] and [SEP] are left out, and so is
+    the word itself, which cannot be its own governor.
 
     Args:
         weights: between words, with [CLS] and [SEP], as `word_level.word_attention` gives them.
-        heads: the governor of each word, counted from 1; 0: the root, which has none and is never hit.
+        heads: the governor of each word, counted from 1; 0: the root, which has none and is never
+            hit.
 
     Returns:
         The hits upwards, and the hits downwards.
@@ -111,8 +124,12 @@ def governor_hits(weights: Float[Tensor, "layers heads n n"], heads: Sequence[in
     return among_words.argmax(dim=-1) == gold, among_words.argmax(dim=-2) == gold
 
 
-def parsed(weights: Float[Tensor, "layers heads n n"], heads: Sequence[int], relations: Sequence[str]) -> Parsed:
-    """The hits of all heads on one sentence. Raises ValueError as `governor_hits` does, or for relations that differ in number."""
+def parsed(
+    weights: Float[Tensor, "layers heads n n"], heads: Sequence[int], relations: Sequence[str]
+) -> Parsed:
+    """The hits of all heads on one sentence. Raises ValueError as `governor_hits` does, or for
+    relations that differ in number.
+    """
     if len(heads) != len(relations):
         raise ValueError(f"{len(heads)} heads, but {len(relations)} relations")
     offsets = [head - place if head else 0 for place, head in enumerate(heads, 1)]
@@ -135,21 +152,26 @@ class BestHead(NamedTuple):
     offset_accuracy: float
 
 
-def best_heads(choose: Sequence[Parsed], test: Sequence[Parsed], at_least: int = 20) -> list[BestHead]:
+def best_heads(
+    choose: Sequence[Parsed], test: Sequence[Parsed], at_least: int = 20
+) -> list[BestHead]:
     """For each relation the best head and the best fixed offset, the most frequent relation first.
 
-    A model with 72 heads and two directions has 144 tries. The best of 144 coins looks good on the sentences it was chosen by;
-    therefore it is tried on others.
+    A model with 72 heads and two directions has 144 tries. The best of 144 coins looks good on the
+    sentences it was chosen by; therefore it is tried on others.
 
     Args:
         choose: the sentences to choose by.  test: the sentences to report on.
-        at_least: relations that are rarer in either set are left out; the root and punctuation are left out too.
+        at_least: relations that are rarer in either set are left out; the root and punctuation are
+            left out too.
 
     Raises:
         ValueError: where no relation is frequent enough.
     """
     found = []
-    for relation in sorted({relation for sentence in choose for relation in sentence.relations} - {"root", "punct"}):
+    for relation in sorted(
+        {relation for sentence in choose for relation in sentence.relations} - {"root", "punct"}
+    ):
         up, down, offsets = relation_words(choose, relation)
         up_test, down_test, offsets_test = relation_words(test, relation)
         if min(len(offsets), len(offsets_test)) < at_least:
@@ -160,18 +182,48 @@ def best_heads(choose: Sequence[Parsed], test: Sequence[Parsed], at_least: int =
         accuracy = (up_test, down_test)[direction][layer, head].mean().item()
         names = ("upwards", "downwards")[direction]
         share = offsets_test.count(offset) / len(offsets_test)
-        found.append(BestHead(relation, len(offsets_test), layer.item(), head.item(), names, accuracy, offset, share))
+        found.append(
+            BestHead(
+                relation,
+                len(offsets_test),
+                layer.item(),
+                head.item(),
+                names,
+                accuracy,
+                offset,
+                share,
+            )
+        )
     if not found:
-        raise ValueError(f"no relation comes {at_least} times in both sets of {len(choose)} and {len(test)} sentences")
+        raise ValueError(
+            f"no relation comes {at_least} times in both sets of {len(choose)} and {len(test)} "
+            f"sentences"
+        )
     return sorted(found, key=lambda best: -best.count)
 
 
 def relation_words(sentences: Sequence[Parsed], relation: str) -> tuple[Tensor, Tensor, list[int]]:
-    """The hits upwards and downwards (layers, heads, words), as 0 and 1, and the offsets, of all words with a relation."""
-    which = [torch.tensor([found == relation for found in sentence.relations]) for sentence in sentences]
+    """The hits upwards and downwards (layers, heads, words), as 0 and 1, and the offsets, of all
+    words with a relation.
+    """
+    which = [
+        torch.tensor([found == relation for found in sentence.relations]) for sentence in sentences
+    ]
     pairs = list(zip(sentences, which, strict=True))
-    up, down = (torch.cat([getattr(s, name)[..., w] for s, w in pairs], dim=-1).float() for name in ("upwards", "downwards"))
-    return up, down, [offset for s, w in pairs for offset, is_it in zip(s.offsets, w.tolist(), strict=True) if is_it]
+    up, down = (
+        torch.cat([getattr(s, name)[..., w] for s, w in pairs], dim=-1).float()
+        for name in ("upwards", "downwards")
+    )
+    return (
+        up,
+        down,
+        [
+            offset
+            for s, w in pairs
+            for offset, is_it in zip(s.offsets, w.tolist(), strict=True)
+            if is_it
+        ],
+    )
 
 
 def check_heads(heads: Sequence[int], n: int) -> None:
@@ -181,7 +233,14 @@ def check_heads(heads: Sequence[int], n: int) -> None:
         ValueError: the message gives both numbers, or the head that is no word.
     """
     if len(heads) != n or n < 1:
-        raise ValueError(f"one head for each word, and at least one word: got {len(heads)} heads for {n} words")
-    if wrong := [(place, head) for place, head in enumerate(heads, 1) if not 0 <= head <= n or head == place]:
+        raise ValueError(
+            f"one head for each word, and at least one word: got {len(heads)} heads for {n} words"
+        )
+    if wrong := [
+        (place, head) for place, head in enumerate(heads, 1) if not 0 <= head <= n or head == place
+    ]:
         place, head = wrong[0]
-        raise ValueError(f"the head of word {place} is {head}; a head is another one of the words 1 … {n}, or 0 for the root")
+        raise ValueError(
+            f"the head of word {place} is {head}; a head is another one of the words 1 … {n}, or 0 "
+            f"for the root"
+        )

@@ -1,7 +1,9 @@
-"""Probes: what can be read off a model's vectors, layer by layer, by a classifier too weak to do the work itself (chapter 16).
+"""Probes: what can be read off a model's vectors, layer by layer, by a classifier too weak to do
+the work itself (chapter 16).
 
-The scalar mix is Peters et al.'s (2018, equation 1), cumulative and differential scores are Tenney, Das and Pavlick's (2019,
-section 3), control tasks and selectivity Hewitt and Liang's (2019, section 2).
+The scalar mix is Peters et al.'s (2018, equation 1), cumulative and differential scores are Tenney,
+Das and Pavlick's (2019, section 3), control tasks and selectivity Hewitt and Liang's (2019, section
+2).
 """
 
 from collections import Counter
@@ -28,7 +30,9 @@ class Probed(NamedTuple):
 
 
 class ScalarMix(nn.Module):
-    """γ Σ s_l h_l, one vector made of a word's vectors in all hidden states; the shares s = softmax(w) are learned, and so is γ."""
+    """γ Σ s_l h_l, one vector made of a word's vectors in all hidden states; the shares s =
+    softmax(w) are learned, and so is γ.
+    """
 
     def __init__(self, n_states: int):
         super().__init__()
@@ -40,13 +44,17 @@ class ScalarMix(nn.Module):
         """How much of each hidden state is in the mix; they sum to 1."""
         return self.w.softmax(dim=0)
 
-    def forward(self, states: Float[Tensor, "states *words d_model"]) -> Float[Tensor, "*words d_model"]:
+    def forward(
+        self, states: Float[Tensor, "states *words d_model"]
+    ) -> Float[Tensor, "*words d_model"]:
         """The mix."""
         return self.gamma * torch.einsum("s,s...d->...d", self.shares, states)
 
 
 class Probe(nn.Module):
-    """A linear classifier of words, on a scalar mix of their hidden states; of a single state, the mix is that state times γ."""
+    """A linear classifier of words, on a scalar mix of their hidden states; of a single state, the
+    mix is that state times γ.
+    """
 
     def __init__(self, n_states: int, d_model: int, n_classes: int):
         super().__init__()
@@ -57,40 +65,54 @@ class Probe(nn.Module):
         self.register_buffer("centre", torch.zeros(n_states, 1, d_model))
         self.register_buffer("scale", torch.ones(n_states, 1, d_model))
 
-    def forward(self, states: Float[Tensor, "states words d_model"]) -> Float[Tensor, "words classes"]:
+    def forward(
+        self, states: Float[Tensor, "states words d_model"]
+    ) -> Float[Tensor, "words classes"]:
         """The scores of the classes."""
         return self.classify(self.mix((states - self.centre) / self.scale))
 
 
-def fit_probe(train: Probed, n_classes: int, l2: float = 1e-2, l2_mix: float = 1e-2, steps: int = 60) -> Probe:
-    """Train a probe on all words at once, by L-BFGS: no learning rate, no chance, the same result every time.
+def fit_probe(
+    train: Probed, n_classes: int, l2: float = 1e-2, l2_mix: float = 1e-2, steps: int = 60
+) -> Probe:
+    """Train a probe on all words at once, by L-BFGS: no learning rate, no chance, the same result
+    every time.
 
-    Every number is first brought to mean 0 and variance 1 over the training words, layer by layer, so that no layer's share in the
-    mix depends on how large its vectors happen to be. (This is still a linear probe.)
+    Every number is first brought to mean 0 and variance 1 over the training words, layer by layer,
+    so that no layer's share in the mix depends on how large its vectors happen to be. (This is
+    still a linear probe.)
 
     Args:
         train: the words.
         n_classes: how many labels there are.
         l2: how much large weights cost: to the mean cross-entropy, l2 · |γ W|² is added.
-        l2_mix: the same for unequal shares, l2_mix · |w|² (the λ of Peters et al. 2018, section 3.2). At 0, the best state for the
-            training words soon has all of the mix; large, all shares stay equal.
+        l2_mix: the same for unequal shares, l2_mix · |w|² (the λ of Peters et al. 2018, section
+            3.2). At 0, the best state for the training words soon has all of the mix; large, all
+            shares stay equal.
         steps: L-BFGS's; it stops earlier where nothing changes any more.
 
     Raises:
-        ValueError: for no words, states and labels that differ in number, or a label that is not one of 0 … n_classes - 1.
+        ValueError: for no words, states and labels that differ in number, or a label that is not
+            one of 0 … n_classes - 1.
     """
     check_probed(train, n_classes)
     probe = Probe(train.states.shape[0], train.states.shape[2], n_classes)
     probe.centre.copy_(train.states.mean(dim=1, keepdim=True))
     probe.scale.copy_(train.states.std(dim=1, keepdim=True, correction=0).clamp(min=1e-6))
     states = (train.states - probe.centre) / probe.scale
-    optimizer = torch.optim.LBFGS(probe.parameters(), max_iter=steps, history_size=10, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS(
+        probe.parameters(), max_iter=steps, history_size=10, line_search_fn="strong_wolfe"
+    )
 
     def loss() -> Tensor:
         optimizer.zero_grad()
         # The price is on γ W, what is really multiplied: on W alone, γ would grow and W shrink.
         price = (probe.mix.gamma * probe.classify.weight).square().sum()
-        value = F.cross_entropy(probe.classify(probe.mix(states)), train.labels) + l2 * price + l2_mix * probe.mix.w.square().sum()
+        value = (
+            F.cross_entropy(probe.classify(probe.mix(states)), train.labels)
+            + l2 * price
+            + l2_mix * probe.mix.w.square().sum()
+        )
         value.backward()
         return value
 
@@ -116,19 +138,24 @@ def layer_scores(train: Probed, test: Probed, n_classes: int, **options: float) 
 
 
 def cumulative_scores(train: Probed, test: Probed, n_classes: int, **options: float) -> list[float]:
-    """The accuracies of probes that may mix the hidden states 0 … l, for each l (Tenney et al. 2019, section 3.2)."""
+    """The accuracies of probes that may mix the hidden states 0 … l, for each l (Tenney et al.
+    2019, section 3.2).
+    """
     each = range(len(train.states))
     return [_score(train, test, slice(0, layer + 1), n_classes, options) for layer in each]
 
 
 def differential_scores(cumulative: Sequence[float]) -> list[float]:
-    """What each layer brings beyond those below it: Δ_l = Score(0 … l) - Score(0 … l - 1), for l = 1, 2, …
+    """What each layer brings beyond those below it: Δ_l = Score(0 … l) - Score(0 … l - 1), for l =
+    1, 2, …
 
     Raises:
         ValueError: for fewer than two scores.
     """
     if len(cumulative) < 2:
-        raise ValueError(f"a difference needs the scores of at least 2 hidden states, got {len(cumulative)}")
+        raise ValueError(
+            f"a difference needs the scores of at least 2 hidden states, got {len(cumulative)}"
+        )
     return [after - before for before, after in pairwise(cumulative)]
 
 
@@ -139,40 +166,56 @@ def centre_of_gravity(shares: Float[Tensor, " states"]) -> float:
         ValueError: for shares that are negative or do not sum to 1.
     """
     if (shares < 0).any() or abs(shares.sum().item() - 1) > 1e-4:
-        raise ValueError(f"shares are at least 0 and sum to 1; these sum to {shares.sum().item():.4f}, the smallest is {shares.min():.4f}")
+        raise ValueError(
+            f"shares are at least 0 and sum to 1; these sum to {shares.sum().item():.4f}, the "
+            f"smallest is {shares.min():.4f}"
+        )
     return (torch.arange(len(shares)).to(shares) * shares).sum().item()
 
 
 def expected_layer(differential: Sequence[float]) -> float:
-    """Σ l Δ_l / Σ Δ_l over l = 1, 2, …: at which layer, on average, a task is solved (Tenney et al. 2019, section 3.2).
+    """Σ l Δ_l / Σ Δ_l over l = 1, 2, …: at which layer, on average, a task is solved (Tenney et al.
+    2019, section 3.2).
 
-    A layer with a negative score pulls it away from itself: with much noise in the scores, this is no mean of layers any more.
+    A layer with a negative score pulls it away from itself: with much noise in the scores, this is
+    no mean of layers any more.
 
     Raises:
         ValueError: where the scores do not sum to something positive.
     """
     total = sum(differential)
     if total <= 0:
-        raise ValueError(f"the layers above the embeddings bring nothing: their differential scores sum to {total:.4f}")
+        raise ValueError(
+            f"the layers above the embeddings bring nothing: their differential scores sum to "
+            f"{total:.4f}"
+        )
     return sum(layer * score for layer, score in enumerate(differential, 1)) / total
 
 
-def control_labels(words: Sequence[str], labels: Int[Tensor, " words"], seed: int = 0) -> Int[Tensor, " words"]:
-    """A control task: each word *type* gets a random label, the same wherever it stands (Hewitt and Liang 2019, section 2).
+def control_labels(
+    words: Sequence[str], labels: Int[Tensor, " words"], seed: int = 0
+) -> Int[Tensor, " words"]:
+    """A control task: each word *type* gets a random label, the same wherever it stands (Hewitt and
+    Liang 2019, section 2).
 
-    The labels are drawn with the frequencies of the real ones, so that both tasks have the same classes in similar numbers. Vectors
-    know nothing of them: what a probe gets right, it has learned by heart. Give it training and test words in one call: a word must
-    have the same label in both.
+    The labels are drawn with the frequencies of the real ones, so that both tasks have the same
+    classes in similar numbers. Vectors know nothing of them: what a probe gets right, it has
+    learned by heart. Give it training and test words in one call: a word must have the same label
+    in both.
 
     Args:
-        words: in any case; "The" and "the" are one type.  labels: the real task's, one for each word.
+        words: in any case; "The" and "the" are one type.  labels: the real task's, one for each
+            word.
         seed: of the draw.
 
     Raises:
         ValueError: for no words, or not one label for each.
     """
     if not words or len(words) != len(labels):
-        raise ValueError(f"one label for each word, and at least one, got {len(words)} words and {len(labels)} labels")
+        raise ValueError(
+            f"one label for each word, and at least one, got {len(words)} words and {len(labels)} "
+            f"labels"
+        )
     generator = torch.Generator().manual_seed(seed)
     drawn: dict[str, int] = {}
     for word in words:
@@ -182,7 +225,10 @@ def control_labels(words: Sequence[str], labels: Int[Tensor, " words"], seed: in
 
 
 def most_frequent_labels(
-    words: Sequence[str], labels: Int[Tensor, " words"], asked: Sequence[str], unknown: int | None = None
+    words: Sequence[str],
+    labels: Int[Tensor, " words"],
+    asked: Sequence[str],
+    unknown: int | None = None,
 ) -> Int[Tensor, " asked"]:
     """A baseline that knows words only: each is given the label that it had most often in training.
 
@@ -194,12 +240,20 @@ def most_frequent_labels(
         ValueError: for no training words, or not one label for each.
     """
     if not words or len(words) != len(labels):
-        raise ValueError(f"one label for each word, and at least one, got {len(words)} words and {len(labels)} labels")
+        raise ValueError(
+            f"one label for each word, and at least one, got {len(words)} words and {len(labels)} "
+            f"labels"
+        )
     counts: dict[str, Counter[int]] = {}
     for word, label in zip(words, labels.tolist(), strict=True):
         counts.setdefault(word.lower(), Counter())[label] += 1
     rest = Counter(labels.tolist()).most_common(1)[0][0] if unknown is None else unknown
-    return torch.tensor([counts[word.lower()].most_common(1)[0][0] if word.lower() in counts else rest for word in asked])
+    return torch.tensor(
+        [
+            counts[word.lower()].most_common(1)[0][0] if word.lower() in counts else rest
+            for word in asked
+        ]
+    )
 
 
 def label_ids(labels: Sequence[str], names: Sequence[str]) -> Int[Tensor, " words"]:
@@ -210,7 +264,9 @@ def label_ids(labels: Sequence[str], names: Sequence[str]) -> Int[Tensor, " word
     """
     places = {name: i for i, name in enumerate(names)}
     if strange := sorted(set(labels) - set(names)):
-        raise ValueError(f"{len(strange)} labels are none of the {len(places)} names: {', '.join(strange)}")
+        raise ValueError(
+            f"{len(strange)} labels are none of the {len(places)} names: {', '.join(strange)}"
+        )
     return torch.tensor([places[label] for label in labels])
 
 
@@ -221,11 +277,22 @@ def check_probed(words: Probed, n_classes: int) -> None:
         ValueError: the message gives the shapes, or the label that does not exist.
     """
     states, labels = words
-    if states.ndim != 3 or labels.ndim != 1 or states.shape[1] != len(labels) or states.numel() == 0:
+    if (
+        states.ndim != 3
+        or labels.ndim != 1
+        or states.shape[1] != len(labels)
+        or states.numel() == 0
+    ):
         shapes = f"states {tuple(states.shape)} and labels {tuple(labels.shape)}"
-        raise ValueError(f"a probe takes states (states, words, d_model) and one label for each word, and at least one word; got {shapes}")
+        raise ValueError(
+            f"a probe takes states (states, words, d_model) and one label for each word, and at "
+            f"least one word; got {shapes}"
+        )
     if int(labels.min()) < 0 or int(labels.max()) >= n_classes:
-        raise ValueError(f"labels are 0 … {n_classes - 1} for {n_classes} classes, got {int(labels.min())} … {int(labels.max())}")
+        raise ValueError(
+            f"labels are 0 … {n_classes - 1} for {n_classes} classes, got {int(labels.min())} … "
+            f"{int(labels.max())}"
+        )
 
 
 def _score(train: Probed, test: Probed, layers: slice, n_classes: int, options: dict) -> float:

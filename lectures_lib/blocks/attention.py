@@ -1,7 +1,8 @@
-"""Attention: scaled dot products, masks and heads (chapters 2 and 3; Vaswani et al. 2017, section 3.2).
+"""Attention: scaled dot products, masks and heads (chapters 2 and 3; Vaswani et al. 2017, section
+3.2).
 
-One convention for masks, everywhere in this library: boolean, `True` = may attend, broadcastable to the scores'
-`(..., n_query, n_key)`. A query that may attend to nothing gets zeros, never NaN.
+One convention for masks, everywhere in this library: boolean, `True` = may attend, broadcastable to
+the scores' `(..., n_query, n_key)`. A query that may attend to nothing gets zeros, never NaN.
 """
 
 import math
@@ -28,22 +29,25 @@ def attention_weights(
     K: Float[Tensor, "*batch n_key d_k"],
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "*batch n_query n_key"]:
-    """softmax(Q Kᵀ / √d_k), over the keys: every row sums to 1, but for a query that may attend to nothing, whose row is all zeros.
+    """softmax(Q Kᵀ / √d_k), over the keys: every row sums to 1, but for a query that may attend to
+    nothing, whose row is all zeros.
 
     Args:
         Q: queries.  K: keys.
-        mask: `True` = may attend, `(n_query, n_key)` or with all of the scores' dimensions, broadcastable to
-            `(*batch, n_query, n_key)`; None: every query attends to every key.
+        mask: `True` = may attend, `(n_query, n_key)` or with all of the scores' dimensions,
+            broadcastable to `(*batch, n_query, n_key)`; None: every query attends to every key.
 
     Raises:
         TypeError: for what is no tensor.
-        ValueError: where d_k disagrees, or the mask is not boolean or does not broadcast. The message states the shapes.
+        ValueError: where d_k disagrees, or the mask is not boolean or does not broadcast. The
+            message states the shapes.
     """
     scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
     if mask is None:
         return scores.softmax(dim=-1)
     weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
-    return weights.masked_fill(~mask, 0.0)  # where no key is allowed, softmax shared among the forbidden
+    # where no key is allowed, softmax shared among the forbidden
+    return weights.masked_fill(~mask, 0.0)
 
 
 @at_the_door(check_attention)
@@ -54,7 +58,8 @@ def scaled_dot_product_attention(
     mask: Bool[Tensor, "..."] | None = None,
     dropout: float = 0.0,
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """softmax(Q Kᵀ / √d_k) V: each query's average of the values, weighted by how well its key fits.
+    """softmax(Q Kᵀ / √d_k) V: each query's average of the values, weighted by how well its key
+    fits.
 
     Args:
         Q, K, mask: as in `attention_weights`.  V: values, one for each key.
@@ -62,7 +67,8 @@ def scaled_dot_product_attention(
 
     Raises:
         TypeError: for what is no tensor.
-        ValueError: where d_k or n_key disagree, or the mask is not boolean or does not broadcast. The message states the shapes.
+        ValueError: where d_k or n_key disagree, or the mask is not boolean or does not broadcast.
+            The message states the shapes.
     """
     weights = attention_weights(Q, K, mask)
     return F.dropout(weights, dropout) @ V
@@ -78,12 +84,14 @@ def fused_attention(
 ) -> Float[Tensor, "*batch n_query d_v"]:
     """The same as `scaled_dot_product_attention`, by torch's own function: what the models call.
 
-    Where torch has a fused kernel for the device and the arguments, the n_query × n_key weights are never stored; where it has
-    none (on a CPU with dropout, or with d_v ≠ d_k), torch computes and stores them as well. Arguments and errors are the same.
+    Where torch has a fused kernel for the device and the arguments, the n_query × n_key weights are
+    never stored; where it has none (on a CPU with dropout, or with d_v ≠ d_k), torch computes and
+    stores them as well. Arguments and errors are the same.
     """
     if mask is None:
         return F.scaled_dot_product_attention(Q, K, V, dropout_p=dropout)
-    # Kernels differ in what a query sees that may attend to nothing. It looks everywhere instead, and what it saw is dropped.
+    # Kernels differ in what a query sees that may attend to nothing. It looks everywhere instead,
+    # and what it saw is dropped.
     blind = ~mask.any(dim=-1, keepdim=True)
     output = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask | blind, dropout_p=dropout)
     return output.masked_fill(blind, 0.0)
@@ -102,9 +110,11 @@ def causal_mask(n: int, device: torch.device | None = None) -> Bool[Tensor, "n n
 
 @at_the_door(check_lengths_fit)
 def padding_mask(lengths: Int[Tensor, " batch"], n: int) -> Bool[Tensor, "batch 1 1 n"]:
-    """The mask that hides padding: in sequence b, only the first `lengths[b]` of the n keys may be attended to.
+    """The mask that hides padding: in sequence b, only the first `lengths[b]` of the n keys may be
+    attended to.
 
-    Its two dimensions of size 1 stand for heads and queries: every head and every query of a sequence sees the same keys.
+    Its two dimensions of size 1 stand for heads and queries: every head and every query of a
+    sequence sees the same keys.
 
     Raises:
         TypeError: for lengths that are no tensor.
@@ -115,7 +125,9 @@ def padding_mask(lengths: Int[Tensor, " batch"], n: int) -> Bool[Tensor, "batch 
 
 
 class DotProductAttention(nn.Module):
-    """`fused_attention`, with dropout while training: a module without parameters, at which a recorder can look on (`recording`)."""
+    """`fused_attention`, with dropout while training: a module without parameters, at which a
+    recorder can look on (`recording`).
+    """
 
     def __init__(self, dropout: float = 0.0):
         super().__init__()
@@ -133,21 +145,26 @@ class DotProductAttention(nn.Module):
 
 
 class MultiHeadAttention(nn.Module):
-    """Several attentions side by side, each with its own small projections; their outputs concatenated and mixed by W_O.
+    """Several attentions side by side, each with its own small projections; their outputs
+    concatenated and mixed by W_O.
 
-    The h matrices W_i^Q of the paper are kept as one: head i owns rows i·d_k … (i+1)·d_k - 1 of `W_Q.weight`.
+    The h matrices W_i^Q of the paper are kept as one: head i owns rows i·d_k … (i+1)·d_k - 1 of
+    `W_Q.weight`.
 
     Args:
         d_model: width of the vectors that come in (as queries) and go out.
         n_heads: number of heads h.
         d_k: width of each head's queries and keys; None: d_model / n_heads, as in the paper.
         d_v: width of each head's values; None: d_k.
-        d_context: width of the vectors that keys and values are made from; None: d_model. They differ in cross-attention.
-        bias: whether the four projections add a bias. The paper's formula has none; BERT's have one.
+        d_context: width of the vectors that keys and values are made from; None: d_model. They
+            differ in cross-attention.
+        bias: whether the four projections add a bias. The paper's formula has none; BERT's have
+            one.
         dropout: share of the attention weights dropped in training.
 
     Raises:
-        ValueError: if d_k is not given and n_heads does not divide d_model, a size is below 1, or dropout is no share.
+        ValueError: if d_k is not given and n_heads does not divide d_model, a size is below 1, or
+            dropout is no share.
     """
 
     @at_the_door(check_heads)
@@ -180,13 +197,16 @@ class MultiHeadAttention(nn.Module):
         context: Float[Tensor, "batch n_key d_context"] | None = None,
         mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "batch n_query d_model"]:
-        """Attend from `query` to `context`, or to itself where no context is given (self-attention).
+        """Attend from `query` to `context`, or to itself where no context is given
+        (self-attention).
 
         Args:
             query: the vectors that ask.
-            context: the vectors that are looked at (cross-attention: the encoder's output); None: `query` itself.
-            mask: `True` = may attend, `(n_query, n_key)` or broadcastable to `(batch, n_heads, n_query, n_key)`, with four
-                dimensions. One for each sequence of a batch is `(batch, 1, n_query, n_key)`.
+            context: the vectors that are looked at (cross-attention: the encoder's output); None:
+                `query` itself.
+            mask: `True` = may attend, `(n_query, n_key)` or broadcastable to `(batch, n_heads,
+                n_query, n_key)`, with four dimensions. One for each sequence of a batch is `(batch,
+                1, n_query, n_key)`.
         """
         K, V = self.keys_values(query if context is None else context)
         return self.attend(query, K, V, mask)
@@ -194,8 +214,12 @@ class MultiHeadAttention(nn.Module):
     def keys_values(
         self, context: Float[Tensor, "batch n_key d_context"]
     ) -> tuple[Float[Tensor, "batch n_heads n_key d_k"], Float[Tensor, "batch n_heads n_key d_v"]]:
-        """Every head's keys and values of a context: made once, they can be asked as often as one likes (chapter 9)."""
-        return split_heads(self.W_K(context), self.n_heads), split_heads(self.W_V(context), self.n_heads)
+        """Every head's keys and values of a context: made once, they can be asked as often as one
+        likes (chapter 9).
+        """
+        return split_heads(self.W_K(context), self.n_heads), split_heads(
+            self.W_V(context), self.n_heads
+        )
 
     def attend(
         self,
@@ -210,14 +234,18 @@ class MultiHeadAttention(nn.Module):
 
 
 @at_the_door(check_cut)
-def split_heads(x: Float[Tensor, "batch n width"], n_heads: int) -> Float[Tensor, "batch n_heads n d_head"]:
-    """Cut every vector into n_heads pieces and put the heads before the positions: `(batch, n_heads, n, width / n_heads)`.
+def split_heads(
+    x: Float[Tensor, "batch n width"], n_heads: int
+) -> Float[Tensor, "batch n_heads n d_head"]:
+    """Cut every vector into n_heads pieces and put the heads before the positions: `(batch,
+    n_heads, n, width / n_heads)`.
 
     Raises:
         ValueError: if n_heads does not divide the width.
     """
     batch, n, width = x.shape
-    # view cuts each vector; only transpose may move a position past a head. view alone would mix the positions (chapter 3).
+    # view cuts each vector; only transpose may move a position past a head. view alone would mix
+    # the positions (chapter 3).
     return x.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
 
 

@@ -1,4 +1,5 @@
-"""What encoders and decoders are stacked from: embeddings, feed-forward, residuals, blocks (chapters 5, 6; Vaswani et al. 2017, section 3).
+"""What encoders and decoders are stacked from: embeddings, feed-forward, residuals, blocks
+(chapters 5, 6; Vaswani et al. 2017, section 3).
 
 To see what a model computes on the way, `recording.record` looks on from outside.
 """
@@ -25,10 +26,12 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class TokenEmbedding(nn.Module):
-    """A vector for every token id, times `scale`; the same matrix turns vectors back into scores of tokens (section 3.4).
+    """A vector for every token id, times `scale`; the same matrix turns vectors back into scores of
+    tokens (section 3.4).
 
-    The paper multiplies by √d_model. With entries of variance 1 / d_model at the start, the vectors that enter the model then have
-    variance 1, as the sinusoids nearly do, and so have the scores that leave it.
+    The paper multiplies by √d_model. With entries of variance 1 / d_model at the start, the vectors
+    that enter the model then have variance 1, as the sinusoids nearly do, and so have the scores
+    that leave it.
 
     Raises:
         ValueError: for an id below 0 or not below vocab_size.
@@ -45,19 +48,28 @@ class TokenEmbedding(nn.Module):
         """The tokens' vectors."""
         return F.embedding(tokens, self.weight) * self.scale
 
-    def scores(self, x: Float[Tensor, "*batch d_model"], bias: Float[Tensor, " vocab"] | None = None) -> Float[Tensor, "*batch vocab"]:
-        """How well each token of the vocabulary fits the vector x: its dot product with the token's own vector, plus a bias."""
+    def scores(
+        self, x: Float[Tensor, "*batch d_model"], bias: Float[Tensor, " vocab"] | None = None
+    ) -> Float[Tensor, "*batch vocab"]:
+        """How well each token of the vocabulary fits the vector x: its dot product with the token's
+        own vector, plus a bias.
+        """
         return F.linear(x, self.weight, bias)
 
 
 class FeedForward(nn.Module):
-    """max(0, x W_1 + b_1) W_2 + b_2, at each position by itself (section 3.3). Other activations are in `ACTIVATIONS`.
+    """max(0, x W_1 + b_1) W_2 + b_2, at each position by itself (section 3.3). Other activations
+    are in `ACTIVATIONS`.
 
     Raises:
         ValueError: for an activation of another name.
     """
 
-    @at_the_door(lambda self, d_model, d_ff, activation="relu": check_name("activation", activation, ACTIVATIONS))
+    @at_the_door(
+        lambda self, d_model, d_ff, activation="relu": check_name(
+            "activation", activation, ACTIVATIONS
+        )
+    )
     def __init__(self, d_model: int, d_ff: int, activation: str = "relu"):
         super().__init__()
         self.W_1 = nn.Linear(d_model, d_ff)
@@ -72,17 +84,22 @@ class FeedForward(nn.Module):
 class Residual(nn.Module):
     """A way around a sublayer, and the normalisation that goes with it.
 
-    Post-norm, LayerNorm(x + sublayer(x)), is the paper's. Pre-norm, x + sublayer(LayerNorm(x)), leaves the way around untouched
-    from the first block to the last and trains without warm-up (Xiong et al. 2020). Dropout acts on the sublayer's output (section 5.4).
+    Post-norm, LayerNorm(x + sublayer(x)), is the paper's. Pre-norm, x + sublayer(LayerNorm(x)),
+    leaves the way around untouched from the first block to the last and trains without warm-up
+    (Xiong et al. 2020). Dropout acts on the sublayer's output (section 5.4).
     """
 
-    def __init__(self, d_model: int, dropout: float = 0.0, pre_norm: bool = False, eps: float = 1e-5):
+    def __init__(
+        self, d_model: int, dropout: float = 0.0, pre_norm: bool = False, eps: float = 1e-5
+    ):
         super().__init__()
         self.norm = nn.LayerNorm(d_model, eps)
         self.dropout = nn.Dropout(dropout)
         self.pre_norm = pre_norm
 
-    def forward(self, x: Float[Tensor, "batch n d_model"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "batch n d_model"]:
+    def forward(
+        self, x: Float[Tensor, "batch n d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "batch n d_model"]:
         """x, and what the sublayer adds to it."""
         if self.pre_norm:
             return x + self.dropout(sublayer(self.norm(x)))
@@ -92,11 +109,14 @@ class Residual(nn.Module):
 class EncoderBlock(nn.Module):
     """Self-attention, then feed-forward, each with a residual around it (section 3.1).
 
-    With a causal mask it is also the block of a left-to-right language model, which has no encoder to look at (chapter 10).
+    With a causal mask it is also the block of a left-to-right language model, which has no encoder
+    to look at (chapter 10).
 
     Args:
-        d_model: width of the vectors.  n_heads: number of heads.  d_ff: width of the feed-forward's hidden layer.
-        dropout: share of each sublayer's output dropped in training.  attention_dropout: the same for attention weights.
+        d_model: width of the vectors.  n_heads: number of heads.  d_ff: width of the feed-forward's
+            hidden layer.
+        dropout: share of each sublayer's output dropped in training.  attention_dropout: the same
+            for attention weights.
         activation: the feed-forward's, a name in `ACTIVATIONS`.
         pre_norm: normalise before each sublayer instead of after the sum.
         bias: whether attention's projections add a bias.
@@ -117,19 +137,26 @@ class EncoderBlock(nn.Module):
         eps: float = 1e-5,
     ):
         super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, n_heads, bias=bias, dropout=attention_dropout)
+        self.self_attention = MultiHeadAttention(
+            d_model, n_heads, bias=bias, dropout=attention_dropout
+        )
         self.feed_forward = FeedForward(d_model, d_ff, activation)
         self.around_self_attention = Residual(d_model, dropout, pre_norm, eps)
         self.around_feed_forward = Residual(d_model, dropout, pre_norm, eps)
 
-    def forward(self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "..."] | None = None) -> Float[Tensor, "batch n d_model"]:
-        """One block's work on x; the mask says who may attend to whom, broadcastable to `(batch, n_heads, n, n)`."""
+    def forward(
+        self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "batch n d_model"]:
+        """One block's work on x; the mask says who may attend to whom, broadcastable to `(batch,
+        n_heads, n, n)`.
+        """
         x = self.around_self_attention(x, lambda x: self.self_attention(x, mask=mask))
         return self.around_feed_forward(x, self.feed_forward)
 
 
 class DecoderBlock(nn.Module):
-    """Causal self-attention, cross-attention to the encoder's output, then feed-forward, each with a residual (section 3.1).
+    """Causal self-attention, cross-attention to the encoder's output, then feed-forward, each with
+    a residual (section 3.1).
 
     The arguments are those of `EncoderBlock`.
     """
@@ -148,8 +175,12 @@ class DecoderBlock(nn.Module):
         eps: float = 1e-5,
     ):
         super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, n_heads, bias=bias, dropout=attention_dropout)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads, bias=bias, dropout=attention_dropout)
+        self.self_attention = MultiHeadAttention(
+            d_model, n_heads, bias=bias, dropout=attention_dropout
+        )
+        self.cross_attention = MultiHeadAttention(
+            d_model, n_heads, bias=bias, dropout=attention_dropout
+        )
         self.feed_forward = FeedForward(d_model, d_ff, activation)
         self.around_self_attention = Residual(d_model, dropout, pre_norm, eps)
         self.around_cross_attention = Residual(d_model, dropout, pre_norm, eps)
@@ -181,8 +212,9 @@ class Encoder(nn.Module):
     Args:
         n_layers: how many.
         d_model, n_heads, d_ff: the sizes of each.
-        final_norm: whether a LayerNorm follows the last block; with pre-norm it is needed, for no block normalises what it hands on.
-            None: with pre-norm only. (`nn.Transformer` always has one.)
+        final_norm: whether a LayerNorm follows the last block; with pre-norm it is needed, for no
+            block normalises what it hands on. None: with pre-norm only. (`nn.Transformer` always
+                has one.)
         options: the blocks' other arguments.
 
     Raises:
@@ -190,12 +222,24 @@ class Encoder(nn.Module):
     """
 
     @at_the_door(lambda self, n_layers, *others, **options: check_size("n_layers", n_layers))
-    def __init__(self, n_layers: int, d_model: int, n_heads: int, d_ff: int, final_norm: bool | None = None, **options: Any):
+    def __init__(
+        self,
+        n_layers: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        final_norm: bool | None = None,
+        **options: Any,
+    ):
         super().__init__()
-        self.blocks = nn.ModuleList(EncoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers))
+        self.blocks = nn.ModuleList(
+            EncoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
+        )
         self.norm = last_norm(d_model, final_norm, **options)
 
-    def forward(self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "..."] | None = None) -> Float[Tensor, "batch n d_model"]:
+    def forward(
+        self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "batch n d_model"]:
         """x through all blocks."""
         for block in self.blocks:
             x = block(x, mask)
@@ -206,9 +250,19 @@ class Decoder(nn.Module):
     """N decoder blocks, one on another (section 3.1). The arguments are those of `Encoder`."""
 
     @at_the_door(lambda self, n_layers, *others, **options: check_size("n_layers", n_layers))
-    def __init__(self, n_layers: int, d_model: int, n_heads: int, d_ff: int, final_norm: bool | None = None, **options: Any):
+    def __init__(
+        self,
+        n_layers: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        final_norm: bool | None = None,
+        **options: Any,
+    ):
         super().__init__()
-        self.blocks = nn.ModuleList(DecoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers))
+        self.blocks = nn.ModuleList(
+            DecoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
+        )
         self.norm = last_norm(d_model, final_norm, **options)
 
     def forward(
@@ -224,7 +278,9 @@ class Decoder(nn.Module):
         return self.norm(x)
 
 
-def last_norm(d_model: int, wanted: bool | None, pre_norm: bool = False, eps: float = 1e-5, **others: Any) -> nn.Module:
+def last_norm(
+    d_model: int, wanted: bool | None, pre_norm: bool = False, eps: float = 1e-5, **others: Any
+) -> nn.Module:
     """The LayerNorm behind the last block, or nothing; `wanted` None: with pre-norm only."""
     return nn.LayerNorm(d_model, eps) if (pre_norm if wanted is None else wanted) else nn.Identity()
 
@@ -232,8 +288,8 @@ def last_norm(d_model: int, wanted: bool | None, pre_norm: bool = False, eps: fl
 def initialise(model: nn.Module, std: float | None = None) -> None:
     """Fresh matrices and zero biases in every linear layer of the model.
 
-    Xavier-uniform (Glorot and Bengio 2010), as in most code for the Transformer; or, with `std`, normal with this standard
-    deviation, cut off at two of them, as in BERT and ViT.
+    Xavier-uniform (Glorot and Bengio 2010), as in most code for the Transformer; or, with `std`,
+    normal with this standard deviation, cut off at two of them, as in BERT and ViT.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear):

@@ -1,4 +1,6 @@
-"""Where a token stands: sinusoidal and learned position vectors (chapter 4; Vaswani et al. 2017, section 3.5)."""
+"""Where a token stands: sinusoidal and learned position vectors (chapter 4; Vaswani et al. 2017,
+section 3.5).
+"""
 
 import torch
 from jaxtyping import Float
@@ -11,21 +13,25 @@ BASE = 10_000.0
 
 
 def frequencies(d_model: int, base: float = BASE) -> Float[Tensor, " pairs"]:
-    """ω_i = base^(-2i / d_model) in radians a position, one for each pair of dimensions, in float64.
+    """ω_i = base^(-2i / d_model) in radians a position, one for each pair of dimensions, in
+    float64.
 
     Raises:
         ValueError: for a d_model below 1 or a base that is not positive.
     """
     if d_model < 1 or base <= 0:
-        raise ValueError(f"d_model must be at least 1 and base positive, got d_model = {d_model}, base = {base}")
+        raise ValueError(
+            f"d_model must be at least 1 and base positive, got d_model = {d_model}, base = {base}"
+        )
     return base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
 
 
 def sinusoidal_positions(n: int, d_model: int, base: float = BASE) -> Float[Tensor, "n d_model"]:
     """PE[pos, 2i] = sin(pos · ω_i) and PE[pos, 2i + 1] = cos(pos · ω_i), for pos = 0 … n - 1.
 
-    With an odd d_model the last sine has no cosine beside it. Angles are computed in float64 (a float32 angle of 10,000 radians
-    is already off by a thousandth) and returned in torch's default type.
+    With an odd d_model the last sine has no cosine beside it. Angles are computed in float64 (a
+    float32 angle of 10,000 radians is already off by a thousandth) and returned in torch's default
+    type.
 
     Raises:
         ValueError: for n or d_model below 1.
@@ -40,7 +46,8 @@ def sinusoidal_positions(n: int, d_model: int, base: float = BASE) -> Float[Tens
 
 
 def shift_matrix(k: int, d_model: int, base: float = BASE) -> Float[Tensor, "d_model d_model"]:
-    """The matrix M_k with PE[pos + k] = M_k PE[pos] for *every* pos: each pair (sin, cos) turned by the angle k · ω_i.
+    """The matrix M_k with PE[pos + k] = M_k PE[pos] for *every* pos: each pair (sin, cos) turned by
+    the angle k · ω_i.
 
     Raises:
         ValueError: for an odd d_model, whose last sine cannot be turned without its cosine.
@@ -57,7 +64,8 @@ def shift_matrix(k: int, d_model: int, base: float = BASE) -> Float[Tensor, "d_m
 
 
 class SinusoidalPositions(nn.Module):
-    """Adds the sinusoids to its input. Nothing is learned, and any length up to `max_len` is prepared once.
+    """Adds the sinusoids to its input. Nothing is learned, and any length up to `max_len` is
+    prepared once.
 
     Args:
         d_model: width of the vectors.  max_len: how many positions.  base: of `frequencies`.
@@ -67,7 +75,9 @@ class SinusoidalPositions(nn.Module):
         ValueError: for a sequence longer than max_len, or vectors of another width.
     """
 
-    def __init__(self, d_model: int, max_len: int = 5000, base: float = BASE, sines_first: bool = False):
+    def __init__(
+        self, d_model: int, max_len: int = 5000, base: float = BASE, sines_first: bool = False
+    ):
         super().__init__()
         self.sizes = (max_len, d_model, base)
         self.sines_first = sines_first
@@ -78,7 +88,9 @@ class SinusoidalPositions(nn.Module):
         return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1) if self.sines_first else table
 
     def _apply(self, *args, **options):
-        """What `to` and `to_empty` call. A model made without memory (device "meta") has no sinusoids yet: they are computed."""
+        """What `to` and `to_empty` call. A model made without memory (device "meta") has no
+        sinusoids yet: they are computed.
+        """
         was_empty = self.positions.is_meta
         super()._apply(*args, **options)
         if was_empty and not self.positions.is_meta:
@@ -92,7 +104,8 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """Adds a vector that is learned for each position, as BERT and GPT do. There is none beyond `max_len`.
+    """Adds a vector that is learned for each position, as BERT and GPT do. There is none beyond
+    `max_len`.
 
     Raises:
         ValueError: for a sequence longer than max_len, or vectors of another width.

@@ -1,11 +1,13 @@
-"""Looking on while a model computes: every layer's output and every head's weights, under stable names (chapters 5, 12 and 16).
+"""Looking on while a model computes: every layer's output and every head's weights, under stable
+names (chapters 5, 12 and 16).
 
     with record(model) as seen:
         model(tokens)
     seen["encoder.blocks.0.self_attention.weights"]   (batch, n_heads, n, n)
     seen["encoder.blocks.0"]                          what the first block gives
 
-The names are those of the model's parts, as in `model.named_modules()` and in its state dict; the model's own code knows nothing of it.
+The names are those of the model's parts, as in `model.named_modules()` and in its state dict; the
+model's own code knows nothing of it.
 """
 
 from collections import defaultdict
@@ -22,7 +24,8 @@ from lectures_lib.blocks.attention import DotProductAttention, attention_weights
 
 
 class Recorded(dict[str, Any]):
-    """What each part of a model gave, by its name; "" is the model itself. A part that ran several times has its last result here.
+    """What each part of a model gave, by its name; "" is the model itself. A part that ran several
+    times has its last result here.
 
     Args:
         calls: for each name, all results in the order in which they came.
@@ -39,31 +42,45 @@ class Recorded(dict[str, Any]):
 
     def each(self, name: str) -> list[Any]:
         """All results of a part that ran several times. Raises KeyError where it did not run."""
-        return self.calls[name] if name in self.calls else self[name]  # the second names what there is
+        # the second names what there is
+        return self.calls[name] if name in self.calls else self[name]
 
     def all(self, pattern: str) -> list[Any]:
-        """What all parts gave whose names match, such as "encoder.blocks.*.self_attention.weights", in the order of the model.
+        """What all parts gave whose names match, such as "encoder.blocks.*.self_attention.weights",
+        in the order of the model.
 
-        A star stands for one part of the name: "encoder.blocks.*" means the blocks, and not what is in them.
+        A star stands for one part of the name: "encoder.blocks.*" means the blocks, and not what is
+        in them.
 
         Raises:
             KeyError: where none matches.
         """
-        found = [result for name, result in sorted(self.items(), key=_in_order) if _matches(name, pattern)]
+        found = [
+            result
+            for name, result in sorted(self.items(), key=_in_order)
+            if _matches(name, pattern)
+        ]
         return found if found else [self[pattern]]
 
     def __missing__(self, name: str) -> Any:
         near = get_close_matches(name, self, n=3, cutoff=0.3)
-        what = f"the nearest names are {', '.join(near)}" if near else "nothing has run in it yet" if not self else "no name is near"
+        what = (
+            f"the nearest names are {', '.join(near)}"
+            if near
+            else "nothing has run in it yet"
+            if not self
+            else "no name is near"
+        )
         raise KeyError(f"nothing was recorded under {name!r}: {what}")
 
 
 @contextmanager
 def record(model: nn.Module, only: str | None = None) -> Iterator[Recorded]:
-    """Record what the parts of a model give while the block runs; for each attention also its weights, before dropout.
+    """Record what the parts of a model give while the block runs; for each attention also its
+    weights, before dropout.
 
-    The weights are computed from the same queries and keys once more, by the formula: the model's own path may be a fused kernel
-    that never stores them.
+    The weights are computed from the same queries and keys once more, by the formula: the model's
+    own path may be a fused kernel that never stores them.
 
     Args:
         model: what is looked at. Outside the block it is as it was before.
@@ -84,11 +101,15 @@ def record(model: nn.Module, only: str | None = None) -> Iterator[Recorded]:
             hook.remove()
 
 
-def _note_output(seen: Recorded, name: str, part: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+def _note_output(
+    seen: Recorded, name: str, part: nn.Module, inputs: tuple[Any, ...], output: Any
+) -> None:
     seen.note(name, output)
 
 
-def _note_weights(seen: Recorded, name: str, part: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
+def _note_weights(
+    seen: Recorded, name: str, part: nn.Module, inputs: tuple[Any, ...], output: Tensor
+) -> None:
     Q, K, _, *mask = inputs
     seen.note(name, attention_weights(Q, K, *mask))
 
@@ -100,4 +121,6 @@ def _in_order(item: tuple[str, Any]) -> list[tuple[int, int | str]]:
 
 def _matches(name: str, pattern: str) -> bool:
     parts, wanted = name.split("."), pattern.split(".")
-    return len(parts) == len(wanted) and all(fnmatchcase(p, w) for p, w in zip(parts, wanted, strict=True))
+    return len(parts) == len(wanted) and all(
+        fnmatchcase(p, w) for p, w in zip(parts, wanted, strict=True)
+    )

@@ -1,7 +1,8 @@
-"""Batches of sentences of similar length, so that little of what is computed is padding (chapter 8).
+"""Batches of sentences of similar length, so that little of what is computed is padding (chapter
+8).
 
-A batch has a budget of tokens, padding included, rather than a number of sentences: "about 25,000 source tokens and 25,000
-target tokens" in Vaswani et al. 2017, section 5.1.
+A batch has a budget of tokens, padding included, rather than a number of sentences: "about 25,000
+source tokens and 25,000 target tokens" in Vaswani et al. 2017, section 5.1.
 """
 
 import random
@@ -61,7 +62,9 @@ class PairBatch(NamedTuple):
 
     @property
     def predicted(self) -> Int[Tensor, "batch n_target_minus_1"]:
-        """What it should say at each of them: the words and the end token, the same shifted by one."""
+        """What it should say at each of them: the words and the end token, the same shifted by
+        one.
+        """
         return self.target[:, 1:]
 
     @property
@@ -80,7 +83,9 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int = PAD) -> Padded:
     sequences = [whole_numbers(sequence) for sequence in sequences]
     lengths = [len(sequence) for sequence in sequences]
     if not lengths or min(lengths) == 0:
-        raise ValueError(f"at least one sequence, and no empty one, can make a batch; got lengths {lengths}")
+        raise ValueError(
+            f"at least one sequence, and no empty one, can make a batch; got lengths {lengths}"
+        )
     ids = [[*sequence, *[pad_id] * (max(lengths) - len(sequence))] for sequence in sequences]
     return Padded(torch.tensor(ids), torch.tensor(lengths))
 
@@ -91,15 +96,21 @@ def pad_texts(texts: Sequence[tuple[Sequence[int]]], pad_id: int = PAD) -> TextB
 
 
 def pad_pairs(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], pad_id: int = PAD) -> PairBatch:
-    """A batch of pairs (source, target), given as token numbers; the target with its begin and end tokens."""
+    """A batch of pairs (source, target), given as token numbers; the target with its begin and end
+    tokens.
+    """
     if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise ValueError(f"pairs (source, target) are needed, at least one; got {len(pairs)}, of {sorted({len(p) for p in pairs})} parts")
+        raise ValueError(
+            f"pairs (source, target) are needed, at least one; got {len(pairs)}, of "
+            f"{sorted({len(p) for p in pairs})} parts"
+        )
     sources, targets = zip(*pairs, strict=True)
     return PairBatch(*pad(sources, pad_id), *pad(targets, pad_id))
 
 
 def blocks(ids: Sequence[int], n: int) -> list[list[int]]:
-    """A long text cut into pieces of n tokens to predict: n + 1 each, the last token of one being the first of the next.
+    """A long text cut into pieces of n tokens to predict: n + 1 each, the last token of one being
+    the first of the next.
 
     What is left at the end and fills no piece is dropped.
 
@@ -108,17 +119,25 @@ def blocks(ids: Sequence[int], n: int) -> list[list[int]]:
         ValueError: for n below 1, or a text too short for one piece.
     """
     if isinstance(ids, str) or not isinstance(n, int):
-        raise TypeError(f"a row of token ids and a whole number n are needed, got a {type(ids).__name__} and n = {n!r}")
+        raise TypeError(
+            f"a row of token ids and a whole number n are needed, got a {type(ids).__name__} and n "
+            f"= {n!r}"
+        )
     if n < 1 or len(ids) < n + 1:
-        raise ValueError(f"pieces of n = {n} tokens need n of at least 1 and n + 1 tokens of text, got {len(ids)}")
+        raise ValueError(
+            f"pieces of n = {n} tokens need n of at least 1 and n + 1 tokens of text, got "
+            f"{len(ids)}"
+        )
     return [list(ids[i : i + n + 1]) for i in range(0, len(ids) - n, n)]
 
 
 class Batches:
-    """Cuts examples into batches, anew for every epoch, always the same way for the same seed and epoch.
+    """Cuts examples into batches, anew for every epoch, always the same way for the same seed and
+    epoch.
 
-    Each epoch shuffles the examples, sorts them by length (equally long ones keep their shuffled order), cuts the row into
-    batches as large as allowed, and shuffles the batches. That any epoch can be made again is what lets training resume.
+    Each epoch shuffles the examples, sorts them by length (equally long ones keep their shuffled
+    order), cuts the row into batches as large as allowed, and shuffles the batches. That any epoch
+    can be made again is what lets training resume.
 
     Args:
         examples: each a tuple of token lists: `(text,)` or `(source, target)`.
@@ -127,12 +146,13 @@ class Batches:
         batch_size: the most examples in a batch. Give one of the two, or both.
         seed: decides every order.
         by_length: False: batches of random lengths, to see what sorting is worth.
-        lengths: of the parts of each example, for examples that are not tuples of token lists; None: those of the lists.
+        lengths: of the parts of each example, for examples that are not tuples of token lists;
+            None: those of the lists.
 
     Raises:
         TypeError: for a limit that is no whole number.
-        ValueError: for no examples, no limit, not one entry of `lengths` for each example, or an example that is longer than
-            `max_tokens` by itself.
+        ValueError: for no examples, no limit, not one entry of `lengths` for each example, or an
+            example that is longer than `max_tokens` by itself.
     """
 
     def __init__(
@@ -148,19 +168,31 @@ class Batches:
     ):
         if not examples:
             raise ValueError("no examples: at least one is needed")
-        if (max_tokens is None and batch_size is None) or (batch_size is not None and batch_size < 1):
-            raise ValueError(f"a batch needs a limit of at least 1, got max_tokens = {max_tokens}, batch_size = {batch_size}")
+        if (max_tokens is None and batch_size is None) or (
+            batch_size is not None and batch_size < 1
+        ):
+            raise ValueError(
+                f"a batch needs a limit of at least 1, got max_tokens = {max_tokens}, batch_size = "
+                f"{batch_size}"
+            )
         for name, limit in (("max_tokens", max_tokens), ("batch_size", batch_size)):
             if limit is not None:
                 check_size(name, limit)
         if lengths is not None and len(lengths) != len(examples):
-            raise ValueError(f"every example has its lengths: {len(examples)} examples, {len(lengths)} lengths")
+            raise ValueError(
+                f"every example has its lengths: {len(examples)} examples, {len(lengths)} lengths"
+            )
         self.examples, self.collate, self.seed, self.by_length = examples, collate, seed, by_length
         self.max_tokens, self.batch_size = max_tokens, batch_size
-        self.lengths = [tuple(map(len, example)) for example in examples] if lengths is None else lengths
+        self.lengths = (
+            [tuple(map(len, example)) for example in examples] if lengths is None else lengths
+        )
         longest = max(range(len(examples)), key=lambda i: sum(self.lengths[i]))
         if max_tokens is not None and sum(self.lengths[longest]) > max_tokens:
-            raise ValueError(f"example {longest} has {sum(self.lengths[longest])} tokens, more than max_tokens = {max_tokens}")
+            raise ValueError(
+                f"example {longest} has {sum(self.lengths[longest])} tokens, more than max_tokens "
+                f"= {max_tokens}"
+            )
 
     def epoch(self, number: int) -> Iterator[Any]:
         """The batches of epoch 0, 1, 2, …; each is made when it is asked for."""
@@ -168,7 +200,9 @@ class Batches:
             yield make()
 
     def makers(self, number: int) -> Iterator[Callable[[], Any]]:
-        """For each batch of an epoch a function that makes it: of several processes, each makes only its own."""
+        """For each batch of an epoch a function that makes it: of several processes, each makes
+        only its own.
+        """
         for rows in self.plan(number):
             yield partial(self._make, rows)
 
@@ -193,7 +227,9 @@ class Batches:
             # How long each part would be padded to, were this example in the batch too.
             grown = tuple(map(max, longest, self.lengths[i])) if batches[-1] else self.lengths[i]
             rows = len(batches[-1]) + 1
-            if (self.max_tokens is not None and rows * sum(grown) > self.max_tokens) or rows - 1 == self.batch_size:
+            if (
+                self.max_tokens is not None and rows * sum(grown) > self.max_tokens
+            ) or rows - 1 == self.batch_size:
                 batches.append([])
                 grown = self.lengths[i]
             batches[-1].append(i)

@@ -1,6 +1,8 @@
-"""This book's own sections and questions about it: something to search that every reader knows (chapter 17, and the site's "Ask the book").
+"""This book's own sections and questions about it: something to search that every reader knows
+(chapter 17, and the site's "Ask the book").
 
-`tools/sections.py` makes the sections from the chapters. The questions were written by hand, each with the chapters that answer it.
+`tools/sections.py` makes the sections from the chapters. The questions were written by hand, each
+with the chapters that answer it.
 """
 
 import json
@@ -9,7 +11,9 @@ from typing import NamedTuple
 
 
 class Section(NamedTuple):
-    """A section: the page it is on, its chapter ("2. Self-attention"), title, address on the page, and first sentences."""
+    """A section: the page it is on, its chapter ("2. Self-attention"), title, address on the page,
+    and first sentences.
+    """
 
     page: str
     chapter: str
@@ -46,4 +50,7 @@ def book_questions() -> list[Question]:
 
 
 def _rows(name: str) -> list[dict]:
-    return [json.loads(line) for line in (files("lectures_lib.data") / name).read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (files("lectures_lib.data") / name).read_text(encoding="utf-8").splitlines()
+    ]

@@ -1,7 +1,8 @@
-"""Images with their labels: scikit-learn's handwritten digits, Fashion-MNIST and CIFAR-10 (chapter 11).
+"""Images with their labels: scikit-learn's handwritten digits, Fashion-MNIST and CIFAR-10 (chapter
+11).
 
-An image is a tensor (channels, height, width) of numbers from 0, black, to 1. The digits come with scikit-learn and need no
-download: 1,797 images of 8 × 8 grey pixels.
+An image is a tensor (channels, height, width) of numbers from 0, black, to 1. The digits come with
+scikit-learn and need no download: 1,797 images of 8 × 8 grey pixels.
 """
 
 import random
@@ -17,7 +18,8 @@ N_TRAIN, N_VALIDATION = 1200, 200  # of the digits; the other 397 are the test s
 
 
 def handwritten_digits(split: str = "train") -> list[dict[str, Any]]:
-    """Scikit-learn's digits (Alpaydin and Kaynak 1998), shuffled once and for all: 1,200 for training, 200 and 397 for the others.
+    """Scikit-learn's digits (Alpaydin and Kaynak 1998), shuffled once and for all: 1,200 for
+    training, 200 and 397 for the others.
 
     Returns:
         Dictionaries with the "image" (1, 8, 8) and its "label", 0 to 9.
@@ -31,17 +33,29 @@ def handwritten_digits(split: str = "train") -> list[dict[str, Any]]:
     try:
         from sklearn.datasets import load_digits
     except ModuleNotFoundError:
-        raise ImportError("the digits come with scikit-learn, which is not installed here: pip install scikit-learn") from None
+        raise ImportError(
+            "the digits come with scikit-learn, which is not installed here: pip install "
+            "scikit-learn"
+        ) from None
     digits = load_digits()
     order = list(range(len(digits.target)))
     random.Random(0).shuffle(order)
-    ends = {"train": (0, N_TRAIN), "validation": (N_TRAIN, N_TRAIN + N_VALIDATION), "test": (N_TRAIN + N_VALIDATION, None)}
-    images = torch.tensor(digits.images / 16, dtype=torch.float32)[:, None]  # the file's pixels go from 0 to 16
-    return [{"image": images[i], "label": int(digits.target[i])} for i in order[slice(*ends[split])]]
+    ends = {
+        "train": (0, N_TRAIN),
+        "validation": (N_TRAIN, N_TRAIN + N_VALIDATION),
+        "test": (N_TRAIN + N_VALIDATION, None),
+    }
+    # the file's pixels go from 0 to 16
+    images = torch.tensor(digits.images / 16, dtype=torch.float32)[:, None]
+    return [
+        {"image": images[i], "label": int(digits.target[i])} for i in order[slice(*ends[split])]
+    ]
 
 
 def labelled_image(row: dict[str, Any]) -> dict[str, Any]:
-    """An example from a row of the hub's tables, where an image is one of Pillow's, named "image" or "img"."""
+    """An example from a row of the hub's tables, where an image is one of Pillow's, named "image"
+    or "img".
+    """
     pixels = np.array(row["image"] if "image" in row else row["img"])
     grey = pixels.ndim == 2
     image = torch.from_numpy(pixels[None] if grey else pixels.transpose(2, 0, 1)).float() / 255
@@ -63,18 +77,25 @@ def stack(examples: Sequence[dict[str, Any]]) -> ImageBatch:
     """
     sizes = {tuple(example["image"].shape) for example in examples}
     if len(sizes) != 1:
-        raise ValueError(f"images of one size make a batch, got {len(examples)} of sizes {sorted(sizes)}")
-    return ImageBatch(torch.stack([e["image"] for e in examples]), torch.tensor([e["label"] for e in examples]))
+        raise ValueError(
+            f"images of one size make a batch, got {len(examples)} of sizes {sorted(sizes)}"
+        )
+    return ImageBatch(
+        torch.stack([e["image"] for e in examples]), torch.tensor([e["label"] for e in examples])
+    )
 
 
 class ImageBatches:
-    """Cuts images into batches, shuffled anew for every epoch, always the same way for the same seed and epoch.
+    """Cuts images into batches, shuffled anew for every epoch, always the same way for the same
+    seed and epoch.
 
     Args:
         examples: dictionaries with "image" and "label".
-        batch_size: how many images in a batch; what is left over at an epoch's end makes a smaller one.
+        batch_size: how many images in a batch; what is left over at an epoch's end makes a smaller
+            one.
         seed: decides every order.
-        augment: changes a batch's images before they are trained on, with the generator it is given.
+        augment: changes a batch's images before they are trained on, with the generator it is
+            given.
 
     Raises:
         ValueError: for no examples, images of different sizes, or a batch size below 1.
@@ -90,11 +111,23 @@ class ImageBatches:
     ):
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"a batch has at least one image, got batch_size = {batch_size!r}")
-        self.all, self.batch_size, self.seed, self.augment = stack(examples), batch_size, seed, augment
+        self.all, self.batch_size, self.seed, self.augment = (
+            stack(examples),
+            batch_size,
+            seed,
+            augment,
+        )
 
     def epoch(self, number: int) -> Iterator[ImageBatch]:
         """The batches of epoch 0, 1, 2, …"""
-        generator = torch.Generator().manual_seed(random.Random(f"seed {self.seed}, epoch {number}").getrandbits(32))
-        for rows in torch.randperm(len(self.all.labels), generator=generator).split(self.batch_size):
+        generator = torch.Generator().manual_seed(
+            random.Random(f"seed {self.seed}, epoch {number}").getrandbits(32)
+        )
+        for rows in torch.randperm(len(self.all.labels), generator=generator).split(
+            self.batch_size
+        ):
             images = self.all.images[rows]
-            yield ImageBatch(images if self.augment is None else self.augment(images, generator), self.all.labels[rows])
+            yield ImageBatch(
+                images if self.augment is None else self.augment(images, generator),
+                self.all.labels[rows],
+            )

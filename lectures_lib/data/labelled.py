@@ -1,6 +1,8 @@
-"""Small labelled sets written for this book, one file a task: enough to see a method work with no network, and no benchmark.
+"""Small labelled sets written for this book, one file a task: enough to see a method work with no
+network, and no benchmark.
 
-How they were written, how many there are and what they cannot show: the datasheet, `book/datasheet.md`. Chapters 14 to 17 read them.
+How they were written, how many there are and what they cannot show: the datasheet,
+`book/datasheet.md`. Chapters 14 to 17 read them.
 """
 
 import json
@@ -36,6 +38,13 @@ def examples(task: str, split: str) -> list[dict]:
         raise ValueError(f"no labelled set {task!r}; there is: {', '.join(WRITTEN)}")
     file = files("lectures_lib.data") / "labelled" / f"{task}.jsonl"
     if not file.is_file():
-        raise DataError(f"this copy of lectures_lib has no data/labelled/{task}.jsonl: install the package again")
+        raise DataError(
+            f"this copy of lectures_lib has no data/labelled/{task}.jsonl: install the package "
+            f"again"
+        )
     rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-    return [{key: value for key, value in row.items() if key != "split"} for row in rows if row["split"] == split]
+    return [
+        {key: value for key, value in row.items() if key != "split"}
+        for row in rows
+        if row["split"] == split
+    ]

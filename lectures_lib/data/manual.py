@@ -1,6 +1,8 @@
-"""A text that every reader has: the manual and the docstrings that come with Python (chapters 7, 10 and 13).
+"""A text that every reader has: the manual and the docstrings that come with Python (chapters 7, 10
+and 13).
 
-Their wording differs between versions of Python, so a page asserts thresholds on what it learns from them and prints no counts.
+Their wording differs between versions of Python, so a page asserts thresholds on what it learns
+from them and prints no counts.
 """
 
 import ast
@@ -11,16 +13,29 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-# Not read: tests, what was installed beside the library, the manual's own source, and folders of tables or of another grammar.
-SKIPPED = {"test", "tests", "site-packages", "dist-packages", "pydoc_data", "idlelib", "lib2to3", "encodings", "__pycache__"}
+# Not read: tests, what was installed beside the library, the manual's own source, and folders of
+# tables or of another grammar.
+SKIPPED = {
+    "test",
+    "tests",
+    "site-packages",
+    "dist-packages",
+    "pydoc_data",
+    "idlelib",
+    "lib2to3",
+    "encodings",
+    "__pycache__",
+}
 
 
 def python_manual(split: str = "train", *, docstrings: bool = True) -> list[str]:
-    """Chapters of the language reference, and with `docstrings` each module of the standard library's, as one text each.
+    """Chapters of the language reference, and with `docstrings` each module of the standard
+    library's, as one text each.
 
-    A paragraph that was there before is left out (the manual repeats whole sections under several names), so no split holds
-    text of another. About 0.3 million characters, 1.5 million more with docstrings. A checksum of a text's name decides its
-    split: a tenth is for validation, a tenth for testing.
+    A paragraph that was there before is left out (the manual repeats whole sections under several
+    names), so no split holds text of another. About 0.3 million characters, 1.5 million more with
+    docstrings. A checksum of a text's name decides its split: a tenth is for validation, a tenth
+    for testing.
 
     Args:
         split: "train", "validation" or "test".
@@ -54,14 +69,17 @@ def _without_repetition(docstrings: bool) -> dict[str, str]:
 
 
 def _docstrings() -> dict[str, str]:
-    """The docstrings of every module of the standard library, by its path. The source is read, nothing is imported or run."""
+    """The docstrings of every module of the standard library, by its path. The source is read,
+    nothing is imported or run.
+    """
     root = Path(sysconfig.get_path("stdlib"))
     found = {}
     for path in sorted(root.rglob("*.py")):
         name = path.relative_to(root)
         if SKIPPED.isdisjoint(name.parts):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a few modules hold escapes that newer versions of Python warn of
+                # a few modules hold escapes that newer versions of Python warn of
+                warnings.simplefilter("ignore")
                 tree = ast.parse(path.read_text(encoding="utf-8", errors="replace"))
             docstrings = [text for node in _documented(tree) if (text := ast.get_docstring(node))]
             if docstrings:
@@ -69,7 +87,9 @@ def _docstrings() -> dict[str, str]:
     return found
 
 
-def _documented(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+def _documented(
+    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
+) -> Iterator[ast.AST]:
     """A module and the classes and functions in it, in the order of the source."""
     yield node
     for child in node.body:

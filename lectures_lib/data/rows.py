@@ -1,6 +1,8 @@
-"""What the hub's tables call by many names, under one: rows of labelled data sets turned into examples.
+"""What the hub's tables call by many names, under one: rows of labelled data sets turned into
+examples.
 
-Each function takes one row, as a dictionary, and gives one example, as `lectures_lib.data.load` lists them.
+Each function takes one row, as a dictionary, and gives one example, as `lectures_lib.data.load`
+lists them.
 """
 
 
@@ -25,8 +27,14 @@ def scored_pair(row: dict) -> dict:
 
 
 def choice(row: dict) -> dict:
-    """{"start", "endings", "label"}, from SWAG: the start includes the words with which each of the four endings begins."""
-    return {"start": row["startphrase"], "endings": [row[f"ending{i}"] for i in range(4)], "label": row["label"]}
+    """{"start", "endings", "label"}, from SWAG: the start includes the words with which each of the
+    four endings begins.
+    """
+    return {
+        "start": row["startphrase"],
+        "endings": [row[f"ending{i}"] for i in range(4)],
+        "label": row["label"],
+    }
 
 
 def tagged_words(row: dict) -> dict:
@@ -35,18 +43,24 @@ def tagged_words(row: dict) -> dict:
 
 
 def question(row: dict) -> dict:
-    """{"question", "context", "answers"}, from SQuAD: each answer with its text and the character where it starts; [] is "no answer"."""
+    """{"question", "context", "answers"}, from SQuAD: each answer with its text and the character
+    where it starts; [] is "no answer".
+    """
     found = row["answers"]
-    answers = [{"text": text, "start": start} for text, start in zip(found["text"], found["answer_start"], strict=True)]
+    answers = [
+        {"text": text, "start": start}
+        for text, start in zip(found["text"], found["answer_start"], strict=True)
+    ]
     return {"question": row["question"], "context": row["context"], "answers": answers}
 
 
 def dependency_tree(row: dict) -> dict:
     """{"words", "upos", "heads", "relations"}, from Universal Dependencies.
 
-    Only words stay. The table also has a line for a span of them that is written as one ("don't", before "do" and "n't"; its part
-    of speech is "_") and a line for a word that was left out (its head is "_"). Neither is counted when heads are numbered, so
-    what stays is numbered 1, 2, 3 … without gaps.
+    Only words stay. The table also has a line for a span of them that is written as one ("don't",
+    before "do" and "n't"; its part of speech is "_") and a line for a word that was left out (its
+    head is "_"). Neither is counted when heads are numbered, so what stays is numbered 1, 2, 3 …
+    without gaps.
     """
     upos, heads = row["upos"], row["head"]
     kept = [i for i in range(len(upos)) if upos[i] != "_" and str(heads[i]).isdigit()]

@@ -1,4 +1,6 @@
-"""Words to numbers and back: the simplest vocabulary there is (chapter 1; chapter 7 shows what is wrong with it)."""
+"""Words to numbers and back: the simplest vocabulary there is (chapter 1; chapter 7 shows what is
+wrong with it).
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -27,11 +29,16 @@ class WordVocabulary:
         self.ids = {word: i for i, word in enumerate(self.words)}
         if len(self.ids) < len(self.words):
             twice = [word for word, n in Counter(self.words).items() if n > 1]
-            raise ValueError(f"words must differ from each other and from {', '.join(SPECIAL)}; more than once: {', '.join(twice)}")
+            raise ValueError(
+                f"words must differ from each other and from {', '.join(SPECIAL)}; more than once: "
+                f"{', '.join(twice)}"
+            )
 
     @classmethod
     def build(cls, sentences: Iterable[Sequence[str]], min_count: int = 1) -> "WordVocabulary":
-        """The words that occur at least `min_count` times, the most frequent first, equally frequent ones by alphabet."""
+        """The words that occur at least `min_count` times, the most frequent first, equally
+        frequent ones by alphabet.
+        """
         sentences = list(sentences) if not isinstance(sentences, str) else sentences
         for sentence in [sentences, *sentences]:
             _check_words("a sentence", sentence)
@@ -73,4 +80,7 @@ class WordVocabulary:
 def _check_words(what: str, given: Any) -> None:
     """Refuse text that was not cut into words: its characters would be taken for them."""
     if isinstance(given, str):
-        raise TypeError(f"{what} must be a list of words, got the text {given!r:.60}: cut it, for example by .split()")
+        raise TypeError(
+            f"{what} must be a list of words, got the text {given!r:.60}: cut it, for example by "
+            f".split()"
+        )

@@ -1,7 +1,8 @@
-"""Decoding with a cache: only the newest position is computed, what the others need not make again is kept (chapter 9).
+"""Decoding with a cache: only the newest position is computed, what the others need not make again
+is kept (chapter 9).
 
-The models themselves know nothing of it. A step walks through the model's own layers, and each self-attention asks all keys and values
-so far where `forward` would make them anew.
+The models themselves know nothing of it. A step walks through the model's own layers, and each
+self-attention asks all keys and values so far where `forward` would make them anew.
 """
 
 from dataclasses import dataclass
@@ -23,9 +24,11 @@ KeysValues = tuple[Tensor, Tensor]  # (batch, n_heads, n, d_k) and (batch, n_hea
 
 
 class KeyValueCache:
-    """The keys and values of all positions that one self-attention has seen: a new position need not make them again.
+    """The keys and values of all positions that one self-attention has seen: a new position need
+    not make them again.
 
-    Room is reserved ahead and doubled when it is full: n steps that each copied all they have would copy n² / 2 positions.
+    Room is reserved ahead and doubled when it is full: n steps that each copied all they have would
+    copy n² / 2 positions.
     """
 
     def __init__(self, room: KeysValues | None = None, n: int = 0):
@@ -62,16 +65,23 @@ def attend_with_cache(
     cache: KeyValueCache,
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch new d_model"]:
-    """The newest positions x attend to all so far, themselves included. No mask need hide the future: what is kept lies in the past."""
+    """The newest positions x attend to all so far, themselves included. No mask need hide the
+    future: what is kept lies in the past.
+    """
     K, V = cache.extend(*attention.keys_values(x))
     return attention.attend(x, K, V, mask)
 
 
 def encoder_block_with_cache(
-    block: EncoderBlock, x: Float[Tensor, "batch new d_model"], cache: KeyValueCache, mask: Bool[Tensor, "..."] | None = None
+    block: EncoderBlock,
+    x: Float[Tensor, "batch new d_model"],
+    cache: KeyValueCache,
+    mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch new d_model"]:
     """`EncoderBlock.forward` for the newest positions only."""
-    x = block.around_self_attention(x, lambda x: attend_with_cache(block.self_attention, x, cache, mask))
+    x = block.around_self_attention(
+        x, lambda x: attend_with_cache(block.self_attention, x, cache, mask)
+    )
     return block.around_feed_forward(x, block.feed_forward)
 
 
@@ -82,9 +92,13 @@ def decoder_block_with_cache(
     memory: KeysValues,
     memory_mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch new d_model"]:
-    """`DecoderBlock.forward` for the newest positions only; the keys and values of the memory were made once, before the first step."""
+    """`DecoderBlock.forward` for the newest positions only; the keys and values of the memory were
+    made once, before the first step.
+    """
     x = block.around_self_attention(x, lambda x: attend_with_cache(block.self_attention, x, cache))
-    x = block.around_cross_attention(x, lambda x: block.cross_attention.attend(x, *memory, memory_mask))
+    x = block.around_cross_attention(
+        x, lambda x: block.cross_attention.attend(x, *memory, memory_mask)
+    )
     return block.around_feed_forward(x, block.feed_forward)
 
 
@@ -108,7 +122,9 @@ class TransformerState:
         """The state of these rows of the batch, in this order; a row may come more than once."""
         memory = [select_rows(kept, rows) for kept in self.memory]
         mask = None if self.memory_mask is None else self.memory_mask[rows]
-        return TransformerState(memory, mask, [cache.select(rows) for cache in self.caches], self.n_decoded)
+        return TransformerState(
+            memory, mask, [cache.select(rows) for cache in self.caches], self.n_decoded
+        )
 
 
 class TransformerWithCache(nn.Module):
@@ -118,7 +134,11 @@ class TransformerWithCache(nn.Module):
         super().__init__()
         self.model = model
 
-    def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
+    def start(
+        self,
+        source: Int[Tensor, "batch n_source"],
+        source_lengths: Int[Tensor, " batch"] | None = None,
+    ) -> Step:
         """Read the source, and make its keys and values for every block."""
         memory = self.model.encode(source, source_lengths)
         blocks = self.model.decoder.blocks
@@ -127,7 +147,9 @@ class TransformerWithCache(nn.Module):
         mask = padding_mask(source_lengths, source.shape[1]) if padded else None
         return Step(None, TransformerState(keys_values, mask, [KeyValueCache() for _ in blocks]))
 
-    def step(self, tokens: Int[Tensor, " batch"], state: TransformerState, return_weights: bool = False) -> Step:
+    def step(
+        self, tokens: Int[Tensor, " batch"], state: TransformerState, return_weights: bool = False
+    ) -> Step:
         """Decode one more token of each sentence.
 
         With `return_weights`, the step's attention is that of every layer and head to the source,
@@ -139,12 +161,22 @@ class TransformerWithCache(nn.Module):
         if return_weights:
             with record(self.model.decoder, "blocks.*.cross_attention.weights") as seen:
                 logits, state, _ = self.step(tokens, state)
-            return Step(logits, state, torch.stack(seen.all("blocks.*.cross_attention.weights"), dim=1)[:, :, :, 0])
+            return Step(
+                logits,
+                state,
+                torch.stack(seen.all("blocks.*.cross_attention.weights"), dim=1)[:, :, :, 0],
+            )
         model = self.model
         if state.n_decoded == model.config.max_len:
-            raise ValueError(f"{state.n_decoded} tokens are decoded, and the model has positions for no more")
-        x = model.dropout(model.embedding(tokens[:, None]) + model.positions.positions[state.n_decoded])
-        for block, cache, memory in zip(model.decoder.blocks, state.caches, state.memory, strict=True):
+            raise ValueError(
+                f"{state.n_decoded} tokens are decoded, and the model has positions for no more"
+            )
+        x = model.dropout(
+            model.embedding(tokens[:, None]) + model.positions.positions[state.n_decoded]
+        )
+        for block, cache, memory in zip(
+            model.decoder.blocks, state.caches, state.memory, strict=True
+        ):
             x = decoder_block_with_cache(block, x, cache, memory, state.memory_mask)
         state.n_decoded += 1
         return Step(model.logits(model.decoder.norm(x[:, 0])), state)
@@ -169,7 +201,9 @@ class LanguageModelState:
     def select(self, rows: Int[Tensor, " kept"]) -> "LanguageModelState":
         """The state of these texts, in this order; one may come more than once."""
         mask = None if self.mask is None else self.mask[rows]
-        return LanguageModelState([cache.select(rows) for cache in self.caches], self.lengths[rows], mask, self.longest)
+        return LanguageModelState(
+            [cache.select(rows) for cache in self.caches], self.lengths[rows], mask, self.longest
+        )
 
 
 class LanguageModelWithCache(nn.Module):
@@ -180,10 +214,18 @@ class LanguageModelWithCache(nn.Module):
         self.model = model
 
     @at_the_door(lambda self, prompt, prompt_lengths=None: check_lengths(prompt_lengths, prompt))
-    def start(self, prompt: Int[Tensor, "batch n"], prompt_lengths: Int[Tensor, " batch"] | None = None) -> Step:
-        """Read the prompts, padded on the right, and score what follows the last real token of each."""
+    def start(
+        self, prompt: Int[Tensor, "batch n"], prompt_lengths: Int[Tensor, " batch"] | None = None
+    ) -> Step:
+        """Read the prompts, padded on the right, and score what follows the last real token of
+        each.
+        """
         model, (batch, n) = self.model, prompt.shape
-        lengths = torch.full((batch,), n, device=prompt.device) if prompt_lengths is None else prompt_lengths
+        lengths = (
+            torch.full((batch,), n, device=prompt.device)
+            if prompt_lengths is None
+            else prompt_lengths
+        )
         padded = int(lengths.min()) < n
         caches = [KeyValueCache() for _ in model.stack.blocks]
         x = model.dropout(model.positions(model.embedding(prompt)))
@@ -191,13 +233,18 @@ class LanguageModelWithCache(nn.Module):
             x = encoder_block_with_cache(block, x, cache, causal_mask(n, prompt.device))
         last = model.stack.norm(x[torch.arange(batch, device=x.device), lengths - 1])
         mask = padding_mask(lengths, n) if padded else None
-        return Step(model.embedding.scores(last), LanguageModelState(caches, lengths, mask, int(lengths.max())))
+        return Step(
+            model.embedding.scores(last),
+            LanguageModelState(caches, lengths, mask, int(lengths.max())),
+        )
 
-    def step(self, tokens: Int[Tensor, " batch"], state: LanguageModelState, return_weights: bool = False) -> Step:
+    def step(
+        self, tokens: Int[Tensor, " batch"], state: LanguageModelState, return_weights: bool = False
+    ) -> Step:
         """Read one more token of each text.
 
-        With `return_weights`, the step's attention is that of every layer and head to all tokens so far,
-        `(batch, n_layers, n_heads, n)`.
+        With `return_weights`, the step's attention is that of every layer and head to all tokens so
+        far, `(batch, n_layers, n_heads, n)`.
 
         Raises:
             ValueError: where a text grows longer than the model has positions.
@@ -205,16 +252,25 @@ class LanguageModelWithCache(nn.Module):
         if return_weights:
             with record(self.model.stack, "blocks.*.self_attention.weights") as seen:
                 logits, state, _ = self.step(tokens, state)
-            return Step(logits, state, torch.stack(seen.all("blocks.*.self_attention.weights"), dim=1)[:, :, :, 0])
+            return Step(
+                logits,
+                state,
+                torch.stack(seen.all("blocks.*.self_attention.weights"), dim=1)[:, :, :, 0],
+            )
         model, max_len = self.model, self.model.config.max_len
         if state.longest >= max_len:
             state.longest = int(state.lengths.max())  # the longest of before may have ended since
         if state.longest >= max_len:
-            raise ValueError(f"a text has {max_len} tokens already, and the model has positions for no more")
+            raise ValueError(
+                f"a text has {max_len} tokens already, and the model has positions for no more"
+            )
         if state.mask is not None:
-            state.mask = F.pad(state.mask, (0, 1), value=True)  # the new token may be looked at, by all to come
+            # the new token may be looked at, by all to come
+            state.mask = F.pad(state.mask, (0, 1), value=True)
         # Each text goes on at its own position, wherever its padding made it end.
-        x = model.dropout(model.embedding(tokens[:, None]) + model.positions.positions[state.lengths][:, None])
+        x = model.dropout(
+            model.embedding(tokens[:, None]) + model.positions.positions[state.lengths][:, None]
+        )
         for block, cache in zip(model.stack.blocks, state.caches, strict=True):
             x = encoder_block_with_cache(block, x, cache, state.mask)
         state.lengths, state.longest = state.lengths + 1, state.longest + 1
@@ -222,26 +278,42 @@ class LanguageModelWithCache(nn.Module):
 
 
 class WithoutCache(nn.Module):
-    """A Transformer, decoded without a cache: every step runs the decoder over all tokens so far (chapter 9 counts the cost)."""
+    """A Transformer, decoded without a cache: every step runs the decoder over all tokens so far
+    (chapter 9 counts the cost).
+    """
 
     def __init__(self, model: Transformer):
         super().__init__()
         self.model = model
 
-    def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
+    def start(
+        self,
+        source: Int[Tensor, "batch n_source"],
+        source_lengths: Int[Tensor, " batch"] | None = None,
+    ) -> Step:
         """Read the source (`protocol.StepModel`)."""
-        return Step(None, Prefix(self.model.encode(source, source_lengths), source_lengths, source[:, :0]))
+        return Step(
+            None, Prefix(self.model.encode(source, source_lengths), source_lengths, source[:, :0])
+        )
 
-    def step(self, tokens: Int[Tensor, " batch"], state: "Prefix", return_weights: bool = False) -> Step:
-        """Decode all tokens so far and one more. It shows no attention: `TransformerWithCache.step` does."""
+    def step(
+        self, tokens: Int[Tensor, " batch"], state: "Prefix", return_weights: bool = False
+    ) -> Step:
+        """Decode all tokens so far and one more. It shows no attention: `TransformerWithCache.step`
+        does.
+        """
         tokens = torch.cat([state.tokens, tokens[:, None]], dim=1)
         hidden = self.model.decode(tokens, state.memory, state.source_lengths)
-        return Step(self.model.logits(hidden[:, -1]), Prefix(state.memory, state.source_lengths, tokens))
+        return Step(
+            self.model.logits(hidden[:, -1]), Prefix(state.memory, state.source_lengths, tokens)
+        )
 
 
 @dataclass
 class Prefix:
-    """What decoding without a cache keeps between two steps: the encoder's output and the target tokens so far."""
+    """What decoding without a cache keeps between two steps: the encoder's output and the target
+    tokens so far.
+    """
 
     memory: Float[Tensor, "batch n_source d_model"]
     source_lengths: Int[Tensor, " batch"] | None

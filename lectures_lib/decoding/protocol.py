@@ -1,7 +1,9 @@
-"""Decoding one token at a time: what a model must offer for it, and what it keeps from step to step (chapter 9).
+"""Decoding one token at a time: what a model must offer for it, and what it keeps from step to step
+(chapter 9).
 
-A model is asked for two methods, `start` and `step` (`StepModel`). What it remembers in between is its own business
-(`StepState`): keys and values in a Transformer (the KV cache), hidden vectors in an RNN. `decoding` knows no more of a model than this.
+A model is asked for two methods, `start` and `step` (`StepModel`). What it remembers in between is
+its own business (`StepState`): keys and values in a Transformer (the KV cache), hidden vectors in
+an RNN. `decoding` knows no more of a model than this.
 """
 
 from collections.abc import Sequence
@@ -18,15 +20,18 @@ class StepState(Protocol):
     """What a model remembers of each sentence of a batch between two steps."""
 
     def select(self, rows: Int[Tensor, " kept"]) -> "StepState":
-        """A new state of these rows of the batch, in this order; a row may come more than once. Beam search needs it."""
+        """A new state of these rows of the batch, in this order; a row may come more than once.
+        Beam search needs it.
+        """
         ...
 
 
 class Step(NamedTuple):
-    """What a model says after a step: the scores of the next token, the state to go on from, and where it looked.
+    """What a model says after a step: the scores of the next token, the state to go on from, and
+    where it looked.
 
-    `start` gives no scores (None) where decoding begins with a token of its own, as a translator's does.
-    `attention` is None unless asked for, and for a model without it.
+    `start` gives no scores (None) where decoding begins with a token of its own, as a translator's
+    does. `attention` is None unless asked for, and for a model without it.
     """
 
     logits: Float[Tensor, "batch vocab"] | None
@@ -36,19 +41,28 @@ class Step(NamedTuple):
 
 @runtime_checkable
 class StepModel(Protocol):
-    """What decodes step by step: a model with its cache (`stepwise`), or a table of probabilities in a test."""
+    """What decodes step by step: a model with its cache (`stepwise`), or a table of probabilities
+    in a test.
+    """
 
-    def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
+    def start(
+        self,
+        source: Int[Tensor, "batch n_source"],
+        source_lengths: Int[Tensor, " batch"] | None = None,
+    ) -> Step:
         """Read the source (a language model: the prompt), padded on the right."""
         ...
 
     def step(self, tokens: Int[Tensor, " batch"], state: Any, return_weights: bool = False) -> Step:
-        """Read one more token of each sentence. It may change the state it is given, which must not be used again."""
+        """Read one more token of each sentence. It may change the state it is given, which must not
+        be used again.
+        """
         ...
 
 
 class Running:
-    """The rows of a batch that are still decoded. A row that has ended is read no further: it cannot outgrow the model's positions.
+    """The rows of a batch that are still decoded. A row that has ended is read no further: it
+    cannot outgrow the model's positions.
 
     Args:
         model: what decodes.
@@ -66,8 +80,11 @@ class Running:
         goes_on: Bool[Tensor, " rows"],
         parents: Int[Tensor, " rows"] | None = None,
         return_weights: bool = False,
-    ) -> tuple[Float[Tensor, "rows vocab"], Float[Tensor, "rows *layers_and_heads n_source"] | None]:
-        """Read one more token of each row that goes on; for the others all scores, and all attention, are 0.
+    ) -> tuple[
+        Float[Tensor, "rows vocab"], Float[Tensor, "rows *layers_and_heads n_source"] | None
+    ]:
+        """Read one more token of each row that goes on; for the others all scores, and all
+        attention, are 0.
 
         Args:
             tokens: one for each row.  goes_on: which rows go on; a row that has ended stays so.
@@ -86,7 +103,9 @@ class Running:
     def _of_all(self, found: Tensor) -> Tensor:
         if len(found) == self.n_rows:
             return found
-        return found.new_zeros(self.n_rows, *found.shape[1:]).index_copy(0, self.rows.to(found.device), found)
+        return found.new_zeros(self.n_rows, *found.shape[1:]).index_copy(
+            0, self.rows.to(found.device), found
+        )
 
 
 def begin_decoding(
@@ -103,11 +122,16 @@ def begin_decoding(
 
     Raises:
         TypeError: for an end, a begin or a max_len that is no whole number.
-        ValueError: for a max_len below 1, a model that needs a begin token and got none, or a token that is not in the vocabulary.
+        ValueError: for a max_len below 1, a model that needs a begin token and got none, or a token
+            that is not in the vocabulary.
     """
     numbers = {"end": end, "max_len": max_len} | ({} if begin is None else {"begin": begin})
     numbers |= {f"never[{i}]": token for i, token in enumerate(never)}
-    if wrong := [f"{name} = {number!r}" for name, number in numbers.items() if not isinstance(number, Integral)]:
+    if wrong := [
+        f"{name} = {number!r}"
+        for name, number in numbers.items()
+        if not isinstance(number, Integral)
+    ]:
         raise TypeError(f"tokens and lengths are whole numbers, got {', '.join(wrong)}")
     if max_len < 1:
         raise ValueError(f"at least one token must be decoded, got max_len = {max_len}")
@@ -120,5 +144,8 @@ def begin_decoding(
     vocab_size = first.logits.shape[-1]
     for name, token in (("end", end), *(("never", token) for token in never)):
         if not 0 <= token < vocab_size:
-            raise ValueError(f"{name} = {token} is not in the vocabulary of {vocab_size} tokens, 0 … {vocab_size - 1}")
+            raise ValueError(
+                f"{name} = {token} is not in the vocabulary of {vocab_size} tokens, 0 … "
+                f"{vocab_size - 1}"
+            )
     return first

@@ -15,12 +15,24 @@ class RecurrentSteps(nn.Module):
         super().__init__()
         self.model = model
 
-    def start(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Step:
+    def start(
+        self,
+        source: Int[Tensor, "batch n_source"],
+        source_lengths: Int[Tensor, " batch"] | None = None,
+    ) -> Step:
         """Read the source."""
         return Step(None, self.model.decoder.start(self.model.encode(source, source_lengths)))
 
-    @at_the_door(lambda self, tokens, state, return_weights=False: check_tokens(tokens[:, None], self.model.config.target_vocab_size))
-    def step(self, tokens: Int[Tensor, " batch"], state: Seq2SeqState, return_weights: bool = False) -> Step:
-        """Decode one more token of each sentence. With `return_weights`, the step's attention is `(batch, n_source)`."""
+    @at_the_door(
+        lambda self, tokens, state, return_weights=False: check_tokens(
+            tokens[:, None], self.model.config.target_vocab_size
+        )
+    )
+    def step(
+        self, tokens: Int[Tensor, " batch"], state: Seq2SeqState, return_weights: bool = False
+    ) -> Step:
+        """Decode one more token of each sentence. With `return_weights`, the step's attention is
+        `(batch, n_source)`.
+        """
         logits, state, attention = self.model.decoder.step(tokens, state)
         return Step(logits, state, attention if return_weights else None)

@@ -1,6 +1,7 @@
 """Choosing the next token again and again: the likeliest one, or one drawn at random (chapter 9).
 
-A `Transformer`, a `LanguageModel` and a `Seq2Seq` can be decoded, and whatever has the two methods of `protocol.StepModel`.
+A `Transformer`, a `LanguageModel` and a `Seq2Seq` can be decoded, and whatever has the two methods
+of `protocol.StepModel`.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +17,9 @@ from lectures_lib.modes import evaluating
 
 
 class Look(NamedTuple):
-    """What could be seen at one step: the likeliest next tokens, best first, and where the model looked."""
+    """What could be seen at one step: the likeliest next tokens, best first, and where the model
+    looked.
+    """
 
     candidates: Int[Tensor, "batch k"]
     probabilities: Float[Tensor, "batch k"]
@@ -24,7 +27,9 @@ class Look(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """A batch of decoded sentences. The begin token (or the prompt) is not among the tokens; behind a sentence's end stands `end` only."""
+    """A batch of decoded sentences. The begin token (or the prompt) is not among the tokens; behind
+    a sentence's end stands `end` only.
+    """
 
     tokens: Int[Tensor, "batch n"]
     lengths: Int[Tensor, " batch"]  # tokens before the end token
@@ -33,7 +38,10 @@ class Decoded(NamedTuple):
 
     def sentences(self) -> list[list[int]]:
         """The token ids of each sentence, without its end token."""
-        return [row[:length] for row, length in zip(self.tokens.tolist(), self.lengths.tolist(), strict=True)]
+        return [
+            row[:length]
+            for row, length in zip(self.tokens.tolist(), self.lengths.tolist(), strict=True)
+        ]
 
 
 def greedy(
@@ -47,20 +55,25 @@ def greedy(
     never: Sequence[int] = (),
     look: int = 0,
 ) -> Decoded:
-    """The likeliest token at every step. Fast, and short-sighted: the likeliest sentence may begin with another one.
+    """The likeliest token at every step. Fast, and short-sighted: the likeliest sentence may begin
+    with another one.
 
     Args:
         model: the model that decodes; its dropout is switched off meanwhile.
-        source: what `model.start` reads: sentences to translate, or prompts to continue, padded on the right.
+        source: what `model.start` reads: sentences to translate, or prompts to continue, padded on
+            the right.
         source_lengths: how many tokens of each are real; None: all.
         end: the token that ends a sentence.
         max_len: the most tokens to decode; a sentence without an end by then is cut off.
-        begin: the first token that the decoder reads. A translator needs one; a language model has its prompt.
+        begin: the first token that the decoder reads. A translator needs one; a language model has
+            its prompt.
         never: tokens never to choose, such as padding.
-        look: note the `look` likeliest tokens of each step, and the attention, in `Decoded.looks`; 0: none.
+        look: note the `look` likeliest tokens of each step, and the attention, in `Decoded.looks`;
+            0: none.
 
     Raises:
-        ValueError: for a max_len below 1, a missing `begin`, a token that is not in the vocabulary, and what `model.start` refuses.
+        ValueError: for a max_len below 1, a missing `begin`, a token that is not in the vocabulary,
+            and what `model.start` refuses.
     """
     return decode_with(
         lambda log_probs: log_probs.argmax(dim=-1),
@@ -90,33 +103,51 @@ def sample(
     top_p: float | None = None,
     generator: torch.Generator | None = None,
 ) -> Decoded:
-    """A token drawn from the model's distribution at every step, after three changes to it, in this order.
+    """A token drawn from the model's distribution at every step, after three changes to it, in this
+    order.
 
     Args:
-        temperature: the logits are divided by it: below 1 the likely get likelier, above 1 all get more alike.
+        temperature: the logits are divided by it: below 1 the likely get likelier, above 1 all get
+            more alike.
         top_k: only the k likeliest tokens are kept (Fan et al. 2018).
-        top_p: only the likeliest tokens that together reach probability p are kept (nucleus sampling, Holtzman et al. 2020).
+        top_p: only the likeliest tokens that together reach probability p are kept (nucleus
+            sampling, Holtzman et al. 2020).
         generator: where the randomness comes from; None: torch's own.
-        model, source, source_lengths, end, max_len, begin, never, look: as in `greedy`. The scores and looks are the model's own,
-            before the changes.
+        model, source, source_lengths, end, max_len, begin, never, look: as in `greedy`. The scores
+            and looks are the model's own, before the changes.
 
     Raises:
         ValueError: for a temperature, top_k or top_p out of range, and as `greedy` does.
     """
     if not temperature > 0:
-        raise ValueError(f"the temperature must be above 0, got {temperature}; at 0 it would be greedy decoding: use greedy")
+        raise ValueError(
+            f"the temperature must be above 0, got {temperature}; at 0 it would be greedy "
+            f"decoding: use greedy"
+        )
 
     def draw(log_probs: Tensor) -> Tensor:
-        logits = log_probs / temperature  # log probabilities are logits too: softmax only asks for differences
+        # log probabilities are logits too: softmax only asks for differences
+        logits = log_probs / temperature
         logits = logits if top_k is None else keep_top_k(logits, top_k)
         logits = logits if top_p is None else keep_top_p(logits, top_p)
         return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]
 
-    return decode_with(draw, model, source, source_lengths, end=end, max_len=max_len, begin=begin, never=never, look=look)
+    return decode_with(
+        draw,
+        model,
+        source,
+        source_lengths,
+        end=end,
+        max_len=max_len,
+        begin=begin,
+        never=never,
+        look=look,
+    )
 
 
 def keep_top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "batch vocab"]:
-    """The k largest logits of each row; all others become -∞. Where several equal the k-th, they all stay.
+    """The k largest logits of each row; all others become -∞. Where several equal the k-th, they
+    all stay.
 
     Raises:
         ValueError: for a k below 1.
@@ -128,7 +159,8 @@ def keep_top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "b
 
 
 def keep_top_p(logits: Float[Tensor, "batch vocab"], p: float) -> Float[Tensor, "batch vocab"]:
-    """The fewest largest logits of each row whose probabilities sum to p or more; all others become -∞.
+    """The fewest largest logits of each row whose probabilities sum to p or more; all others become
+    -∞.
 
     Raises:
         ValueError: for a p outside (0, 1].
@@ -137,7 +169,8 @@ def keep_top_p(logits: Float[Tensor, "batch vocab"], p: float) -> Float[Tensor, 
         raise ValueError(f"top_p must lie above 0 and not above 1, got {p}")
     largest_first, order = logits.sort(dim=-1, descending=True)
     probabilities = largest_first.softmax(dim=-1)
-    before = probabilities.cumsum(dim=-1) - probabilities  # what the likelier tokens reach without this one
+    # what the likelier tokens reach without this one
+    before = probabilities.cumsum(dim=-1) - probabilities
     kept = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order, before < p)
     return logits.masked_fill(~kept, -torch.inf)
 
@@ -155,15 +188,20 @@ def decode_with(
     never: Sequence[int] = (),
     look: int = 0,
 ) -> Decoded:
-    """The loop that greedy decoding and sampling share; `choose` takes the next tokens' log probabilities to one token a sentence.
+    """The loop that greedy decoding and sampling share; `choose` takes the next tokens' log
+    probabilities to one token a sentence.
 
     Log probabilities are made and added up in float32 at least, whatever the model computes in.
     """
     if not isinstance(look, int) or look < 0:
-        raise ValueError(f"look says how many of the likeliest tokens are noted, 0 or more; got {look!r}")
+        raise ValueError(
+            f"look says how many of the likeliest tokens are noted, 0 or more; got {look!r}"
+        )
     model = stepwise(model)
     with evaluating(model):
-        logits, state, attention = begin_decoding(model, source, source_lengths, begin, end, max_len, never, look > 0)
+        logits, state, attention = begin_decoding(
+            model, source, source_lengths, begin, end, max_len, never, look > 0
+        )
         finished = torch.zeros(len(logits), dtype=torch.bool, device=logits.device)
         running, scores = Running(model, state, len(logits)), 0.0
         tokens, looks = [], []
@@ -172,7 +210,8 @@ def decode_with(
             if look:
                 likeliest = log_probs.topk(min(look, log_probs.shape[-1]))
                 looks.append(Look(likeliest.indices, likeliest.values.exp(), attention))
-            # What a finished sentence says is dropped: end token after end token, at no cost to its score.
+            # What a finished sentence says is dropped: end token after end token, at no cost to its
+            # score.
             chosen = choose(without(log_probs, never)).masked_fill(finished, end)
             scores = scores + log_probs.gather(1, chosen[:, None])[:, 0].masked_fill(finished, 0.0)
             tokens.append(chosen)
@@ -184,11 +223,15 @@ def decode_with(
 
 
 def log_probabilities(logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*batch vocab"]:
-    """log softmax, in float32 at least: sums of bfloat16 numbers are off by whole nats after some ten tokens."""
+    """log softmax, in float32 at least: sums of bfloat16 numbers are off by whole nats after some
+    ten tokens.
+    """
     return logits.log_softmax(dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
 
 
-def without(log_probs: Float[Tensor, "batch vocab"], never: Sequence[int]) -> Float[Tensor, "batch vocab"]:
+def without(
+    log_probs: Float[Tensor, "batch vocab"], never: Sequence[int]
+) -> Float[Tensor, "batch vocab"]:
     """The log probabilities, with -∞ for the tokens that must not be chosen."""
     if not never:
         return log_probs

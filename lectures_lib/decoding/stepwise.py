@@ -6,7 +6,8 @@ from lectures_lib.decoding.cache import LanguageModelWithCache, TransformerWithC
 from lectures_lib.decoding.protocol import StepModel
 from lectures_lib.decoding.recurrent import RecurrentSteps
 
-# A model is known by what it is made of, not by its class: one that a reader has built herself can be decoded as well.
+# A model is known by what it is made of, not by its class: one that a reader has built herself can
+# be decoded as well.
 STEPS = {
     ("encode", "decode", "logits"): TransformerWithCache,  # transformer.Transformer
     ("embedding", "positions", "stack"): LanguageModelWithCache,  # language_model.LanguageModel
@@ -15,7 +16,8 @@ STEPS = {
 
 
 def stepwise(model: Any) -> StepModel:
-    """The model, ready to decode step by step and with its cache; what can do so already is returned as it is.
+    """The model, ready to decode step by step and with its cache; what can do so already is
+    returned as it is.
 
     Raises:
         TypeError: for a model that nobody has taught to decode.
@@ -26,6 +28,7 @@ def stepwise(model: Any) -> StepModel:
         if all(hasattr(model, part) for part in parts):
             return steps(model)
     raise TypeError(
-        f"a {type(model).__name__} cannot be decoded: give a Transformer, a LanguageModel or a Seq2Seq, one of your own that has the "
+        f"a {type(model).__name__} cannot be decoded: give a Transformer, a LanguageModel or a "
+        f"Seq2Seq, one of your own that has the "
         "same parts, or an object with the methods start and step"
     )

@@ -3,14 +3,16 @@
 In a notebook:
 
     from lectures_lib.homework import check
-    check("hw1.causal_mask", causal_mask)      # says "right", or raises WrongAnswer, which names the mistake
+    check("hw1.causal_mask", causal_mask)      # says "right", or raises WrongAnswer, which names
+    the mistake
 
 On the command line:
 
     lectures-homework grade hw1 submissions/ --out grades/
     lectures-homework release
 
-(or `python -P -m lectures_lib.homework …`: without -P, Python imports what lies in the folder it is started in.)
+(or `python -P -m lectures_lib.homework …`: without -P, Python imports what lies in the folder it is
+started in.)
 
 The parts, from the ground up:
 
@@ -21,7 +23,8 @@ The parts, from the ground up:
     careless    answers that overlook one thing: which inputs do not show it?
     checking    `check`
     notebook, release     solutions → student notebooks
-    grader/     a class: `submissions/` found, `sandbox/` around them, `grading/` in it, `reports/` on it
+    grader/     a class: `submissions/` found, `sandbox/` around them, `grading/` in it, `reports/`
+    on it
 """
 
 from lectures_lib.homework.checking import WrongAnswer, check

@@ -1,4 +1,6 @@
-"""The instructor's commands: `grade` a class, `release` the student notebooks. Installed, they are called `lectures-homework`."""
+"""The instructor's commands: `grade` a class, `release` the student notebooks. Installed, they are
+called `lectures-homework`.
+"""
 
 import os
 from enum import StrEnum
@@ -14,11 +16,21 @@ for package in ("jinja2", "nbformat", "pydantic", "yaml", "rich", "typer"):
     except ImportError:
         missing.append(package)
 if missing:
-    raise SystemExit(f"grading needs {', '.join(missing)}, not installed here: pip install 'lectures-lib[grading]'")
+    raise SystemExit(
+        f"grading needs {', '.join(missing)}, not installed here: pip install "
+        f"'lectures-lib[grading]'"
+    )
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from lectures_lib.files import write_whole
 from lectures_lib.homework import load, names
@@ -30,7 +42,9 @@ from lectures_lib.homework.grader.reports import gradescope as for_gradescope
 from lectures_lib.homework.grader.sandbox import bubblewrap
 from lectures_lib.homework.grader.sandbox.template import Limits
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__
+)
 console = Console(stderr=True)
 NOT_ALL_GRADED = 3  # exit status; 2 is for what was refused
 
@@ -55,24 +69,62 @@ class Where(StrEnum):
 @app.command()
 def grade(
     homework: Annotated[str, typer.Argument(help='Which homework, such as "hw1".')],
-    submissions: Annotated[Path, typer.Argument(help="A folder of what was handed in, or a zip of one: see --kind.")],
-    out: Annotated[Path, typer.Option(help="Folder for grades.csv, the feedback pages, the class report and the record of the run.")],
-    kind: Annotated[Kind, typer.Option(help="A download of Canvas, Moodle or Gradescope, or files named after students.")] = Kind.auto,
-    rules: Annotated[Path | None, typer.Option(help="A YAML file with points, deadlines, late policy.")] = None,
-    again: Annotated[list[str] | None, typer.Option(help='Put this question again to everybody ("hw1.causal_mask").')] = None,
-    workers: Annotated[int, typer.Option(min=1, help="How many submissions to run at the same time.")] = os.cpu_count() or 1,
-    executor: Annotated[Where, typer.Option(help="Threads of this machine, or a Dask cluster.")] = Where.threads,
-    scheduler: Annotated[str, typer.Option(help='Of the Dask cluster: its address, such as "tcp://10.0.0.5:8786".')] = "",
-    seed: Annotated[int | None, typer.Option(help="Of the inputs. Left out, a fresh one is drawn; it is kept in grading.json.")] = None,
+    submissions: Annotated[
+        Path, typer.Argument(help="A folder of what was handed in, or a zip of one: see --kind.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Folder for grades.csv, the feedback pages, the class report, the run's record."
+        ),
+    ],
+    kind: Annotated[
+        Kind,
+        typer.Option(
+            help="A download of Canvas, Moodle or Gradescope, or files named after students."
+        ),
+    ] = Kind.auto,
+    rules: Annotated[
+        Path | None, typer.Option(help="A YAML file with points, deadlines, late policy.")
+    ] = None,
+    again: Annotated[
+        list[str] | None,
+        typer.Option(help='Put this question again to everybody ("hw1.causal_mask").'),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="How many submissions to run at the same time.")
+    ] = os.cpu_count() or 1,
+    executor: Annotated[
+        Where, typer.Option(help="Threads of this machine, or a Dask cluster.")
+    ] = Where.threads,
+    scheduler: Annotated[
+        str, typer.Option(help='Of the Dask cluster: its address, such as "tcp://10.0.0.5:8786".')
+    ] = "",
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Of the inputs. Left out, a fresh one is drawn; it is kept in grading.json."
+        ),
+    ] = None,
     cell_seconds: Annotated[float, typer.Option(help="Limit for each code cell.")] = Limits.cell,
     total_seconds: Annotated[float, typer.Option(help="Limit for each submission.")] = Limits.total,
-    memory_gb: Annotated[float, typer.Option(help="Limit for each submission, beyond what torch takes.")] = Limits.memory / 2**30,
-    gradescope: Annotated[Path | None, typer.Option(help="Write the only submission's result here, as Gradescope reads it.")] = None,
+    memory_gb: Annotated[
+        float, typer.Option(help="Limit for each submission, beyond what torch takes.")
+    ] = Limits.memory / 2**30,
+    gradescope: Annotated[
+        Path | None,
+        typer.Option(help="Write the only submission's result here, as Gradescope reads it."),
+    ] = None,
 ) -> None:
-    """Grade submissions in a sandbox. Run again after an interruption, it goes on where it stopped."""
+    """Grade submissions in a sandbox. Run again after an interruption, it goes on where it
+    stopped.
+    """
     if _lies_in(Path.cwd(), submissions):
         _refuse(
-            ValueError(f"you are in the folder of submissions {submissions.resolve()}: programs read what lies where they start. Leave it.")
+            ValueError(
+                f"you are in the folder of submissions {submissions.resolve()}: programs read what "
+                f"lies where they start. Leave it."
+            )
         )
     limits = Limits(cell=cell_seconds, total=total_seconds, memory=int(memory_gb * 2**30))
     try:
@@ -82,7 +134,17 @@ def grade(
         decided = course_file.load(rules, bank) if rules else Rules()
         somewhere = Dask(scheduler) if scheduler else Threads(workers)
         results = grade_class.grade(
-            bank, submissions, out, somewhere, seed, limits, decided, kind.value, tuple(again or ()), progress=_show, tell=_tell
+            bank,
+            submissions,
+            out,
+            somewhere,
+            seed,
+            limits,
+            decided,
+            kind.value,
+            tuple(again or ()),
+            progress=_show,
+            tell=_tell,
         )
         if gradescope and not any(result.fault for result in results):
             write_whole(gradescope, for_gradescope.for_one_student(bank, results, decided))
@@ -94,9 +156,15 @@ def grade(
     scores = [decided.score(bank, result) for result in results if not result.fault]
     if scores:
         mean = sum(score.total for score in scores) / len(scores)
-        console.print(f"{len(scores)} graded, {mean:.1f} of {scores[0].out_of:g} points on average; see {out / 'class_report.html'}")
+        console.print(
+            f"{len(scores)} graded, {mean:.1f} of {scores[0].out_of:g} points on average; see "
+            f"{out / 'class_report.html'}"
+        )
     if faults := len(results) - len(scores):
-        _tell(f"{faults} NOT graded, through a fault of the grader: no points, no row in import files. The same command tries again.")
+        _tell(
+            f"{faults} NOT graded, through a fault of the grader: no points, no row in import "
+            f"files. The same command tries again."
+        )
         raise typer.Exit(NOT_ALL_GRADED)
 
 
@@ -104,7 +172,12 @@ def grade(
 def autograder(
     homework: Annotated[str, typer.Argument(help='Which homework, such as "hw1".')],
     out: Annotated[Path, typer.Argument(help="The zip to write.")],
-    rules: Annotated[Path | None, typer.Option(help="A YAML file with points, deadlines, late policy; it travels in the zip.")] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            help="A YAML file with points, deadlines, late policy; it travels in the zip."
+        ),
+    ] = None,
 ) -> None:
     """Make the zip that turns this grader into an autograder on Gradescope."""
     try:
@@ -118,9 +191,15 @@ def autograder(
 
 @app.command()
 def release(
-    homework: Annotated[list[str] | None, typer.Argument(help='Which ones, such as "hw1"; all, if none is named.')] = None,
-    solutions: Annotated[Path, typer.Option(help="Folder of the executed notebooks with answers.")] = Path("solutions"),
-    out: Annotated[Path, typer.Option(help="Folder for the student notebooks.")] = Path("exercises"),
+    homework: Annotated[
+        list[str] | None, typer.Argument(help='Which ones, such as "hw1"; all, if none is named.')
+    ] = None,
+    solutions: Annotated[
+        Path, typer.Option(help="Folder of the executed notebooks with answers.")
+    ] = Path("solutions"),
+    out: Annotated[Path, typer.Option(help="Folder for the student notebooks.")] = Path(
+        "exercises"
+    ),
 ) -> None:
     """Make the student notebooks from the solutions: answers taken out, checks left in."""
     try:
@@ -137,7 +216,13 @@ def _lies_in(folder: Path, submissions: Path) -> bool:
 
 def _show(results, total):
     """A bar with the time that is left."""
-    columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("grading"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console) as bar:
         yield from bar.track(results, total=total)
 
@@ -148,7 +233,12 @@ def _tell(text: str) -> None:
 
 def _refuse(error: Exception) -> None:
     """Say what is wrong, without a traceback, and end with status 2."""
-    console.print(str(error.args[0] if isinstance(error, KeyError) else error), style="red", markup=False, highlight=False)
+    console.print(
+        str(error.args[0] if isinstance(error, KeyError) else error),
+        style="red",
+        markup=False,
+        highlight=False,
+    )
     raise typer.Exit(2)
 
 

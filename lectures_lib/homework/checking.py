@@ -7,7 +7,9 @@ PUBLIC_SEED = 0
 
 
 class WrongAnswer(Exception):
-    """An answer is not right yet. The message says what is wrong with it; notebooks show it without a traceback."""
+    """An answer is not right yet. The message says what is wrong with it; notebooks show it without
+    a traceback.
+    """
 
     def __init__(self, verdict: Verdict):
         super().__init__(told(verdict))
@@ -19,7 +21,8 @@ class WrongAnswer(Exception):
 
 
 def check(name: str | Question, answer: object) -> None:
-    """Try an answer on the question's public inputs: print that it is right or not written yet, or raise with the mistake's name.
+    """Try an answer on the question's public inputs: print that it is right or not written yet, or
+    raise with the mistake's name.
 
     A question that is still open raises nothing, so that "Run all" goes on to the next.
 
@@ -33,7 +36,11 @@ def check(name: str | Question, answer: object) -> None:
     """
     question = name if isinstance(name, Question) else find(name)
     key = AnswerKey(question, PUBLIC_SEED)
-    verdict = key.verdict([run(answer, case) for case in key.cases]) if callable(answer) else _uncallable(question, answer)
+    verdict = (
+        key.verdict([run(answer, case) for case in key.cases])
+        if callable(answer)
+        else _uncallable(question, answer)
+    )
     if verdict.kind == "unfinished":
         print(told(verdict))
         return
@@ -43,7 +50,9 @@ def check(name: str | Question, answer: object) -> None:
 
 
 def told(verdict: Verdict) -> str:
-    """A verdict in a few lines: the mistake's name or what differs, on which input, and for a named mistake what differs there."""
+    """A verdict in a few lines: the mistake's name or what differs, on which input, and for a named
+    mistake what differs there.
+    """
     if verdict.kind == "unfinished":
         return f"… {verdict.question}: not answered yet"
     on = f"\n  on: {verdict.on}" if verdict.on else ""
@@ -52,5 +61,8 @@ def told(verdict: Verdict) -> str:
 
 
 def _uncallable(question: Question, answer: object) -> Verdict:
-    text = f"Hand over `{question.answer_name}` itself, without calling it; this is {type(answer).__name__!r}, which cannot be called."
+    text = (
+        f"Hand over `{question.answer_name}` itself, without calling it; this is "
+        f"{type(answer).__name__!r}, which cannot be called."
+    )
     return Verdict(question.name, False, "uncallable", text)

@@ -1,4 +1,6 @@
-"""Compare what an answer returned with what it should have: pure functions on plain values (see `inside.values`)."""
+"""Compare what an answer returned with what it should have: pure functions on plain values (see
+`inside.values`).
+"""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +11,8 @@ from torch import Tensor
 
 from lectures_lib.homework.inside.values import Foreign
 
-SHOWN = 3  # how many differing entries a message names: enough to see a pattern, not the whole answer
+# how many differing entries a message names: enough to see a pattern, not the whole answer
+SHOWN = 3
 LISTED = 8  # a list of so many numbers and words is shown whole
 
 
@@ -26,25 +29,41 @@ class Difference:
     message: str
 
 
-def difference(yours: Any, expected: Any, rtol: float = 1e-4, atol: float = 1e-5, where: str = "") -> Difference | None:
+def difference(
+    yours: Any, expected: Any, rtol: float = 1e-4, atol: float = 1e-5, where: str = ""
+) -> Difference | None:
     """What is wrong with `yours`, or None where it is right.
 
-    Right values count whatever carries them: a list for a tuple, float64 for float32, int32 for int64, a tensor of no axes for a
-    number. Booleans are no numbers, and a tensor of floating-point numbers is none of whole ones.
+    Right values count whatever carries them: a list for a tuple, float64 for float32, int32 for
+    int64, a tensor of no axes for a number. Booleans are no numbers, and a tensor of floating-point
+    numbers is none of whole ones.
 
     Args:
         yours, expected: plain values.
         rtol, atol: as in `torch.testing.assert_close`.
-        where: which part of the answer this is ("[0]['a']"); for values inside lists and dictionaries.
+        where: which part of the answer this is ("[0]['a']"); for values inside lists and
+            dictionaries.
     """
     if type(yours) is Tensor and yours.dim() == 0 and type(expected) in (bool, int, float):
         yours = yours.item()
     if isinstance(expected, Tensor):
-        return _tensors(yours, expected, rtol, atol, where) if type(yours) is Tensor else _type(yours, expected, where)
+        return (
+            _tensors(yours, expected, rtol, atol, where)
+            if type(yours) is Tensor
+            else _type(yours, expected, where)
+        )
     if isinstance(expected, list | tuple):
-        return _sequences(yours, expected, rtol, atol, where) if isinstance(yours, list | tuple) else _type(yours, expected, where)
+        return (
+            _sequences(yours, expected, rtol, atol, where)
+            if isinstance(yours, list | tuple)
+            else _type(yours, expected, where)
+        )
     if isinstance(expected, dict):
-        return _dictionaries(yours, expected, rtol, atol, where) if type(yours) is dict else _type(yours, expected, where)
+        return (
+            _dictionaries(yours, expected, rtol, atol, where)
+            if type(yours) is dict
+            else _type(yours, expected, where)
+        )
     number = type(expected) in (int, float) and type(yours) in (int, float)
     if type(yours) is not type(expected) and not number:
         return _type(yours, expected, where)
@@ -56,22 +75,31 @@ def difference(yours: Any, expected: Any, rtol: float = 1e-4, atol: float = 1e-5
     return Difference("values", f"{_subject(where)} is {shown(yours)}; expected {shown(expected)}.")
 
 
-def too_few(yours: Any, expected: Any, share: float, rtol: float = 1e-4, atol: float = 1e-5) -> Difference | None:
-    """What is wrong with predictions of which only a `share` must be right; None where enough of them are.
+def too_few(
+    yours: Any, expected: Any, share: float, rtol: float = 1e-4, atol: float = 1e-5
+) -> Difference | None:
+    """What is wrong with predictions of which only a `share` must be right; None where enough of
+    them are.
 
     Args:
-        yours, expected: lists or tensors of predictions, one entry each. What is no such list of that length is simply wrong.
+        yours, expected: lists or tensors of predictions, one entry each. What is no such list of
+            that length is simply wrong.
         share: from 0 to 1.
         rtol, atol: as in `difference`.
     """
     found = difference(yours, expected, rtol, atol)
     if found is None or found.kind != "values":
         return found
-    right = sum(difference(one, other, rtol, atol) is None for one, other in zip(yours, expected, strict=True))
+    right = sum(
+        difference(one, other, rtol, atol) is None
+        for one, other in zip(yours, expected, strict=True)
+    )
     needed = math.ceil(share * len(expected))
     if right >= needed:
         return None
-    return Difference("values", f"{right} of {len(expected)} predictions are right; at least {needed} are needed.")
+    return Difference(
+        "values", f"{right} of {len(expected)} predictions are right; at least {needed} are needed."
+    )
 
 
 def kind_of(value: Any) -> str:
@@ -80,7 +108,13 @@ def kind_of(value: Any) -> str:
         return value.kind
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
-    names = {type(None): "None", bool: "True or False", int: "an integer", float: "a number", str: "a string"}
+    names = {
+        type(None): "None",
+        bool: "True or False",
+        int: "an integer",
+        float: "a number",
+        str: "a string",
+    }
     if type(value) in names:
         return names[type(value)]
     names = {list: "a list", tuple: "a tuple", dict: "a dictionary"}
@@ -93,11 +127,17 @@ def shown(value: Any) -> str:
         return f"{value:.5g}"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**15:
         return f"about {float(value):.3g}" if abs(value) < 10**300 else "a very large integer"
-    text = repr(value) if value is None or isinstance(value, bool | int | complex | str) else kind_of(value)
+    text = (
+        repr(value)
+        if value is None or isinstance(value, bool | int | complex | str)
+        else kind_of(value)
+    )
     return text if len(text) <= 80 else text[:77] + "…"
 
 
-def gradients_differ(yours: Any, expected: Any, values: bool = True, rtol: float = 1e-4, atol: float = 1e-5) -> Difference | None:
+def gradients_differ(
+    yours: Any, expected: Any, values: bool = True, rtol: float = 1e-4, atol: float = 1e-5
+) -> Difference | None:
     """What is wrong with the gradients of an answer's result; None where nothing is.
 
     Args:
@@ -106,28 +146,56 @@ def gradients_differ(yours: Any, expected: Any, values: bool = True, rtol: float
         rtol, atol: as in `difference`, but relative to the largest number in a gradient.
     """
     if isinstance(yours, str):
-        return Difference("gradient", f"The result is right, but training stops: backpropagation through it fails. {yours}")
-    if not isinstance(yours, dict) or not isinstance(expected, dict) or yours.keys() != expected.keys():
+        return Difference(
+            "gradient",
+            f"The result is right, but training stops: backpropagation through it fails. {yours}",
+        )
+    if (
+        not isinstance(yours, dict)
+        or not isinstance(expected, dict)
+        or yours.keys() != expected.keys()
+    ):
         return Difference("gradient", "Its gradients could not be read.")
-    unlike = {name: _gradient_unlike(yours[name], expected[name], values, rtol, atol) for name in expected}
+    unlike = {
+        name: _gradient_unlike(yours[name], expected[name], values, rtol, atol) for name in expected
+    }
     cut = [name for name, how in unlike.items() if how == "cut"]
     if cut:
-        text = "no gradient at all" if not any(map(_any, yours.values())) else f"no gradient to {_names(cut)}"
-        return Difference("gradient", f"The result is right, but {text} flows back from it: training would not change what stands before.")
+        text = (
+            "no gradient at all"
+            if not any(map(_any, yours.values()))
+            else f"no gradient to {_names(cut)}"
+        )
+        return Difference(
+            "gradient",
+            f"The result is right, but {text} flows back from it: training would not change what "
+            f"stands before.",
+        )
     other = [name for name, how in unlike.items() if how]
     if not other:
         return None
-    return Difference("gradient", f"The result is right, but the gradient that flows back from it to {_names(other)} is not.")
+    return Difference(
+        "gradient",
+        f"The result is right, but the gradient that flows back from it to {_names(other)} is not.",
+    )
 
 
 def _gradient_unlike(yours: Any, expected: Any, values: bool, rtol: float, atol: float) -> str:
-    """How one gradient differs: "cut" where it is 0 and should not be, "other", or "" where it is right."""
-    if not isinstance(yours, Tensor) or not isinstance(expected, Tensor) or yours.shape != expected.shape:
+    """How one gradient differs: "cut" where it is 0 and should not be, "other", or "" where it is
+    right.
+    """
+    if (
+        not isinstance(yours, Tensor)
+        or not isinstance(expected, Tensor)
+        or yours.shape != expected.shape
+    ):
         return "other"
     if _any(yours) != _any(expected):
         return "other" if _any(yours) else "cut"
     largest = expected.double().abs().nan_to_num(0, 0, 0).max().item() if expected.numel() else 0.0
-    alike = torch.allclose(yours.double(), expected.double(), rtol=rtol, atol=atol + rtol * largest, equal_nan=True)
+    alike = torch.allclose(
+        yours.double(), expected.double(), rtol=rtol, atol=atol + rtol * largest, equal_nan=True
+    )
     return "" if alike or not values else "other"
 
 
@@ -140,7 +208,8 @@ def _names(names: list[str]) -> str:
 
 
 def draws_differ(yours: dict, expected: dict, n: int) -> Difference | None:
-    """What is wrong with the mean and the spread of results over n draws; None where both may be those of the right answer.
+    """What is wrong with the mean and the spread of results over n draws; None where both may be
+    those of the right answer.
 
     Args:
         yours, expected: {"mean": [tensor, …], "spread": [tensor, …]}.
@@ -154,16 +223,36 @@ def draws_differ(yours: dict, expected: dict, n: int) -> Difference | None:
         theirs, fixed = yours["spread"][i], spread < 1e-6
         often = f"over {n} calls in training mode"
         if (theirs[fixed] > 1e-5).any() or (theirs[~fixed] < 1e-6).any():
-            some, other = (spread > 1e-6).double().mean().item(), (theirs > 1e-6).double().mean().item()
+            some, other = (
+                (spread > 1e-6).double().mean().item(),
+                (theirs > 1e-6).double().mean().item(),
+            )
             text = f"{other:.0%} of its values change from call to call; expected {some:.0%}"
-            return Difference("values", f"{where} differs {often}: {text if round(some, 2) != round(other, 2) else 'other values change'}.")
+            return Difference(
+                "values",
+                f"{where} differs {often}: "
+                f"{text if round(some, 2) != round(other, 2) else 'other values change'}.",
+            )
         if not fixed.all():
-            ratio, ratios = (theirs[~fixed].mean() / spread[~fixed].mean()).item(), theirs[~fixed] / spread[~fixed]
+            ratio, ratios = (
+                (theirs[~fixed].mean() / spread[~fixed].mean()).item(),
+                theirs[~fixed] / spread[~fixed],
+            )
             if not 0.75 < ratio < 1.33:
-                return Difference("values", f"{where} spreads {ratio:.2g} times as much as it should {often}.")
+                return Difference(
+                    "values", f"{where} spreads {ratio:.2g} times as much as it should {often}."
+                )
             if not ((ratios > 0.55) & (ratios < 1.8)).all():
-                return Difference("values", f"{where} spreads otherwise than it should {often}: some values more, some less.")
-        noise = 7 * torch.maximum(theirs, spread) * (2 / n) ** 0.5 + 1e-4 * expected["mean"][i].abs() + 1e-4
+                return Difference(
+                    "values",
+                    f"{where} spreads otherwise than it should {often}: some values more, some "
+                    f"less.",
+                )
+        noise = (
+            7 * torch.maximum(theirs, spread) * (2 / n) ** 0.5
+            + 1e-4 * expected["mean"][i].abs()
+            + 1e-4
+        )
         if ((yours["mean"][i] - expected["mean"][i]).abs() > noise).any():
             return Difference("values", f"{where} has another mean than it should {often}.")
     return None
@@ -173,8 +262,13 @@ def _draws_shaped(yours: Any, expected: dict) -> Difference | None:
     """Whether these are means and spreads of the same shapes."""
     if not isinstance(yours, dict) or yours.keys() != expected.keys():
         return Difference("type", "The result holds no tensors that could be compared.")
-    found = difference([t * 0 for t in yours["spread"] if isinstance(t, Tensor)], [t * 0 for t in expected["spread"]])
-    return found or difference([t * 0 for t in yours["mean"] if isinstance(t, Tensor)], [t * 0 for t in expected["mean"]])
+    found = difference(
+        [t * 0 for t in yours["spread"] if isinstance(t, Tensor)],
+        [t * 0 for t in expected["spread"]],
+    )
+    return found or difference(
+        [t * 0 for t in yours["mean"] if isinstance(t, Tensor)], [t * 0 for t in expected["mean"]]
+    )
 
 
 def _subject(where: str) -> str:
@@ -189,17 +283,30 @@ def _type(yours: Any, expected: Any, where: str) -> Difference:
         hint = " `.item()` takes the number out of such a tensor."
     elif isinstance(expected, Tensor) and isinstance(yours, Foreign) and "ndarray" in yours.kind:
         hint = " `torch.from_numpy` makes a tensor of it; better, stay with torch throughout."
-    return Difference("type", f"{_subject(where)} is {kind_of(yours)}; expected {kind_of(expected)}.{hint}")
+    return Difference(
+        "type", f"{_subject(where)} is {kind_of(yours)}; expected {kind_of(expected)}.{hint}"
+    )
 
 
-def _sequences(yours: list | tuple, expected: list | tuple, rtol: float, atol: float, where: str) -> Difference | None:
+def _sequences(
+    yours: list | tuple, expected: list | tuple, rtol: float, atol: float, where: str
+) -> Difference | None:
     if len(yours) != len(expected):
-        both = f": {_listed(yours)} instead of {_listed(expected)}" if _few_values(expected) and _few_values(yours) else ""
-        return Difference("length", f"{_subject(where)} has {len(yours)} elements; expected {len(expected)}{both}.")
+        both = (
+            f": {_listed(yours)} instead of {_listed(expected)}"
+            if _few_values(expected) and _few_values(yours)
+            else ""
+        )
+        return Difference(
+            "length",
+            f"{_subject(where)} has {len(yours)} elements; expected {len(expected)}{both}.",
+        )
     for i, (mine, right) in enumerate(zip(yours, expected, strict=True)):
         found = difference(mine, right, rtol, atol, f"{where}[{i}]")
         if found and found.kind == "values" and _few_values(expected) and _few_values(yours):
-            return Difference("values", f"{_subject(where)} is {_listed(yours)}; expected {_listed(expected)}.")
+            return Difference(
+                "values", f"{_subject(where)} is {_listed(yours)}; expected {_listed(expected)}."
+            )
         if found:
             return found
     return None
@@ -207,7 +314,9 @@ def _sequences(yours: list | tuple, expected: list | tuple, rtol: float, atol: f
 
 def _few_values(expected: list | tuple) -> bool:
     """Whether it can be shown whole, as an edge of a tree or a span can."""
-    return len(expected) <= LISTED and all(isinstance(value, bool | int | float | str) for value in expected)
+    return len(expected) <= LISTED and all(
+        isinstance(value, bool | int | float | str) for value in expected
+    )
 
 
 def _listed(values: list | tuple) -> str:
@@ -215,11 +324,16 @@ def _listed(values: list | tuple) -> str:
     return f"({inside})" if isinstance(values, tuple) else f"[{inside}]"
 
 
-def _dictionaries(yours: dict, expected: dict, rtol: float, atol: float, where: str) -> Difference | None:
+def _dictionaries(
+    yours: dict, expected: dict, rtol: float, atol: float, where: str
+) -> Difference | None:
     missing = [key for key in expected if key not in yours]
     extra = [key for key in yours if key not in expected]
     if missing or extra:
-        parts = [f"lacks the key {shown(missing[0])}" if missing else "", f"has the key {shown(extra[0])}, not asked for" if extra else ""]
+        parts = [
+            f"lacks the key {shown(missing[0])}" if missing else "",
+            f"has the key {shown(extra[0])}, not asked for" if extra else "",
+        ]
         return Difference("length", f"{_subject(where)} {' and '.join(filter(None, parts))}.")
     for key, right in expected.items():
         found = difference(yours[key], right, rtol, atol, f"{where}[{shown(key)}]")
@@ -228,30 +342,43 @@ def _dictionaries(yours: dict, expected: dict, rtol: float, atol: float, where: 
     return None
 
 
-def _tensors(yours: Tensor, expected: Tensor, rtol: float, atol: float, where: str) -> Difference | None:
+def _tensors(
+    yours: Tensor, expected: Tensor, rtol: float, atol: float, where: str
+) -> Difference | None:
     if yours.shape != expected.shape:
         transposed = sorted(yours.shape) == sorted(expected.shape)
         hint = " Those are the same sizes in another order." if transposed else ""
-        text = f"{_subject(where)} has shape {tuple(yours.shape)}; expected {tuple(expected.shape)}.{hint}"
+        text = (
+            f"{_subject(where)} has shape {tuple(yours.shape)}; expected "
+            f"{tuple(expected.shape)}.{hint}"
+        )
         return Difference("shape", text)
     if not _same_kind(yours, expected):
         text = f"{_subject(where)} has dtype {_dtype(yours)}; expected {_dtype(expected)}."
         return Difference("dtype", text)
     if expected.is_floating_point() or expected.is_complex():
         wide = torch.promote_types(yours.dtype, expected.dtype)
-        wrong = ~torch.isclose(yours.to(wide), expected.to(wide), rtol=rtol, atol=atol, equal_nan=True)
+        wrong = ~torch.isclose(
+            yours.to(wide), expected.to(wide), rtol=rtol, atol=atol, equal_nan=True
+        )
     else:
         wrong = yours != expected
     if not wrong.any():
         return None
-    return _not_finite(yours, expected, where) or Difference("values", _values_differ(yours, expected, wrong, rtol, atol, where))
+    return _not_finite(yours, expected, where) or Difference(
+        "values", _values_differ(yours, expected, wrong, rtol, atol, where)
+    )
 
 
 def _same_kind(yours: Tensor, expected: Tensor) -> bool:
-    """Whether both hold truth values, whole numbers or numbers; whole numbers will do for numbers."""
+    """Whether both hold truth values, whole numbers or numbers; whole numbers will do for
+    numbers.
+    """
     if torch.bool in (yours.dtype, expected.dtype):
         return yours.dtype == expected.dtype
-    return not (yours.is_complex() and not expected.is_complex()) and (expected.is_floating_point() or not yours.is_floating_point())
+    return not (yours.is_complex() and not expected.is_complex()) and (
+        expected.is_floating_point() or not yours.is_floating_point()
+    )
 
 
 def _not_finite(yours: Tensor, expected: Tensor, where: str) -> Difference | None:
@@ -261,18 +388,27 @@ def _not_finite(yours: Tensor, expected: Tensor, where: str) -> Difference | Non
         return None
     what = "NaN" if yours[bad].isnan().any() else "infinite"
     hint = " 0/0, ∞ - ∞ and a softmax over nothing but -∞ give NaN." if what == "NaN" else ""
-    places = f" in {int(bad.sum())} of {bad.numel()} places, first at {bad.nonzero()[0].tolist()}" if bad.numel() > 1 else ""
+    places = (
+        f" in {int(bad.sum())} of {bad.numel()} places, first at {bad.nonzero()[0].tolist()}"
+        if bad.numel() > 1
+        else ""
+    )
     text = f"{_subject(where)} is {what}{places}.{hint}"
     return Difference("nan", text)
 
 
-def _values_differ(yours: Tensor, expected: Tensor, wrong: Tensor, rtol: float, atol: float, where: str) -> str:
+def _values_differ(
+    yours: Tensor, expected: Tensor, wrong: Tensor, rtol: float, atol: float, where: str
+) -> str:
     """Which entries differ, and by how much."""
     square = yours.dim() >= 2 and yours.shape[-1] == yours.shape[-2]
-    if square and torch.allclose(yours.mT.double(), expected.double(), rtol=rtol, atol=atol, equal_nan=True):
+    if square and torch.allclose(
+        yours.mT.double(), expected.double(), rtol=rtol, atol=atol, equal_nan=True
+    ):
         return f"{_subject(where)} is the transpose of what it should be."
     examples = [
-        f"[{', '.join(map(str, index))}] is {shown(yours[tuple(index)].item())}, expected {shown(expected[tuple(index)].item())}"
+        f"[{', '.join(map(str, index))}] is {shown(yours[tuple(index)].item())}, expected "
+        f"{shown(expected[tuple(index)].item())}"
         for index in wrong.nonzero()[:SHOWN].tolist()
     ]
     count, total = int(wrong.sum()), wrong.numel()
@@ -281,8 +417,13 @@ def _values_differ(yours: Tensor, expected: Tensor, wrong: Tensor, rtol: float, 
     largest = ""
     if expected.is_floating_point():
         gaps = (yours.double() - expected.double()).abs()
-        largest = f", by up to {gaps[gaps.isfinite()].max().item():.3g}" if gaps.isfinite().any() else ""
-    return f"{_subject(where)} differs in {count} of {total} values{largest}: {'; '.join(examples)}{' …' if count > SHOWN else '.'}"
+        largest = (
+            f", by up to {gaps[gaps.isfinite()].max().item():.3g}" if gaps.isfinite().any() else ""
+        )
+    return (
+        f"{_subject(where)} differs in {count} of {total} values{largest}: "
+        f"{'; '.join(examples)}{' …' if count > SHOWN else '.'}"
+    )
 
 
 def _dtype(tensor: Tensor) -> str:

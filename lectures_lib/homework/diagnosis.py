@@ -7,14 +7,21 @@ from typing import Any
 
 import torch
 
-from lectures_lib.homework.compare import Difference, difference, draws_differ, gradients_differ, too_few
+from lectures_lib.homework.compare import (
+    Difference,
+    difference,
+    draws_differ,
+    gradients_differ,
+    too_few,
+)
 from lectures_lib.homework.inside.calls import Outcome, Raised, call
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
 
 # Why a call gave neither a value nor an exception.
 LOST = {
     "missing": "Nothing in the notebook has this name when all its cells have run.",
-    "uncallable": "This name stands for something that cannot be called; a function or a class is asked for.",
+    "uncallable": "This name stands for something that cannot be called; "
+    "a function or a class is asked for.",
     "time": "The call did not come back in time: an endless loop?",
     "memory": "The call needed more memory than it may have.",
     "ended": "The process ended during the call: `os._exit`, a crash, or too much memory.",
@@ -31,11 +38,13 @@ class Verdict:
     Attributes:
         question: its full name.
         right: whether it earns the points.
-        kind: "right", "misconception", "unfinished", "raised", "changed", "forbidden", a kind of `compare.Difference`, or one of `LOST`.
+        kind: "right", "misconception", "unfinished", "raised", "changed", "forbidden", a kind of
+            `compare.Difference`, or one of `LOST`.
         message: what to tell its author; "" where it is right.
         mistake: the misconception's name, where one was recognised.
         on: the input on which it shows, in words.
-        differs: for a recognised misconception, what differs on that input: the message names the mistake instead.
+        differs: for a recognised misconception, what differs on that input: the message names the
+            mistake instead.
     """
 
     question: str
@@ -48,63 +57,102 @@ class Verdict:
 
 
 class AnswerKey:
-    """A question with the inputs of one seed, and what the right answer and every known mistake give on them.
+    """A question with the inputs of one seed, and what the right answer and every known mistake
+    give on them.
 
-    Everything in it is computed here, in the grader's own process; none of it goes into the sandbox but the inputs.
+    Everything in it is computed here, in the grader's own process; none of it goes into the sandbox
+    but the inputs.
     """
 
     def __init__(self, question: Question, seed: int):
         self.question = question
         with _one_at_a_time:
             cases = question.cases(torch.Generator().manual_seed(seed))
-            self.cases = [replace(case, watch=question.forbidden + question.required) for case in cases]
+            self.cases = [
+                replace(case, watch=question.forbidden + question.required) for case in cases
+            ]
             self.right = [run(question.reference, case) for case in self.cases]
         self._mistakes: list[tuple[Misconception, list[Outcome]]] | None = None
 
     @property
     def mistakes(self) -> list[tuple[Misconception, list[Outcome]]]:
-        """Each misconception with what its wrong answer does. Computed when the first wrong answer comes in."""
+        """Each misconception with what its wrong answer does. Computed when the first wrong answer
+        comes in.
+        """
         with _one_at_a_time:
             if self._mistakes is None:
-                self._mistakes = [(m, [run(m.answer, case) for case in self.cases]) for m in self.question.misconceptions]
+                self._mistakes = [
+                    (m, [run(m.answer, case) for case in self.cases])
+                    for m in self.question.misconceptions
+                ]
             return self._mistakes
 
     def verdict(self, outcomes: list[Outcome]) -> Verdict:
-        """The judgement of an answer that did this, one outcome a case; it may stop at the first that was lost."""
+        """The judgement of an answer that did this, one outcome a case; it may stop at the first
+        that was lost.
+        """
         for outcome in outcomes:
             if outcome.lost:
-                shows = self.cases[len(outcomes) - 1].shows if outcome.lost in ("time", "memory", "ended", "garbled") else ""
-                return Verdict(self.question.name, False, outcome.lost, LOST[outcome.lost], on=shows)
-        if any(o.raised and o.raised.kind == "NotImplementedError" for o in outcomes) and not self._may_be_unimplemented():
+                shows = (
+                    self.cases[len(outcomes) - 1].shows
+                    if outcome.lost in ("time", "memory", "ended", "garbled")
+                    else ""
+                )
+                return Verdict(
+                    self.question.name, False, outcome.lost, LOST[outcome.lost], on=shows
+                )
+        if (
+            any(o.raised and o.raised.kind == "NotImplementedError" for o in outcomes)
+            and not self._may_be_unimplemented()
+        ):
             return Verdict(self.question.name, False, "unfinished", "Not answered yet.")
-        findings = [self._finding(*pair) for pair in zip(outcomes, self.right, self.cases, strict=True)]
+        findings = [
+            self._finding(*pair) for pair in zip(outcomes, self.right, self.cases, strict=True)
+        ]
         found = next(filter(None, findings), None)
         if found is None:
             return Verdict(self.question.name, True, "right")
         for misconception, theirs in self.mistakes:
-            by_tool = found.kind == "forbidden"  # the mistake is a function that was called; its values are right
-            if self._alike(outcomes, theirs) and (by_tool or self._evident(theirs, misconception.by_exception)):
+            # the mistake is a function that was called; its values are right
+            by_tool = found.kind == "forbidden"
+            if self._alike(outcomes, theirs) and (
+                by_tool or self._evident(theirs, misconception.by_exception)
+            ):
                 name, text = misconception.name, misconception.diagnosis
-                return Verdict(self.question.name, False, "misconception", text, name, found.on, found.message)
+                return Verdict(
+                    self.question.name, False, "misconception", text, name, found.on, found.message
+                )
         if self.question.below and found.kind == "values":
             return replace(found, message=f"{found.message} {self.question.below}")
         return found
 
     def accepts(self, answer: Any) -> bool:
-        """Whether an answer is right on every input. It is called here, in this process, and no further than its first mistake."""
-        return all(self._finding(run(answer, case), right, case) is None for case, right in zip(self.cases, self.right, strict=True))
+        """Whether an answer is right on every input. It is called here, in this process, and no
+        further than its first mistake.
+        """
+        return all(
+            self._finding(run(answer, case), right, case) is None
+            for case, right in zip(self.cases, self.right, strict=True)
+        )
 
     def faults(self) -> list[str]:
-        """What these inputs fail to do: known mistakes that pass, or that are called by another one's name."""
+        """What these inputs fail to do: known mistakes that pass, or that are called by another
+        one's name.
+        """
         found = []
         for misconception, outcomes in self.mistakes:
             verdict = self.verdict(outcomes)
             if verdict.mistake != misconception.name:
-                found.append(f"{self.question.name}: {misconception.name} is judged {verdict.mistake or verdict.kind}")
+                found.append(
+                    f"{self.question.name}: {misconception.name} is judged "
+                    f"{verdict.mistake or verdict.kind}"
+                )
         return found
 
     def _may_be_unimplemented(self) -> bool:
-        return any(right.raised and right.raised.kind == "NotImplementedError" for right in self.right)
+        return any(
+            right.raised and right.raised.kind == "NotImplementedError" for right in self.right
+        )
 
     def _finding(self, outcome: Outcome, right: Outcome, case: Case) -> Verdict | None:
         """What is wrong with this one outcome."""
@@ -119,7 +167,10 @@ class AnswerKey:
         changed = set(outcome.changed) - set(right.changed)
         if changed and (found is None or found.kind in ("values", "gradient")):
             names = " and ".join(sorted(changed))
-            text = f"It changes its input ({names}) in place: whoever called it finds other values there than before."
+            text = (
+                f"It changes its input ({names}) in place: whoever called it finds other values "
+                f"there than before."
+            )
             return self._wrong("changed", f"{text} Work on a new {_what(changed, case)}.", case)
         return self._wrong(found.kind, found.message, case) if found else None
 
@@ -128,22 +179,36 @@ class AnswerKey:
         return len(some) == len(others) and all(map(self._same, some, others, self.cases))
 
     def _evident(self, theirs: list[Outcome], by_exception: bool) -> bool:
-        """Whether a mistake shows in more than the kind of an exception, which other mistakes raise too.
+        """Whether a mistake shows in more than the kind of an exception, which other mistakes raise
+        too.
 
-        It does where a value differs from the right one, and where an exception names sizes: "got [5, 3] and [4, 3]".
+        It does where a value differs from the right one, and where an exception names sizes: "got
+        [5, 3] and [4, 3]".
         """
         return any(
-            not self._same(outcome, right, case) and (outcome.raised is None or by_exception or re.search(r"\d", outcome.raised.message))
+            not self._same(outcome, right, case)
+            and (outcome.raised is None or by_exception or re.search(r"\d", outcome.raised.message))
             for outcome, right, case in zip(theirs, self.right, self.cases, strict=True)
         )
 
     def _same(self, one: Outcome, other: Outcome, case: Case) -> bool:
         if one.raised or other.raised:
-            return one.raised is not None and other.raised is not None and _signature(one.raised) == _signature(other.raised)
-        return one.changed == other.changed and self._difference(one.value, other.value, case, tools=False) is None
+            return (
+                one.raised is not None
+                and other.raised is not None
+                and _signature(one.raised) == _signature(other.raised)
+            )
+        return (
+            one.changed == other.changed
+            and self._difference(one.value, other.value, case, tools=False) is None
+        )
 
-    def _difference(self, yours: Any, expected: Any, case: Case, tools: bool = True) -> Difference | None:
-        """What is wrong with a value, or with the values of a case that asks for more than the result."""
+    def _difference(
+        self, yours: Any, expected: Any, case: Case, tools: bool = True
+    ) -> Difference | None:
+        """What is wrong with a value, or with the values of a case that asks for more than the
+        result.
+        """
         question, gradients = self.question, case.looks_at_gradients
         if case.draws:
             return draws_differ(yours, expected, case.draws)
@@ -155,9 +220,16 @@ class AnswerKey:
         if found is None and case.again:
             found = self._later_differs(yours["again"], expected["again"])
         if found is None and gradients != "none":
-            theirs, right = (_only(found, case.gradients_of) for found in (yours["gradients"], expected["gradients"]))
-            found = gradients_differ(theirs, right, gradients == "values", question.rtol, question.atol)
-        return found or (self._tools_differ(yours["used"], expected["used"]) if case.watch and tools else None)
+            theirs, right = (
+                _only(found, case.gradients_of)
+                for found in (yours["gradients"], expected["gradients"])
+            )
+            found = gradients_differ(
+                theirs, right, gradients == "values", question.rtol, question.atol
+            )
+        return found or (
+            self._tools_differ(yours["used"], expected["used"]) if case.watch and tools else None
+        )
 
     def _later_differs(self, yours: Any, expected: list) -> Difference | None:
         """What is wrong with the results of the same object's later calls."""
@@ -166,17 +238,29 @@ class AnswerKey:
         for i, (mine, right) in enumerate(zip(yours, expected, strict=True), start=2):
             found = self._result_differs(mine, right)
             if found:
-                return replace(found, message=f"In call {i} of the same object, with another input: {found.message}")
+                return replace(
+                    found,
+                    message=f"In call {i} of the same object, with another input: {found.message}",
+                )
         return None
 
     def _tools_differ(self, yours: Any, expected: list[str]) -> Difference | None:
-        """Which functions were called that the question rules out, or not called though it asks for one of them."""
+        """Which functions were called that the question rules out, or not called though it asks for
+        one of them.
+        """
         question, used = self.question, set(yours) if isinstance(yours, list) else set()
         ruled_out = [name for name in question.forbidden if name in used and name not in expected]
         if ruled_out:
-            return Difference("forbidden", f"It calls {' and '.join(ruled_out)}, which this question rules out.")
-        if any(name in expected for name in question.required) and not used.intersection(question.required):
-            return Difference("forbidden", f"It never calls {' or '.join(question.required)}, which this question asks for.")
+            return Difference(
+                "forbidden", f"It calls {' and '.join(ruled_out)}, which this question rules out."
+            )
+        if any(name in expected for name in question.required) and not used.intersection(
+            question.required
+        ):
+            return Difference(
+                "forbidden",
+                f"It never calls {' or '.join(question.required)}, which this question asks for.",
+            )
         return None
 
     def _result_differs(self, yours: Any, expected: Any) -> Difference | None:
@@ -187,11 +271,19 @@ class AnswerKey:
         return difference(yours, expected, question.rtol, question.atol)
 
     def _wrong(self, kind: str, message: str, case: Case) -> Verdict:
-        return Verdict(self.question.name, False, kind, message, on=case.shows + " (in training mode)" * case.train)
+        return Verdict(
+            self.question.name,
+            False,
+            kind,
+            message,
+            on=case.shows + " (in training mode)" * case.train,
+        )
 
 
 def answer_keys(homework: Homework, seed: int) -> dict[str, AnswerKey]:
-    """The key of every question, by its full name. Each question draws its inputs from the seed by itself."""
+    """The key of every question, by its full name. Each question draws its inputs from the seed by
+    itself.
+    """
     return {question.name: AnswerKey(question, seed) for question in homework.questions}
 
 
@@ -214,7 +306,11 @@ def _as_told(raised: Raised) -> str:
         return f"The class's parameters are not the ones the question names: {raised.message}."
     if raised.kind == "NotAClass":
         return f"Here {raised.message}."
-    return f"It raised {raised.kind}{where}: {raised.message}" if raised.message else f"It raised {raised.kind}{where}."
+    return (
+        f"It raised {raised.kind}{where}: {raised.message}"
+        if raised.message
+        else f"It raised {raised.kind}{where}."
+    )
 
 
 def _what(changed: set[str], case: Case) -> str:
@@ -222,7 +318,11 @@ def _what(changed: set[str], case: Case) -> str:
     name = min(changed)
     place = name.removeprefix("argument ")
     sets = (case.args, *case.again)
-    value = case.kwargs.get(name) if place == name else next((args[int(place) - 1] for args in sets if len(args) >= int(place)), None)
+    value = (
+        case.kwargs.get(name)
+        if place == name
+        else next((args[int(place) - 1] for args in sets if len(args) >= int(place)), None)
+    )
     return {list: "list", tuple: "list", dict: "dictionary"}.get(type(value), "tensor")
 
 

@@ -24,7 +24,10 @@ def code_cells(data: bytes) -> list[str]:
         Unreadable: if it is anything else, however strange.
     """
     if len(data) > MAX_BYTES:
-        raise Unreadable(f"The file is larger than the {MAX_BYTES >> 20} MB that are read. Clear the outputs and hand it in again.")
+        raise Unreadable(
+            f"The file is larger than the {MAX_BYTES >> 20} MB that are read. Clear the outputs "
+            f"and hand it in again."
+        )
     if not data.strip():
         raise Unreadable("The file is empty.")
     notebook = _parsed(data)
@@ -37,8 +40,12 @@ def code_cells(data: bytes) -> list[str]:
         raise Unreadable(f"The notebook has {len(cells):,} cells; up to {MAX_CELLS:,} are run.")
     sources = [_source(cell) for cell in cells if cell.get("cell_type") == "code"]
     for number, source in enumerate(sources, start=1):
-        if len(source) * 12 > MAX_CELL_BYTES and len(json.dumps(source)) > MAX_CELL_BYTES:  # a character takes 12 bytes at most
-            raise Unreadable(f"Code cell {number} has {len(source):,} characters, more than can be run. Keep data out of cells.")
+        # a character takes 12 bytes at most
+        if len(source) * 12 > MAX_CELL_BYTES and len(json.dumps(source)) > MAX_CELL_BYTES:
+            raise Unreadable(
+                f"Code cell {number} has {len(source):,} characters, more than can be run. Keep "
+                f"data out of cells."
+            )
     return sources
 
 
@@ -53,20 +60,30 @@ def _parsed(data: bytes) -> object:
         raise Unreadable("The file is JSON, nested far too deep to be a notebook.") from None
     except ValueError:
         start = text.lstrip()[:1]
-        what = "It is damaged or cut short." if start in "{[" else "Is it a program, or a page? Download the notebook itself, as .ipynb."
+        what = (
+            "It is damaged or cut short."
+            if start in "{["
+            else "Is it a program, or a page? Download the notebook itself, as .ipynb."
+        )
         raise Unreadable(f"The file is no notebook. {what}") from None
 
 
 def _upgraded(notebook: dict) -> object:
     """The cells of a notebook in an older format."""
     if notebook["nbformat"] not in (1, 2, 3):
-        raise Unreadable(f"The notebook's format is {str(notebook['nbformat'])[:20]!r}; 4 is what Jupyter writes today.")
+        raise Unreadable(
+            f"The notebook's format is {str(notebook['nbformat'])[:20]!r}; 4 is what Jupyter "
+            f"writes today."
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return list(nbformat.convert(nbformat.from_dict(notebook), 4).cells)
-    except Exception as error:  # whatever nbformat trips over in a file that only claims to be of that format
-        raise Unreadable(f"The notebook is in an old format and could not be converted ({type(error).__name__}).") from None
+    # whatever nbformat trips over in a file that only claims to be of that format
+    except Exception as error:
+        raise Unreadable(
+            f"The notebook is in an old format and could not be converted ({type(error).__name__})."
+        ) from None
 
 
 def _source(cell: dict) -> str:

@@ -1,7 +1,9 @@
-"""What a homework question is: data that two callers read, `check` in the student's notebook and `grade` for a class.
+"""What a homework question is: data that two callers read, `check` in the student's notebook and
+`grade` for a class.
 
-A misconception is kept as a wrong answer that makes it. An answer that behaves like one, on inputs where that differs from
-the reference, has that mistake: nobody's code is read, only what it returns.
+A misconception is kept as a wrong answer that makes it. An answer that behaves like one, on inputs
+where that differs from the reference, has that mistake: nobody's code is read, only what it
+returns.
 """
 
 import importlib
@@ -23,18 +25,25 @@ class Case:
         args: positional arguments: tensors, numbers, booleans, strings, None, and lists of them.
         kwargs: keyword arguments of the same kinds.
         init: for a question that asks for a class: keyword arguments of its constructor.
-        state: for a class: the parameters loaded into it before the call, so that its random initialisation does not matter.
-        shows: what this input is, in words a student reads ("a batch of 2 sentences, 5 tokens each").
+        state: for a class: the parameters loaded into it before the call, so that its random
+            initialisation does not matter.
+        shows: what this input is, in words a student reads ("a batch of 2 sentences, 5 tokens
+            each").
         train: whether a class's object is called in training mode.
-        again: positional arguments of further calls of the same object (or function): their results count too.
-        gradients: "values" compares how the result depends on each parameter and each floating tensor among the inputs, "reach" only
-            whether it does, "none" does not look. Left out, it is "values" for a class that is given parameters. A parameter registered
-            as a buffer, without gradient, used through `.data` or below `no_grad` gives the right result and the wrong gradient.
-        gradients_of: the only names whose gradients are compared: a parameter's, a keyword's, or "argument 1" for the first positional
-            one. Left out, all are.
-        draws: call the object so often, each time with other random numbers, and compare mean and standard deviation of every entry:
-            what dropout does in training mode, its rate and its place. Takes the place of the result itself, of gradients and `again`.
-        watch: functions whose calls are noted; filled in from the question (`forbidden`, `required`).
+        again: positional arguments of further calls of the same object (or function): their results
+            count too.
+        gradients: "values" compares how the result depends on each parameter and each floating
+            tensor among the inputs, "reach" only whether it does, "none" does not look. Left out,
+            it is "values" for a class that is given parameters. A parameter registered as a buffer,
+            without gradient, used through `.data` or below `no_grad` gives the right result and the
+            wrong gradient.
+        gradients_of: the only names whose gradients are compared: a parameter's, a keyword's, or
+            "argument 1" for the first positional one. Left out, all are.
+        draws: call the object so often, each time with other random numbers, and compare mean and
+            standard deviation of every entry: what dropout does in training mode, its rate and its
+                place. Takes the place of the result itself, of gradients and `again`.
+        watch: functions whose calls are noted; filled in from the question (`forbidden`,
+            `required`).
     """
 
     args: tuple = ()
@@ -59,7 +68,9 @@ class Case:
         return self.gradients or ("values" if self.state and not self.draws else "none")
 
     def request(self) -> dict[str, Any]:
-        """What `inside.calls.call` is asked: the one place where a case becomes a call, in this process or in the sandbox."""
+        """What `inside.calls.call` is asked: the one place where a case becomes a call, in this
+        process or in the sandbox.
+        """
         return {
             "args": self.args,
             "kwargs": self.kwargs,
@@ -79,10 +90,13 @@ class Misconception:
 
     Attributes:
         name: stable, snake_case; the class report counts by it.
-        diagnosis: one or two sentences to the student: what the answer does, and what to do instead.
-        answer: a wrong answer (function or class, same signature as the reference) that makes exactly this mistake.
-        by_exception: whether an exception tells it, though its message names no sizes: raised with the same words on the same inputs,
-            while the other inputs go well. For mistakes that show in nothing else, and a diagnosis that stays true if others raise it.
+        diagnosis: one or two sentences to the student: what the answer does, and what to do
+            instead.
+        answer: a wrong answer (function or class, same signature as the reference) that makes
+            exactly this mistake.
+        by_exception: whether an exception tells it, though its message names no sizes: raised with
+            the same words on the same inputs, while the other inputs go well. For mistakes that
+            show in nothing else, and a diagnosis that stays true if others raise it.
     """
 
     name: str
@@ -96,20 +110,26 @@ class Question:
     """One question of a homework.
 
     Attributes:
-        name: "<homework>.<name of the function or class that answers it>", such as "hw1.causal_mask".
+        name: "<homework>.<name of the function or class that answers it>", such as
+            "hw1.causal_mask".
         title: a few words for feedback pages.
         points, minutes: what it is worth and how long it may take.
         difficulty: 1 (a line or two) to 3.
-        chapter: where the idea is taught, as "<notebook>#<section anchor>", such as "02_self_attention#masks".
-        cases: makes the inputs from a seeded generator. Seed 0 is the public one that `check` uses; `grade` draws fresh ones.
-            Sizes vary with the generator too, so that an answer that is right for one size only is caught.
+        chapter: where the idea is taught, as "<notebook>#<section anchor>", such as
+            "02_self_attention#masks".
+        cases: makes the inputs from a seeded generator. Seed 0 is the public one that `check` uses;
+            `grade` draws fresh ones. Sizes vary with the generator too, so that an answer that is
+            right for one size only is caught.
         reference: the right answer.
-        misconceptions: in the order in which they are tried; the first that behaves like the student's answer is named.
+        misconceptions: in the order in which they are tried; the first that behaves like the
+            student's answer is named.
         rtol, atol: how far numbers may lie from the reference's.
-        share: how many of the entries of the list or tensor that is returned must be right; below 1 for a question that trains.
+        share: how many of the entries of the list or tensor that is returned must be right; below 1
+            for a question that trains.
         below: what to tell where fewer are right and no mistake is recognised: the usual causes.
         seconds: how long all its calls together may take when a class is graded.
-        forbidden: functions that the question's text rules out, such as "F.layer_norm" (nn.LayerNorm calls it) or "Tensor.unfold".
+        forbidden: functions that the question's text rules out, such as "F.layer_norm"
+            (nn.LayerNorm calls it) or "Tensor.unfold".
         required: functions of which the text demands one.
     """
 
@@ -149,8 +169,9 @@ class Homework:
         name: short, "hw1".
         title: a word or two.
         questions: in the order of the notebook.
-        ready_made: names such as "MultiheadAttention" of what students are to build themselves. The grade book's remarks tell
-            where code mentions one; whether that costs points, a person decides.
+        ready_made: names such as "MultiheadAttention" of what students are to build themselves. The
+            grade book's remarks tell where code mentions one; whether that costs points, a person
+            decides.
     """
 
     name: str
@@ -163,13 +184,20 @@ class Homework:
         for question in self.questions:
             if question.name == name:
                 return question
-        raise KeyError(f"{self.name} has no question {name!r}; it has {', '.join(q.name for q in self.questions)}")
+        raise KeyError(
+            f"{self.name} has no question {name!r}; it has "
+            f"{', '.join(q.name for q in self.questions)}"
+        )
 
 
 def names() -> list[str]:
     """The homework there is: ["hw1", …]."""
     folder = importlib.import_module("lectures_lib.homework.banks").__path__
-    return sorted(module.name for module in pkgutil.iter_modules(folder) if re.fullmatch(r"hw\d+", module.name))
+    return sorted(
+        module.name
+        for module in pkgutil.iter_modules(folder)
+        if re.fullmatch(r"hw\d+", module.name)
+    )
 
 
 def load(name: str) -> Homework:
@@ -179,7 +207,9 @@ def load(name: str) -> Homework:
         KeyError: if there is none; the message lists those that there are.
     """
     if name not in names():
-        raise KeyError(f"there is no homework {name!r}; there is {', '.join(names()) or 'none yet'}")
+        raise KeyError(
+            f"there is no homework {name!r}; there is {', '.join(names()) or 'none yet'}"
+        )
     return importlib.import_module(f"lectures_lib.homework.banks.{name}").HOMEWORK
 
 

@@ -12,14 +12,18 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 OPEN = 'raise NotImplementedError("your answer here")'
 _HEADING = re.compile(r"^## Question (\d+): (.+)$", re.MULTILINE)
 _STATED = re.compile(r"^\*(\d+) points? · difficulty (\d+) of 3 · (\d+) minutes\b", re.MULTILINE)
-_REPOSITORY = re.compile(r"""^REPOSITORY = ["']https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?["']""", re.MULTILINE)
+_REPOSITORY = re.compile(
+    r"""^REPOSITORY = ["']https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?["']""", re.MULTILINE
+)
 _RELATIVE = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s]*)\)")
 _PAGE = re.compile(r"\.\./((?:notebooks|book)/\w+)\.(?:ipynb|md)(#[^)]*)?")
 _CHECK = re.compile(r"""^check\(\s*["']([\w.]+)["']\s*,\s*(\w+)\s*\)""", re.MULTILINE)
 
 
 class Unreleasable(Exception):
-    """A solution notebook from which no student notebook can be made. The message names the cell."""
+    """A solution notebook from which no student notebook can be made. The message names the
+    cell.
+    """
 
 
 def release(homework: Homework, solutions: Path, out: Path) -> Path:
@@ -36,7 +40,9 @@ def release(homework: Homework, solutions: Path, out: Path) -> Path:
     """
     found = sorted(solutions.glob(f"{homework.name}_*.ipynb"))
     if len(found) != 1:
-        raise FileNotFoundError(f"{solutions} must contain one {homework.name}_*.ipynb, and contains {len(found)}")
+        raise FileNotFoundError(
+            f"{solutions} must contain one {homework.name}_*.ipynb, and contains {len(found)}"
+        )
     text = student_version(homework, found[0].read_text(encoding="utf-8"))
     out.mkdir(parents=True, exist_ok=True)
     path = out / found[0].name
@@ -53,15 +59,21 @@ def student_version(homework: Homework, solution: str) -> str:
     notebook = nbformat.reads(solution, as_version=4)
     _agree(homework, notebook.cells)
     student = nbformat.v4.new_notebook(
-        cells=[_student_cell(cell, i, book(notebook.cells)) for i, cell in enumerate(notebook.cells)],
-        metadata={"kernelspec": notebook.metadata.get("kernelspec", {}), "language_info": {"name": "python"}},
+        cells=[
+            _student_cell(cell, i, book(notebook.cells)) for i, cell in enumerate(notebook.cells)
+        ],
+        metadata={
+            "kernelspec": notebook.metadata.get("kernelspec", {}),
+            "language_info": {"name": "python"},
+        },
     )
     nbformat.validate(student)
     return nbformat.writes(student) + "\n"
 
 
 def without_solutions(source: str) -> str:
-    """`source` with each marked region replaced by a line that raises NotImplementedError, indented as the marker was.
+    """`source` with each marked region replaced by a line that raises NotImplementedError, indented
+    as the marker was.
 
     Raises:
         Unreleasable: if a region is not closed, or closed without having been opened.
@@ -85,52 +97,84 @@ def without_solutions(source: str) -> str:
 
 
 def book(cells: list[NotebookNode]) -> str:
-    """The address of the book on GitHub Pages, from the repository that the set-up cell names; "" where none is named."""
-    found = next(filter(None, (_REPOSITORY.search(cell.source) for cell in cells if cell.cell_type == "code")), None)
+    """The address of the book on GitHub Pages, from the repository that the set-up cell names; ""
+    where none is named.
+    """
+    found = next(
+        filter(
+            None, (_REPOSITORY.search(cell.source) for cell in cells if cell.cell_type == "code")
+        ),
+        None,
+    )
     return f"https://{found[1].lower()}.github.io/{found[2]}" if found else ""
 
 
 def with_addresses(source: str, book: str) -> str:
-    """`source` with its links to chapters and pages beside it replaced by those on the site: a student has this one file alone.
+    """`source` with its links to chapters and pages beside it replaced by those on the site: a
+    student has this one file alone.
 
     Raises:
-        Unreleasable: if a link leads to something that has no address there, or the site's is not known.
+        Unreleasable: if a link leads to something that has no address there, or the site's is not
+            known.
     """
 
     def address(link: re.Match) -> str:
         page = _PAGE.fullmatch(link[1])
         if not page or not book:
-            raise Unreleasable(f"the link {link[1]!r} would lead nowhere: {'no page of the site' if book else 'no REPOSITORY is named'}")
+            raise Unreleasable(
+                f"the link {link[1]!r} would lead nowhere: "
+                f"{'no page of the site' if book else 'no REPOSITORY is named'}"
+            )
         return f"]({book}/{page[1]}.html{page[2] or ''})"
 
     return _RELATIVE.sub(address, source)
 
 
 def _student_cell(cell: NotebookNode, i: int, book: str) -> NotebookNode:
-    """A cell without answer, outputs, or traces of having been run; links with the site's address."""
+    """A cell without answer, outputs, or traces of having been run; links with the site's
+    address.
+    """
     identity, tags = f"cell-{i:02}", cell.metadata.get("tags")
     metadata = {"tags": list(tags)} if tags else {}
     if cell.cell_type == "markdown":
-        return nbformat.v4.new_markdown_cell(with_addresses(cell.source, book), id=identity, metadata=metadata)
+        return nbformat.v4.new_markdown_cell(
+            with_addresses(cell.source, book), id=identity, metadata=metadata
+        )
     return nbformat.v4.new_code_cell(without_solutions(cell.source), id=identity, metadata=metadata)
 
 
 def _agree(homework: Homework, cells: list[NotebookNode]) -> None:
-    """Make sure that the notebook asks what the bank asks, states the same points, and checks every answer it asks for."""
-    headings = [heading for cell in cells if cell.cell_type == "markdown" for heading in _headings(cell.source)]
-    asked = [(str(i), q.title, str(q.points), str(q.difficulty), str(q.minutes)) for i, q in enumerate(homework.questions, start=1)]
+    """Make sure that the notebook asks what the bank asks, states the same points, and checks every
+    answer it asks for.
+    """
+    headings = [
+        heading
+        for cell in cells
+        if cell.cell_type == "markdown"
+        for heading in _headings(cell.source)
+    ]
+    asked = [
+        (str(i), q.title, str(q.points), str(q.difficulty), str(q.minutes))
+        for i, q in enumerate(homework.questions, start=1)
+    ]
     for stated, right in zip(headings, asked, strict=False):
         if stated != right:
             raise Unreleasable(
-                f"the notebook states question, title, points, difficulty, minutes as {stated}, {homework.name}.py as {right}"
+                f"the notebook states question, title, points, difficulty, minutes as {stated}, "
+                f"{homework.name}.py as {right}"
             )
     if len(headings) != len(asked):
-        raise Unreleasable(f"the notebook has {len(headings)} questions, {homework.name}.py has {len(asked)}")
+        raise Unreleasable(
+            f"the notebook has {len(headings)} questions, {homework.name}.py has {len(asked)}"
+        )
     code = [cell.source for cell in cells if cell.cell_type == "code"]
     checks = [(i, *found) for i, source in enumerate(code) for found in _CHECK.findall(source)]
     expected = [(question.name, question.answer_name) for question in homework.questions]
     if [check[1:] for check in checks] != expected:
-        raise Unreleasable(f"the notebook checks {[check[1:] for check in checks]}; it should check {expected}, in this order")
+        raise Unreleasable(
+            f"the notebook checks {[check[1:] for check in checks]}; it should check {expected}, "
+            f"in this order"
+        )
     start = 0
     for (position, *_), question in zip(checks, homework.questions, strict=True):
         _defined_once(question, code[start:position])
@@ -144,7 +188,10 @@ def _headings(source: str) -> list[tuple[str, ...]]:
     headings = _HEADING.findall(source)
     stated = _STATED.findall(source)
     if len(headings) != len(stated):
-        raise Unreleasable(f"a question does not state `*2 points · difficulty 1 of 3 · 10 minutes …*`:\n{source[:200]}")
+        raise Unreleasable(
+            f"a question does not state `*2 points · difficulty 1 of 3 · 10 minutes "
+            f"…*`:\n{source[:200]}"
+        )
     return [(*heading, *numbers) for heading, numbers in zip(headings, stated, strict=True)]
 
 
@@ -154,5 +201,6 @@ def _defined_once(question: Question, cells: list[str]) -> None:
     cells_with_answers = [source for source in cells if BEGIN in source]
     if len(cells_with_answers) != 1 or not defined.search(cells_with_answers[0]):
         raise Unreleasable(
-            f"before check({question.name!r}) there must be one cell with a solution, and it must define {question.answer_name}"
+            f"before check({question.name!r}) there must be one cell with a solution, and it must "
+            f"define {question.answer_name}"
         )

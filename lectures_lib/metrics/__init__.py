@@ -1,10 +1,26 @@
-"""How good is it? One module for each kind of answer: running text, classes and scores, names in a text, quoted answers.
+"""How good is it? One module for each kind of answer: running text, classes and scores, names in a
+text, quoted answers.
 
 `generation` (chapters 1, 8 and 10), `classification`, `entities` and `answers` (chapter 14).
 """
 
-from lectures_lib.metrics.answers import AnswerScores, answer_f1, answer_scores, exact_answer, normalise_answer
-from lectures_lib.metrics.classification import Counts, Scores, accuracy, counts, matthews, pearson, precision_recall_f1, spearman
+from lectures_lib.metrics.answers import (
+    AnswerScores,
+    answer_f1,
+    answer_scores,
+    exact_answer,
+    normalise_answer,
+)
+from lectures_lib.metrics.classification import (
+    Counts,
+    Scores,
+    accuracy,
+    counts,
+    matthews,
+    pearson,
+    precision_recall_f1,
+    spearman,
+)
 from lectures_lib.metrics.entities import Entity, bio_errors, entities, entity_scores
 from lectures_lib.metrics.generation import Bleu, bleu, exact_match, perplexity, token_accuracy
 

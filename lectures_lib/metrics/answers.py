@@ -1,7 +1,8 @@
-"""Measures of answers that are quoted from a text: exact match and F1 of words (chapter 14; Rajpurkar et al. 2016 and 2018).
+"""Measures of answers that are quoted from a text: exact match and F1 of words (chapter 14;
+Rajpurkar et al. 2016 and 2018).
 
-The definitions are those of the evaluation script of SQuAD 2.0. Where all questions have answers, and something is left of each
-after normalisation, it gives what the script of SQuAD 1.1 gives.
+The definitions are those of the evaluation script of SQuAD 2.0. Where all questions have answers,
+and something is left of each after normalisation, it gives what the script of SQuAD 1.1 gives.
 """
 
 import re
@@ -20,7 +21,8 @@ class AnswerScores(NamedTuple):
     """Means over all questions, as shares (papers print them times 100).
 
     Args:
-        exact_match: how many answers are one of the right ones.  f1: how much of a right one they share.
+        exact_match: how many answers are one of the right ones.  f1: how much of a right one they
+            share.
     """
 
     exact_match: float
@@ -28,14 +30,15 @@ class AnswerScores(NamedTuple):
 
 
 def normalise_answer(text: str) -> str:
-    """An answer without what should not matter, in the official order: small letters, no punctuation (ASCII's), no English articles,
-    single spaces.
+    """An answer without what should not matter, in the official order: small letters, no
+    punctuation (ASCII's), no English articles, single spaces.
     """
     return " ".join(ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split())
 
 
 def exact_answer(predicted: str, right: Sequence[str]) -> float:
-    """1.0 if the answer is one of the right ones after normalisation, else 0.0. No right ones: only no answer ("") is right.
+    """1.0 if the answer is one of the right ones after normalisation, else 0.0. No right ones: only
+    no answer ("") is right.
 
     Raises:
         TypeError: for an answer that is no text.
@@ -46,12 +49,16 @@ def exact_answer(predicted: str, right: Sequence[str]) -> float:
 
 
 def answer_f1(predicted: str, right: Sequence[str]) -> float:
-    """F1 of the words that the answer shares with a right one, of the best such; words count as often as they stand there.
+    """F1 of the words that the answer shares with a right one, of the best such; words count as
+    often as they stand there.
 
     Where one of the two is empty, 1.0 if both are, else 0.0. What is refused: as in `exact_answer`.
     """
     check_texts([predicted], "answer")
-    return max(_word_f1(normalise_answer(predicted).split(), answer.split()) for answer in _normalised(right))
+    return max(
+        _word_f1(normalise_answer(predicted).split(), answer.split())
+        for answer in _normalised(right)
+    )
 
 
 def answer_scores(predicted: Sequence[str], right: Sequence[Sequence[str]]) -> AnswerScores:
@@ -59,23 +66,38 @@ def answer_scores(predicted: Sequence[str], right: Sequence[Sequence[str]]) -> A
 
     Args:
         predicted: an answer for each question, "" for none.
-        right: for each question the answers that count as right; an empty list where there is none in the text.
+        right: for each question the answers that count as right; an empty list where there is none
+            in the text.
 
     Raises:
-        ValueError: for no questions, not one list of answers for each, or one string in place of such a list.
+        ValueError: for no questions, not one list of answers for each, or one string in place of
+            such a list.
     """
     check_pairs(predicted, right)
     check_texts(predicted, "answer")
-    if (i := next((i for i, answers in enumerate(right) if isinstance(answers, str)), None)) is not None:
-        raise ValueError(f"the right answers of question {i} must be a list of strings, got the string {right[i]!r}")
+    if (
+        i := next((i for i, answers in enumerate(right) if isinstance(answers, str)), None)
+    ) is not None:
+        raise ValueError(
+            f"the right answers of question {i} must be a list of strings, got the string "
+            f"{right[i]!r}"
+        )
     pairs = list(zip(predicted, right, strict=True))
-    return AnswerScores(*(sum(measure(p, r) for p, r in pairs) / len(pairs) for measure in (exact_answer, answer_f1)))
+    return AnswerScores(
+        *(
+            sum(measure(p, r) for p, r in pairs) / len(pairs)
+            for measure in (exact_answer, answer_f1)
+        )
+    )
 
 
 def _normalised(right: Sequence[str]) -> list[str]:
     """The right answers, without those of which nothing is left; the empty answer if none is."""
     if isinstance(right, str):
-        raise ValueError(f"the right answers must be a list of strings, got the string {right!r}: write [{right!r}]")
+        raise ValueError(
+            f"the right answers must be a list of strings, got the string {right!r}: write "
+            f"[{right!r}]"
+        )
     check_texts(right, "right answer")
     return [answer for text in right if (answer := normalise_answer(text))] or [""]
 

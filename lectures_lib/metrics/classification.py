@@ -1,7 +1,9 @@
-"""Measures of classes and of scores, as the benchmark GLUE takes them (chapter 14; Wang et al. 2019).
+"""Measures of classes and of scores, as the benchmark GLUE takes them (chapter 14; Wang et al.
+2019).
 
-All of them compare what was predicted with what is right, one number for each example: lists, arrays or tensors with one
-dimension. All of them are shares or correlations: papers print them times 100.
+All of them compare what was predicted with what is right, one number for each example: lists,
+arrays or tensors with one dimension. All of them are shares or correlations: papers print them
+times 100.
 """
 
 import math
@@ -32,7 +34,8 @@ class Scores(NamedTuple):
     """How well one class is found.
 
     Args:
-        precision: of what was predicted, the share that is right.  recall: of what is right, the share that was predicted.
+        precision: of what was predicted, the share that is right.  recall: of what is right, the
+            share that was predicted.
         f1: their harmonic mean.
     """
 
@@ -64,7 +67,12 @@ def counts(predicted: Numbers, right: Numbers, positive: Any = 1) -> Counts:
     predicted, right = _listed(predicted, right)
     positive = plain(positive)
     cases = [(p == positive, r == positive) for p, r in zip(predicted, right, strict=True)]
-    return Counts(*(cases.count(case) for case in ((True, True), (True, False), (False, True), (False, False))))
+    return Counts(
+        *(
+            cases.count(case)
+            for case in ((True, True), (True, False), (False, True), (False, False))
+        )
+    )
 
 
 def precision_recall_f1(predicted: Numbers, right: Numbers, positive: Any = 1) -> Scores:
@@ -80,15 +88,18 @@ def precision_recall_f1(predicted: Numbers, right: Numbers, positive: Any = 1) -
 
 
 def matthews(predicted: Numbers, right: Numbers, positive: Any = None) -> float:
-    """Matthews correlation, from -1 to 1: 0 for whoever always says the same, however frequent that class is.
+    """Matthews correlation, from -1 to 1: 0 for whoever always says the same, however frequent that
+    class is.
 
-    For two classes it is Pearson's correlation of the zeros and ones (CoLA's measure). For more it is Gorodkin's (2004) extension:
-    the correlation of what is predicted with what is right, a one in the column of the class, zeros in the others. Equal to
-    scikit-learn's `matthews_corrcoef` for any number of classes, which also says 0 where one side holds a single class.
+    For two classes it is Pearson's correlation of the zeros and ones (CoLA's measure). For more it
+    is Gorodkin's (2004) extension: the correlation of what is predicted with what is right, a one
+    in the column of the class, zeros in the others. Equal to scikit-learn's `matthews_corrcoef` for
+    any number of classes, which also says 0 where one side holds a single class.
 
     Args:
         predicted: a class for each example.  right: the true one.
-        positive: one class, to be held against all others together; None: every class counts by itself.
+        positive: one class, to be held against all others together; None: every class counts by
+            itself.
 
     Raises:
         ValueError: for nothing to compare, or two different numbers of things.
@@ -96,19 +107,24 @@ def matthews(predicted: Numbers, right: Numbers, positive: Any = None) -> float:
     predicted, right = _listed(predicted, right)
     if positive is not None:
         positive = plain(positive)
-        predicted, right = ([bool(one == positive) for one in numbers] for numbers in (predicted, right))
+        predicted, right = (
+            [bool(one == positive) for one in numbers] for numbers in (predicted, right)
+        )
     n, said, true = len(right), Counter(predicted), Counter(right)
     hits = sum(bool(p == r) for p, r in zip(predicted, right, strict=True))
     # n² times the covariance, and n² times both variances, summed over the classes.
     together = n * hits - sum(said[one] * true[one] for one in true)
-    spread = (n * n - sum(k * k for k in said.values())) * (n * n - sum(k * k for k in true.values()))
+    spread = (n * n - sum(k * k for k in said.values())) * (
+        n * n - sum(k * k for k in true.values())
+    )
     return _share(together, math.sqrt(spread))
 
 
 def pearson(predicted: Numbers, right: Numbers) -> float:
     """Pearson's correlation: 1 where the points lie on a rising line. By scipy.
 
-    NaN where one of the two does not vary, as in scipy (which warns): there is nothing to correlate.
+    NaN where one of the two does not vary, as in scipy (which warns): there is nothing to
+    correlate.
 
     Raises:
         ImportError: without the package `scipy`.
@@ -118,7 +134,8 @@ def pearson(predicted: Numbers, right: Numbers) -> float:
 
 
 def spearman(predicted: Numbers, right: Numbers) -> float:
-    """Spearman's correlation: Pearson's, of the ranks. 1 where the order is right, whatever the distances. By scipy.
+    """Spearman's correlation: Pearson's, of the ranks. 1 where the order is right, whatever the
+    distances. By scipy.
 
     NaN, and what is refused, as in `pearson`.
     """
@@ -132,10 +149,18 @@ def _correlation(name: str, predicted: Numbers, right: Numbers) -> float:
     try:
         from scipy import stats
     except ModuleNotFoundError:
-        raise ImportError("correlations are computed by scipy, which is not installed here: pip install scipy") from None
-    if strange := [x for numbers in (predicted, right) for x in numbers if isinstance(x, (str, bytes)) or x is None]:
+        raise ImportError(
+            "correlations are computed by scipy, which is not installed here: pip install scipy"
+        ) from None
+    if strange := [
+        x
+        for numbers in (predicted, right)
+        for x in numbers
+        if isinstance(x, (str, bytes)) or x is None
+    ]:
         raise TypeError(f"a correlation is of numbers, got {strange[0]!r}")
-    predicted, right = ([float(x) for x in numbers] for numbers in (predicted, right))  # zeros and ones for False and True
+    # zeros and ones for False and True
+    predicted, right = ([float(x) for x in numbers] for numbers in (predicted, right))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)
         return float(getattr(stats, name)(predicted, right)[0])
@@ -145,7 +170,10 @@ def _listed(predicted: Numbers, right: Numbers) -> tuple[list[Any], list[Any]]:
     lists = listed(predicted, right)
     nested = [x for numbers in lists for x in numbers if isinstance(x, list)]
     if nested:
-        raise ValueError(f"one number for each example is needed, got {nested[0]}: scores of classes are not yet a class")
+        raise ValueError(
+            f"one number for each example is needed, got {nested[0]}: scores of classes are not "
+            f"yet a class"
+        )
     return lists
 
 

@@ -11,17 +11,20 @@ from lectures_lib.metrics.pairs import check_pairs, check_texts, listed, plain
 
 
 class Bleu(NamedTuple):
-    """A BLEU score from 0 to 100, and how it was computed: without the second, two scores cannot be compared."""
+    """A BLEU score from 0 to 100, and how it was computed: without the second, two scores cannot be
+    compared.
+    """
 
     score: float
     signature: str
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str], **options: Any) -> Bleu:
-    """Corpus BLEU (Papineni et al. 2002) by sacrebleu (Post 2018), which tokenises by itself: give it ordinary, whole text.
+    """Corpus BLEU (Papineni et al. 2002) by sacrebleu (Post 2018), which tokenises by itself: give
+    it ordinary, whole text.
 
-    It counts the hypotheses' n-grams (n = 1 … 4) that are in the references, over the corpus as a whole: not the mean of
-    sentences' scores.
+    It counts the hypotheses' n-grams (n = 1 … 4) that are in the references, over the corpus as a
+    whole: not the mean of sentences' scores.
 
     Args:
         hypotheses: the translations.  references: the right ones, one for each.
@@ -38,7 +41,9 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], **options: Any) -
     try:
         from sacrebleu.metrics import BLEU
     except ModuleNotFoundError:
-        raise ImportError("BLEU is computed by sacrebleu, which is not installed here: pip install sacrebleu") from None
+        raise ImportError(
+            "BLEU is computed by sacrebleu, which is not installed here: pip install sacrebleu"
+        ) from None
     metric = BLEU(**options)
     score = metric.corpus_score(list(hypotheses), [list(references)]).score
     return Bleu(score, str(metric.get_signature()))
@@ -48,7 +53,8 @@ def exact_match(hypotheses: Any, references: Any) -> float:
     """The share that is right from the first token to the last.
 
     Args:
-        hypotheses: sentences, as text or as tokens: strings, or lists, tuples, arrays or tensors.  references: the right ones.
+        hypotheses: sentences, as text or as tokens: strings, or lists, tuples, arrays or tensors.
+            references: the right ones.
 
     Raises:
         TypeError: for what is no row of sentences.
@@ -59,37 +65,52 @@ def exact_match(hypotheses: Any, references: Any) -> float:
 
 
 def token_accuracy(predicted: Any, targets: Any, pad_id: int = 0) -> float:
-    """The share of right tokens, padding left out. Given the right tokens before each, as in training, it flatters a translator.
+    """The share of right tokens, padding left out. Given the right tokens before each, as in
+    training, it flatters a translator.
 
     Args:
         predicted, targets: token ids of one shape: tensors, arrays, or lists of equally long lists.
         pad_id: the target of what is padding.
 
     Raises:
-        ValueError: for different shapes, tokens that are no whole numbers, or where all targets are padding.
+        ValueError: for different shapes, tokens that are no whole numbers, or where all targets are
+            padding.
     """
     predicted, targets = _tokens(predicted, "predicted"), _tokens(targets, "targets")
     if predicted.shape != targets.shape:
-        raise ValueError(f"one prediction for each target: predicted are {tuple(predicted.shape)}, targets {tuple(targets.shape)}")
+        raise ValueError(
+            f"one prediction for each target: predicted are {tuple(predicted.shape)}, targets "
+            f"{tuple(targets.shape)}"
+        )
     real = targets != pad_id
     if not real.any():
-        raise ValueError(f"all {targets.numel()} targets are padding: there is nothing to be right about")
+        raise ValueError(
+            f"all {targets.numel()} targets are padding: there is nothing to be right about"
+        )
     return (predicted == targets)[real].float().mean().item()
 
 
 def perplexity(total_loss: Any, n_tokens: Any) -> float:
-    """e to the mean loss: among how many equally likely tokens the model might as well be choosing at each step.
+    """e to the mean loss: among how many equally likely tokens the model might as well be choosing
+    at each step.
 
-    It takes the *sum* of the losses of all tokens (in nats): the mean of several batches' perplexities is another, larger number.
+    It takes the *sum* of the losses of all tokens (in nats): the mean of several batches'
+    perplexities is another, larger number.
 
     Raises:
         ValueError: for no tokens, or a loss below 0.
     """
     total_loss, n_tokens = plain(total_loss), plain(n_tokens)
     if not isinstance(total_loss, (int, float)) or not isinstance(n_tokens, (int, float)):
-        raise TypeError(f"perplexity takes two numbers, the sum of the losses and how many: got {total_loss!r:.60} and {n_tokens!r:.60}")
+        raise TypeError(
+            f"perplexity takes two numbers, the sum of the losses and how many: got "
+            f"{total_loss!r:.60} and {n_tokens!r:.60}"
+        )
     if n_tokens < 1 or total_loss < 0:
-        raise ValueError(f"perplexity needs at least one token and a loss of at least 0, got n_tokens = {n_tokens}, loss = {total_loss}")
+        raise ValueError(
+            f"perplexity needs at least one token and a loss of at least 0, got n_tokens = "
+            f"{n_tokens}, loss = {total_loss}"
+        )
     mean = total_loss / n_tokens
     return math.exp(mean) if mean < 709 else math.inf  # e^709 is near the largest float
 
@@ -99,7 +120,9 @@ def _tokens(ids: Any, name: str) -> Tensor:
     try:
         tokens = torch.as_tensor(ids if hasattr(ids, "tolist") else plain(ids))
     except (ValueError, TypeError, RuntimeError) as error:
-        raise ValueError(f"{name} must be token ids in rows of one length, got {ids!r:.60}: {error}") from None
+        raise ValueError(
+            f"{name} must be token ids in rows of one length, got {ids!r:.60}: {error}"
+        ) from None
     if tokens.is_floating_point() or tokens.is_complex():
         raise ValueError(f"{name} must be token ids, whole numbers; got {tokens.dtype}")
     return tokens

@@ -1,11 +1,15 @@
-"""What every measure asks of its input: something predicted, and something right for each; in whatever holds them."""
+"""What every measure asks of its input: something predicted, and something right for each; in
+whatever holds them.
+"""
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
 
 def plain(values: Any) -> Any:
-    """Tensors and arrays, also inside of lists and tuples, as Python's own lists and numbers: those compare by what they hold."""
+    """Tensors and arrays, also inside of lists and tuples, as Python's own lists and numbers: those
+    compare by what they hold.
+    """
     if hasattr(values, "tolist"):  # a tensor, an array, one of NumPy's numbers
         return values.tolist()
     return [plain(value) for value in values] if isinstance(values, (list, tuple)) else values
@@ -32,7 +36,10 @@ def check_pairs(hypotheses: Sequence[Any], references: Sequence[Any]) -> None:
     if isinstance(hypotheses, str) or isinstance(references, str):
         raise ValueError("lists of sentences are needed, not one string")
     if len(hypotheses) != len(references) or len(references) == 0:
-        raise ValueError(f"one reference for each hypothesis, and at least one, got {len(hypotheses)} and {len(references)}")
+        raise ValueError(
+            f"one reference for each hypothesis, and at least one, got {len(hypotheses)} and "
+            f"{len(references)}"
+        )
 
 
 def check_texts(texts: Sequence[Any], what: str) -> None:
@@ -41,13 +48,20 @@ def check_texts(texts: Sequence[Any], what: str) -> None:
     Raises:
         TypeError: the message says which and what came.
     """
-    if wrong := next(((i, text) for i, text in enumerate(texts) if not isinstance(text, str)), None):
-        raise TypeError(f"{what} {wrong[0]} must be text, got a {type(wrong[1]).__name__}: {wrong[1]!r:.60}")
+    if wrong := next(
+        ((i, text) for i, text in enumerate(texts) if not isinstance(text, str)), None
+    ):
+        raise TypeError(
+            f"{what} {wrong[0]} must be text, got a {type(wrong[1]).__name__}: {wrong[1]!r:.60}"
+        )
 
 
 def _row(values: Any) -> Any:
     if isinstance(values, (str, list)):
         return values
     if not isinstance(values, Collection) or isinstance(values, (Set, Mapping)):
-        raise TypeError(f"one thing for each example, in a row, is needed (list, tuple, array, tensor); got a {type(values).__name__}")
+        raise TypeError(
+            f"one thing for each example, in a row, is needed (list, tuple, array, tensor); got a "
+            f"{type(values).__name__}"
+        )
     return [plain(value) for value in values]

@@ -1,4 +1,5 @@
-"""BERT: three embeddings, an encoder, and the heads of its pre-training (chapters 12 and 13; Devlin et al. 2019).
+"""BERT: three embeddings, an encoder, and the heads of its pre-training (chapters 12 and 13; Devlin
+et al. 2019).
 
 Hugging Face's names of the weights, and how they become ours, stand at the end of the module.
 """
@@ -15,7 +16,13 @@ from torch import Tensor, nn
 from lectures_lib.blocks.attention import padding_mask
 from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, TokenEmbedding, initialise
 from lectures_lib.blocks.positions import LearnedPositions
-from lectures_lib.checks import at_the_door, check_asked, check_config, check_lengths, check_segments
+from lectures_lib.checks import (
+    at_the_door,
+    check_asked,
+    check_config,
+    check_lengths,
+    check_segments,
+)
 from lectures_lib.models import hugging_face
 
 
@@ -25,8 +32,8 @@ class BertConfig:
 
     Args:
         vocab_size: word pieces in the vocabulary.
-        d_model: width of the vectors (the paper's H).  n_layers: its L.  n_heads: its A.  d_ff: width of the feed-forward's hidden
-            layer, 4 H.
+        d_model: width of the vectors (the paper's H).  n_layers: its L.  n_heads: its A.  d_ff:
+            width of the feed-forward's hidden layer, 4 H.
         dropout: share of each sublayer's output and of the embeddings dropped in training.
         attention_dropout: the same for attention weights; None: as `dropout`.
         max_len: how many positions have a vector.
@@ -37,7 +44,8 @@ class BertConfig:
 
     Raises:
         TypeError: for a size that is no whole number.
-        ValueError: for a size below 1, a dropout that is no share, heads that do not divide d_model, or an unknown activation.
+        ValueError: for a size below 1, a dropout that is no share, heads that do not divide
+            d_model, or an unknown activation.
     """
 
     vocab_size: int = 30_522
@@ -68,13 +76,18 @@ BertConfig.BASE = BertConfig()
 BertConfig.LARGE = BertConfig(d_model=1024, n_layers=24, n_heads=16, d_ff=4096)
 # Wang et al. 2020, in the six-layer version of the sentence-transformers project.
 BertConfig.MINILM = BertConfig(d_model=384, n_layers=6, d_ff=1536)
-# Sizes of this book: for a GPU, and for a CPU. Fresh weights of TINY are near 1 / √128, as Xavier's would be.
+# Sizes of this book: for a GPU, and for a CPU. Fresh weights of TINY are near 1 / √128, as Xavier's
+# would be.
 BertConfig.SMALL = BertConfig(8_000, d_model=256, n_layers=6, n_heads=4, d_ff=1024, max_len=128)
-BertConfig.TINY = BertConfig(1_500, d_model=128, n_layers=2, n_heads=4, d_ff=512, dropout=0.0, max_len=64, init_std=0.09)
+BertConfig.TINY = BertConfig(
+    1_500, d_model=128, n_layers=2, n_heads=4, d_ff=512, dropout=0.0, max_len=64, init_std=0.09
+)
 
 
 class BertEmbeddings(nn.Module):
-    """LayerNorm(token vector + position vector + segment vector); all three are learned (figure 2 of the paper)."""
+    """LayerNorm(token vector + position vector + segment vector); all three are learned (figure 2
+    of the paper).
+    """
 
     def __init__(self, config: BertConfig):
         super().__init__()
@@ -84,15 +97,21 @@ class BertEmbeddings(nn.Module):
         self.norm = nn.LayerNorm(config.d_model, config.eps)
         self.dropout = nn.Dropout(config.dropout)
 
-    @at_the_door(lambda self, tokens, segments=None: check_segments(segments, tokens, len(self.segments)))
-    def forward(self, tokens: Int[Tensor, "batch n"], segments: Int[Tensor, "batch n"] | None = None) -> Float[Tensor, "batch n d_model"]:
+    @at_the_door(
+        lambda self, tokens, segments=None: check_segments(segments, tokens, len(self.segments))
+    )
+    def forward(
+        self, tokens: Int[Tensor, "batch n"], segments: Int[Tensor, "batch n"] | None = None
+    ) -> Float[Tensor, "batch n d_model"]:
         """The vectors that enter the encoder. Without segments, all tokens belong to the first.
 
         Raises:
             ValueError: for an unknown token or segment id, or more tokens than positions.
         """
         segments = torch.zeros_like(tokens) if segments is None else segments
-        return self.dropout(self.norm(self.positions(self.tokens(tokens) + self.segments[segments])))
+        return self.dropout(
+            self.norm(self.positions(self.tokens(tokens) + self.segments[segments]))
+        )
 
 
 class Encoded(NamedTuple):
@@ -108,7 +127,9 @@ class Encoded(NamedTuple):
 
 
 class Bert(nn.Module):
-    """The body: embeddings, an encoder in the post-norm order, and the pooler. No mask hides the future: it reads both ways."""
+    """The body: embeddings, an encoder in the post-norm order, and the pooler. No mask hides the
+    future: it reads both ways.
+    """
 
     def __init__(self, config: BertConfig):
         super().__init__()
@@ -120,7 +141,9 @@ class Bert(nn.Module):
             config.n_heads,
             config.d_ff,
             dropout=config.dropout,
-            attention_dropout=config.dropout if config.attention_dropout is None else config.attention_dropout,
+            attention_dropout=config.dropout
+            if config.attention_dropout is None
+            else config.attention_dropout,
             activation=config.activation,
             eps=config.eps,
         )
@@ -142,7 +165,8 @@ class Bert(nn.Module):
             lengths: how many tokens of each input are real; None: all.
 
         Raises:
-            ValueError: for an unknown token or segment id, an empty input, lengths that do not fit, or more tokens than positions.
+            ValueError: for an unknown token or segment id, an empty input, lengths that do not fit,
+                or more tokens than positions.
         """
         mask = None if lengths is None else padding_mask(lengths, tokens.shape[1])
         x = self.encoder(self.embeddings(tokens, segments), mask)
@@ -150,21 +174,26 @@ class Bert(nn.Module):
 
     @classmethod
     def from_pretrained(cls, name: str | Path, dropout: float | None = None) -> "Bert":
-        """The body of a Hugging Face checkpoint, ready for use (dropout off); its heads, if it has any, are left out.
+        """The body of a Hugging Face checkpoint, ready for use (dropout off); its heads, if it has
+        any, are left out.
 
-        A checkpoint whose head does not stand on the pooler has none. The model then gets a fresh one, and a warning says so.
+        A checkpoint whose head does not stand on the pooler has none. The model then gets a fresh
+        one, and a warning says so.
 
         Args:
             name: a folder, or an id on the hub such as "bert-base-uncased".
-            dropout: another share than the checkpoint's for when it is trained further, of attention weights too; None: the
-                checkpoint's.
+            dropout: another share than the checkpoint's for when it is trained further, of
+                attention weights too; None: the checkpoint's.
 
         Raises:
             FileNotFoundError: where there is no such checkpoint.
-            ValueError: for options or names of weights that we do not know (they are listed), or a damaged file.
+            ValueError: for options or names of weights that we do not know (they are listed), or a
+                damaged file.
         """
         config, state = read_checkpoint(name)
-        config = config if dropout is None else replace(config, dropout=dropout, attention_dropout=None)
+        config = (
+            config if dropout is None else replace(config, dropout=dropout, attention_dropout=None)
+        )
         body = hugging_face.rename(state, BODY, [*IGNORED, *HEADS, *OTHER_HEADS])
         model = hugging_face.unfilled(lambda: cls(config))
         hugging_face.load_into(model, _with_pooler(name, body, config))
@@ -173,22 +202,33 @@ class Bert(nn.Module):
     def save_pretrained(self, folder: str | Path) -> Path:
         """Write a checkpoint that Hugging Face's `BertModel.from_pretrained` reads."""
         state = hugging_face.spelled_theirs(self.state_dict(), BODY)
-        return hugging_face.write_checkpoint(folder, hugging_face_config(self.config, "BertModel"), state)
+        return hugging_face.write_checkpoint(
+            folder, hugging_face_config(self.config, "BertModel"), state
+        )
 
 
-def _with_pooler(name: str | Path, body: dict[str, Tensor], config: BertConfig) -> dict[str, Tensor]:
+def _with_pooler(
+    name: str | Path, body: dict[str, Tensor], config: BertConfig
+) -> dict[str, Tensor]:
     if any(key.startswith("pooler.") for key in body):
         return body
-    warnings.warn(f"{name} has no pooler: ours is fresh, and `pooled` means nothing before it is trained", stacklevel=3)
+    warnings.warn(
+        f"{name} has no pooler: ours is fresh, and `pooled` means nothing before it is trained",
+        stacklevel=3,
+    )
     pooler = nn.Linear(config.d_model, config.d_model)
     initialise(pooler, config.init_std)
-    return body | {f"pooler.{kind}": tensor.detach() for kind, tensor in pooler.state_dict().items()}
+    return body | {
+        f"pooler.{kind}": tensor.detach() for kind, tensor in pooler.state_dict().items()
+    }
 
 
 class MaskedWordHead(nn.Module):
-    """Scores of every word piece at a position: a layer, and then the token vectors once more (tied), plus a bias.
+    """Scores of every word piece at a position: a layer, and then the token vectors once more
+    (tied), plus a bias.
 
-    The paper does not mention the layer between; the authors' code has it, and so have all published weights.
+    The paper does not mention the layer between; the authors' code has it, and so have all
+    published weights.
     """
 
     def __init__(self, config: BertConfig):
@@ -198,7 +238,9 @@ class MaskedWordHead(nn.Module):
         self.norm = nn.LayerNorm(config.d_model, config.eps)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 
-    def forward(self, hidden: Float[Tensor, "*batch d_model"], embedding: TokenEmbedding) -> Float[Tensor, "*batch vocab"]:
+    def forward(
+        self, hidden: Float[Tensor, "*batch d_model"], embedding: TokenEmbedding
+    ) -> Float[Tensor, "*batch vocab"]:
         """The scores (logits)."""
         return embedding.scores(self.norm(self.activation(self.dense(hidden))), self.bias)
 
@@ -207,8 +249,10 @@ class PreTrainingScores(NamedTuple):
     """What is trained against.
 
     Args:
-        words: scores of every word piece, at every position or, where `at` was given, at those positions one after the other.
-        next_sentence: scores of the two classes, as in Hugging Face: 0 "B follows A", 1 "B is from somewhere else".
+        words: scores of every word piece, at every position or, where `at` was given, at those
+            positions one after the other.
+        next_sentence: scores of the two classes, as in Hugging Face: 0 "B follows A", 1 "B is from
+            somewhere else".
     """
 
     words: Float[Tensor, "*positions vocab"]
@@ -216,7 +260,9 @@ class PreTrainingScores(NamedTuple):
 
 
 class BertForPreTraining(nn.Module):
-    """BERT with the two heads of its pre-training (section 3.1): masked words, and the next sentence."""
+    """BERT with the two heads of its pre-training (section 3.1): masked words, and the next
+    sentence.
+    """
 
     def __init__(self, config: BertConfig):
         super().__init__()
@@ -238,40 +284,68 @@ class BertForPreTraining(nn.Module):
 
         Args:
             tokens, segments, lengths: as in `Bert.forward`.
-            at: the positions whose words are asked for, row by row. Scores of a whole vocabulary are the dearest part of a small
-                BERT, and six in seven positions are not asked for.
+            at: the positions whose words are asked for, row by row. Scores of a whole vocabulary
+                are the dearest part of a small BERT, and six in seven positions are not asked for.
 
         Raises:
-            ValueError: as `Bert.forward` does, or for an `at` that is not boolean or not of the tokens' shape.
+            ValueError: as `Bert.forward` does, or for an `at` that is not boolean or not of the
+                tokens' shape.
         """
         encoded = self.bert(tokens, segments, lengths)
         hidden = encoded.hidden if at is None else encoded.hidden[at]
-        return PreTrainingScores(self.masked_words(hidden, self.bert.embeddings.tokens), self.next_sentence(encoded.pooled))
+        return PreTrainingScores(
+            self.masked_words(hidden, self.bert.embeddings.tokens),
+            self.next_sentence(encoded.pooled),
+        )
 
     @classmethod
     def from_pretrained(cls, name: str | Path) -> "BertForPreTraining":
-        """Like `Bert.from_pretrained`, with both heads. Raises ValueError for a checkpoint that lacks one."""
+        """Like `Bert.from_pretrained`, with both heads. Raises ValueError for a checkpoint that
+        lacks one.
+        """
         config, state = read_checkpoint(name)
         model = hugging_face.unfilled(lambda: cls(config))
-        body = hugging_face.rename({k: v for k, v in state.items() if not k.startswith("cls.")}, BODY, [*IGNORED, *OTHER_HEADS])
+        body = hugging_face.rename(
+            {k: v for k, v in state.items() if not k.startswith("cls.")},
+            BODY,
+            [*IGNORED, *OTHER_HEADS],
+        )
         heads = hugging_face.rename({k: v for k, v in state.items() if k.startswith("cls.")}, HEADS)
         tied = heads.pop("tied", body["embeddings.tokens.weight"])
         if not torch.equal(tied, body["embeddings.tokens.weight"]):
-            raise ValueError("cls.predictions.decoder.weight differs from the token vectors; in BERT the two are one matrix")
-        hugging_face.load_into(model, {f"bert.{name}": tensor for name, tensor in body.items()} | heads)
+            raise ValueError(
+                "cls.predictions.decoder.weight differs from the token vectors; in BERT the two "
+                "are one matrix"
+            )
+        hugging_face.load_into(
+            model, {f"bert.{name}": tensor for name, tensor in body.items()} | heads
+        )
         return model.eval()
 
     def save_pretrained(self, folder: str | Path) -> Path:
         """Write a checkpoint that Hugging Face's `BertForPreTraining.from_pretrained` reads."""
         state = self.state_dict()
-        body = {name.removeprefix("bert."): tensor for name, tensor in state.items() if name.startswith("bert.")}
-        theirs = {f"bert.{name}": tensor for name, tensor in hugging_face.spelled_theirs(body, BODY).items()}
-        theirs |= hugging_face.spelled_theirs({name: tensor for name, tensor in state.items() if not name.startswith("bert.")}, HEADS)
-        return hugging_face.write_checkpoint(folder, hugging_face_config(self.config, "BertForPreTraining"), theirs)
+        body = {
+            name.removeprefix("bert."): tensor
+            for name, tensor in state.items()
+            if name.startswith("bert.")
+        }
+        theirs = {
+            f"bert.{name}": tensor
+            for name, tensor in hugging_face.spelled_theirs(body, BODY).items()
+        }
+        theirs |= hugging_face.spelled_theirs(
+            {name: tensor for name, tensor in state.items() if not name.startswith("bert.")}, HEADS
+        )
+        return hugging_face.write_checkpoint(
+            folder, hugging_face_config(self.config, "BertForPreTraining"), theirs
+        )
 
 
 def initialise_as_bert(model: nn.Module, std: float = 0.02) -> None:
-    """Normal weights of this standard deviation, cut off at two of them, and zero biases: as in the authors' code."""
+    """Normal weights of this standard deviation, cut off at two of them, and zero biases: as in the
+    authors' code.
+    """
     initialise(model, std)
     for module in model.modules():
         if hasattr(module, "segments"):  # BertEmbeddings, a reader's own too
@@ -279,7 +353,7 @@ def initialise_as_bert(model: nn.Module, std: float = 0.02) -> None:
                 nn.init.trunc_normal_(table, std=std, a=-2 * std, b=2 * std)
 
 
-# ------------------------------------------------------------------------------------------- Hugging Face's names
+# ----------------------------------------------------------------------------- Hugging Face's names
 
 BODY = {
     "embeddings.word_embeddings.weight": "embeddings.tokens.weight",
@@ -289,18 +363,25 @@ BODY = {
     "encoder.layer.{i}.attention.self.query.{kind}": "encoder.blocks.{i}.self_attention.W_Q.{kind}",
     "encoder.layer.{i}.attention.self.key.{kind}": "encoder.blocks.{i}.self_attention.W_K.{kind}",
     "encoder.layer.{i}.attention.self.value.{kind}": "encoder.blocks.{i}.self_attention.W_V.{kind}",
-    "encoder.layer.{i}.attention.output.dense.{kind}": "encoder.blocks.{i}.self_attention.W_O.{kind}",
-    "encoder.layer.{i}.attention.output.LayerNorm.{kind}": "encoder.blocks.{i}.around_self_attention.norm.{kind}",
+    "encoder.layer.{i}.attention.output.dense.{kind}": (
+        "encoder.blocks.{i}.self_attention.W_O.{kind}"
+    ),
+    "encoder.layer.{i}.attention.output.LayerNorm.{kind}": (
+        "encoder.blocks.{i}.around_self_attention.norm.{kind}"
+    ),
     "encoder.layer.{i}.intermediate.dense.{kind}": "encoder.blocks.{i}.feed_forward.W_1.{kind}",
     "encoder.layer.{i}.output.dense.{kind}": "encoder.blocks.{i}.feed_forward.W_2.{kind}",
-    "encoder.layer.{i}.output.LayerNorm.{kind}": "encoder.blocks.{i}.around_feed_forward.norm.{kind}",
+    "encoder.layer.{i}.output.LayerNorm.{kind}": (
+        "encoder.blocks.{i}.around_feed_forward.norm.{kind}"
+    ),
     "pooler.dense.{kind}": "pooler.{kind}",
 }
 HEADS = {
     "cls.predictions.transform.dense.{kind}": "masked_words.dense.{kind}",
     "cls.predictions.transform.LayerNorm.{kind}": "masked_words.norm.{kind}",
     "cls.predictions.bias": "masked_words.bias",
-    "cls.predictions.decoder.bias": "masked_words.bias",  # the same bias, saved twice by some versions
+    # the same bias, saved twice by some versions
+    "cls.predictions.decoder.bias": "masked_words.bias",
     "cls.predictions.decoder.weight": "tied",  # the token vectors, saved twice
     "cls.seq_relationship.{kind}": "next_sentence.{kind}",
 }
@@ -323,10 +404,13 @@ SIZES = {
 
 
 def read_checkpoint(name: str | Path) -> tuple[BertConfig, dict[str, Tensor]]:
-    """A checkpoint's sizes, and its tensors under the body's own names: without the prefix that models with heads give them."""
+    """A checkpoint's sizes, and its tensors under the body's own names: without the prefix that
+    models with heads give them.
+    """
     folder = hugging_face.checkpoint_folder(name)
     config = bert_config(hugging_face.read_config(folder))
-    old = {"gamma": "weight", "beta": "bias"}  # what the first checkpoints called LayerNorm's parameters
+    # what the first checkpoints called LayerNorm's parameters
+    old = {"gamma": "weight", "beta": "bias"}
     state = {}
     for key, tensor in hugging_face.read_state(folder).items():
         *path, kind = key.removeprefix("bert.").split(".")
@@ -341,17 +425,25 @@ def bert_config(theirs: dict[str, Any]) -> BertConfig:
         ValueError: for another kind of model, or an option that our BERT does not have.
     """
     positions = theirs.get("position_embedding_type", "absolute")
-    problems = [f"model_type = {theirs.get('model_type')!r}"] if theirs.get("model_type", "bert") != "bert" else []
+    problems = (
+        [f"model_type = {theirs.get('model_type')!r}"]
+        if theirs.get("model_type", "bert") != "bert"
+        else []
+    )
     problems += [f"position_embedding_type = {positions!r}"] if positions != "absolute" else []
     activation = theirs.get("hidden_act", "gelu")
-    problems += [f"hidden_act = {activation!r}"] if activation not in hugging_face.ACTIVATIONS else []
+    problems += (
+        [f"hidden_act = {activation!r}"] if activation not in hugging_face.ACTIVATIONS else []
+    )
     problems += ["is_decoder = True"] if theirs.get("is_decoder") else []
     if problems:
         raise ValueError(f"our BERT has no such option: {'; '.join(problems)}")
     sizes = {ours: theirs[name] for name, ours in SIZES.items() if name in theirs}
     sizes["activation"] = hugging_face.ACTIVATIONS[activation]
     of_attention = sizes.get("attention_dropout", BertConfig.BASE.dropout)
-    sizes["attention_dropout"] = None if of_attention == sizes.get("dropout", BertConfig.BASE.dropout) else of_attention
+    sizes["attention_dropout"] = (
+        None if of_attention == sizes.get("dropout", BertConfig.BASE.dropout) else of_attention
+    )
     return replace(BertConfig.BASE, **sizes)
 
 

@@ -1,7 +1,9 @@
-"""Real weights: read a Hugging Face checkpoint and give its tensors our names, and write one (chapters 8, 11 and 12).
+"""Real weights: read a Hugging Face checkpoint and give its tensors our names, and write one
+(chapters 8, 11 and 12).
 
-This module knows no model. A model's module holds its key map, a dictionary from names in the checkpoint to names in our state dict, where
-`{i}` and the like stand for the part of a name that is copied: `"layers.{i}.fc1.{kind}": "blocks.{i}.feed_forward.W_1.{kind}"`.
+This module knows no model. A model's module holds its key map, a dictionary from names in the
+checkpoint to names in our state dict, where `{i}` and the like stand for the part of a name that is
+copied: `"layers.{i}.fc1.{kind}": "blocks.{i}.feed_forward.W_1.{kind}"`.
 """
 
 import json
@@ -17,7 +19,8 @@ from torch import Tensor, nn
 
 from lectures_lib.files import write_whole, written_whole
 
-# Files that hold weights, the one we would rather read first. A .bin file is read without running any code in it.
+# Files that hold weights, the one we would rather read first. A .bin file is read without running
+# any code in it.
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -40,14 +43,17 @@ def activation_written(name: str) -> str:
 
 
 def checkpoint_folder(name: str | Path, files: Sequence[str] = ("config.json", WEIGHTS[0])) -> Path:
-    """The folder that holds a checkpoint: `name` itself if it is a folder here, else the hub's copy of it, fetched once.
+    """The folder that holds a checkpoint: `name` itself if it is a folder here, else the hub's copy
+    of it, fetched once.
 
     Args:
         name: a folder, or an id on the hub such as "Helsinki-NLP/opus-mt-en-de".
-        files: what to fetch. Where the hub has no safetensors, older weights are fetched in their place.
+        files: what to fetch. Where the hub has no safetensors, older weights are fetched in their
+            place.
 
     Raises:
-        FileNotFoundError: where there is no such folder and the hub cannot be reached or does not know the id.
+        FileNotFoundError: where there is no such folder and the hub cannot be reached or does not
+            know the id.
     """
     if Path(name).is_dir():
         return Path(name)
@@ -58,8 +64,11 @@ def checkpoint_folder(name: str | Path, files: Sequence[str] = ("config.json", W
         if WEIGHTS[0] in files and not (folder / WEIGHTS[0]).exists():
             folder = Path(snapshot_download(str(name), allow_patterns=list(WEIGHTS[1:])))
         return folder
-    except Exception as error:  # no network, offline by choice, not installed, no such id: for the reader it is all the same
-        raise FileNotFoundError(f"{str(name)!r} is no folder here, and could not be fetched from the hub: {error}") from error
+    # no network, offline by choice, not installed, no such id: for the reader it is all the same
+    except Exception as error:
+        raise FileNotFoundError(
+            f"{str(name)!r} is no folder here, and could not be fetched from the hub: {error}"
+        ) from error
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -78,24 +87,36 @@ def read_state(folder: Path) -> dict[str, Tensor]:
         if (folder / name).exists():
             path = folder / name
             try:
-                return load_file(path) if path.suffix == ".safetensors" else torch.load(path, map_location="cpu", weights_only=True)
+                return (
+                    load_file(path)
+                    if path.suffix == ".safetensors"
+                    else torch.load(path, map_location="cpu", weights_only=True)
+                )
             except (SafetensorError, RuntimeError, EOFError) as error:
                 size = path.stat().st_size
-                raise ValueError(f"{path} ({size:,} bytes) is damaged, or its download was cut off: {error}. Fetch it again") from error
+                raise ValueError(
+                    f"{path} ({size:,} bytes) is damaged, or its download was cut off: {error}. "
+                    f"Fetch it again"
+                ) from error
     raise FileNotFoundError(f"{folder} holds no weights: neither {' nor '.join(WEIGHTS)}")
 
 
 def label_names(theirs: Mapping[str, Any], n_classes: int) -> list[str] | None:
-    """The names of the classes, where a checkpoint's config.json has them; Hugging Face's "LABEL_0" … are none."""
+    """The names of the classes, where a checkpoint's config.json has them; Hugging Face's "LABEL_0"
+    … are none.
+    """
     named = theirs.get("id2label") or {}
     names = [named.get(str(i), f"LABEL_{i}") for i in range(n_classes)]
     return None if names == [f"LABEL_{i}" for i in range(n_classes)] else names
 
 
-def rename(state: Mapping[str, Tensor], key_map: Mapping[str, str], ignored: Sequence[str] = ()) -> dict[str, Tensor]:
+def rename(
+    state: Mapping[str, Tensor], key_map: Mapping[str, str], ignored: Sequence[str] = ()
+) -> dict[str, Tensor]:
     """The same tensors under our names.
 
-    Several names may become one of ours (tied weights that were saved more than once) if their tensors are equal.
+    Several names may become one of ours (tied weights that were saved more than once) if their
+    tensors are equal.
 
     Args:
         state: the checkpoint's tensors.
@@ -103,7 +124,8 @@ def rename(state: Mapping[str, Tensor], key_map: Mapping[str, str], ignored: Seq
         ignored: names, with placeholders, of tensors that we do not need.
 
     Raises:
-        ValueError: for names that the map does not know, all of them listed; for tied weights that differ.
+        ValueError: for names that the map does not know, all of them listed; for tied weights that
+            differ.
     """
     patterns = [(_pattern(theirs), ours) for theirs, ours in key_map.items()]
     skipped = [_pattern(name) for name in ignored]
@@ -112,22 +134,32 @@ def rename(state: Mapping[str, Tensor], key_map: Mapping[str, str], ignored: Seq
     for name, tensor in state.items():
         if any(pattern.fullmatch(name) for pattern in skipped):
             continue
-        found = next(((match, ours) for pattern, ours in patterns if (match := pattern.fullmatch(name))), None)
+        found = next(
+            ((match, ours) for pattern, ours in patterns if (match := pattern.fullmatch(name))),
+            None,
+        )
         if found is None:
             unknown.append(name)
             continue
         match, ours = found
         ours = ours.format(**match.groupdict())
         if ours in renamed and not torch.equal(renamed[ours], tensor):
-            raise ValueError(f"{name} should equal what else becomes {ours}, but their values differ: these weights are not tied")
+            raise ValueError(
+                f"{name} should equal what else becomes {ours}, but their values differ: these "
+                f"weights are not tied"
+            )
         renamed[ours] = tensor
     if unknown:
-        raise ValueError(f"the checkpoint holds {len(unknown)} tensors that the key map does not know: {', '.join(sorted(unknown))}")
+        raise ValueError(
+            f"the checkpoint holds {len(unknown)} tensors that the key map does not know: "
+            f"{', '.join(sorted(unknown))}"
+        )
     return renamed
 
 
 def spelled_theirs(state: Mapping[str, Tensor], key_map: Mapping[str, str]) -> dict[str, Tensor]:
-    """The way back: tensors under our names, given the checkpoint's. Of several names for one of ours, the map's first is used.
+    """The way back: tensors under our names, given the checkpoint's. Of several names for one of
+    ours, the map's first is used.
 
     Raises:
         ValueError: for names that the map does not lead to, all of them listed.
@@ -138,8 +170,12 @@ def spelled_theirs(state: Mapping[str, Tensor], key_map: Mapping[str, str]) -> d
     return rename(state, backwards)
 
 
-def write_checkpoint(folder: str | Path, config: Mapping[str, Any], state: Mapping[str, Tensor]) -> Path:
-    """Write config.json and model.safetensors, the weights first: a folder with a config is whole."""
+def write_checkpoint(
+    folder: str | Path, config: Mapping[str, Any], state: Mapping[str, Tensor]
+) -> Path:
+    """Write config.json and model.safetensors, the weights first: a folder with a config is
+    whole.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: tensor.detach().clone().contiguous() for name, tensor in state.items()}
@@ -150,10 +186,11 @@ def write_checkpoint(folder: str | Path, config: Mapping[str, Any], state: Mappi
 
 
 def unfilled(make: Callable[[], nn.Module]) -> nn.Module:
-    """The model that `make` makes, without the time that drawing its first weights would take: they are to be loaded into it.
+    """The model that `make` makes, without the time that drawing its first weights would take: they
+    are to be loaded into it.
 
-    Its tensors hold whatever was in memory. A buffer that its state dict leaves out must be computed anew when the model moves from
-    "meta", as in `SinusoidalPositions`.
+    Its tensors hold whatever was in memory. A buffer that its state dict leaves out must be
+    computed anew when the model moves from "meta", as in `SinusoidalPositions`.
     """
     with torch.device("meta"):
         model = make()
@@ -164,18 +201,25 @@ def load_into(model: nn.Module, state: Mapping[str, Tensor]) -> None:
     """Give the model these weights, every one of them.
 
     Raises:
-        ValueError: for weights that are missing, too many, or of another shape: all of them, with both shapes.
+        ValueError: for weights that are missing, too many, or of another shape: all of them, with
+            both shapes.
     """
     own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     given = {name: tuple(tensor.shape) for name, tensor in state.items()}
     problems = [f"{name} is missing" for name in own if name not in given]
     problems += [f"{name} is not in the model" for name in given if name not in own]
-    problems += [f"{name} is {given[name]}, the model's {own[name]}" for name in own if name in given and own[name] != given[name]]
+    problems += [
+        f"{name} is {given[name]}, the model's {own[name]}"
+        for name in own
+        if name in given and own[name] != given[name]
+    ]
     if problems:
         raise ValueError("the weights do not fit the model: " + "; ".join(problems))
     model.load_state_dict(dict(state))
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    """A template as a regular expression: each {placeholder} matches one part of a name, up to the next dot."""
+    """A template as a regular expression: each {placeholder} matches one part of a name, up to the
+    next dot.
+    """
     return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^.]+)", re.escape(template)))

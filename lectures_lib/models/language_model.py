@@ -1,6 +1,8 @@
-"""A left-to-right language model: the Transformer's decoder alone (chapter 10; Radford et al. 2018 and 2019).
+"""A left-to-right language model: the Transformer's decoder alone (chapter 10; Radford et al. 2018
+and 2019).
 
-Without an encoder there is no cross-attention, and what remains of a decoder block is an encoder block under a causal mask.
+Without an encoder there is no cross-attention, and what remains of a decoder block is an encoder
+block under a causal mask.
 """
 
 import math
@@ -22,18 +24,20 @@ class LanguageModelConfig:
 
     Args:
         vocab_size: tokens in the vocabulary.
-        d_model: width of the vectors.  n_heads: heads of each attention.  d_ff: width of the feed-forward's hidden layer.
+        d_model: width of the vectors.  n_heads: heads of each attention.  d_ff: width of the
+            feed-forward's hidden layer.
         n_layers: number of blocks.
         dropout: share of each sublayer's output, and of the embeddings, dropped in training.
         max_len: the longest text, in tokens.
         activation: a name in `layers.ACTIVATIONS`.
         pre_norm: normalise before each sublayer (GPT-2) instead of after the sum (GPT).
-        learned_positions: a learned vector for each position, as in GPT; else sinusoids, and token vectors times √d_model, as in
-            the Transformer.
+        learned_positions: a learned vector for each position, as in GPT; else sinusoids, and token
+            vectors times √d_model, as in the Transformer.
 
     Raises:
         TypeError: for a size that is no whole number.
-        ValueError: for a size below 1, a dropout that is no share, heads that do not divide d_model, or an unknown activation.
+        ValueError: for a size below 1, a dropout that is no share, heads that do not divide
+            d_model, or an unknown activation.
     """
 
     vocab_size: int
@@ -55,22 +59,34 @@ class LanguageModelConfig:
     TINY: ClassVar["LanguageModelConfig"]
 
 
-# Radford et al. 2018, section 4.1, and the smallest model of Radford et al. 2019; the vocabularies are those of the published weights.
-LanguageModelConfig.GPT = LanguageModelConfig(40_478, 768, n_heads=12, n_layers=12, d_ff=3072, max_len=512, pre_norm=False)
-LanguageModelConfig.GPT2 = LanguageModelConfig(50_257, 768, n_heads=12, n_layers=12, d_ff=3072, max_len=1024)
+# Radford et al. 2018, section 4.1, and the smallest model of Radford et al. 2019; the vocabularies
+# are those of the published weights.
+LanguageModelConfig.GPT = LanguageModelConfig(
+    40_478, 768, n_heads=12, n_layers=12, d_ff=3072, max_len=512, pre_norm=False
+)
+LanguageModelConfig.GPT2 = LanguageModelConfig(
+    50_257, 768, n_heads=12, n_layers=12, d_ff=3072, max_len=1024
+)
 # For a minute on a CPU.
-LanguageModelConfig.TINY = LanguageModelConfig(1_000, 64, n_heads=4, n_layers=2, d_ff=256, dropout=0.0, max_len=128)
+LanguageModelConfig.TINY = LanguageModelConfig(
+    1_000, 64, n_heads=4, n_layers=2, d_ff=256, dropout=0.0, max_len=128
+)
 
 
 def check_two_tokens(model: "LanguageModel", tokens: Tensor) -> None:
     """Refuse texts in which there is nothing to predict."""
     check_lengths(None, tokens)
     if tokens.shape[1] < 2:
-        raise ValueError(f"nothing predicts a first token: at least 2 are needed, got tokens of shape {tuple(tokens.shape)}")
+        raise ValueError(
+            f"nothing predicts a first token: at least 2 are needed, got tokens of shape "
+            f"{tuple(tokens.shape)}"
+        )
 
 
 class LanguageModel(nn.Module):
-    """Scores of every token's successor, given that token and those before it. The output uses the token vectors again (tied)."""
+    """Scores of every token's successor, given that token and those before it. The output uses the
+    token vectors again (tied).
+    """
 
     def __init__(self, config: LanguageModelConfig):
         super().__init__()
@@ -91,13 +107,15 @@ class LanguageModel(nn.Module):
         )
         initialise(self)
         if config.learned_positions:
-            nn.init.normal_(self.embedding.weight, std=0.02)  # GPT's; the learned positions begin as small
+            # GPT's; the learned positions begin as small
+            nn.init.normal_(self.embedding.weight, std=0.02)
 
     @at_the_door(lambda self, tokens: check_lengths(None, tokens))
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n vocab"]:
         """The scores (logits) of the token that follows each token: row i sees tokens 0 … i.
 
-        Texts of a batch may be padded on the right: padding comes after everything that a real token looks at.
+        Texts of a batch may be padded on the right: padding comes after everything that a real
+        token looks at.
 
         Raises:
             ValueError: for an unknown token id, no tokens, or more tokens than positions.

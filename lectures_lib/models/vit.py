@@ -1,4 +1,5 @@
-"""The Vision Transformer: an image cut into patches, read like a sentence (chapter 11; Dosovitskiy et al. 2021).
+"""The Vision Transformer: an image cut into patches, read like a sentence (chapter 11; Dosovitskiy
+et al. 2021).
 
 Hugging Face's names of the weights, and how they become ours, stand at the end of the module.
 """
@@ -25,7 +26,10 @@ def grid(height: int, width: int, patch_size: int) -> tuple[int, int]:
         ValueError: where they do not fill the image.
     """
     if patch_size < 1 or height % patch_size or width % patch_size or not height or not width:
-        raise ValueError(f"an image of {height} × {width} pixels cannot be cut into patches of {patch_size} × {patch_size}")
+        raise ValueError(
+            f"an image of {height} × {width} pixels cannot be cut into patches of {patch_size} × "
+            f"{patch_size}"
+        )
     return height // patch_size, width // patch_size
 
 
@@ -34,10 +38,11 @@ class ViTConfig:
     """The sizes of a Vision Transformer.
 
     Args:
-        image_size: height and width of an image, in pixels.  patch_size: those of a patch.  n_channels: 3 for colour, 1 for grey.
+        image_size: height and width of an image, in pixels.  patch_size: those of a patch.
+            n_channels: 3 for colour, 1 for grey.
         n_classes: how many classes are told apart.
-        d_model: width of the vectors.  n_layers: number of blocks.  n_heads: heads of each attention.  d_ff: width of the
-            feed-forward's hidden layer.
+        d_model: width of the vectors.  n_layers: number of blocks.  n_heads: heads of each
+            attention.  d_ff: width of the feed-forward's hidden layer.
         dropout: share of each sublayer's output, and of the embeddings, dropped in training.
         attention_dropout: the same for attention weights.
         activation: a name in `layers.ACTIVATIONS`.
@@ -45,8 +50,8 @@ class ViTConfig:
 
     Raises:
         TypeError: for a size that is no whole number.
-        ValueError: for an image that patches of this size do not fill, a size below 1, a dropout that is no share, heads that do
-            not divide d_model, or an unknown activation.
+        ValueError: for an image that patches of this size do not fill, a size below 1, a dropout
+            that is no share, heads that do not divide d_model, or an unknown activation.
     """
 
     image_size: int = 224
@@ -84,14 +89,18 @@ ViTConfig.B16 = ViTConfig()
 ViTConfig.B32 = ViTConfig(patch_size=32)
 ViTConfig.L16 = ViTConfig(d_model=1024, n_layers=24, n_heads=16, d_ff=4096)
 ViTConfig.H14 = ViTConfig(patch_size=14, d_model=1280, n_layers=32, n_heads=16, d_ff=5120)
-# Sizes of this book: for images of 32 × 32 pixels on a GPU, and for scikit-learn's digits in seconds on a CPU.
+# Sizes of this book: for images of 32 × 32 pixels on a GPU, and for scikit-learn's digits in
+# seconds on a CPU.
 ViTConfig.SMALL = ViTConfig(32, 4, 3, 10, d_model=256, n_layers=6, n_heads=4, d_ff=512, dropout=0.1)
 ViTConfig.DIGITS = ViTConfig(8, 2, 1, 10, d_model=64, n_layers=3, n_heads=4, d_ff=128)
 
 
 @at_the_door(lambda images, patch_size: check_images(images))
-def patches(images: Float[Tensor, "batch channels height width"], patch_size: int) -> Float[Tensor, "batch n_patches pixels"]:
-    """Each image's patches, row by row from the top left; each as one vector: channel by channel, row by row.
+def patches(
+    images: Float[Tensor, "batch channels height width"], patch_size: int
+) -> Float[Tensor, "batch n_patches pixels"]:
+    """Each image's patches, row by row from the top left; each as one vector: channel by channel,
+    row by row.
 
     Raises:
         ValueError: where patches do not fill the image.
@@ -103,7 +112,9 @@ def patches(images: Float[Tensor, "batch channels height width"], patch_size: in
     return x.reshape(batch, rows * columns, channels * patch_size**2)
 
 
-def unpatch(x: Float[Tensor, "batch n_patches pixels"], patch_size: int, height: int, width: int) -> Float[Tensor, "batch c h w"]:
+def unpatch(
+    x: Float[Tensor, "batch n_patches pixels"], patch_size: int, height: int, width: int
+) -> Float[Tensor, "batch c h w"]:
     """The images that these patches were cut from."""
     rows, columns = grid(height, width, patch_size)
     channels = x.shape[2] // patch_size**2
@@ -111,11 +122,14 @@ def unpatch(x: Float[Tensor, "batch n_patches pixels"], patch_size: int, height:
     return x.reshape(len(x), channels, height, width)
 
 
-def interpolate_positions(positions: Float[Tensor, "n d_model"], rows: int, columns: int) -> Float[Tensor, "n_new d_model"]:
-    """Position vectors for another number of patches: seen as an image of d_model channels, and scaled like one (section 3.2).
+def interpolate_positions(
+    positions: Float[Tensor, "n d_model"], rows: int, columns: int
+) -> Float[Tensor, "n_new d_model"]:
+    """Position vectors for another number of patches: seen as an image of d_model channels, and
+    scaled like one (section 3.2).
 
-    The class token's stays as it is. The old patches formed a square; scaling is bicubic, as in Hugging Face's code (in the
-    authors' own it is linear).
+    The class token's stays as it is. The old patches formed a square; scaling is bicubic, as in
+    Hugging Face's code (in the authors' own it is linear).
     """
     of_class, of_patches = positions[:1], positions[1:]
     side = round(len(of_patches) ** 0.5)
@@ -125,24 +139,30 @@ def interpolate_positions(positions: Float[Tensor, "n d_model"], rows: int, colu
 
 
 def check_images_fit(model: "ViT", images: Any, interpolate: bool = False) -> None:
-    """Refuse images of another number of channels or, without `interpolate`, of another size than the model was made for."""
+    """Refuse images of another number of channels or, without `interpolate`, of another size than
+    the model was made for.
+    """
     check_images(images, model.config.n_channels)
     size, (height, width) = model.config.image_size, images.shape[2:]
     grid(height, width, model.config.patch_size)
     if not interpolate and (height, width) != (size, size):
         raise ValueError(
-            f"this model has positions for images of {size} × {size} pixels, got {height} × {width}; interpolate=True scales them"
+            f"this model has positions for images of {size} × {size} pixels, got {height} × "
+            f"{width}; interpolate=True scales them"
         )
 
 
 def check_names(model: "ViT", config: ViTConfig, names: Sequence[str] | None = None) -> None:
     """Refuse names that are not as many as there are classes."""
     if names is not None and len(names) != config.n_classes:
-        raise ValueError(f"every class has one name: {config.n_classes} classes, {len(names)} names")
+        raise ValueError(
+            f"every class has one name: {config.n_classes} classes, {len(names)} names"
+        )
 
 
 class ViT(nn.Module):
-    """Scores of the classes of an image: patches → vectors, a class token before them, positions, encoder, one linear layer.
+    """Scores of the classes of an image: patches → vectors, a class token before them, positions,
+    encoder, one linear layer.
 
     Args:
         config: its sizes.
@@ -188,19 +208,24 @@ class ViT(nn.Module):
             interpolate: scale the positions to the images' size.
 
         Raises:
-            ValueError: for images of another number of channels, or of another size without `interpolate`.
+            ValueError: for images of another number of channels, or of another size without
+                `interpolate`.
         """
         x = self.encoder(self.embed(images, interpolate))
         return self.head(x[:, 0])
 
     @at_the_door(check_images_fit)
-    def embed(self, images: Float[Tensor, "batch channels height width"], interpolate: bool = False) -> Float[Tensor, "batch n d_model"]:
+    def embed(
+        self, images: Float[Tensor, "batch channels height width"], interpolate: bool = False
+    ) -> Float[Tensor, "batch n d_model"]:
         """What enters the encoder: the class token and the patches' vectors, plus positions."""
         x = self.patch_embedding(patches(images, self.config.patch_size))
         x = torch.cat([self.class_token.expand(x.shape[0], 1, -1), x], dim=1)
         rows, columns = grid(*images.shape[2:], self.config.patch_size)
         same = rows * columns == self.config.n_patches and rows == columns
-        return self.dropout(x + (self.positions if same else interpolate_positions(self.positions, rows, columns)))
+        return self.dropout(
+            x + (self.positions if same else interpolate_positions(self.positions, rows, columns))
+        )
 
     @classmethod
     def from_pretrained(cls, name: str | Path) -> "ViT":
@@ -211,32 +236,43 @@ class ViT(nn.Module):
 
         Raises:
             FileNotFoundError: where there is no such checkpoint.
-            ValueError: for options or names of weights that we do not know (they are listed), or a damaged file.
+            ValueError: for options or names of weights that we do not know (they are listed), or a
+                damaged file.
         """
         folder = hugging_face.checkpoint_folder(name)
         facts = hugging_face.read_config(folder)
         config = vit_config(facts)
         model = cls(config, hugging_face.label_names(facts, config.n_classes))
-        state = hugging_face.rename(hugging_face.read_state(folder), KEY_MAP | NEWER_KEY_MAP, IGNORED)
+        state = hugging_face.rename(
+            hugging_face.read_state(folder), KEY_MAP | NEWER_KEY_MAP, IGNORED
+        )
         hugging_face.load_into(model, from_convolution(state))
         return model.eval()
 
     def save_pretrained(self, folder: str | Path) -> Path:
-        """Write a checkpoint that Hugging Face's `ViTForImageClassification.from_pretrained` reads."""
+        """Write a checkpoint that Hugging Face's `ViTForImageClassification.from_pretrained`
+        reads.
+        """
         state = hugging_face.spelled_theirs(to_convolution(self.state_dict(), self.config), KEY_MAP)
-        return hugging_face.write_checkpoint(folder, hugging_face_config(self.config, self.names), state)
+        return hugging_face.write_checkpoint(
+            folder, hugging_face_config(self.config, self.names), state
+        )
 
 
-# ------------------------------------------------------------------------------------------- Hugging Face's names
+# ----------------------------------------------------------------------------- Hugging Face's names
 
 BLOCK = "encoder.blocks.{i}"
 KEY_MAP = {
     "vit.embeddings.cls_token": "class_token",
     "vit.embeddings.position_embeddings": "positions",
     "vit.embeddings.patch_embeddings.projection.{kind}": "patch_embedding.{kind}",
-    "vit.encoder.layer.{i}.attention.attention.query.{kind}": f"{BLOCK}.self_attention.W_Q.{{kind}}",
+    "vit.encoder.layer.{i}.attention.attention.query.{kind}": (
+        f"{BLOCK}.self_attention.W_Q.{{kind}}"
+    ),
     "vit.encoder.layer.{i}.attention.attention.key.{kind}": f"{BLOCK}.self_attention.W_K.{{kind}}",
-    "vit.encoder.layer.{i}.attention.attention.value.{kind}": f"{BLOCK}.self_attention.W_V.{{kind}}",
+    "vit.encoder.layer.{i}.attention.attention.value.{kind}": (
+        f"{BLOCK}.self_attention.W_V.{{kind}}"
+    ),
     "vit.encoder.layer.{i}.attention.output.dense.{kind}": f"{BLOCK}.self_attention.W_O.{{kind}}",
     "vit.encoder.layer.{i}.layernorm_before.{kind}": f"{BLOCK}.around_self_attention.norm.{{kind}}",
     "vit.encoder.layer.{i}.layernorm_after.{kind}": f"{BLOCK}.around_feed_forward.norm.{{kind}}",
@@ -248,7 +284,9 @@ KEY_MAP = {
 # The names that transformers 5 uses in memory; its files keep the older ones.
 NEWER_KEY_MAP = {
     **{
-        f"vit.layers.{{i}}.attention.{theirs}_proj.{{kind}}": f"{BLOCK}.self_attention.W_{theirs.upper()}.{{kind}}"
+        f"vit.layers.{{i}}.attention.{theirs}_proj.{{kind}}": (
+            f"{BLOCK}.self_attention.W_{theirs.upper()}.{{kind}}"
+        )
         for theirs in ("q", "k", "v", "o")
     },
     "vit.layers.{i}.layernorm_before.{kind}": f"{BLOCK}.around_self_attention.norm.{{kind}}",
@@ -273,9 +311,14 @@ SIZES = {
 
 
 def from_convolution(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """A checkpoint's tensors in our shapes: a convolution's kernel is a linear layer's matrix, and batches of one are none."""
+    """A checkpoint's tensors in our shapes: a convolution's kernel is a linear layer's matrix, and
+    batches of one are none.
+    """
     kernel = state["patch_embedding.weight"]
-    shaped = {"patch_embedding.weight": kernel.flatten(1), "class_token": state["class_token"].flatten()}
+    shaped = {
+        "patch_embedding.weight": kernel.flatten(1),
+        "class_token": state["class_token"].flatten(),
+    }
     return state | shaped | {"positions": state["positions"].squeeze(0)}
 
 
@@ -293,10 +336,16 @@ def vit_config(theirs: dict[str, Any]) -> ViTConfig:
     Raises:
         ValueError: for another kind of model, or an option that our ViT does not have.
     """
-    problems = [f"model_type = {theirs.get('model_type')!r}"] if theirs.get("model_type", "vit") != "vit" else []
+    problems = (
+        [f"model_type = {theirs.get('model_type')!r}"]
+        if theirs.get("model_type", "vit") != "vit"
+        else []
+    )
     problems += ["qkv_bias = False"] if not theirs.get("qkv_bias", True) else []
     activation = theirs.get("hidden_act", "gelu")
-    problems += [f"hidden_act = {activation!r}"] if activation not in hugging_face.ACTIVATIONS else []
+    problems += (
+        [f"hidden_act = {activation!r}"] if activation not in hugging_face.ACTIVATIONS else []
+    )
     for name in ("image_size", "patch_size"):  # some files give height and width
         sides = theirs.get(name)
         if isinstance(sides, (list, tuple)):
@@ -304,9 +353,14 @@ def vit_config(theirs: dict[str, Any]) -> ViTConfig:
             theirs = theirs | {name: sides[0]}
     if problems:
         raise ValueError(f"our ViT has no such option: {'; '.join(problems)}")
-    classes = len(theirs["id2label"]) if "id2label" in theirs else 2  # Hugging Face's default, which its files leave out
+    # Hugging Face's default, which its files leave out
+    classes = len(theirs["id2label"]) if "id2label" in theirs else 2
     sizes = {ours: theirs[name] for name, ours in SIZES.items() if name in theirs}
-    return replace(ViTConfig.B16, n_classes=classes, **sizes | {"activation": hugging_face.ACTIVATIONS[activation]})
+    return replace(
+        ViTConfig.B16,
+        n_classes=classes,
+        **sizes | {"activation": hugging_face.ACTIVATIONS[activation]},
+    )
 
 
 def hugging_face_config(config: ViTConfig, names: Sequence[str] | None = None) -> dict[str, Any]:

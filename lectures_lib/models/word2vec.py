@@ -1,7 +1,8 @@
-"""Skip-gram with negative sampling: one vector for each word, learned from the words around it (chapter 15; Mikolov et al. 2013).
+"""Skip-gram with negative sampling: one vector for each word, learned from the words around it
+(chapter 15; Mikolov et al. 2013).
 
-The vectors are static: a word has the same one in every sentence. A text is a list of sentences, each a list of word numbers;
-`encode` makes it of words.
+The vectors are static: a word has the same one in every sentence. A text is a list of sentences,
+each a list of word numbers; `encode` makes it of words.
 """
 
 import random
@@ -18,20 +19,29 @@ from lectures_lib.data.words import UNK, WordVocabulary
 
 
 class SkipGrams(NamedTuple):
-    """A batch of examples: words, one word that stood near each, and k words drawn at random for each."""
+    """A batch of examples: words, one word that stood near each, and k words drawn at random for
+    each.
+    """
 
     words: Int[Tensor, " batch"]
     near: Int[Tensor, " batch"]
     noise: Int[Tensor, "batch k"]
 
 
-def skip_gram_loss(v: Float[Tensor, "batch d"], v_near: Float[Tensor, "batch d"], v_noise: Float[Tensor, "batch k d"]) -> Float[Tensor, ""]:
-    """Minus equation 4 of Mikolov et al. 2013, the mean over the batch: -log σ(v'_near · v) - Σ log σ(-v'_noise · v).
+def skip_gram_loss(
+    v: Float[Tensor, "batch d"],
+    v_near: Float[Tensor, "batch d"],
+    v_noise: Float[Tensor, "batch k d"],
+) -> Float[Tensor, ""]:
+    """Minus equation 4 of Mikolov et al. 2013, the mean over the batch: -log σ(v'_near · v) - Σ log
+    σ(-v'_noise · v).
 
-    A logistic regression: "did this word stand near?" should be answered by yes for the one and by no for the k others.
+    A logistic regression: "did this word stand near?" should be answered by yes for the one and by
+    no for the k others.
 
     Args:
-        v: vectors of the words.  v_near, v_noise: the *other* vectors (v' in the paper) of what stood near, and of what did not.
+        v: vectors of the words.  v_near, v_noise: the *other* vectors (v' in the paper) of what
+            stood near, and of what did not.
     """
     _check_batch(v, v_near, v_noise)
     near = torch.einsum("bd,bd->b", v, v_near)
@@ -41,15 +51,22 @@ def skip_gram_loss(v: Float[Tensor, "batch d"], v_near: Float[Tensor, "batch d"]
 
 def _check_batch(v: Tensor, v_near: Tensor, v_noise: Tensor) -> None:
     """One near word, and as many noise words, for each word: others would be broadcast."""
-    if v.dim() != 2 or v_near.shape != v.shape or v_noise.dim() != 3 or (v_noise.shape[0], v_noise.shape[2]) != v.shape:
+    if (
+        v.dim() != 2
+        or v_near.shape != v.shape
+        or v_noise.dim() != 3
+        or (v_noise.shape[0], v_noise.shape[2]) != v.shape
+    ):
         shapes = ", ".join(str(tuple(x.shape)) for x in (v, v_near, v_noise))
         raise ValueError(f"vectors must be (batch, d), (batch, d) and (batch, k, d), got {shapes}")
 
 
 class SkipGram(nn.Module):
-    """Two vectors for each word: `vectors`, which one keeps, for the word itself, and `near`, for the word as somebody's neighbour.
+    """Two vectors for each word: `vectors`, which one keeps, for the word itself, and `near`, for
+    the word as somebody's neighbour.
 
-    As in the authors' code, the first begin small and random, the others at zero, so that every score begins at 0.
+    As in the authors' code, the first begin small and random, the others at zero, so that every
+    score begins at 0.
 
     Args:
         vocab_size: how many words.  d: the length of the vectors.
@@ -61,14 +78,26 @@ class SkipGram(nn.Module):
     def __init__(self, vocab_size: int, d: int = 100):
         super().__init__()
         if vocab_size < 1 or d < 1:
-            raise ValueError(f"at least one word and one dimension are needed, got vocab_size = {vocab_size}, d = {d}")
+            raise ValueError(
+                f"at least one word and one dimension are needed, got vocab_size = {vocab_size}, d "
+                f"= {d}"
+            )
         self.vectors = nn.Parameter((torch.rand(vocab_size, d) - 0.5) / d)
         self.near = nn.Parameter(torch.zeros(vocab_size, d))
 
-    def forward(self, words: Int[Tensor, " batch"], near: Int[Tensor, " batch"], noise: Int[Tensor, "batch k"]) -> Float[Tensor, ""]:
+    def forward(
+        self,
+        words: Int[Tensor, " batch"],
+        near: Int[Tensor, " batch"],
+        noise: Int[Tensor, "batch k"],
+    ) -> Float[Tensor, ""]:
         """The loss of a batch, `skip_gram_loss`."""
         # F.embedding's gradient is several times faster than that of self.vectors[words].
-        return skip_gram_loss(F.embedding(words, self.vectors), F.embedding(near, self.near), F.embedding(noise, self.near))
+        return skip_gram_loss(
+            F.embedding(words, self.vectors),
+            F.embedding(near, self.near),
+            F.embedding(noise, self.near),
+        )
 
 
 def batch_loss(model: nn.Module, batch: SkipGrams) -> Float[Tensor, ""]:
@@ -77,7 +106,9 @@ def batch_loss(model: nn.Module, batch: SkipGrams) -> Float[Tensor, ""]:
 
 
 def encode(sentences: Sequence[Sequence[str]], vocabulary: WordVocabulary) -> list[list[int]]:
-    """Sentences as word numbers. Words that the vocabulary does not have are left out, as if they had not stood there."""
+    """Sentences as word numbers. Words that the vocabulary does not have are left out, as if they
+    had not stood there.
+    """
     return [[i for i in vocabulary.encode(sentence) if i != UNK] for sentence in sentences]
 
 
@@ -91,15 +122,21 @@ def count(text: Sequence[Sequence[int]], vocab_size: int) -> Int[Tensor, " vocab
     if len(ids) == 0:
         raise ValueError(f"no words in these {len(text)} sentences")
     if int(ids.min()) < 0 or int(ids.max()) >= vocab_size:
-        raise ValueError(f"word numbers from {int(ids.min())} to {int(ids.max())} in a vocabulary of {vocab_size}, 0 … {vocab_size - 1}")
+        raise ValueError(
+            f"word numbers from {int(ids.min())} to {int(ids.max())} in a vocabulary of "
+            f"{vocab_size}, 0 … {vocab_size - 1}"
+        )
     return torch.bincount(ids, minlength=vocab_size)
 
 
-def keep_probabilities(counts: Int[Tensor, " vocab"], threshold: float = 1e-5) -> Float[Tensor, " vocab"]:
-    """With what probability an occurrence of each word is kept: √(threshold / f), at most 1; f is the word's share of the text.
+def keep_probabilities(
+    counts: Int[Tensor, " vocab"], threshold: float = 1e-5
+) -> Float[Tensor, " vocab"]:
+    """With what probability an occurrence of each word is kept: √(threshold / f), at most 1; f is
+    the word's share of the text.
 
-    Section 2.3 of the paper. It thins out "the" and "of", which stand near everything and therefore tell little. (The authors' code
-    computes √(t / f) + t / f.)
+    Section 2.3 of the paper. It thins out "the" and "of", which stand near everything and therefore
+    tell little. (The authors' code computes √(t / f) + t / f.)
 
     Raises:
         ValueError: for a threshold that is not above 0, or where no word occurs.
@@ -116,10 +153,15 @@ def _check_counts(counts: Tensor) -> None:
         raise ValueError(f"none of the {len(counts)} words occurs: there are no shares of a text")
 
 
-def noise_probabilities(counts: Int[Tensor, " vocab"], power: float = 0.75) -> Float[Tensor, " vocab"]:
-    """How likely each word is to be drawn as one that did not stand near: its count to the power ¾, as a share (section 2.2)."""
+def noise_probabilities(
+    counts: Int[Tensor, " vocab"], power: float = 0.75
+) -> Float[Tensor, " vocab"]:
+    """How likely each word is to be drawn as one that did not stand near: its count to the power ¾,
+    as a share (section 2.2).
+    """
     _check_counts(counts)
-    raised = counts.double().pow(power) * (counts > 0)  # 0⁰ is 1, but a word that never occurs is never drawn
+    # 0⁰ is 1, but a word that never occurs is never drawn
+    raised = counts.double().pow(power) * (counts > 0)
     return (raised / raised.sum()).float()
 
 
@@ -146,15 +188,18 @@ def pairs(
 
 
 class SkipGramBatches:
-    """A text as batches of `SkipGrams`, drawn anew for every epoch, always the same way for the same seed and epoch.
+    """A text as batches of `SkipGrams`, drawn anew for every epoch, always the same way for the
+    same seed and epoch.
 
-    Each epoch leaves out occurrences of frequent words, then lets each remaining word look 1 to `window` places far (drawn at
-    random, so that near words count for more), pairs it with all it sees, and draws k random words for each pair.
+    Each epoch leaves out occurrences of frequent words, then lets each remaining word look 1 to
+    `window` places far (drawn at random, so that near words count for more), pairs it with all it
+    sees, and draws k random words for each pair.
 
     Args:
         text: sentences as word numbers.  vocab_size: how many words there are.
         window: the farthest that a word looks.  k: random words a pair.
-        threshold: of `keep_probabilities`; for a small text it must be larger than the paper's 1e-5, or nothing remains.
+        threshold: of `keep_probabilities`; for a small text it must be larger than the paper's
+            1e-5, or nothing remains.
         batch_size: pairs in a batch.  seed: decides everything that is drawn.
 
     Raises:
@@ -173,16 +218,22 @@ class SkipGramBatches:
         seed: int = 0,
     ):
         if min(window, k, batch_size) < 1:
-            raise ValueError(f"must be at least 1: window = {window}, k = {k}, batch_size = {batch_size}")
+            raise ValueError(
+                f"must be at least 1: window = {window}, k = {k}, batch_size = {batch_size}"
+            )
         self.window, self.k, self.batch_size, self.seed = window, k, batch_size, seed
         counts = count(text, vocab_size)
         self.keep, self.noise = keep_probabilities(counts, threshold), noise_probabilities(counts)
         self.words = torch.tensor([i for sentence in text for i in sentence], dtype=torch.long)
-        self.sentence = torch.tensor([number for number, sentence in enumerate(text) for _ in sentence])
+        self.sentence = torch.tensor(
+            [number for number, sentence in enumerate(text) for _ in sentence]
+        )
 
     def epoch(self, number: int) -> Iterator[SkipGrams]:
         """The batches of epoch 0, 1, 2, … An epoch in which no pair was left has none."""
-        rng = torch.Generator().manual_seed(random.Random(f"seed {self.seed}, epoch {number}").getrandbits(63))
+        rng = torch.Generator().manual_seed(
+            random.Random(f"seed {self.seed}, epoch {number}").getrandbits(63)
+        )
         kept = torch.rand(len(self.words), generator=rng) < self.keep[self.words]
         words, sentence = self.words[kept], self.sentence[kept]
         reach = torch.randint(1, self.window + 1, (len(words),), generator=rng)
@@ -190,7 +241,9 @@ class SkipGramBatches:
         order = torch.randperm(len(looking), generator=rng)
         for start in range(0, len(order), self.batch_size):
             rows = order[start : start + self.batch_size]
-            noise = torch.multinomial(self.noise, len(rows) * self.k, replacement=True, generator=rng)
+            noise = torch.multinomial(
+                self.noise, len(rows) * self.k, replacement=True, generator=rng
+            )
             yield SkipGrams(looking[rows], seen[rows], noise.view(-1, self.k))
 
 
@@ -206,13 +259,19 @@ class WordVectors:
 
     def __init__(self, words: Sequence[str], vectors: Float[Tensor, "vocab d"]):
         if len(words) != len(vectors):
-            raise ValueError(f"every word has one vector: {len(words)} words, {len(vectors)} vectors")
+            raise ValueError(
+                f"every word has one vector: {len(words)} words, {len(vectors)} vectors"
+            )
         if not isinstance(vectors, Tensor) or vectors.dim() != 2:
             raise TypeError(
-                f"vectors must be a tensor (words, d), got a {type(vectors).__name__} of shape {tuple(getattr(vectors, 'shape', ()))}"
+                f"vectors must be a tensor (words, d), got a {type(vectors).__name__} of shape "
+                f"{tuple(getattr(vectors, 'shape', ()))}"
             )
         if len(set(words)) != len(words):
-            raise ValueError(f"{len(words) - len(set(words))} of these {len(words)} words stand there twice, with different vectors")
+            raise ValueError(
+                f"{len(words) - len(set(words))} of these {len(words)} words stand there twice, "
+                f"with different vectors"
+            )
         self.words, self.vectors = list(words), vectors.detach()
         self.ids = {word: i for i, word in enumerate(self.words)}
         self.directions = F.normalize(self.vectors, dim=1)
@@ -230,7 +289,8 @@ class WordVectors:
         return (self.directions[self._id(a)] @ self.directions[self._id(b)]).item()
 
     def nearest(self, word: str | Float[Tensor, " d"], n: int = 5) -> list[tuple[str, float]]:
-        """The n words with the largest cosine to this word (itself left out) or to this vector, and the cosines.
+        """The n words with the largest cosine to this word (itself left out) or to this vector, and
+        the cosines.
 
         Raises:
             ValueError: for a word that has no vector, or more neighbours than there are words.
@@ -238,13 +298,19 @@ class WordVectors:
         own = self._id(word) if isinstance(word, str) else None
         others = len(self.words) - (own is not None)
         if not 1 <= n <= others:
-            raise ValueError(f"between 1 and {others} neighbours can be had of {len(self.words)} words, got n = {n}")
+            raise ValueError(
+                f"between 1 and {others} neighbours can be had of {len(self.words)} words, got n = "
+                f"{n}"
+            )
         direction = self.directions[own] if own is not None else F.normalize(word, dim=0)
         cosines = self.directions @ direction
         if own is not None:
             cosines[own] = -torch.inf
         found = cosines.topk(n)
-        return [(self.words[i], cosine) for i, cosine in zip(found.indices.tolist(), found.values.tolist(), strict=True)]
+        return [
+            (self.words[i], cosine)
+            for i, cosine in zip(found.indices.tolist(), found.values.tolist(), strict=True)
+        ]
 
     def _id(self, word: str) -> int:
         if word not in self.ids:

@@ -1,9 +1,11 @@
-"""Attention with numbers that the reader changes: queries, keys and values go in, weights and outputs follow at once (chapter 2).
+"""Attention with numbers that the reader changes: queries, keys and values go in, weights and
+outputs follow at once (chapter 2).
 
     AttentionLab(Q, K, V, ["the", "cat", "sleeps"])
 
-The first picture is computed here, by the library's own attention; it is also what stands there without scripts. The script
-beside this file computes the same in the reader's browser, and a test holds the two equal on random numbers.
+The first picture is computed here, by the library's own attention; it is also what stands there
+without scripts. The script beside this file computes the same in the reader's browser, and a test
+holds the two equal on random numbers.
 """
 
 import html
@@ -27,11 +29,13 @@ class AttentionLab:
     Args:
         Q, K: queries and keys.  V: values.
         tokens: whose they are, one a row.
-        causal: whether the future is masked at first.  scale: whether scores are divided by √d_k at first.
+        causal: whether the future is masked at first.  scale: whether scores are divided by √d_k at
+            first.
         title: a line above.
 
     Raises:
-        ValueError: for matrices that do not fit each other or the tokens, or more rows or columns than `MOST`.
+        ValueError: for matrices that do not fit each other or the tokens, or more rows or columns
+            than `MOST`.
     """
 
     def __init__(
@@ -46,9 +50,18 @@ class AttentionLab:
         title: str = "Attention, with your numbers",
     ):
         sizes = {name: tuple(matrix.shape) for name, matrix in (("Q", Q), ("K", K), ("V", V))}
-        if any(len(size) != 2 or size[0] != len(tokens) for size in sizes.values()) or Q.shape != K.shape:
-            raise ValueError(f"{len(tokens)} tokens need as many rows in each, and Q and K the same columns; got {sizes}")
-        if max(max(size) for size in sizes.values()) > MOST or min(min(size) for size in sizes.values()) < 1:
+        if (
+            any(len(size) != 2 or size[0] != len(tokens) for size in sizes.values())
+            or Q.shape != K.shape
+        ):
+            raise ValueError(
+                f"{len(tokens)} tokens need as many rows in each, and Q and K the same columns; "
+                f"got {sizes}"
+            )
+        if (
+            max(max(size) for size in sizes.values()) > MOST
+            or min(min(size) for size in sizes.values()) < 1
+        ):
             raise ValueError(f"from 1 to {MOST} rows and columns can be shown, got {sizes}")
         self.Q, self.K, self.V = (matrix.double().round(decimals=2) for matrix in (Q, K, V))
         self.tokens, self.causal, self.scale, self.title = list(tokens), causal, scale, title
@@ -66,21 +79,46 @@ class AttentionLab:
     def _repr_html_(self) -> str:
         """What a notebook shows. The same input gives the same bytes."""
         record = {name: getattr(self, name).tolist() for name in "QKV"}
-        record |= {"tokens": self.tokens, "causal": self.causal, "scale": self.scale, "title": self.title}
+        record |= {
+            "tokens": self.tokens,
+            "causal": self.causal,
+            "scale": self.scale,
+            "title": self.title,
+        }
         style, script = f"<style>\n{_style()}</style>", source("attention_lab.js")
-        return embedded("attention-lab", "lab", "numbers", record, style=style, fallback=self._fallback(), script=script)
+        return embedded(
+            "attention-lab",
+            "lab",
+            "numbers",
+            record,
+            style=style,
+            fallback=self._fallback(),
+            script=script,
+        )
 
     def _fallback(self) -> str:
         weights = self.weights()
-        parts = (("Weights", weights, self.tokens), ("Output", weights @ self.V, range(1, self.V.shape[1] + 1)))
-        tables = "".join(f'<div class="al-part">{_table(title, matrix, self.tokens, head)}</div>' for title, matrix, head in parts)
-        return f'<div class="al-box"><p class="al-title">{html.escape(self.title)}</p><div class="al-row">{tables}</div></div>'
+        parts = (
+            ("Weights", weights, self.tokens),
+            ("Output", weights @ self.V, range(1, self.V.shape[1] + 1)),
+        )
+        tables = "".join(
+            f'<div class="al-part">{_table(title, matrix, self.tokens, head)}</div>'
+            for title, matrix, head in parts
+        )
+        return (
+            f'<div class="al-box"><p class="al-title">{html.escape(self.title)}</p><div '
+            f'class="al-row">{tables}</div></div>'
+        )
 
 
-def _table(title: str, matrix: Float[Tensor, "rows columns"], rows: Sequence[str], head: Sequence[object]) -> str:
+def _table(
+    title: str, matrix: Float[Tensor, "rows columns"], rows: Sequence[str], head: Sequence[object]
+) -> str:
     heads = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in head)
     lines = "".join(
-        f'<tr><th scope="row">{html.escape(token)}</th>{"".join(f"<td>{number:.2f}</td>" for number in row)}</tr>'
+        f"<tr><th "
+        f'scope="row">{html.escape(token)}</th>{"".join(f"<td>{number:.2f}</td>" for number in row)}</tr>'
         for token, row in zip(rows, matrix.tolist(), strict=True)
     )
     return f"<table><caption>{title}</caption><thead><tr><td></td>{heads}</tr></thead><tbody>{lines}</tbody></table>"
@@ -91,4 +129,8 @@ def _style() -> str:
     """The colours in both schemes, and the rest."""
     dark = ",".join(f"{theme} .attention-lab" for theme in DARK)
     light = f".attention-lab{{color-scheme:light;{variables(COLOURS, 'light')}}}\n"
-    return light + f"@media screen{{{dark}{{color-scheme:dark;{variables(COLOURS, 'dark')}}}}}\n" + source("attention_lab.css")
+    return (
+        light
+        + f"@media screen{{{dark}{{color-scheme:dark;{variables(COLOURS, 'dark')}}}}}\n"
+        + source("attention_lab.css")
+    )

@@ -1,6 +1,8 @@
-"""What a model gets wrong, in a table to be sorted and read: with no kernel behind it, by mouse or keyboard (chapter 14).
+"""What a model gets wrong, in a table to be sorted and read: with no kernel behind it, by mouse or
+keyboard (chapter 14).
 
-    ErrorTable("Sentiment", {"sentence": texts, "is": labels, "said": predicted, "sure": probabilities}, wrong)
+    ErrorTable("Sentiment", {"sentence": texts, "is": labels, "said": predicted, "sure":
+    probabilities}, wrong)
 
 The HTML is self-contained and follows from the input alone. Without scripts it is a plain table.
 """
@@ -25,7 +27,10 @@ PAGE = """\
 <script>{script}</script>
 </div>
 """
-HEAD = '<th scope="col" aria-sort="none"><button type="button">{} <span aria-hidden="true">↕</span></button></th>'
+HEAD = (
+    '<th scope="col" aria-sort="none"><button type="button">{} <span '
+    'aria-hidden="true">↕</span></button></th>'
+)
 
 
 class ErrorTable:
@@ -33,8 +38,9 @@ class ErrorTable:
 
     Args:
         title: what the table shows.
-        columns: for each heading its cells, as many in all columns: texts or numbers, those of NumPy and PyTorch too. Numbers that may
-            have a fraction are shown with two digits. Sorted, numbers come before texts, and NaN is last either way.
+        columns: for each heading its cells, as many in all columns: texts or numbers, those of
+            NumPy and PyTorch too. Numbers that may have a fraction are shown with two digits.
+            Sorted, numbers come before texts, and NaN is last either way.
         wrong: for each row, whether the model is wrong there.
         height: of the window in which the rows scroll, as CSS writes it.
 
@@ -42,11 +48,25 @@ class ErrorTable:
         ValueError: for no columns, no rows, or columns of different lengths.
     """
 
-    def __init__(self, title: str, columns: Mapping[str, Sequence[object]], wrong: Sequence[bool], height: str = "22rem"):
+    def __init__(
+        self,
+        title: str,
+        columns: Mapping[str, Sequence[object]],
+        wrong: Sequence[bool],
+        height: str = "22rem",
+    ):
         lengths = {name: len(cells) for name, cells in columns.items()} | {"(wrong)": len(wrong)}
         if not columns or len(set(lengths.values())) != 1 or len(wrong) == 0:
-            raise ValueError(f"every column needs a cell for each row, and there must be both, got lengths {lengths}")
-        self.title, self.columns, self.wrong, self.height = title, dict(columns), [bool(w) for w in wrong], height
+            raise ValueError(
+                f"every column needs a cell for each row, and there must be both, got lengths "
+                f"{lengths}"
+            )
+        self.title, self.columns, self.wrong, self.height = (
+            title,
+            dict(columns),
+            [bool(w) for w in wrong],
+            height,
+        )
 
     def _repr_html_(self) -> str:
         rows = "\n".join(
@@ -55,7 +75,10 @@ class ErrorTable:
         )
         content = json.dumps([self.title, self.height, list(self.columns), rows])
         name = "errors-" + hashlib.sha256(content.encode()).hexdigest()[:10]
-        style, script = (files("lectures_lib.show").joinpath(f"error_table.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+        style, script = (
+            files("lectures_lib.show").joinpath(f"error_table.{kind}").read_text(encoding="utf-8")
+            for kind in ("css", "js")
+        )
         return PAGE.format(
             id=name,
             title=html.escape(self.title),
@@ -80,5 +103,9 @@ def _cell(value: object) -> str:
     if isinstance(value, Integral):
         return f'<td data-value="{int(value)}">{int(value)}</td>'
     number = float(value)
-    spelled = str(number) if math.isfinite(number) else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(number, "NaN")  # JavaScript's
+    spelled = (
+        str(number)
+        if math.isfinite(number)
+        else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(number, "NaN")
+    )  # JavaScript's
     return f'<td data-value="{spelled}">{number:.2f}</td>'

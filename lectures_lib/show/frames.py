@@ -1,4 +1,6 @@
-"""A slider that needs no kernel: one picture for each position, recorded when the notebook ran, so that it also moves on the website."""
+"""A slider that needs no kernel: one picture for each position, recorded when the notebook ran, so
+that it also moves on the website.
+"""
 
 import base64
 import hashlib
@@ -60,18 +62,32 @@ class Frames:
         size: tuple[float, float] = (6.4, 3.0),
     ):
         if len(values) < 2 or not 0 <= start < len(values):
-            raise ValueError(f"a slider needs at least 2 values and a start among them; got {len(values)} values, start = {start}")
-        self.draw, self.values, self.title, self.alt, self.start, self.size = draw, values, title, alt, start, size
+            raise ValueError(
+                f"a slider needs at least 2 values and a start among them; got {len(values)} "
+                f"values, start = {start}"
+            )
+        self.draw, self.values, self.title, self.alt, self.start, self.size = (
+            draw,
+            values,
+            title,
+            alt,
+            start,
+            size,
+        )
 
     def live(self) -> None:
-        """The same picture drawn afresh by the kernel while the slider moves: in a running notebook only."""
+        """The same picture drawn afresh by the kernel while the slider moves: in a running notebook
+        only.
+        """
         import ipywidgets
 
         def show(value: object) -> None:
             self.draw(plt.subplots(figsize=self.size)[1], value)
             plt.show()
 
-        slider = ipywidgets.SelectionSlider(options=self.values, value=self.values[self.start], description=self.title)
+        slider = ipywidgets.SelectionSlider(
+            options=self.values, value=self.values[self.start], description=self.title
+        )
         ipywidgets.interact(show, value=slider)
 
     def _repr_html_(self) -> str:
@@ -88,7 +104,8 @@ class Frames:
             width=width,
             height=height,
             frames=json.dumps(pictures),
-            values=json.dumps([str(value) for value in self.values]).replace("<", "\\u003c"),  # no text may end the script
+            # no text may end the script
+            values=json.dumps([str(value) for value in self.values]).replace("<", "\\u003c"),
         )
 
     def __repr__(self) -> str:
@@ -98,7 +115,8 @@ class Frames:
         figure, ax = plt.subplots(figsize=self.size)
         self.draw(ax, value)
         buffer = io.BytesIO()
-        # Every frame has the same size in pixels, so that the picture does not jump: no tight bounding box here.
+        # Every frame has the same size in pixels, so that the picture does not jump: no tight
+        # bounding box here.
         with plt.rc_context({"savefig.bbox": None}):
             figure.savefig(buffer, format="png", dpi=144)
         plt.close(figure)

@@ -1,7 +1,8 @@
 """The book's figures: one style, and the few kinds of picture that chapters draw again and again.
 
-Colours are Okabe and Ito's, which colour-blind eyes tell apart; heat maps use one sequential map whose lightness alone carries
-the number, so that they also survive a grey printer. Figures keep a white ground in the dark theme: their colours are chosen for it.
+Colours are Okabe and Ito's, which colour-blind eyes tell apart; heat maps use one sequential map
+whose lightness alone carries the number, so that they also survive a grey printer. Figures keep a
+white ground in the dark theme: their colours are chosen for it.
 """
 
 from collections.abc import Sequence
@@ -15,14 +16,23 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-BLUE, ORANGE, GREEN, RED, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#6B6B6B"
+BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#CC79A7",
+    "#6B6B6B",
+)
 CYCLE = (BLUE, ORANGE, GREEN, RED, PURPLE, GREY)
 SEQUENTIAL = "Blues"  # for weights, from 0 up
 DIVERGING = "PuOr_r"  # for signed values, around 0
 
 
 def style() -> None:
-    """Set the book's matplotlib style: sizes that stay readable on a phone, no clutter, repeatable SVG."""
+    """Set the book's matplotlib style: sizes that stay readable on a phone, no clutter, repeatable
+    SVG.
+    """
     plt.rcParams.update(
         {
             "figure.figsize": (6.4, 3.4),
@@ -68,7 +78,10 @@ def heatmap(
         ValueError: when the labels are not as many as rows or columns.
     """
     array = np.asarray(values.detach().cpu(), dtype=float)
-    for name, labels, size in (("rows", rows, array.shape[0]), ("columns", columns, array.shape[1])):
+    for name, labels, size in (
+        ("rows", rows, array.shape[0]),
+        ("columns", columns, array.shape[1]),
+    ):
         if labels is not None and len(labels) != size:
             raise ValueError(f"{len(labels)} labels for {size} {name}")
     ax = plt.subplots()[1] if ax is None else ax
@@ -79,7 +92,8 @@ def heatmap(
         spine.set_visible(False)
     ax.tick_params(which="both", length=0)
     _label(ax, rows, columns)
-    if max(array.shape) <= 20:  # white joints between the squares, as long as there is room for them
+    # white joints between the squares, as long as there is room for them
+    if max(array.shape) <= 20:
         ax.set_xticks(np.arange(0.5, array.shape[1] - 1), minor=True)
         ax.set_yticks(np.arange(0.5, array.shape[0] - 1), minor=True)
         ax.grid(which="minor", color="white", linewidth=1.2)
@@ -89,11 +103,15 @@ def heatmap(
     return ax
 
 
-def small_multiples(n: int, columns: int = 4, size: tuple[float, float] = (1.7, 1.8)) -> tuple[Figure, list[Axes]]:
+def small_multiples(
+    n: int, columns: int = 4, size: tuple[float, float] = (1.7, 1.8)
+) -> tuple[Figure, list[Axes]]:
     """A figure with n equal panels in reading order; unused places of the last row stay empty."""
     rows = -(-n // columns)
     columns = min(n, columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(size[0] * columns, size[1] * rows), squeeze=False)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(size[0] * columns, size[1] * rows), squeeze=False
+    )
     panels = list(axes.flat)
     for ax in panels[n:]:
         ax.set_axis_off()
@@ -101,16 +119,28 @@ def small_multiples(n: int, columns: int = 4, size: tuple[float, float] = (1.7, 
 
 
 def curves(
-    x: ArrayLike, ys: dict[str, ArrayLike], ax: Axes | None = None, xlabel: str = "", ylabel: str = "", direct_labels: bool = True
+    x: ArrayLike,
+    ys: dict[str, ArrayLike],
+    ax: Axes | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    direct_labels: bool = True,
 ) -> Axes:
-    """Named lines over x, each labelled at its right end (or in a legend), so that no colour must be looked up."""
+    """Named lines over x, each labelled at its right end (or in a legend), so that no colour must
+    be looked up.
+    """
     ax = plt.subplots()[1] if ax is None else ax
     x = np.asarray(x, dtype=float)
     for name, y in ys.items():
         (line,) = ax.plot(x, np.asarray(y, dtype=float), label=name)
         if direct_labels:
             ax.annotate(
-                name, (x[-1], float(np.asarray(y)[-1])), xytext=(5, 0), textcoords="offset points", va="center", color=line.get_color()
+                name,
+                (x[-1], float(np.asarray(y)[-1])),
+                xytext=(5, 0),
+                textcoords="offset points",
+                va="center",
+                color=line.get_color(),
             )
     if not direct_labels:
         ax.legend()
@@ -120,7 +150,9 @@ def curves(
 
 def _label(ax: Axes, rows: Sequence[object] | None, columns: Sequence[object] | None) -> None:
     ax.set_yticks(range(len(rows)) if rows is not None else [], [str(r) for r in rows or []])
-    ax.set_xticks(range(len(columns)) if columns is not None else [], [str(c) for c in columns or []])
+    ax.set_xticks(
+        range(len(columns)) if columns is not None else [], [str(c) for c in columns or []]
+    )
     if columns is not None and max(len(str(c)) for c in columns) > 5:
         ax.tick_params(axis="x", rotation=60)
         for label in ax.get_xticklabels():
@@ -132,4 +164,12 @@ def _write_numbers(ax: Axes, array: np.ndarray, spec: str, image: object) -> Non
     for (i, j), value in np.ndenumerate(array):
         red, green, blue, _ = image.cmap(image.norm(value))
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
-        ax.text(j, i, f"{value:{spec}}", ha="center", va="center", fontsize=9, color="white" if dark else "black")
+        ax.text(
+            j,
+            i,
+            f"{value:{spec}}",
+            ha="center",
+            va="center",
+            fontsize=9,
+            color="white" if dark else "black",
+        )

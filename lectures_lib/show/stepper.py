@@ -1,11 +1,15 @@
-"""A procedure to walk through, one step at a time: buttons, a slider and the arrow keys, with no kernel behind it (chapters 7 and 9).
+"""A procedure to walk through, one step at a time: buttons, a slider and the arrow keys, with no
+kernel behind it (chapters 7 and 9).
 
-    Stepper([pieces(["l", "o", "w"], marked=[0, 1]), pieces(["lo", "w"])], "Byte pairs", labels=["merge l and o", "done"])
+    Stepper([pieces(["l", "o", "w"], marked=[0, 1]), pieces(["lo", "w"])], "Byte pairs",
+    labels=["merge l and o", "done"])
 
-Frames are real text, not pictures, so they can be read aloud, searched and copied. They are made with the helpers below, which
-escape what they are given; a plain string is text too. Only what is wrapped in `Html` by hand goes into the page as it is.
+Frames are real text, not pictures, so they can be read aloud, searched and copied. They are made
+with the helpers below, which escape what they are given; a plain string is text too. Only what is
+wrapped in `Html` by hand goes into the page as it is.
 
-The HTML is self-contained and follows from the input alone, to the byte. Without scripts one frame is there to read.
+The HTML is self-contained and follows from the input alone, to the byte. Without scripts one frame
+is there to read.
 """
 
 import html
@@ -27,12 +31,17 @@ def markup(content: str) -> Html:
 
 
 def whole(text: str) -> str:
-    """The text without halves of characters (lone surrogates), which no page can hold: each becomes a question mark."""
+    """The text without halves of characters (lone surrogates), which no page can hold: each becomes
+    a question mark.
+    """
     return text.encode("utf-8", "replace").decode()
 
 
 def pieces(
-    tokens: Sequence[str], marked: Collection[int] = (), shades: Sequence[float] | None = None, notes: Sequence[str] | None = None
+    tokens: Sequence[str],
+    marked: Collection[int] = (),
+    shades: Sequence[float] | None = None,
+    notes: Sequence[str] | None = None,
 ) -> Html:
     """Tokens side by side, each on its own ground.
 
@@ -43,7 +52,8 @@ def pieces(
         notes: a small text below each.
 
     Raises:
-        ValueError: for shades or notes that are not as many as the tokens, or a shade outside 0 to 1.
+        ValueError: for shades or notes that are not as many as the tokens, or a shade outside 0 to
+            1.
     """
     for name, values in (("shades", shades), ("notes", notes)):
         if values is not None and len(values) != len(tokens):
@@ -60,7 +70,8 @@ def pieces(
 
 
 def bars(shares: Mapping[str, float], marked: Collection[str] = ()) -> Html:
-    """Named shares, 0 to 1, as horizontal bars with their percentages: a distribution over next words, for example.
+    """Named shares, 0 to 1, as horizontal bars with their percentages: a distribution over next
+    words, for example.
 
     Raises:
         ValueError: for a share outside 0 to 1.
@@ -71,11 +82,16 @@ def bars(shares: Mapping[str, float], marked: Collection[str] = ()) -> Html:
         percent = f"{100 * share:.0f}\u00a0%"
         begin = '<tr class="st-marked">' if name in marked else "<tr>"
         bar = f'<td><i style="--share:{share:.3f}"></i></td>'
-        rows.append(f'{begin}<th scope="row">{html.escape(visible(name))}</th>{bar}<td class="st-number">{percent}</td></tr>')
+        rows.append(
+            f'{begin}<th scope="row">{html.escape(visible(name))}</th>{bar}<td '
+            f'class="st-number">{percent}</td></tr>'
+        )
     return Html(f'<table class="st-bars"><tbody>{"".join(rows)}</tbody></table>')
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[object]], marked: Collection[int] = ()) -> Html:
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[object]], marked: Collection[int] = ()
+) -> Html:
     """A small table; numbers stand right, and the marked rows stand out.
 
     Raises:
@@ -97,23 +113,36 @@ def note(text: str) -> Html:
 
 
 def join(*contents: str) -> Html:
-    """Contents one after the other: a word and its count on one line, or several parts in one frame."""
+    """Contents one after the other: a word and its count on one line, or several parts in one
+    frame.
+    """
     return Html("".join(markup(content) for content in contents))
 
 
 def line(*contents: str) -> Html:
     """Contents on one line, wrapped where the page is narrow."""
-    return Html(f'<div class="st-line">{"".join(f"<span>{markup(content)}</span>" for content in contents)}</div>')
+    return Html(
+        f"<div "
+        f'class="st-line">{"".join(f"<span>{markup(content)}</span>" for content in contents)}</div>'
+    )
 
 
 def part(heading: str, content: str) -> Html:
     """A part of a frame with a heading of its own; parts stand below each other."""
-    return Html(f'<div class="st-part"><div class="st-heading">{markup(heading)}</div>{markup(content)}</div>')
+    return Html(
+        f'<div class="st-part"><div '
+        f'class="st-heading">{markup(heading)}</div>{markup(content)}</div>'
+    )
 
 
 def beside(*contents: str) -> Html:
-    """Contents beside each other, the first with most of the room; below each other where the page is narrow."""
-    return Html(f'<div class="st-beside">{"".join(f"<div>{markup(content)}</div>" for content in contents)}</div>')
+    """Contents beside each other, the first with most of the room; below each other where the page
+    is narrow.
+    """
+    return Html(
+        f"<div "
+        f'class="st-beside">{"".join(f"<div>{markup(content)}</div>" for content in contents)}</div>'
+    )
 
 
 class Stepper:
@@ -122,21 +151,36 @@ class Stepper:
     Args:
         frames: the contents, made with the helpers of this module; a plain string is shown as text.
         title: a line above.
-        labels: what happens in each step, one short text a frame; shown above the frame and read out as it changes.
+        labels: what happens in each step, one short text a frame; shown above the frame and read
+            out as it changes.
         alt: what the whole shows, in a sentence, for those who do not see it.
         start: the frame shown first, and the one that is there without scripts.
 
     Raises:
-        ValueError: for no frames, labels that are not as many, or a start that is none of the frames.
+        ValueError: for no frames, labels that are not as many, or a start that is none of the
+            frames.
     """
 
-    def __init__(self, frames: Sequence[str], title: str, labels: Sequence[str] | None = None, alt: str = "", start: int = 0):
+    def __init__(
+        self,
+        frames: Sequence[str],
+        title: str,
+        labels: Sequence[str] | None = None,
+        alt: str = "",
+        start: int = 0,
+    ):
         if isinstance(frames, str) or not frames:
             raise ValueError(f"a stepper needs a list of one frame or more, got {frames!r:.40}")
         self.frames = [markup(frame) for frame in frames]
-        self.labels = [f"Step {i}" for i in range(1, len(frames) + 1)] if labels is None else [whole(label) for label in labels]
+        self.labels = (
+            [f"Step {i}" for i in range(1, len(frames) + 1)]
+            if labels is None
+            else [whole(label) for label in labels]
+        )
         if len(self.labels) != len(self.frames):
-            raise ValueError(f"{len(self.frames)} frames need as many labels, got {len(self.labels)}")
+            raise ValueError(
+                f"{len(self.frames)} frames need as many labels, got {len(self.labels)}"
+            )
         if not 0 <= start < len(self.frames):
             raise ValueError(f"start must lie between 0 and {len(self.frames) - 1}, got {start}")
         self.title, self.alt, self.start = whole(title), whole(alt), start
@@ -147,16 +191,27 @@ class Stepper:
 
     def _repr_html_(self) -> str:
         """What a notebook shows. The same input gives the same bytes."""
-        frames = [{"label": label, "html": frame} for label, frame in zip(self.labels, self.frames, strict=True)]
+        frames = [
+            {"label": label, "html": frame}
+            for label, frame in zip(self.labels, self.frames, strict=True)
+        ]
         record = {"title": self.title, "alt": self.alt, "start": self.start, "frames": frames}
         style, script = f"<style>\n{source('stepper.css')}</style>", source("stepper.js")
-        return embedded("stepper", "stepper", "frames", record, style=style, fallback=self._fallback(), script=script)
+        return embedded(
+            "stepper",
+            "stepper",
+            "frames",
+            record,
+            style=style,
+            fallback=self._fallback(),
+            script=script,
+        )
 
     def _fallback(self) -> str:
         label, frame = self.labels[self.start], self.frames[self.start]
         return (
-            f'<div class="st-box"><p class="st-title">{markup(self.title)}</p>\n<p class="st-says">{markup(label)}</p>\n'
-            f'<div class="st-frame">{frame}</div></div>'
+            f'<div class="st-box"><p class="st-title">{markup(self.title)}</p>\n<p '
+            f'class="st-says">{markup(label)}</p>\n<div class="st-frame">{frame}</div></div>'
         )
 
 

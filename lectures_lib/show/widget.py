@@ -1,8 +1,10 @@
-"""What the interactive pictures share: one piece of HTML that needs no kernel, no network and no other file.
+"""What the interactive pictures share: one piece of HTML that needs no kernel, no network and no
+other file.
 
-A `<div>` that holds the data (as JSON, in an attribute), a style, and what is there to be seen without scripts; behind it the script
-that takes over. The script finds its div by a name that follows from the data: the same input gives the same bytes, and a picture
-that stands on a page twice is two pictures.
+A `<div>` that holds the data (as JSON, in an attribute), a style, and what is there to be seen
+without scripts; behind it the script that takes over. The script finds its div by a name that
+follows from the data: the same input gives the same bytes, and a picture that stands on a page
+twice is two pictures.
 """
 
 import hashlib
@@ -13,11 +15,21 @@ from importlib.resources import files
 from typing import Any
 
 
-def embedded(kind: str, mark: str, holds: str, data: dict[str, Any], *, style: str, fallback: str, script: str) -> str:
+def embedded(
+    kind: str,
+    mark: str,
+    holds: str,
+    data: dict[str, Any],
+    *,
+    style: str,
+    fallback: str,
+    script: str,
+) -> str:
     """A widget's HTML.
 
     Args:
-        kind: the div's class.  mark: the data attribute by which its script finds it.  holds: the one with the data.
+        kind: the div's class.  mark: the data attribute by which its script finds it.  holds: the
+            one with the data.
         data: what the script reads.
         style, fallback: markup put into the div as it is.
         script: with WIDGET_ID where the div's name belongs.
@@ -25,7 +37,8 @@ def embedded(kind: str, mark: str, holds: str, data: dict[str, Any], *, style: s
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     name = hashlib.sha256(text.encode()).hexdigest()[:12]
     return (
-        f'<div class="{kind}" data-{mark}="{name}" data-lm-suppress-shortcuts="true" data-{holds}="{html.escape(text)}">\n'
+        f'<div class="{kind}" data-{mark}="{name}" data-lm-suppress-shortcuts="true" '
+        f'data-{holds}="{html.escape(text)}">\n'
         f"{style}\n{fallback}\n</div>\n<script>\n{script.replace('WIDGET_ID', name)}</script>"
     )
 

@@ -1,6 +1,8 @@
-"""Fine-tuning: labelled examples into batches, all of BERT and a new head trained on them, predictions out (chapter 14).
+"""Fine-tuning: labelled examples into batches, all of BERT and a new head trained on them,
+predictions out (chapter 14).
 
-Devlin et al. 2019, section 4 and appendix A.3: a few epochs, Adam with a small learning rate that rises, then falls.
+Devlin et al. 2019, section 4 and appendix A.3: a few epochs, Adam with a small learning rate that
+rises, then falls.
 
     examples = fine_tuning.sentences(data.load("sentiment"), tokenizer)
     model = task_heads.SentenceClassifier(Bert.from_pretrained(minilm.checkpoint()), n_classes=2)
@@ -23,7 +25,15 @@ from lectures_lib.data import Batches, pad
 from lectures_lib.modes import evaluating
 from lectures_lib.tasks import alignment
 from lectures_lib.tasks.alignment import MAX_LEN, Read, ReadWords
-from lectures_lib.tasks.task_heads import UNLABELLED, Head, SentenceRegressor, SpanExtractor, SpanScores, TokenTagger, best_spans
+from lectures_lib.tasks.task_heads import (
+    UNLABELLED,
+    Head,
+    SentenceRegressor,
+    SpanExtractor,
+    SpanScores,
+    TokenTagger,
+    best_spans,
+)
 from lectures_lib.tokenization import WordPiece
 
 
@@ -32,7 +42,8 @@ class Example(NamedTuple):
 
     Args:
         reads: one text or pair; for a multiple choice one for each ending.
-        target: a class; a number (float); a label for each piece (list); or the first and last piece of an answer (tuple).
+        target: a class; a number (float); a label for each piece (list); or the first and last
+            piece of an answer (tuple).
     """
 
     reads: tuple[Read | ReadWords, ...]
@@ -47,12 +58,14 @@ def sentences(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = MAX_LEN
     Raises:
         ValueError: for an empty text.
     """
-    return _examples(rows, tokenizer, max_len, lambda row: [(row["text"], None)], lambda row: int(row["label"]))
+    return _examples(
+        rows, tokenizer, max_len, lambda row: [(row["text"], None)], lambda row: int(row["label"])
+    )
 
 
 def pairs(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = MAX_LEN) -> list[Example]:
-    """Examples of pairs with a class, from {"first", "second", "label"} (RTE, QNLI), or with a number, {"first", "second", "score"}
-    (STS-B).
+    """Examples of pairs with a class, from {"first", "second", "label"} (RTE, QNLI), or with a
+    number, {"first", "second", "score"} (STS-B).
 
     Longer pairs are cut at the end of the longer text, and a warning says how many were.
 
@@ -83,8 +96,11 @@ def choices(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = MAX_LEN) 
     return _examples(rows, tokenizer, max_len, texts, lambda row: int(row["label"]))
 
 
-def tagged(rows: Iterable[dict], tokenizer: WordPiece, names: Sequence[str], max_len: int = MAX_LEN) -> list[Example]:
-    """Examples of words with labels, from {"words", "labels"}: each word's first piece is labelled, the rest is not (WNUT-17).
+def tagged(
+    rows: Iterable[dict], tokenizer: WordPiece, names: Sequence[str], max_len: int = MAX_LEN
+) -> list[Example]:
+    """Examples of words with labels, from {"words", "labels"}: each word's first piece is labelled,
+    the rest is not (WNUT-17).
 
     Args:
         rows: the examples.  tokenizer: cuts them into pieces.
@@ -92,35 +108,50 @@ def tagged(rows: Iterable[dict], tokenizer: WordPiece, names: Sequence[str], max
         max_len: what is longer is cut, and a warning says how many were.
 
     Raises:
-        ValueError: for a label that is not among the names, another number of labels than words, or no words.
+        ValueError: for a label that is not among the names, another number of labels than words, or
+            no words.
     """
     rows, ids = list(rows), {name: i for i, name in enumerate(names)}
     if unknown := {label for row in rows for label in row["labels"]} - ids.keys():
-        raise ValueError(f"labels {sorted(unknown)} are not among the {len(ids)} there are: {', '.join(ids)}")
+        raise ValueError(
+            f"labels {sorted(unknown)} are not among the {len(ids)} there are: {', '.join(ids)}"
+        )
     examples, lengths = [], []
     for i, row in enumerate(rows):
         with _naming(i):
             read = alignment.read_words(tokenizer, row["words"], max_len)
-            examples.append(Example((read,), alignment.align(read, [ids[label] for label in row["labels"]])))
-        lengths.append(len(read.ids) if len(read.ids) < max_len else len(alignment.read_words(tokenizer, row["words"], sys.maxsize).ids))
+            examples.append(
+                Example((read,), alignment.align(read, [ids[label] for label in row["labels"]]))
+            )
+        lengths.append(
+            len(read.ids)
+            if len(read.ids) < max_len
+            else len(alignment.read_words(tokenizer, row["words"], sys.maxsize).ids)
+        )
     alignment.warn_of_cuts(lengths, max_len, stacklevel=2)
     return examples
 
 
 def questions(rows: Iterable[dict], tokenizer: WordPiece, max_len: int = 384) -> list[Example]:
-    """Examples of questions about a text, from {"question", "context", "answers"} (SQuAD): the first answer's pieces are learned.
+    """Examples of questions about a text, from {"question", "context", "answers"} (SQuAD): the
+    first answer's pieces are learned.
 
-    Of a long text only the beginning is read (the authors' code goes on with the rest in further examples, and so does not lose
-    answers there). Where the answer was cut off, or there is none, the target is (0, 0), [CLS].
+    Of a long text only the beginning is read (the authors' code goes on with the rest in further
+    examples, and so does not lose answers there). Where the answer was cut off, or there is none,
+    the target is (0, 0), [CLS].
 
     Raises:
-        ValueError: for an answer that is not in its context, an empty text, or a question too long for max_len.
+        ValueError: for an answer that is not in its context, an empty text, or a question too long
+            for max_len.
     """
     examples = []
     for i, row in enumerate(rows):
         with _naming(i):
             pair = alignment.read_question(tokenizer, row["question"], row["context"], max_len)
-            answers = [alignment.find_answer(pair, row["context"], answer["start"], answer["text"]) for answer in row["answers"][:1]]
+            answers = [
+                alignment.find_answer(pair, row["context"], answer["start"], answer["text"])
+                for answer in row["answers"][:1]
+            ]
             examples.append(Example((pair,), answers[0] if answers else (0, 0)))
     return examples
 
@@ -132,7 +163,9 @@ def _examples(
     texts: Callable[[dict], list[tuple[str, str | None]]],
     target: Callable[[dict], int | float],
 ) -> list[Example]:
-    """Every row's texts read, and its target. Errors name the row; one warning tells how much was cut off."""
+    """Every row's texts read, and its target. Errors name the row; one warning tells how much was
+    cut off.
+    """
     examples, lengths = [], []
     for i, row in enumerate(rows):
         with _naming(i):
@@ -140,7 +173,9 @@ def _examples(
             reads = tuple(alignment.read(tokenizer, *text, max_len) for text in found)
             examples.append(Example(reads, target(row)))
         for read, text in zip(reads, found, strict=True):
-            lengths.append(len(read.ids) if len(read.ids) < max_len else alignment.n_pieces(tokenizer, *text))
+            lengths.append(
+                len(read.ids) if len(read.ids) < max_len else alignment.n_pieces(tokenizer, *text)
+            )
     alignment.warn_of_cuts(lengths, max_len, stacklevel=3)
     return examples
 
@@ -158,7 +193,8 @@ class Batch(NamedTuple):
     """Several examples, padded.
 
     Args:
-        tokens, segments, lengths: what a head reads; for a multiple choice with an axis for the endings behind the first.
+        tokens, segments, lengths: what a head reads; for a multiple choice with an axis for the
+            endings behind the first.
         targets: what its `loss` compares with.
     """
 
@@ -183,7 +219,10 @@ def collate(examples: Sequence[Example]) -> Batch:
     """
     n_choices = {len(example.reads) for example in examples}
     if len(n_choices) != 1:
-        raise ValueError(f"a batch needs examples, all with the same number of texts to choose from, got {sorted(n_choices)}")
+        raise ValueError(
+            f"a batch needs examples, all with the same number of texts to choose from, got "
+            f"{sorted(n_choices)}"
+        )
     reads = [read for example in examples for read in example.reads]
     tokens, lengths = pad([read.ids for read in reads])
     segments, _ = pad([read.segments for read in reads])
@@ -197,11 +236,28 @@ def collate(examples: Sequence[Example]) -> Batch:
 
 
 def batches(
-    examples: Sequence[Example], *, batch_size: int | None = None, max_tokens: int | None = None, seed: int = 0, by_length: bool = True
+    examples: Sequence[Example],
+    *,
+    batch_size: int | None = None,
+    max_tokens: int | None = None,
+    seed: int = 0,
+    by_length: bool = True,
 ) -> Batches:
-    """Examples of similar length together, anew for every epoch; see `data.Batches` for the arguments."""
-    lengths = [(len(example.reads) * max(len(read.ids) for read in example.reads),) for example in examples]
-    return Batches(examples, collate, batch_size=batch_size, max_tokens=max_tokens, seed=seed, by_length=by_length, lengths=lengths)
+    """Examples of similar length together, anew for every epoch; see `data.Batches` for the
+    arguments.
+    """
+    lengths = [
+        (len(example.reads) * max(len(read.ids) for read in example.reads),) for example in examples
+    ]
+    return Batches(
+        examples,
+        collate,
+        batch_size=batch_size,
+        max_tokens=max_tokens,
+        seed=seed,
+        by_length=by_length,
+        lengths=lengths,
+    )
 
 
 def fine_tune(
@@ -215,19 +271,22 @@ def fine_tune(
     clip: float = 1.0,
     **options: Any,
 ) -> training.History:
-    """Train the head, and the body with it, by AdamW; the rate rises for the first steps and falls to 0 at the last.
+    """Train the head, and the body with it, by AdamW; the rate rises for the first steps and falls
+    to 0 at the last.
 
-    A body none of whose parameters asks for a gradient (`model.bert.requires_grad_(False)`) stays as it is, without dropout: its
-    vectors are then features. (Where some of it is trained, all of it has dropout, and what is frozen below gives random vectors
-    unless the dropout is 0.)
+    A body none of whose parameters asks for a gradient (`model.bert.requires_grad_(False)`) stays
+    as it is, without dropout: its vectors are then features. (Where some of it is trained, all of
+    it has dropout, and what is frozen below gives random vectors unless the dropout is 0.)
 
     Args:
-        model: a head from `lectures_lib.tasks.task_heads`, changed in place; in evaluation mode afterwards.
+        model: a head from `lectures_lib.tasks.task_heads`, changed in place; in evaluation mode
+            afterwards.
         batches: what to learn from.
         epochs: how often to go through them.  The paper tried 2, 3 and 4.
         rate: the highest learning rate. The paper tried 5e-5, 3e-5 and 2e-5.
         warmup: the share of the steps before it is reached.
-        weight_decay: of matrices; biases and LayerNorm are not decayed.  clip: the longest gradient.
+        weight_decay: of matrices; biases and LayerNorm are not decayed.  clip: the longest
+            gradient.
         options: more of `training.fit`, such as `evaluate` or `checkpoint`.
 
     Raises:
@@ -236,7 +295,8 @@ def fine_tune(
     if epochs < 1:
         raise ValueError(f"at least one epoch is needed, got {epochs}")
     steps = sum(len(batches.plan(epoch)) for epoch in range(epochs))
-    # Fused: one pass over the parameters in place of several. With few tokens in a batch the step costs as much as the gradient.
+    # Fused: one pass over the parameters in place of several. With few tokens in a batch the step
+    # costs as much as the gradient.
     optimizer = torch.optim.AdamW(decayed_and_not(model, weight_decay), lr=rate, fused=True)
     scheduler = LambdaLR(optimizer, training.bert_schedule(int(warmup * steps), steps))
     compare = model.loss
@@ -244,13 +304,16 @@ def fine_tune(
     def loss(trained: nn.Module, batch: Batch) -> Tensor:
         return compare(trained(batch.tokens, batch.segments, batch.lengths), batch.targets)
 
-    history = training.fit(model, batches, loss, optimizer, scheduler, steps=steps, clip=clip, **options)
+    history = training.fit(
+        model, batches, loss, optimizer, scheduler, steps=steps, clip=clip, **options
+    )
     model.eval()
     return history
 
 
 def decayed_and_not(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """The trainable parameters in two groups: matrices, which are pulled towards 0, and vectors (biases, LayerNorm), which are not.
+    """The trainable parameters in two groups: matrices, which are pulled towards 0, and vectors
+    (biases, LayerNorm), which are not.
 
     Raises:
         ValueError: where there is nothing to train.
@@ -259,7 +322,10 @@ def decayed_and_not(model: nn.Module, weight_decay: float) -> list[dict[str, Any
     if not trainable:
         raise ValueError("nothing to train: no parameter asks for a gradient")
     matrices, vectors = [p for p in trainable if p.ndim > 1], [p for p in trainable if p.ndim < 2]
-    return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+    return [
+        {"params": matrices, "weight_decay": weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
 
 
 @torch.no_grad()
@@ -267,9 +333,12 @@ def scores(model: Head, examples: Sequence[Example], batch_size: int = 64) -> li
     """What the model says of each example, in their order; it is in evaluation mode meanwhile.
 
     Returns:
-        For each example: scores of the classes or endings; a number; (n, classes) for a tagger; (2, n) for a span extractor.
+        For each example: scores of the classes or endings; a number; (n, classes) for a tagger; (2,
+            n) for a span extractor.
     """
-    order = sorted(range(len(examples)), key=lambda i: max(len(read.ids) for read in examples[i].reads))
+    order = sorted(
+        range(len(examples)), key=lambda i: max(len(read.ids) for read in examples[i].reads)
+    )
     device = next(model.parameters()).device
     found: list[Tensor] = [torch.empty(0)] * len(examples)
     for at in range(0, len(order), batch_size):
@@ -280,22 +349,27 @@ def scores(model: Head, examples: Sequence[Example], batch_size: int = 64) -> li
         said = torch.stack(said, dim=1) if isinstance(said, SpanScores) else said
         for i, one, n in zip(rows, said.cpu(), batch.lengths, strict=True):
             if isinstance(model, (TokenTagger, SpanExtractor)):
-                one = one[..., :n] if isinstance(model, SpanExtractor) else one[:n]  # without what is said of padding
+                # without what is said of padding
+                one = one[..., :n] if isinstance(model, SpanExtractor) else one[:n]
             found[i] = one
     return found
 
 
-def predict(model: Head, examples: Sequence[Example], batch_size: int = 64, **options: Any) -> list[Any]:
+def predict(
+    model: Head, examples: Sequence[Example], batch_size: int = 64, **options: Any
+) -> list[Any]:
     """What the model takes for right, for each example.
 
     Args:
-        model: a head from `lectures_lib.tasks.task_heads`.  examples: what to read; their targets are not looked at.
+        model: a head from `lectures_lib.tasks.task_heads`.  examples: what to read; their targets
+            are not looked at.
         batch_size: how many at once.
         options: of `best_spans`, for a `SpanExtractor`: `max_length`, `threshold`.
 
     Returns:
-        A class (int) or an ending; a number (float); a class for each *word*, that of the name "O" for words that were cut off; or
-        the first and the last piece of the answer, (0, 0) for none, for `alignment.quote`.
+        A class (int) or an ending; a number (float); a class for each *word*, that of the name "O"
+        for words that were cut off; or the first and the last piece of the answer, (0, 0) for none,
+        for `alignment.quote`.
 
     Raises:
         ValueError: for words that were cut off, where the model has no class named "O".
@@ -305,9 +379,14 @@ def predict(model: Head, examples: Sequence[Example], batch_size: int = 64, **op
     if isinstance(model, SentenceRegressor):
         return [float(number) for number in found]
     if isinstance(model, TokenTagger):
-        return [alignment.words_of(e.reads[0], said.argmax(dim=-1).tolist(), outside) for e, said in zip(examples, found, strict=True)]
+        return [
+            alignment.words_of(e.reads[0], said.argmax(dim=-1).tolist(), outside)
+            for e, said in zip(examples, found, strict=True)
+        ]
     if isinstance(model, SpanExtractor):
-        return [_best_span(e.reads[0], said, **options) for e, said in zip(examples, found, strict=True)]
+        return [
+            _best_span(e.reads[0], said, **options) for e, said in zip(examples, found, strict=True)
+        ]
     return [int(said.argmax()) for said in found]
 
 
@@ -318,8 +397,9 @@ def _outside(model: TokenTagger, examples: Sequence[Example]) -> int:
         if None in starts and "O" not in names:
             named = f"are named {', '.join(names)}" if names else "have no names"
             raise ValueError(
-                f"example {i}: {starts.count(None)} of its {len(starts)} words were cut off, and which class is theirs is not known: "
-                f"none is named O, for the model's {model.head.out_features} classes {named}"
+                f"example {i}: {starts.count(None)} of its {len(starts)} words were cut off, and "
+                f"which class is theirs is not known: none is named O, for the model's "
+                f"{model.head.out_features} classes {named}"
             )
     return names.index("O") if "O" in names else 0
 

@@ -9,7 +9,8 @@ from lectures_lib.decoding import Decoded, greedy
 from lectures_lib.models.transformer import Transformer
 from lectures_lib.tokenization import BPE
 
-LONGER = 50  # a translation has at most so many tokens more than its source (Vaswani et al. 2017, section 6.1)
+# a translation has at most so many tokens more than its source (Vaswani et al. 2017, section 6.1)
+LONGER = 50
 
 
 class Translator:
@@ -17,7 +18,8 @@ class Translator:
 
     Args:
         model: a trained Transformer.
-        subwords: those of both its languages; the first three are padding, beginning and end (`data.PAD`, `BOS`, `EOS`).
+        subwords: those of both its languages; the first three are padding, beginning and end
+            (`data.PAD`, `BOS`, `EOS`).
     """
 
     def __init__(self, model: Transformer, subwords: BPE):
@@ -32,7 +34,9 @@ class Translator:
         return self.source(source), [data.BOS, *self.subwords.encode(target), data.EOS]
 
     @torch.no_grad()
-    def __call__(self, texts: Sequence[str], search: Callable[..., Decoded] = greedy, batch_size: int = 100) -> list[str]:
+    def __call__(
+        self, texts: Sequence[str], search: Callable[..., Decoded] = greedy, batch_size: int = 100
+    ) -> list[str]:
         """Translations, in the order of the texts; equally long ones are translated together.
 
         Args:
@@ -49,7 +53,15 @@ class Translator:
             ids, lengths = data.pad([sources[i] for i in rows])
             longest = min(ids.shape[1] + LONGER, self.model.config.max_len)
             never = (data.PAD, data.BOS)
-            found = search(self.model, ids.to(device), lengths.to(device), begin=data.BOS, end=data.EOS, max_len=longest, never=never)
+            found = search(
+                self.model,
+                ids.to(device),
+                lengths.to(device),
+                begin=data.BOS,
+                end=data.EOS,
+                max_len=longest,
+                never=never,
+            )
             for i, sentence in zip(rows, found.sentences(), strict=True):
                 translations[i] = self.subwords.decode(sentence, skip_specials=True)
         return translations

@@ -1,8 +1,10 @@
-"""From word pieces to words: what a BERT computes for each *word* of a sentence (chapters 15 and 16).
+"""From word pieces to words: what a BERT computes for each *word* of a sentence (chapters 15 and
+16).
 
-BERT reads pieces, a treebank names words. A word's vector is the mean of its pieces' vectors. Attention is carried over as in Clark
-et al. (2019, section 4.1): what a word attends *to* a word is the sum over its pieces, what a word attends *from* is the mean over
-its own, so that every row still sums to 1.
+BERT reads pieces, a treebank names words. A word's vector is the mean of its pieces' vectors.
+Attention is carried over as in Clark et al. (2019, section 4.1): what a word attends *to* a word is
+the sum over its pieces, what a word attends *from* is the mean over its own, so that every row
+still sums to 1.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +20,8 @@ from lectures_lib.data import pad
 from lectures_lib.models.bert import Bert
 from lectures_lib.tokenization import WordPiece
 
-HEADS = "encoder.blocks.*.self_attention.weights"  # what a recorder calls the weights of BERT's heads
+# what a recorder calls the weights of BERT's heads
+HEADS = "encoder.blocks.*.self_attention.weights"
 
 
 class Cut(NamedTuple):
@@ -34,10 +37,12 @@ class Cut(NamedTuple):
 
 
 def cut_words(tokenizer: WordPiece, words: Sequence[str], max_len: int = 512) -> Cut:
-    """The pieces of a sentence that is given as words. A word of which cleaning leaves nothing is read as [UNK].
+    """The pieces of a sentence that is given as words. A word of which cleaning leaves nothing is
+    read as [UNK].
 
     Raises:
-        ValueError: for a string in place of words, no words, or more pieces than max_len; nothing is cut off in silence.
+        ValueError: for a string in place of words, no words, or more pieces than max_len; nothing
+            is cut off in silence.
     """
     if isinstance(words, str) or not words:
         raise ValueError(f"a list of words is needed, at least one, got {words!r}")
@@ -48,7 +53,10 @@ def cut_words(tokenizer: WordPiece, words: Sequence[str], max_len: int = 512) ->
         ids += pieces
     ids.append(tokenizer.token_id("[SEP]"))
     if len(ids) > max_len:
-        raise ValueError(f"{len(words)} words are {len(ids)} pieces with [CLS] and [SEP]; there is room for {max_len}")
+        raise ValueError(
+            f"{len(words)} words are {len(ids)} pieces with [CLS] and [SEP]; there is room for "
+            f"{max_len}"
+        )
     return Cut(ids, places)
 
 
@@ -56,14 +64,17 @@ def cut_words(tokenizer: WordPiece, words: Sequence[str], max_len: int = 512) ->
 def word_states(
     model: Bert, tokenizer: WordPiece, sentences: Sequence[Sequence[str]], batch_size: int = 32
 ) -> list[Float[Tensor, "states _ d_model"]]:
-    """Every word's vector in every hidden state: first the embeddings, then the output of each layer.
+    """Every word's vector in every hidden state: first the embeddings, then the output of each
+    layer.
 
     Args:
         model: in evaluation mode.  tokenizer: the model's own.
-        sentences: each a list of words. Sentences of similar length are run together, whatever their order.
+        sentences: each a list of words. Sentences of similar length are run together, whatever
+            their order.
 
     Returns:
-        For each sentence, in the order given, a tensor (n_layers + 1, words, d_model), on the CPU wherever the model is.
+        For each sentence, in the order given, a tensor (n_layers + 1, words, d_model), on the CPU
+        wherever the model is.
 
     Raises:
         ValueError: for a model in training mode, and as in `cut_words`.
@@ -83,9 +94,11 @@ def word_states(
 def word_attention(
     model: Bert, tokenizer: WordPiece, sentences: Sequence[Sequence[str]], batch_size: int = 32
 ) -> Iterator[Float[Tensor, "layers heads _ _"]]:
-    """Who attends to whom, word by word, in every head; sentence after sentence, in the order given.
+    """Who attends to whom, word by word, in every head; sentence after sentence, in the order
+    given.
 
-    Row and column 0 are [CLS], the last ones [SEP]; word i (from 0) is at i + 1. The weights are on the CPU wherever the model is.
+    Row and column 0 are [CLS], the last ones [SEP]; word i (from 0) is at i + 1. The weights are on
+    the CPU wherever the model is.
 
     Raises:
         ValueError: as in `word_states`.
@@ -102,8 +115,11 @@ def word_attention(
             yield attention_between_words(weights[:, row, :, :n, :n], [[0], *cut.places, [n - 1]])
 
 
-def attention_between_words(weights: Float[Tensor, "*heads n n"], places: Sequence[Sequence[int]]) -> Float[Tensor, "*heads words words"]:
-    """Attention between pieces made attention between words: summed over the pieces attended to, averaged over those attending.
+def attention_between_words(
+    weights: Float[Tensor, "*heads n n"], places: Sequence[Sequence[int]]
+) -> Float[Tensor, "*heads words words"]:
+    """Attention between pieces made attention between words: summed over the pieces attended to,
+    averaged over those attending.
 
     Args:
         weights: between pieces; each row sums to 1.
@@ -119,8 +135,12 @@ def attention_between_words(weights: Float[Tensor, "*heads n n"], places: Sequen
     return attending @ weights @ attended.T
 
 
-def hidden_states(model: Bert, tokens: Tensor, lengths: Tensor) -> list[Float[Tensor, "batch n d_model"]]:
-    """The embeddings and every layer's output. Nobody asks for the weights here, so attention runs on its fast path."""
+def hidden_states(
+    model: Bert, tokens: Tensor, lengths: Tensor
+) -> list[Float[Tensor, "batch n d_model"]]:
+    """The embeddings and every layer's output. Nobody asks for the weights here, so attention runs
+    on its fast path.
+    """
     states, mask = [model.embeddings(tokens)], padding_mask(lengths, tokens.shape[1])
     for block in model.encoder.blocks:
         states.append(block(states[-1], mask))
@@ -129,7 +149,10 @@ def hidden_states(model: Bert, tokens: Tensor, lengths: Tensor) -> list[Float[Te
 
 def _cut_all(model: Bert, tokenizer: WordPiece, sentences: Sequence[Sequence[str]]) -> list[Cut]:
     if model.training:
-        raise ValueError("the model is in training mode, where dropout makes every reading another one: call model.eval() first")
+        raise ValueError(
+            "the model is in training mode, where dropout makes every reading another one: call "
+            "model.eval() first"
+        )
     return [cut_words(tokenizer, words, model.config.max_len) for words in sentences]
 
 
@@ -146,7 +169,9 @@ def _padded(cuts: Sequence[Cut], model: Bert) -> tuple[Tensor, Tensor]:
 
 
 def _indicator(places: Sequence[Sequence[int]], n: int, mean: bool) -> Float[Tensor, "words n"]:
-    """A matrix whose row w picks the pieces of word w: 1 at each, or, to average, 1 divided by their number."""
+    """A matrix whose row w picks the pieces of word w: 1 at each, or, to average, 1 divided by
+    their number.
+    """
     matrix = torch.zeros(len(places), n)
     for word, pieces in enumerate(places):
         matrix[word, list(pieces)] = 1 / len(pieces) if mean else 1.0

@@ -1,7 +1,9 @@
-"""Text to tokens and back: byte-level BPE and WordPiece, trained and applied from scratch (chapter 7).
+"""Text to tokens and back: byte-level BPE and WordPiece, trained and applied from scratch (chapter
+7).
 
-To read in this order: `pairs` (count adjacent pairs, merge one), `bpe`, `basic` (what BERT does to text first), `wordpiece`. Beside
-them, `byte_level` is GPT-2's alphabet, `vocabulary` maps tokens to ids, `base` holds what both tokenizers share, `files` reads and writes.
+To read in this order: `pairs` (count adjacent pairs, merge one), `bpe`, `basic` (what BERT does to
+text first), `wordpiece`. Beside them, `byte_level` is GPT-2's alphabet, `vocabulary` maps tokens to
+ids, `base` holds what both tokenizers share, `files` reads and writes.
 """
 
 from lectures_lib.tokenization.base import Encoding, Tokenizer
@@ -11,4 +13,13 @@ from lectures_lib.tokenization.pairs import Merge
 from lectures_lib.tokenization.vocabulary import Vocabulary
 from lectures_lib.tokenization.wordpiece import PairEncoding, WordPiece
 
-__all__ = ["BPE", "BasicTokenizer", "Encoding", "Merge", "PairEncoding", "Tokenizer", "Vocabulary", "WordPiece"]
+__all__ = [
+    "BPE",
+    "BasicTokenizer",
+    "Encoding",
+    "Merge",
+    "PairEncoding",
+    "Tokenizer",
+    "Vocabulary",
+    "WordPiece",
+]

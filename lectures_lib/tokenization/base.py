@@ -1,4 +1,6 @@
-"""What every subword tokenizer does: cut the text into words, turn each word into ids once, and remember them (chapter 7)."""
+"""What every subword tokenizer does: cut the text into words, turn each word into ids once, and
+remember them (chapter 7).
+"""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -10,12 +12,15 @@ import regex
 from lectures_lib.checks import whole_numbers
 from lectures_lib.tokenization.vocabulary import Vocabulary
 
-# Few words make up most of a text, so a tokenizer remembers how it encoded the words it has met: this many, none longer than that.
+# Few words make up most of a text, so a tokenizer remembers how it encoded the words it has met:
+# this many, none longer than that.
 REMEMBERED_WORDS, REMEMBERED_LENGTH = 100_000, 100
 
 
 class Encoding(NamedTuple):
-    """A text as tokens: the ids, the tokens themselves, and for each one where in the text it stands, as `text[start:end]`."""
+    """A text as tokens: the ids, the tokens themselves, and for each one where in the text it
+    stands, as `text[start:end]`.
+    """
 
     ids: list[int]
     tokens: list[str]
@@ -23,14 +28,18 @@ class Encoding(NamedTuple):
 
 
 class EncodedWord(NamedTuple):
-    """One word as tokens: the ids, and for each the characters `word[start:end]` that it stands for."""
+    """One word as tokens: the ids, and for each the characters `word[start:end]` that it stands
+    for.
+    """
 
     ids: list[int]
     offsets: list[tuple[int, int]]
 
 
 class WordMemory(dict[str, EncodedWord]):
-    """A dictionary of encoded words that encodes what it does not hold: Python calls `__missing__` for a key it cannot find."""
+    """A dictionary of encoded words that encodes what it does not hold: Python calls `__missing__`
+    for a key it cannot find.
+    """
 
     def __init__(self, encode_word: Callable[[str], EncodedWord]):
         super().__init__()
@@ -46,9 +55,11 @@ class WordMemory(dict[str, EncodedWord]):
 
 
 class Tokenizer(ABC):
-    """The part that BPE and WordPiece share. A subclass says what a word is and how one word becomes ids.
+    """The part that BPE and WordPiece share. A subclass says what a word is and how one word
+    becomes ids.
 
-    The name of a special token in a text becomes that token, so text from strangers can contain one.
+    The name of a special token in a text becomes that token, so text from strangers can contain
+    one.
     """
 
     word_pattern: regex.Pattern[str]  # finds the words of a text
@@ -98,7 +109,9 @@ class Tokenizer(ABC):
         return ids
 
     def tokenize(self, text: str) -> Encoding:
-        """The ids of a text, the same as `encode` gives, with their tokens and the places where these stand in the text."""
+        """The ids of a text, the same as `encode` gives, with their tokens and the places where
+        these stand in the text.
+        """
         ids: list[int] = []
         offsets: list[tuple[int, int]] = []
         for piece in self.vocabulary.split(check_text(text)):
@@ -124,7 +137,9 @@ class Tokenizer(ABC):
             ValueError: for an id that is out of range.
         """
         tokens = [self.vocabulary.token(i) for i in whole_numbers(ids)]
-        return [token for token in tokens if not (skip_specials and token in self.vocabulary.specials)]
+        return [
+            token for token in tokens if not (skip_specials and token in self.vocabulary.specials)
+        ]
 
 
 def check_text(text: str) -> str:
@@ -132,7 +147,8 @@ def check_text(text: str) -> str:
 
     Raises:
         TypeError: for what is no text.
-        ValueError: for a lone surrogate, half of a character that UTF-16 writes in two parts. UTF-8 has no form for it.
+        ValueError: for a lone surrogate, half of a character that UTF-16 writes in two parts. UTF-8
+            has no form for it.
     """
     if not isinstance(text, str):
         raise TypeError(f"text is needed, got a {type(text).__name__}: {text!r:.60}")
@@ -140,7 +156,10 @@ def check_text(text: str) -> str:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         half = f"U+{ord(text[error.start]):04X}"
-        raise ValueError(f"character {error.start} of the text is {half}, a lone surrogate: half of a character, not text") from None
+        raise ValueError(
+            f"character {error.start} of the text is {half}, a lone surrogate: half of a "
+            f"character, not text"
+        ) from None
     return text
 
 
@@ -151,7 +170,9 @@ def count_words(texts: Iterable[str], words: Callable[[str], Iterable[str]]) -> 
         ValueError: for one text in place of several, or where there are no words at all.
     """
     if isinstance(texts, str):
-        raise ValueError(f"training takes several texts, got one of {len(texts)} characters; write [text]")
+        raise ValueError(
+            f"training takes several texts, got one of {len(texts)} characters; write [text]"
+        )
     counts: Counter[str] = Counter()
     n_texts = 0
     for text in texts:

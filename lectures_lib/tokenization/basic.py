@@ -1,6 +1,8 @@
-"""What BERT does to a text before WordPiece: clean it, lower-case it, cut it into words and signs (chapter 7; Devlin et al. 2019).
+"""What BERT does to a text before WordPiece: clean it, lower-case it, cut it into words and signs
+(chapter 7; Devlin et al. 2019).
 
-BERT's code calls this the BasicTokenizer. It is the lossy part of WordPiece: case, accents and white space do not come back.
+BERT's code calls this the BasicTokenizer. It is the lossy part of WordPiece: case, accents and
+white space do not come back.
 """
 
 import unicodedata
@@ -8,8 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-# The blocks of Chinese characters in BERT's code. Chinese is written without spaces, so each character becomes a word.
-# (The `tokenizers` library has 2B920 for 2B820, and leaves the 256 rare characters between the two attached.)
+# The blocks of Chinese characters in BERT's code. Chinese is written without spaces, so each
+# character becomes a word. (The `tokenizers` library has 2B920 for 2B820, and leaves the 256 rare
+# characters between the two attached.)
 CHINESE = [
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),
@@ -23,7 +26,9 @@ CHINESE = [
 
 
 class Word(NamedTuple):
-    """A word or a sign, cleaned, and for each of its characters the position in the text that it came from."""
+    """A word or a sign, cleaned, and for each of its characters the position in the text that it
+    came from.
+    """
 
     text: str
     origins: list[int]
@@ -31,9 +36,11 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class BasicTokenizer:
-    """Text to words: controls dropped, white space as a border, every sign and every Chinese character a word of its own.
+    """Text to words: controls dropped, white space as a border, every sign and every Chinese
+    character a word of its own.
 
-    Each character is cleaned by itself, as in the `tokenizers` library: a Greek Σ becomes σ, also at the end of a word.
+    Each character is cleaned by itself, as in the `tokenizers` library: a Greek Σ becomes σ, also
+    at the end of a word.
 
     Args:
         lowercase: whether to write every character small, as "uncased" models do.
@@ -68,7 +75,9 @@ class BasicTokenizer:
 
 @lru_cache(maxsize=100_000)
 def clean_character(character: str, lowercase: bool, strip_accents: bool) -> str:
-    """What becomes of one character: nothing, a space, its small form; between spaces if it is a word of its own."""
+    """What becomes of one character: nothing, a space, its small form; between spaces if it is a
+    word of its own.
+    """
     if is_white_space(character):
         return " "
     if is_control(character):
@@ -76,7 +85,9 @@ def clean_character(character: str, lowercase: bool, strip_accents: bool) -> str
     cleaned = character
     if strip_accents:
         # NFD writes é as e and a combining accent, a character of category Mn ("mark, nonspacing").
-        cleaned = "".join(c for c in unicodedata.normalize("NFD", cleaned) if unicodedata.category(c) != "Mn")
+        cleaned = "".join(
+            c for c in unicodedata.normalize("NFD", cleaned) if unicodedata.category(c) != "Mn"
+        )
     if lowercase:
         cleaned = cleaned.lower()
     if is_chinese(character):
@@ -90,16 +101,22 @@ def is_white_space(character: str) -> bool:
 
 
 def is_control(character: str) -> bool:
-    """Characters that stand for nothing one could read: controls, formatting, private use, the replacement character."""
+    """Characters that stand for nothing one could read: controls, formatting, private use, the
+    replacement character.
+    """
     return character == "\ufffd" or unicodedata.category(character) in ("Cc", "Cf", "Co")
 
 
 def is_punctuation(character: str) -> bool:
-    """Unicode's punctuation, and every sign of ASCII: BERT takes $ + < = > ^ ` | ~ for punctuation too."""
+    """Unicode's punctuation, and every sign of ASCII: BERT takes $ + < = > ^ ` | ~ for punctuation
+    too.
+    """
     ascii_sign = "!" <= character <= "~" and not character.isalnum()
     return ascii_sign or unicodedata.category(character)[0] == "P"
 
 
 def is_chinese(character: str) -> bool:
-    """Whether the character stands in one of the blocks of `CHINESE`. Japanese kana and Korean hangul do not."""
+    """Whether the character stands in one of the blocks of `CHINESE`. Japanese kana and Korean
+    hangul do not.
+    """
     return any(first <= ord(character) <= last for first, last in CHINESE)

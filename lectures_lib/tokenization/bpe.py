@@ -1,7 +1,8 @@
-"""Byte pair encoding: start from bytes, merge the most frequent pair, again and again (chapter 7; Sennrich et al. 2016, section 3.2).
+"""Byte pair encoding: start from bytes, merge the most frequent pair, again and again (chapter 7;
+Sennrich et al. 2016, section 3.2).
 
-This is the byte-level variant of GPT-2 (Radford et al. 2019, section 2.2). It knows no unknown token: any text can be encoded,
-and decoding gives it back exactly.
+This is the byte-level variant of GPT-2 (Radford et al. 2019, section 2.2). It knows no unknown
+token: any text can be encoded, and decoding gives it back exactly.
 """
 
 import heapq
@@ -21,11 +22,14 @@ class BPE(Tokenizer):
     """Byte-level BPE: `BPE.train(texts, 8000)` learns one, `BPE.load(path)` reads one.
 
     Args:
-        vocabulary: special tokens, the 256 bytes and a token for each merge, as visible characters (`byte_level.visible`).
-        merges: what was learned, in order. The earlier a pair was learned, the earlier it is merged in a new word.
+        vocabulary: special tokens, the 256 bytes and a token for each merge, as visible characters
+            (`byte_level.visible`).
+        merges: what was learned, in order. The earlier a pair was learned, the earlier it is merged
+            in a new word.
 
     Raises:
-        ValueError: where the vocabulary lacks a byte or a token that a merge needs or makes, or a merge makes a special token.
+        ValueError: where the vocabulary lacks a byte or a token that a merge needs or makes, or a
+            merge makes a special token.
     """
 
     word_pattern = byte_level.WORD
@@ -33,21 +37,37 @@ class BPE(Tokenizer):
     def __init__(self, vocabulary: Vocabulary, merges: Sequence[Merge]):
         super().__init__(vocabulary)
         self.merges = list(merges)
-        self._ids_of_bytes = [vocabulary.id(byte_level.CHARACTER_OF_BYTE[byte]) for byte in range(256)]
-        self._bytes = {token: byte_level.to_bytes(token) for token in vocabulary.tokens if token not in vocabulary.specials}
+        self._ids_of_bytes = [
+            vocabulary.id(byte_level.CHARACTER_OF_BYTE[byte]) for byte in range(256)
+        ]
+        self._bytes = {
+            token: byte_level.to_bytes(token)
+            for token in vocabulary.tokens
+            if token not in vocabulary.specials
+        }
         # Which pairs merge, how early, and into what.
         self._rules: dict[Pair, tuple[int, int]] = {}
         for rank, merge in enumerate(self.merges):
             if merge.left + merge.right in vocabulary.specials:
-                raise ValueError(f"the merge of {merge.left!r} and {merge.right!r} makes a special token: text could not be told from it")
-            left, right, made = (vocabulary.id(token) for token in (merge.left, merge.right, merge.left + merge.right))
+                raise ValueError(
+                    f"the merge of {merge.left!r} and {merge.right!r} makes a special token: text "
+                    f"could not be told from it"
+                )
+            left, right, made = (
+                vocabulary.id(token)
+                for token in (merge.left, merge.right, merge.left + merge.right)
+            )
             self._rules[left, right] = rank, made
 
     @classmethod
-    def train(cls, texts: Iterable[str], vocab_size: int, specials: Sequence[str] = (), min_count: int = 2) -> "BPE":
-        """Learn merges until there are `vocab_size` tokens, or no pair is left that stands `min_count` times in the texts.
+    def train(
+        cls, texts: Iterable[str], vocab_size: int, specials: Sequence[str] = (), min_count: int = 2
+    ) -> "BPE":
+        """Learn merges until there are `vocab_size` tokens, or no pair is left that stands
+        `min_count` times in the texts.
 
-        The names of special tokens are ordinary text to the trainer, but no merge makes one of them.
+        The names of special tokens are ordinary text to the trainer, but no merge makes one of
+        them.
 
         Args:
             texts: what to learn from; each is cut into words on its own.
@@ -57,14 +77,16 @@ class BPE(Tokenizer):
 
         Raises:
             TypeError: for one string as specials.
-            ValueError: for a vocabulary too small for bytes and special tokens, texts without a word in them, or a special token
-                with the name of a byte.
+            ValueError: for a vocabulary too small for bytes and special tokens, texts without a
+                word in them, or a special token with the name of a byte.
         """
         check_several("specials", specials)
         _check_names(specials)
         vocabulary = Vocabulary([*specials, *byte_level.ALPHABET], specials)
         if vocab_size < len(vocabulary):
-            smallest = f"256 bytes and {len(specials)} special tokens need at least {len(vocabulary)}"
+            smallest = (
+                f"256 bytes and {len(specials)} special tokens need at least {len(vocabulary)}"
+            )
             raise ValueError(f"a vocabulary of {vocab_size} tokens is too small: {smallest}")
         words = count_words(texts, byte_level.WORD.findall)
         return cls(vocabulary, learn_merges(words, vocabulary, vocab_size, min_count))
@@ -73,38 +95,53 @@ class BPE(Tokenizer):
         """Make `token` special; it gets the next id. Returns its id.
 
         Raises:
-            ValueError: for the name of a token that stands for another text, as "Ġthe" does: decoded, the two would be the same.
+            ValueError: for the name of a token that stands for another text, as "Ġthe" does:
+                decoded, the two would be the same.
         """
-        text = self._bytes[token].decode("utf-8", errors="replace") if token in self._bytes else token
+        text = (
+            self._bytes[token].decode("utf-8", errors="replace") if token in self._bytes else token
+        )
         if text != token:
-            raise ValueError(f"{token!r} is the token of the text {text!r} and cannot be special too: choose another name")
+            raise ValueError(
+                f"{token!r} is the token of the text {text!r} and cannot be special too: choose "
+                f"another name"
+            )
         return super().add_special(token)
 
     def encode_word(self, word: str) -> EncodedWord:
-        """One word: its bytes, merged as learned. Tokens that share the bytes of a character all stand for that character."""
+        """One word: its bytes, merged as learned. Tokens that share the bytes of a character all
+        stand for that character.
+        """
         ids = apply_merges([self._ids_of_bytes[byte] for byte in word.encode("utf-8")], self._rules)
         character_of = byte_level.character_of_each_byte(word)
         offsets, end = [], 0
         for i in ids:
-            start, end = end, end + len(self.vocabulary.tokens[i])  # a token has one visible character for each byte
+            # a token has one visible character for each byte
+            start, end = end, end + len(self.vocabulary.tokens[i])
             offsets.append((character_of[start], character_of[end - 1] + 1))
         return EncodedWord(ids, offsets)
 
     def decode(self, ids: Iterable[int], skip_specials: bool = False) -> str:
-        """The text of the ids, special tokens by their names unless they are skipped. `decode(encode(text)) == text` for every text.
+        """The text of the ids, special tokens by their names unless they are skipped.
+        `decode(encode(text)) == text` for every text.
 
-        Other ids may end within a character (a model can generate such); each broken one becomes U+FFFD, the replacement character.
+        Other ids may end within a character (a model can generate such); each broken one becomes
+        U+FFFD, the replacement character.
 
         Raises:
             ValueError: for an id that is out of range.
         """
         tokens = self.known_tokens(ids, skip_specials)
         specials = self.vocabulary.specials
-        spelled = (token.encode("utf-8") if token in specials else self._bytes[token] for token in tokens)
+        spelled = (
+            token.encode("utf-8") if token in specials else self._bytes[token] for token in tokens
+        )
         return b"".join(spelled).decode("utf-8", errors="replace")
 
     def save(self, path: Path | str) -> None:
-        """Write the tokenizer as JSON: the tokens by id, and the merges, each as "left right count"."""
+        """Write the tokenizer as JSON: the tokens by id, and the merges, each as "left right
+        count".
+        """
         record = {
             "kind": KIND,
             "specials": list(self.vocabulary.specials),
@@ -123,13 +160,20 @@ class BPE(Tokenizer):
         """
         record = files.read(path, KIND, {"specials": list, "merges": list, "tokens": list})
         with files.blame(path):
-            return cls(Vocabulary(record["tokens"], record["specials"]), [Merge.read(line) for line in record["merges"]])
+            return cls(
+                Vocabulary(record["tokens"], record["specials"]),
+                [Merge.read(line) for line in record["merges"]],
+            )
 
 
-def learn_merges(words: dict[str, int], vocabulary: Vocabulary, vocab_size: int, min_count: int) -> list[Merge]:
-    """Merge the most frequent pair of the words until the vocabulary has `vocab_size` tokens. Adds those tokens to it.
+def learn_merges(
+    words: dict[str, int], vocabulary: Vocabulary, vocab_size: int, min_count: int
+) -> list[Merge]:
+    """Merge the most frequent pair of the words until the vocabulary has `vocab_size` tokens. Adds
+    those tokens to it.
 
-    Of equally frequent pairs, the one whose tokens came first into the vocabulary wins: nothing depends on the order of the words.
+    Of equally frequent pairs, the one whose tokens came first into the vocabulary wins: nothing
+    depends on the order of the words.
 
     Args:
         words: the words and how often each occurs.
@@ -140,7 +184,10 @@ def learn_merges(words: dict[str, int], vocabulary: Vocabulary, vocab_size: int,
     Returns:
         The merges in the order in which they were learned.
     """
-    spelled = [[vocabulary.ids[character] for character in byte_level.visible(word.encode("utf-8"))] for word in words]
+    spelled = [
+        [vocabulary.ids[character] for character in byte_level.visible(word.encode("utf-8"))]
+        for word in words
+    ]
     counts = PairCounts(spelled, list(words.values()))
     # A heap gives its smallest entry first: the highest count, then the pair with the lowest ids.
     queue = [(-count, pair) for pair, count in counts.of.items()]
@@ -149,7 +196,8 @@ def learn_merges(words: dict[str, int], vocabulary: Vocabulary, vocab_size: int,
     while queue and len(vocabulary) < vocab_size:
         negative_count, pair = heapq.heappop(queue)
         count = counts.of[pair]
-        if count != -negative_count:  # an old entry: the count has changed since, and was queued again when it did
+        # an old entry: the count has changed since, and was queued again when it did
+        if count != -negative_count:
             continue
         if count < max(min_count, 1):
             break
@@ -165,23 +213,29 @@ def learn_merges(words: dict[str, int], vocabulary: Vocabulary, vocab_size: int,
 def _check_names(specials: Sequence[str]) -> None:
     for token in specials:
         if check_text(token) in byte_level.BYTE_OF_CHARACTER:
-            raise ValueError(f"{token!r} stands for a byte and cannot be a special token too: choose another name")
+            raise ValueError(
+                f"{token!r} stands for a byte and cannot be a special token too: choose another "
+                f"name"
+            )
 
 
 GONE = -1
 
 
 def apply_merges(symbols: Sequence[int], rules: dict[Pair, tuple[int, int]]) -> list[int]:
-    """Merge the pair that was learned first (of several, the leftmost), again and again, until no learned pair is left.
+    """Merge the pair that was learned first (of several, the leftmost), again and again, until no
+    learned pair is left.
 
-    A queue holds the pairs that may merge, so that a word of a million symbols is no harder per symbol than a short one.
+    A queue holds the pairs that may merge, so that a word of a million symbols is no harder per
+    symbol than a short one.
 
     Args:
         symbols: the ids of a word's bytes.
         rules: for each pair that was learned, its rank and the id that it becomes.
     """
     symbols, n = list(symbols), len(symbols)
-    before, after = list(range(-1, n - 1)), list(range(1, n + 1))  # the neighbours of each symbol that is still there
+    # the neighbours of each symbol that is still there
+    before, after = list(range(-1, n - 1)), list(range(1, n + 1))
     queue = [(rules[pair][0], i) for i, pair in enumerate(pairwise(symbols)) if pair in rules]
     heapq.heapify(queue)
     while queue:
@@ -193,7 +247,8 @@ def apply_merges(symbols: Sequence[int], rules: dict[Pair, tuple[int, int]]) -> 
         after[i] = after[j]
         if after[i] < n:
             before[after[i]] = i
-        for start in (before[i], i):  # the new symbol may merge with its left or its right neighbour
+        # the new symbol may merge with its left or its right neighbour
+        for start in (before[i], i):
             if start >= 0 and after[start] < n and (symbols[start], symbols[after[start]]) in rules:
                 heapq.heappush(queue, (rules[symbols[start], symbols[after[start]]][0], start))
     return [symbol for symbol in symbols if symbol != GONE]

@@ -15,11 +15,13 @@ def write(path: Path | str, record: dict[str, Any]) -> None:
 
 
 def read(path: Path | str, kind: str, fields: dict[str, type]) -> dict[str, Any]:
-    """The record that `write` wrote, if it is of that kind and has all its fields, each of its type.
+    """The record that `write` wrote, if it is of that kind and has all its fields, each of its
+    type.
 
     Raises:
         FileNotFoundError: where there is no such file.
-        ValueError: for a file that is damaged or of another kind; the message names the file and what is wrong with it.
+        ValueError: for a file that is damaged or of another kind; the message names the file and
+            what is wrong with it.
     """
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -30,7 +32,10 @@ def read(path: Path | str, kind: str, fields: dict[str, type]) -> dict[str, Any]
         raise ValueError(f"{path} is not a {kind} file: it says that it is {found!r}")
     for field, expected in fields.items():
         if not isinstance(record.get(field), expected):
-            raise ValueError(f"{path} is damaged: {field!r} should be a {expected.__name__}, found {record.get(field)!r:.80}")
+            raise ValueError(
+                f"{path} is damaged: {field!r} should be a {expected.__name__}, found "
+                f"{record.get(field)!r:.80}"
+            )
         if expected is list and not all(isinstance(entry, str) for entry in record[field]):
             raise ValueError(f"{path} is damaged: {field!r} should hold text only")
     return record

@@ -1,8 +1,9 @@
-"""Adjacent pairs of symbols, counted once and then kept up to date: what makes training a tokenizer fast (chapter 7).
+"""Adjacent pairs of symbols, counted once and then kept up to date: what makes training a tokenizer
+fast (chapter 7).
 
-Counting all pairs of a corpus again after every merge is simple and slow: thousands of merges, each a pass over the text. But a
-merge changes only the words that contain the pair. So the corpus is kept as distinct words with their counts, and for each
-pair the words it stands in.
+Counting all pairs of a corpus again after every merge is simple and slow: thousands of merges, each
+a pass over the text. But a merge changes only the words that contain the pair. So the corpus is
+kept as distinct words with their counts, and for each pair the words it stands in.
 """
 
 from collections import defaultdict
@@ -13,7 +14,9 @@ Pair = tuple[int, int]
 
 
 class Merge(NamedTuple):
-    """One learned merge: the two tokens that became one, and how often they stood side by side when they did."""
+    """One learned merge: the two tokens that became one, and how often they stood side by side when
+    they did.
+    """
 
     left: str
     right: str
@@ -44,7 +47,8 @@ class Changes(NamedTuple):
 
 
 class PairCounts:
-    """How often each pair of symbols stands side by side in a corpus of words, before and after merges.
+    """How often each pair of symbols stands side by side in a corpus of words, before and after
+    merges.
 
     Three equal symbols in a row count as two pairs, though only one of them can be merged.
 
@@ -57,7 +61,8 @@ class PairCounts:
         self.words = words
         self.counts = counts
         self.of: defaultdict[Pair, int] = defaultdict(int)  # pair → its count
-        self._words_with: defaultdict[Pair, set[int]] = defaultdict(set)  # pair → numbers of the words it stands in
+        # pair → numbers of the words it stands in
+        self._words_with: defaultdict[Pair, set[int]] = defaultdict(set)
         for number, word in enumerate(words):
             for pair in pairwise(word):
                 self.of[pair] += counts[number]
@@ -83,7 +88,9 @@ class PairCounts:
 
 
 def replace_pair(symbols: list[int], pair: Pair, new: int) -> list[int]:
-    """The symbols with `new` in place of the pair, from left to right: a a a with the pair a a becomes new a."""
+    """The symbols with `new` in place of the pair, from left to right: a a a with the pair a a
+    becomes new a.
+    """
     merged, i = [], 0
     while i < len(symbols):
         if tuple(symbols[i : i + 2]) == pair:

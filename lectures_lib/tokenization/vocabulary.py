@@ -1,4 +1,6 @@
-"""A vocabulary: every token has a number, its id, and special tokens stand apart from text (chapter 7)."""
+"""A vocabulary: every token has a number, its id, and special tokens stand apart from text (chapter
+7).
+"""
 
 import re
 from collections.abc import Iterable
@@ -16,13 +18,16 @@ class Piece(NamedTuple):
 def check_several(name: str, given: Iterable[str]) -> None:
     """Refuse one string, which would be read as its characters. Raises TypeError."""
     if isinstance(given, str):
-        raise TypeError(f"{name} must be several strings, got one: {given!r:.60}; write [{given!r:.60}]")
+        raise TypeError(
+            f"{name} must be several strings, got one: {given!r:.60}; write [{given!r:.60}]"
+        )
 
 
 class Vocabulary:
     """Tokens in the order of their ids: `tokens[id]` and, backwards, `ids[token]`.
 
-    A special token ([CLS], <bos>, …) is never split and never part of another token, wherever its name stands in a text.
+    A special token ([CLS], <bos>, …) is never split and never part of another token, wherever its
+    name stands in a text.
 
     Args:
         tokens: every token, special ones included; the first gets id 0.
@@ -30,7 +35,8 @@ class Vocabulary:
 
     Raises:
         TypeError: for one string in place of several.
-        ValueError: for a token that stands twice, or a special one that is empty or not among the tokens.
+        ValueError: for a token that stands twice, or a special one that is empty or not among the
+            tokens.
     """
 
     def __init__(self, tokens: Iterable[str], specials: Iterable[str] = ()):
@@ -40,7 +46,10 @@ class Vocabulary:
         self.ids = {token: i for i, token in enumerate(self.tokens)}
         if len(self.ids) < len(self.tokens):
             twice = next(token for i, token in enumerate(self.tokens) if self.ids[token] != i)
-            raise ValueError(f"every token needs an id of its own: of {len(self.tokens)} tokens, {twice!r} stands twice")
+            raise ValueError(
+                f"every token needs an id of its own: of {len(self.tokens)} tokens, {twice!r} "
+                f"stands twice"
+            )
         self.specials: dict[str, int] = {}
         for token in specials:
             self.specials[token] = self.id(token)
@@ -53,11 +62,15 @@ class Vocabulary:
         """The id of a token.
 
         Raises:
-            ValueError: for a token that is not in the vocabulary; the message says which special tokens there are.
+            ValueError: for a token that is not in the vocabulary; the message says which special
+                tokens there are.
         """
         if token not in self.ids:
             known = ", ".join(self.specials) or "none"
-            raise ValueError(f"{token!r} is not among the {len(self)} tokens of this vocabulary; its special tokens: {known}")
+            raise ValueError(
+                f"{token!r} is not among the {len(self)} tokens of this vocabulary; its special "
+                f"tokens: {known}"
+            )
         return self.ids[token]
 
     def token(self, i: int) -> str:
@@ -67,7 +80,10 @@ class Vocabulary:
             ValueError: for an id below 0 or beyond the last token.
         """
         if not 0 <= i < len(self):
-            raise ValueError(f"token id {i} is out of range: this vocabulary has {len(self)} tokens, ids 0 to {len(self) - 1}")
+            raise ValueError(
+                f"token id {i} is out of range: this vocabulary has {len(self)} tokens, ids 0 to "
+                f"{len(self) - 1}"
+            )
         return self.tokens[i]
 
     def add(self, token: str) -> int:
@@ -84,7 +100,9 @@ class Vocabulary:
         return self.specials[token]
 
     def split(self, text: str) -> list[Piece]:
-        """Cut a text at the special tokens whose names stand in it: `"a[SEP]b"` gives "a", the special [SEP], "b"."""
+        """Cut a text at the special tokens whose names stand in it: `"a[SEP]b"` gives "a", the
+        special [SEP], "b".
+        """
         if self._pattern is None:
             return [Piece(text, 0, special=False)]
         pieces, end = [], 0
@@ -97,6 +115,11 @@ class Vocabulary:
 
     def _find_specials(self) -> None:
         if "" in self.specials:
-            raise ValueError("a special token needs a name: '' would be found between any two characters")
-        longest_first = sorted(self.specials, key=len, reverse=True)  # of <s> and <s>2, the one that covers more
-        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+            raise ValueError(
+                "a special token needs a name: '' would be found between any two characters"
+            )
+        # of <s> and <s>2, the one that covers more
+        longest_first = sorted(self.specials, key=len, reverse=True)
+        self._pattern = (
+            re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+        )

@@ -1,8 +1,9 @@
-"""WordPiece, the tokenizer of BERT: the longest piece that fits, then the longest that fits the rest (chapter 7).
+"""WordPiece, the tokenizer of BERT: the longest piece that fits, then the longest that fits the
+rest (chapter 7).
 
-A piece that continues a word is written with ## before it: "tokens" is token ##s. A word that the pieces cannot spell becomes
-[UNK] as a whole. How a vocabulary is applied stands in BERT's public code, and is reproduced here; how one is learned is the
-subject of `wordpiece_training`.
+A piece that continues a word is written with ## before it: "tokens" is token ##s. A word that the
+pieces cannot spell becomes [UNK] as a whole. How a vocabulary is applied stands in BERT's public
+code, and is reproduced here; how one is learned is the subject of `wordpiece_training`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,11 +17,18 @@ from lectures_lib.tokenization.base import EncodedWord, Encoding, Tokenizer, cou
 from lectures_lib.tokenization.basic import BasicTokenizer
 from lectures_lib.tokenization.pairs import Merge
 from lectures_lib.tokenization.vocabulary import Vocabulary, check_several
-from lectures_lib.tokenization.wordpiece_training import CONTINUES, SCORES, Score, frequent_characters, learn_pieces
+from lectures_lib.tokenization.wordpiece_training import (
+    CONTINUES,
+    SCORES,
+    Score,
+    frequent_characters,
+    learn_pieces,
+)
 
 KIND = "WordPiece"
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # BERT's
-LONGEST_WORD = 100  # in characters; a longer one is [UNK], as in Hugging Face's tokenizer (BERT's code now allows 200)
+# in characters; a longer one is [UNK], as in Hugging Face's tokenizer (BERT's code now allows 200)
+LONGEST_WORD = 100
 
 
 class Spelled(NamedTuple):
@@ -34,8 +42,8 @@ class Spelled(NamedTuple):
 class PairEncoding(NamedTuple):
     """What BERT reads: [CLS] first [SEP], or [CLS] first [SEP] second [SEP].
 
-    `segments` is 0 up to the first [SEP], 1 behind it. `offsets` refer to the text that the token came from; those of [CLS] and
-    [SEP] are (0, 0).
+    `segments` is 0 up to the first [SEP], 1 behind it. `offsets` refer to the text that the token
+    came from; those of [CLS] and [SEP] are (0, 0).
     """
 
     ids: list[int]
@@ -45,7 +53,8 @@ class PairEncoding(NamedTuple):
 
 
 class WordPiece(Tokenizer):
-    """WordPiece: `WordPiece.train(texts, 8000)` learns one, `WordPiece.load(path)` reads ours or BERT's `vocab.txt`.
+    """WordPiece: `WordPiece.train(texts, 8000)` learns one, `WordPiece.load(path)` reads ours or
+    BERT's `vocab.txt`.
 
     Args:
         vocabulary: special tokens ([UNK] among them) and pieces.
@@ -56,9 +65,15 @@ class WordPiece(Tokenizer):
         ValueError: for a vocabulary without [UNK].
     """
 
-    word_pattern = regex.compile(r"[^\t\n\r\p{Z}]+")  # what stands between white space; `basic` cuts it further
+    # what stands between white space; `basic` cuts it further
+    word_pattern = regex.compile(r"[^\t\n\r\p{Z}]+")
 
-    def __init__(self, vocabulary: Vocabulary, basic: BasicTokenizer = BasicTokenizer(), merges: Sequence[Merge] = ()):  # noqa: B008
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        basic: BasicTokenizer = BasicTokenizer(),  # noqa: B008
+        merges: Sequence[Merge] = (),
+    ):
         super().__init__(vocabulary)
         self.basic = basic
         self.merges = list(merges)
@@ -78,21 +93,25 @@ class WordPiece(Tokenizer):
         min_count: int = 2,
         score: Score = "likelihood",
     ) -> "WordPiece":
-        """Learn pieces until there are `vocab_size` tokens, or no pair is left that is worth merging.
+        """Learn pieces until there are `vocab_size` tokens, or no pair is left that is worth
+        merging.
 
         Args:
             texts: what to learn from.
-            vocab_size: tokens in all: special ones, every character twice (as it is and with ##), one for each merge.
+            vocab_size: tokens in all: special ones, every character twice (as it is and with ##),
+                one for each merge.
             specials: special tokens, [UNK] among them; they get the ids 0, 1, …
             lowercase: whether to write everything small.
             strip_accents: whether to drop accents; None: if lowercase.
-            alphabet_size: the most frequent characters that are kept; words with another one are [UNK].
+            alphabet_size: the most frequent characters that are kept; words with another one are
+                [UNK].
             min_count: a pair that stands side by side less often is not merged.
             score: which pair to merge next; see `wordpiece_training`.
 
         Raises:
             TypeError: for one string as specials.
-            ValueError: for a vocabulary too small for the characters and special tokens, texts without a word in them, or no such score.
+            ValueError: for a vocabulary too small for the characters and special tokens, texts
+                without a word in them, or no such score.
         """
         check_several("specials", specials)
         if score not in SCORES:
@@ -103,15 +122,31 @@ class WordPiece(Tokenizer):
             for word, _ in basic.words(chunk):
                 words[word] = words.get(word, 0) + count
         alphabet = frequent_characters(words, alphabet_size)
-        vocabulary = Vocabulary([*specials, *alphabet, *(CONTINUES + character for character in alphabet)], specials)
+        vocabulary = Vocabulary(
+            [*specials, *alphabet, *(CONTINUES + character for character in alphabet)], specials
+        )
         if vocab_size < len(vocabulary):
-            smallest = f"{len(alphabet)} characters, each twice, and {len(specials)} special tokens need at least {len(vocabulary)}"
-            raise ValueError(f"a vocabulary of {vocab_size} tokens is too small: {smallest}; a smaller alphabet_size needs less")
-        spellable = {word: n for word, n in words.items() if len(word) <= LONGEST_WORD and set(word) <= set(alphabet)}
-        return cls(vocabulary, basic, learn_pieces(spellable, vocabulary, vocab_size, min_count, score))
+            smallest = (
+                f"{len(alphabet)} characters, each twice, and {len(specials)} special tokens need "
+                f"at least {len(vocabulary)}"
+            )
+            raise ValueError(
+                f"a vocabulary of {vocab_size} tokens is too small: {smallest}; a smaller "
+                f"alphabet_size needs less"
+            )
+        spellable = {
+            word: n
+            for word, n in words.items()
+            if len(word) <= LONGEST_WORD and set(word) <= set(alphabet)
+        }
+        return cls(
+            vocabulary, basic, learn_pieces(spellable, vocabulary, vocab_size, min_count, score)
+        )
 
     def encode_word(self, word: str) -> EncodedWord:
-        """What stands between two white spaces: cleaned, cut at signs, each part spelled. Dropped characters belong to no token."""
+        """What stands between two white spaces: cleaned, cut at signs, each part spelled. Dropped
+        characters belong to no token.
+        """
         ids, offsets = [], []
         for part, origins in self.basic.words(word):
             for piece in self.spell(part):
@@ -120,7 +155,9 @@ class WordPiece(Tokenizer):
         return EncodedWord(ids, offsets)
 
     def spell(self, word: str) -> list[Spelled]:
-        """The pieces of one clean word: from the left, always the longest that fits. One that cannot be spelled is [UNK]."""
+        """The pieces of one clean word: from the left, always the longest that fits. One that
+        cannot be spelled is [UNK].
+        """
         unknown = [Spelled(self._unknown, 0, len(word))]
         if len(word) > LONGEST_WORD:
             return unknown
@@ -133,20 +170,30 @@ class WordPiece(Tokenizer):
             start = piece.end
         return pieces
 
-    def pair(self, first: str, second: str | None = None, max_length: int | None = None) -> PairEncoding:
+    def pair(
+        self, first: str, second: str | None = None, max_length: int | None = None
+    ) -> PairEncoding:
         """One text, or two, as BERT reads them: with [CLS], [SEP] and the number of the segment.
 
-        What is too long is cut at the end of the longer text (of two equally long ones, the second), token by token, as BERT's
-        code does.
+        What is too long is cut at the end of the longer text (of two equally long ones, the
+        second), token by token, as BERT's code does.
 
         Raises:
-            ValueError: where [CLS], [SEP] and one token of each text do not fit into max_length, or are not in the vocabulary.
+            ValueError: where [CLS], [SEP] and one token of each text do not fit into max_length, or
+                are not in the vocabulary.
         """
-        texts = [self.tokenize(first)] if second is None else [self.tokenize(first), self.tokenize(second)]
+        texts = (
+            [self.tokenize(first)]
+            if second is None
+            else [self.tokenize(first), self.tokenize(second)]
+        )
         if max_length is not None:
             least = 1 + 2 * len(texts)
             if max_length < least:
-                raise ValueError(f"[CLS], {len(texts)} [SEP] and a token of each text need a max_length of {least}, got {max_length}")
+                raise ValueError(
+                    f"[CLS], {len(texts)} [SEP] and a token of each text need a max_length of "
+                    f"{least}, got {max_length}"
+                )
             texts = _shorten(texts, max_length - 1 - len(texts))
         pair = PairEncoding([self.token_id("[CLS]")], ["[CLS]"], [(0, 0)], [0])
         for segment, text in enumerate(texts):
@@ -157,13 +204,17 @@ class WordPiece(Tokenizer):
         return pair
 
     def decode(self, ids: Iterable[int], skip_specials: bool = False) -> str:
-        """The pieces put together, with a space between words. Not the text: case, accents and white space were lost before.
+        """The pieces put together, with a space between words. Not the text: case, accents and
+        white space were lost before.
 
         Raises:
             ValueError: for an id that is out of range.
         """
         tokens = self.known_tokens(ids, skip_specials)
-        return "".join(token.removeprefix(CONTINUES) if token.startswith(CONTINUES) else f" {token}" for token in tokens).lstrip(" ")
+        return "".join(
+            token.removeprefix(CONTINUES) if token.startswith(CONTINUES) else f" {token}"
+            for token in tokens
+        ).lstrip(" ")
 
     def save(self, path: Path | str) -> None:
         """Write the tokenizer as JSON: how text is cleaned, the merges, and the tokens by id."""
@@ -179,7 +230,8 @@ class WordPiece(Tokenizer):
 
     @classmethod
     def load(cls, path: Path | str) -> "WordPiece":
-        """The tokenizer that `save` wrote, or, for a path that ends in .txt, that of BERT's "uncased" models (see `from_vocab_txt`).
+        """The tokenizer that `save` wrote, or, for a path that ends in .txt, that of BERT's
+        "uncased" models (see `from_vocab_txt`).
 
         Raises:
             FileNotFoundError: where there is no such file.
@@ -187,16 +239,34 @@ class WordPiece(Tokenizer):
         """
         if Path(path).suffix == ".txt":
             return cls.from_vocab_txt(path)
-        record = files.read(path, KIND, {"lowercase": bool, "strip_accents": bool, "specials": list, "merges": list, "tokens": list})
+        record = files.read(
+            path,
+            KIND,
+            {
+                "lowercase": bool,
+                "strip_accents": bool,
+                "specials": list,
+                "merges": list,
+                "tokens": list,
+            },
+        )
         with files.blame(path):
             basic = BasicTokenizer(record["lowercase"], record["strip_accents"])
-            return cls(Vocabulary(record["tokens"], record["specials"]), basic, [Merge.read(line) for line in record["merges"]])
+            return cls(
+                Vocabulary(record["tokens"], record["specials"]),
+                basic,
+                [Merge.read(line) for line in record["merges"]],
+            )
 
     @classmethod
-    def from_vocab_txt(cls, path: Path | str, lowercase: bool = True, strip_accents: bool | None = None) -> "WordPiece":
-        """A tokenizer from the `vocab.txt` of a published BERT: one token a line, the first has id 0.
+    def from_vocab_txt(
+        cls, path: Path | str, lowercase: bool = True, strip_accents: bool | None = None
+    ) -> "WordPiece":
+        """A tokenizer from the `vocab.txt` of a published BERT: one token a line, the first has id
+        0.
 
-        The file does not say how to clean the text: lowercase is right for an "uncased" model, `lowercase=False` for a "cased" one.
+        The file does not say how to clean the text: lowercase is right for an "uncased" model,
+        `lowercase=False` for a "cased" one.
 
         Raises:
             FileNotFoundError: where there is no such file.
@@ -204,7 +274,10 @@ class WordPiece(Tokenizer):
         """
         with files.blame(path):
             lines = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
-            return cls(Vocabulary(lines, [token for token in SPECIALS if token in lines]), BasicTokenizer(lowercase, strip_accents))
+            return cls(
+                Vocabulary(lines, [token for token in SPECIALS if token in lines]),
+                BasicTokenizer(lowercase, strip_accents),
+            )
 
     def _longest_match(self, word: str, start: int) -> Spelled | None:
         prefix = CONTINUES if start else ""
@@ -220,4 +293,7 @@ def _shorten(texts: list[Encoding], room: int) -> list[Encoding]:
     while sum(lengths) > room:
         longer = 0 if lengths[0] > lengths[-1] else len(texts) - 1
         lengths[longer] -= 1
-    return [Encoding(text.ids[:n], text.tokens[:n], text.offsets[:n]) for text, n in zip(texts, lengths, strict=True)]
+    return [
+        Encoding(text.ids[:n], text.tokens[:n], text.offsets[:n])
+        for text, n in zip(texts, lengths, strict=True)
+    ]

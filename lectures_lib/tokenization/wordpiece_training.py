@@ -1,14 +1,18 @@
 """Learning the pieces of WordPiece: which pair to merge next (chapter 7).
 
-Google never published the program that learned BERT's vocabulary. What is published is a sketch (Schuster and Nakajima 2012; Wu et
-al. 2016, section 4.1, refer to it): build a language model over the units so far, then, of all combinations of two units, choose the
-new one "that increases the likelihood on the training data the most when added to the model", and repeat. It does not say which
-language model. What follows is our reading of it, not Google's program. Three ways to choose a pair (a, b):
+Google never published the program that learned BERT's vocabulary. What is published is a sketch
+(Schuster and Nakajima 2012; Wu et al. 2016, section 4.1, refer to it): build a language model over
+the units so far, then, of all combinations of two units, choose the new one "that increases the
+likelihood on the training data the most when added to the model", and repeat. It does not say which
+language model. What follows is our reading of it, not Google's program. Three ways to choose a pair
+(a, b):
 
-- "likelihood" (ours, the default): that rule taken literally, for the simplest language model, in which pieces are drawn independently of
-  each other. The gain of a merge in log-likelihood then has a closed form, see `likelihood_gain`.
-- "ratio": count(ab) / (count(a) · count(b)), as most courses describe WordPiece. It is the gain *per merged pair*, to first order, where
-  the rule asks for the gain on the whole of the data. It prefers rare pairs to frequent ones and so yields a poor vocabulary.
+- "likelihood" (ours, the default): that rule taken literally, for the simplest language model, in
+  which pieces are drawn independently of each other. The gain of a merge in log-likelihood then has
+  a closed form, see `likelihood_gain`.
+- "ratio": count(ab) / (count(a) · count(b)), as most courses describe WordPiece. It is the gain
+  *per merged pair*, to first order, where the rule asks for the gain on the whole of the data. It
+  prefers rare pairs to frequent ones and so yields a poor vocabulary.
 - "frequency": count(ab), as in BPE. The WordPiece trainer of the `tokenizers` library does this.
 """
 
@@ -22,20 +26,26 @@ from lectures_lib.tokenization.pairs import Merge, Pair, PairCounts
 from lectures_lib.tokenization.vocabulary import Vocabulary
 
 CONTINUES = "##"  # stands before a piece that is not the first of its word
-SAME = 1e-9  # scores that differ by less than this share of them are equal: a logarithm's last digit varies between machines
+# scores that differ by less than this share of them are equal: a logarithm's last digit varies
+# between machines
+SAME = 1e-9
 
 Score = Literal["likelihood", "ratio", "frequency"]
 Counts = Float[np.ndarray, " pairs"]
 
 
 def likelihood_gain(pair: Counts, left: Counts, right: Counts, total: float) -> Counts:
-    """How much log P(data) = Σ count(s) · log(count(s) / total) grows, in nats, when every pair becomes one piece.
+    """How much log P(data) = Σ count(s) · log(count(s) / total) grows, in nats, when every pair
+    becomes one piece.
 
-    With n pairs a b among N pieces, n pieces a and n pieces b go, n pieces ab come, and N shrinks by n:
+    With n pairs a b among N pieces, n pieces a and n pieces b go, n pieces ab come, and N shrinks
+    by n:
 
-        n · log(n N / (count(a) count(b)))  +  (count(a) - n) · log(1 - n / count(a))  +  the same for b  -  the same for N
+        n · log(n N / (count(a) count(b)))  +  (count(a) - n) · log(1 - n / count(a))  +  the same
+        for b  -  the same for N
 
-    Its first term is the number of pairs times the logarithm of the "ratio". For a pair of equal pieces it is an approximation.
+    Its first term is the number of pairs times the logarithm of the "ratio". For a pair of equal
+    pieces it is an approximation.
 
     Args:
         pair: how often each pair stands side by side.
@@ -44,11 +54,18 @@ def likelihood_gain(pair: Counts, left: Counts, right: Counts, total: float) -> 
         total: the number of pieces in the data.
     """
     together = pair * np.log(pair * total / (left * right))
-    return together + _remaining(left, pair) + _remaining(right, pair) - _remaining(np.full_like(pair, total), pair)
+    return (
+        together
+        + _remaining(left, pair)
+        + _remaining(right, pair)
+        - _remaining(np.full_like(pair, total), pair)
+    )
 
 
 def ratio(pair: Counts, left: Counts, right: Counts, total: float) -> Counts:
-    """count(ab) / (count(a) · count(b)): how much more often the two stand together than chance would have it, times 1 / total."""
+    """count(ab) / (count(a) · count(b)): how much more often the two stand together than chance
+    would have it, times 1 / total.
+    """
     return pair / (left * right)
 
 
@@ -60,14 +77,19 @@ def frequency(pair: Counts, left: Counts, right: Counts, total: float) -> Counts
 SCORES = {"likelihood": likelihood_gain, "ratio": ratio, "frequency": frequency}
 
 
-def learn_pieces(words: dict[str, int], vocabulary: Vocabulary, vocab_size: int, min_count: int, score: Score) -> list[Merge]:
-    """Merge the pair with the best score until the vocabulary has `vocab_size` tokens, or no score is above 0. Adds tokens to it.
+def learn_pieces(
+    words: dict[str, int], vocabulary: Vocabulary, vocab_size: int, min_count: int, score: Score
+) -> list[Merge]:
+    """Merge the pair with the best score until the vocabulary has `vocab_size` tokens, or no score
+    is above 0. Adds tokens to it.
 
-    A heap, as BPE has it, would not do: when a becomes rarer, the scores of *all* pairs with a change. So all are scored every time,
-    at once, as arrays. Of equal scores, the pair whose pieces came first into the vocabulary wins.
+    A heap, as BPE has it, would not do: when a becomes rarer, the scores of *all* pairs with a
+    change. So all are scored every time, at once, as arrays. Of equal scores, the pair whose pieces
+    came first into the vocabulary wins.
 
     Args:
-        words: clean words and how often each occurs; the vocabulary must hold their characters, with and without ##.
+        words: clean words and how often each occurs; the vocabulary must hold their characters,
+            with and without ##.
         vocabulary: special tokens and characters; it grows.
         vocab_size: where to stop.
         min_count: a rarer pair is not merged.
@@ -94,7 +116,8 @@ def learn_pieces(words: dict[str, int], vocabulary: Vocabulary, vocab_size: int,
 
 
 class PairTable:
-    """The counts of all pairs and pieces as arrays, kept up to date, so that every pair can be scored at once.
+    """The counts of all pairs and pieces as arrays, kept up to date, so that every pair can be
+    scored at once.
 
     Args:
         counts: the pairs of a corpus.
@@ -114,7 +137,9 @@ class PairTable:
         self._update(list(counts.of))
 
     def best(self, score: Score, min_count: int) -> Pair | None:
-        """The pair with the highest score above 0 among those that occur `min_count` times; None if there is none."""
+        """The pair with the highest score above 0 among those that occur `min_count` times; None if
+        there is none.
+        """
         rows = np.flatnonzero(self.pair_count >= max(1, min_count))
         if self.forbidden:
             rows = np.setdiff1d(rows, list(self.forbidden))
@@ -161,7 +186,9 @@ def characters_of(word: str) -> list[str]:
 
 
 def frequent_characters(words: dict[str, int], alphabet_size: int) -> list[str]:
-    """The most frequent characters of the words, in the order of their code points. Of equally frequent ones, the first of these."""
+    """The most frequent characters of the words, in the order of their code points. Of equally
+    frequent ones, the first of these.
+    """
     counts: Counter[str] = Counter()
     for word, count in words.items():
         for character in word:

@@ -1,4 +1,6 @@
-"""Training: the loop, losses and schedules (chapter 8), checkpoints, pre-training data (chapter 13), packing and cost (chapter 18)."""
+"""Training: the loop, losses and schedules (chapter 8), checkpoints, pre-training data (chapter
+13), packing and cost (chapter 18).
+"""
 
 from lectures_lib.training.loop import Epochs, History, Stream, fit, training_step
 from lectures_lib.training.losses import label_smoothed_cross_entropy, translation_loss

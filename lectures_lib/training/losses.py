@@ -8,22 +8,29 @@ from torch import Tensor, nn
 
 
 def label_smoothed_cross_entropy(
-    logits: Float[Tensor, "*batch vocab"], targets: Int[Tensor, "*batch"], smoothing: float = 0.0, pad_id: int = 0
+    logits: Float[Tensor, "*batch vocab"],
+    targets: Int[Tensor, "*batch"],
+    smoothing: float = 0.0,
+    pad_id: int = 0,
 ) -> Float[Tensor, ""]:
-    """Cross-entropy with a target that gives `smoothing` of its probability to all words alike (Szegedy et al. 2016, section 7).
+    """Cross-entropy with a target that gives `smoothing` of its probability to all words alike
+    (Szegedy et al. 2016, section 7).
 
-    The mean is over the targets that are no padding. Equal to `F.cross_entropy` with `label_smoothing` and `ignore_index`, but for
-    a batch of padding only, whose loss is 0 here and NaN there.
+    The mean is over the targets that are no padding. Equal to `F.cross_entropy` with
+    `label_smoothing` and `ignore_index`, but for a batch of padding only, whose loss is 0 here and
+    NaN there.
 
     Raises:
-        ValueError: for a smoothing below 0 or above 1, not one target for each row of logits, or a target that is no word.
+        ValueError: for a smoothing below 0 or above 1, not one target for each row of logits, or a
+            target that is no word.
     """
     real = _real_targets(logits, targets, smoothing, pad_id)
     log_probs = logits.log_softmax(dim=-1)
     losses = -log_probs.gather(-1, targets.masked_fill(~real, 0)[..., None])[..., 0]
     if smoothing:  # else a word of probability 0 would count: 0 times an infinite loss is NaN
         losses = (1 - smoothing) * losses - smoothing * log_probs.mean(dim=-1)
-    return losses.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)  # a batch of padding only has a loss of 0
+    # a batch of padding only has a loss of 0
+    return losses.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)
 
 
 def _real_targets(logits: Tensor, targets: Tensor, smoothing: float, pad_id: int) -> Tensor:
@@ -31,17 +38,27 @@ def _real_targets(logits: Tensor, targets: Tensor, smoothing: float, pad_id: int
     if not 0 <= smoothing <= 1:
         raise ValueError(f"label smoothing is a share between 0 and 1, got {smoothing}")
     if targets.shape != logits.shape[:-1]:
-        raise ValueError(f"one target for each row of logits is needed: logits are {tuple(logits.shape)}, targets {tuple(targets.shape)}")
+        raise ValueError(
+            f"one target for each row of logits is needed: logits are {tuple(logits.shape)}, "
+            f"targets {tuple(targets.shape)}"
+        )
     if targets.dtype != torch.long:
-        raise ValueError(f"targets are numbers of words, of type torch.int64 (.long()); got {targets.dtype}")
+        raise ValueError(
+            f"targets are numbers of words, of type torch.int64 (.long()); got {targets.dtype}"
+        )
     real = targets != pad_id
     strange = targets[real & ((targets < 0) | (targets >= logits.shape[-1]))]
     if len(strange):
-        raise ValueError(f"target {strange[0]} is none of the {logits.shape[-1]} words, 0 … {logits.shape[-1] - 1}, nor pad_id = {pad_id}")
+        raise ValueError(
+            f"target {strange[0]} is none of the {logits.shape[-1]} words, 0 … "
+            f"{logits.shape[-1] - 1}, nor pad_id = {pad_id}"
+        )
     return real
 
 
 def translation_loss(model: nn.Module, batch: Any, smoothing: float = 0.0) -> Float[Tensor, ""]:
-    """The loss of a translator on a `data.PairBatch`: each next token, given the right ones before it (teacher forcing)."""
+    """The loss of a translator on a `data.PairBatch`: each next token, given the right ones before
+    it (teacher forcing).
+    """
     logits = model(batch.source, batch.read, batch.source_lengths)
     return label_smoothed_cross_entropy(logits, batch.predicted, smoothing)

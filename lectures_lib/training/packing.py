@@ -1,7 +1,8 @@
-"""Packing: several short sequences in one row, so that hardly anything is computed for padding (chapter 18; Krell et al. 2021).
+"""Packing: several short sequences in one row, so that hardly anything is computed for padding
+(chapter 18; Krell et al. 2021).
 
-A mask in blocks keeps the sequences of a row from seeing each other, and the positions of each start at 0 again: then every
-sequence gets exactly the vectors that it would get alone.
+A mask in blocks keeps the sequences of a row from seeing each other, and the positions of each
+start at 0 again: then every sequence gets exactly the vectors that it would get alone.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,8 @@ class Packed(NamedTuple):
         tokens, segments: as `Bert.forward` reads them.
         positions: of each token in its own sequence, from 0.
         owner: which sequence a token belongs to; -1: padding.
-        starts: row and column of each sequence's first token, in the order in which the sequences were given.
+        starts: row and column of each sequence's first token, in the order in which the sequences
+            were given.
         lengths: their numbers of tokens.
     """
 
@@ -40,18 +42,24 @@ class Packed(NamedTuple):
 
 
 def plan(lengths: Sequence[int], max_len: int) -> list[list[int]]:
-    """Which sequences share a row of at most max_len tokens: the longest first, each into the first row that has room for it.
+    """Which sequences share a row of at most max_len tokens: the longest first, each into the first
+    row that has room for it.
 
-    Finding the fewest rows is hard (bin packing); this simple rule, "first fit decreasing", needs at most 11/9 of them and a bit.
+    Finding the fewest rows is hard (bin packing); this simple rule, "first fit decreasing", needs
+    at most 11/9 of them and a bit.
 
     Raises:
-        ValueError: for no sequences, an empty one, or one longer than max_len; the message gives its number and length.
+        ValueError: for no sequences, an empty one, or one longer than max_len; the message gives
+            its number and length.
     """
     check_size("max_len", max_len)
     if not lengths:
         raise ValueError("no sequences: at least one is needed")
     if wrong := [i for i, length in enumerate(lengths) if not 1 <= length <= max_len]:
-        raise ValueError(f"sequence {wrong[0]} has {lengths[wrong[0]]} tokens; a row takes 1 to max_len = {max_len}")
+        raise ValueError(
+            f"sequence {wrong[0]} has {lengths[wrong[0]]} tokens; a row takes 1 to max_len = "
+            f"{max_len}"
+        )
     rows: list[list[int]] = []
     room: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
@@ -64,7 +72,12 @@ def plan(lengths: Sequence[int], max_len: int) -> list[list[int]]:
     return rows
 
 
-def pack(sequences: Sequence[Sequence[int]], max_len: int, segments: Sequence[Sequence[int]] | None = None, pad_id: int = 0) -> Packed:
+def pack(
+    sequences: Sequence[Sequence[int]],
+    max_len: int,
+    segments: Sequence[Sequence[int]] | None = None,
+    pad_id: int = 0,
+) -> Packed:
     """Put sequences into as few rows as `plan` finds.
 
     Args:
@@ -79,10 +92,17 @@ def pack(sequences: Sequence[Sequence[int]], max_len: int, segments: Sequence[Se
     lengths = [len(sequence) for sequence in sequences]
     segments = [[0] * length for length in lengths] if segments is None else segments
     if [len(s) for s in segments] != lengths:
-        raise ValueError(f"every token has one segment id: sequences have {lengths} tokens, segments {[len(s) for s in segments]}")
+        raise ValueError(
+            f"every token has one segment id: sequences have {lengths} tokens, segments "
+            f"{[len(s) for s in segments]}"
+        )
     rows = plan(lengths, max_len)
     n = max(sum(lengths[i] for i in row) for row in rows)
-    tokens, ids, positions = torch.full((len(rows), n), pad_id), torch.zeros(len(rows), n).long(), torch.zeros(len(rows), n).long()
+    tokens, ids, positions = (
+        torch.full((len(rows), n), pad_id),
+        torch.zeros(len(rows), n).long(),
+        torch.zeros(len(rows), n).long(),
+    )
     owner, starts = torch.full((len(rows), n), -1), torch.zeros(len(lengths), 2).long()
     for r, row in enumerate(rows):
         at = 0
@@ -96,13 +116,16 @@ def pack(sequences: Sequence[Sequence[int]], max_len: int, segments: Sequence[Se
 
 
 def block_mask(owner: Int[Tensor, "rows n"]) -> Bool[Tensor, "rows 1 n n"]:
-    """The mask that lets a token attend to the tokens of its own sequence; padding attends to nothing."""
+    """The mask that lets a token attend to the tokens of its own sequence; padding attends to
+    nothing.
+    """
     same = owner[:, :, None] == owner[:, None, :]
     return (same & (owner >= 0)[:, :, None])[:, None]
 
 
 def encode(bert: Bert, packed: Packed) -> Encoded:
-    """What `Bert.forward` gives for the sequences alone: `hidden` of the packed rows, `pooled` in the order of the sequences.
+    """What `Bert.forward` gives for the sequences alone: `hidden` of the packed rows, `pooled` in
+    the order of the sequences.
 
     Raises:
         ValueError: for an unknown token id, or a sequence longer than the model's positions.
@@ -111,13 +134,19 @@ def encode(bert: Bert, packed: Packed) -> Encoded:
     longest, known = int(packed.lengths.max()), len(e.positions.positions)
     if longest > known:
         raise ValueError(f"a sequence of {longest} tokens, but positions for only {known}")
-    x = e.tokens(packed.tokens) + e.positions.positions[packed.positions] + e.segments[packed.segments]
+    x = (
+        e.tokens(packed.tokens)
+        + e.positions.positions[packed.positions]
+        + e.segments[packed.segments]
+    )
     hidden = bert.encoder(e.dropout(e.norm(x)), block_mask(packed.owner))
     first = hidden[packed.starts[:, 0], packed.starts[:, 1]]
     return Encoded(hidden, bert.pooler(first).tanh())
 
 
-def unpack(hidden: Float[Tensor, "rows n d_model"], packed: Packed) -> list[Float[Tensor, "length d_model"]]:
+def unpack(
+    hidden: Float[Tensor, "rows n d_model"], packed: Packed
+) -> list[Float[Tensor, "length d_model"]]:
     """Each sequence's own vectors, in the order in which the sequences were given."""
     where = zip(packed.starts.tolist(), packed.lengths.tolist(), strict=True)
     return [hidden[row, start : start + length] for (row, start), length in where]

@@ -1,6 +1,8 @@
-"""BERT's pre-training: masked words, sentence pairs, the two losses (chapter 13; Devlin et al. 2019, sections 3.1 and A.1).
+"""BERT's pre-training: masked words, sentence pairs, the two losses (chapter 13; Devlin et al.
+2019, sections 3.1 and A.1).
 
-The masks are drawn anew for every epoch, but from the seed, the epoch and the batch alone: a run that is resumed sees the same.
+The masks are drawn anew for every epoch, but from the seed, the epoch and the batch alone: a run
+that is resumed sees the same.
 """
 
 import math
@@ -43,7 +45,9 @@ class MaskingRates:
     def __post_init__(self):
         shares = (self.chosen, self.masked, self.random)
         if not all(0 <= share <= 1 for share in shares) or self.masked + self.random > 1 + 1e-9:
-            raise ValueError(f"shares lie between 0 and 1, and masked + random is at most 1, got {self}")
+            raise ValueError(
+                f"shares lie between 0 and 1, and masked + random is at most 1, got {self}"
+            )
 
 
 class Masked(NamedTuple):
@@ -73,7 +77,8 @@ def mask_tokens(
 
     Raises:
         TypeError: for tokens that are no tensor.
-        ValueError: for no words to draw from, or a `special` that is not boolean or not of the tokens' shape.
+        ValueError: for no words to draw from, or a `special` that is not boolean or not of the
+            tokens' shape.
     """
     _check_masking(tokens, special, words)
     chance, fate = (torch.rand(tokens.shape, generator=generator) for _ in range(2))
@@ -88,9 +93,19 @@ def _check_masking(tokens: Tensor, special: Tensor, words: range) -> None:
     check_whole_numbers("token ids", tokens)
     if len(words) == 0:
         raise ValueError(f"no words to draw random tokens from: {words}")
-    if not isinstance(special, Tensor) or special.dtype != torch.bool or special.shape != tokens.shape:
-        what = f"{special.dtype} of shape {tuple(special.shape)}" if isinstance(special, Tensor) else f"a {type(special).__name__}"
-        raise ValueError(f"special must be boolean and of the tokens' shape {tuple(tokens.shape)}, got {what}")
+    if (
+        not isinstance(special, Tensor)
+        or special.dtype != torch.bool
+        or special.shape != tokens.shape
+    ):
+        what = (
+            f"{special.dtype} of shape {tuple(special.shape)}"
+            if isinstance(special, Tensor)
+            else f"a {type(special).__name__}"
+        )
+        raise ValueError(
+            f"special must be boolean and of the tokens' shape {tuple(tokens.shape)}, got {what}"
+        )
 
 
 class Pair(NamedTuple):
@@ -98,7 +113,8 @@ class Pair(NamedTuple):
 
     Args:
         first, second: token ids, without special tokens.
-        is_random: 0 if the second follows the first in its document, 1 if it comes from another one.
+        is_random: 0 if the second follows the first in its document, 1 if it comes from another
+            one.
     """
 
     first: list[int]
@@ -106,11 +122,15 @@ class Pair(NamedTuple):
     is_random: int
 
 
-def sentence_pairs(documents: Sequence[Document], max_len: int, rng: random.Random, random_share: float = 0.5) -> list[Pair]:
-    """Cut documents into pairs of neighbouring pieces, and exchange the second piece of half of them (section A.1).
+def sentence_pairs(
+    documents: Sequence[Document], max_len: int, rng: random.Random, random_share: float = 0.5
+) -> list[Pair]:
+    """Cut documents into pairs of neighbouring pieces, and exchange the second piece of half of
+    them (section A.1).
 
-    A piece is one sentence or several, until the pair fills `max_len` tokens with [CLS] and two [SEP]. Where a piece was
-    exchanged, the sentences that it took the place of begin the next pair. A single one left at a document's end is dropped.
+    A piece is one sentence or several, until the pair fills `max_len` tokens with [CLS] and two
+    [SEP]. Where a piece was exchanged, the sentences that it took the place of begin the next pair.
+    A single one left at a document's end is dropped.
 
     Args:
         documents: at least two.
@@ -119,13 +139,15 @@ def sentence_pairs(documents: Sequence[Document], max_len: int, rng: random.Rand
         random_share: the share of pairs whose second piece is from elsewhere.
 
     Raises:
-        ValueError: for fewer than two documents, an empty one, or a max_len with no room for two tokens.
+        ValueError: for fewer than two documents, an empty one, or a max_len with no room for two
+            tokens.
     """
     room = max_len - 3
     if len(documents) < 2 or room < 2 or not all(documents):
         raise ValueError(
-            f"pairs need at least 2 documents, none of them empty, and max_len of at least 5, got {len(documents)} documents "
-            f"({sum(not d for d in documents)} empty) and max_len = {max_len}"
+            f"pairs need at least 2 documents, none of them empty, and max_len of at least 5, got "
+            f"{len(documents)} documents ({sum(not d for d in documents)} empty) and max_len = "
+            f"{max_len}"
         )
     pairs = []
     for number, document in enumerate(documents):
@@ -154,7 +176,9 @@ def _sentences_that_fill(document: Document, at: int, room: int) -> list[Sequenc
     return chunk
 
 
-def _from_elsewhere(documents: Sequence[Document], number: int, room: int, rng: random.Random) -> list[int]:
+def _from_elsewhere(
+    documents: Sequence[Document], number: int, room: int, rng: random.Random
+) -> list[int]:
     """A piece of any other document, from a random sentence on."""
     other = rng.randrange(len(documents) - 1)
     document = documents[other + (other >= number)]
@@ -171,8 +195,12 @@ def _joined(sentences: Sequence[Sequence[int]]) -> list[int]:
     return [token for sentence in sentences for token in sentence]
 
 
-def _shortened(first: list[int], second: list[int], room: int, rng: random.Random) -> tuple[list[int], list[int]]:
-    """Both pieces without what is too much: the longer one loses tokens, at its front or its back by chance."""
+def _shortened(
+    first: list[int], second: list[int], room: int, rng: random.Random
+) -> tuple[list[int], list[int]]:
+    """Both pieces without what is too much: the longer one loses tokens, at its front or its back
+    by chance.
+    """
     while (excess := len(first) + len(second) - room) > 0:
         longer = first if len(first) >= len(second) else second
         drop = min(excess, max(1, abs(len(first) - len(second))))
@@ -206,7 +234,8 @@ class PreTrainingBatch(NamedTuple):
 
 
 class PreTrainingBatches:
-    """Documents as batches of masked pairs; every epoch cuts, exchanges, masks and orders anew (`training.Epochs`).
+    """Documents as batches of masked pairs; every epoch cuts, exchanges, masks and orders anew
+    (`training.Epochs`).
 
     Args:
         documents: lists of sentences, as text.
@@ -234,8 +263,16 @@ class PreTrainingBatches:
             raise ValueError(f"a batch needs at least one pair, got batch_size = {batch_size}")
         encoded = [[tokenizer.encode(sentence) for sentence in document] for document in documents]
         self.documents = [[s for s in document if s] for document in encoded]
-        self.max_len, self.batch_size, self.rates, self.random_share, self.seed = max_len, batch_size, rates, random_share, seed
-        self.cls_id, self.sep_id, self.mask_id = (tokenizer.token_id(name) for name in ("[CLS]", "[SEP]", "[MASK]"))
+        self.max_len, self.batch_size, self.rates, self.random_share, self.seed = (
+            max_len,
+            batch_size,
+            rates,
+            random_share,
+            seed,
+        )
+        self.cls_id, self.sep_id, self.mask_id = (
+            tokenizer.token_id(name) for name in ("[CLS]", "[SEP]", "[MASK]")
+        )
         self.words = range(max(tokenizer.specials.values()) + 1, len(tokenizer))
         self.pairs(0)  # what is wrong with the documents is said now
 
@@ -249,23 +286,40 @@ class PreTrainingBatches:
         pairs = self.pairs(number)
         for i in range(0, len(pairs), self.batch_size):
             chance = random.Random(f"masks, seed {self.seed}, epoch {number}, batch {i}")
-            yield self.batch(pairs[i : i + self.batch_size], torch.Generator().manual_seed(chance.getrandbits(63)))
+            yield self.batch(
+                pairs[i : i + self.batch_size],
+                torch.Generator().manual_seed(chance.getrandbits(63)),
+            )
 
     def batch(self, pairs: Sequence[Pair], generator: torch.Generator) -> PreTrainingBatch:
         """[CLS] first [SEP] second [SEP], padded and masked."""
-        inputs = [[self.cls_id, *first, self.sep_id, *second, self.sep_id] for first, second, _ in pairs]
+        inputs = [
+            [self.cls_id, *first, self.sep_id, *second, self.sep_id] for first, second, _ in pairs
+        ]
         original, lengths = pad(inputs)
         firsts = torch.tensor([len(first) + 2 for first, _, _ in pairs])
         position = torch.arange(original.shape[1])
         real = position < lengths[:, None]
         special = ~real | (original == self.cls_id) | (original == self.sep_id)
-        tokens, chosen = mask_tokens(original, special, self.mask_id, self.words, self.rates, generator)
+        tokens, chosen = mask_tokens(
+            original, special, self.mask_id, self.words, self.rates, generator
+        )
         segments = ((position >= firsts[:, None]) & real).long()
-        return PreTrainingBatch(tokens, segments, lengths, original, chosen, torch.tensor([pair.is_random for pair in pairs]))
+        return PreTrainingBatch(
+            tokens,
+            segments,
+            lengths,
+            original,
+            chosen,
+            torch.tensor([pair.is_random for pair in pairs]),
+        )
 
 
-def masked_word_loss(words: Float[Tensor, "k vocab"], original: Int[Tensor, " k"]) -> Float[Tensor, ""]:
-    """Cross-entropy of the chosen positions, which are all that is given here; 0 where none was chosen.
+def masked_word_loss(
+    words: Float[Tensor, "k vocab"], original: Int[Tensor, " k"]
+) -> Float[Tensor, ""]:
+    """Cross-entropy of the chosen positions, which are all that is given here; 0 where none was
+    chosen.
 
     The other positions' words stand in the input: they have no part in the loss.
     """
@@ -275,14 +329,17 @@ def masked_word_loss(words: Float[Tensor, "k vocab"], original: Int[Tensor, " k"
 def pretraining_loss(model: Any, batch: PreTrainingBatch) -> Float[Tensor, ""]:
     """The sum of both tasks' mean losses (section A.2)."""
     words, following = model(batch.tokens, batch.segments, batch.lengths, at=batch.chosen)
-    return masked_word_loss(words, batch.original[batch.chosen]) + F.cross_entropy(following, batch.is_random)
+    return masked_word_loss(words, batch.original[batch.chosen]) + F.cross_entropy(
+        following, batch.is_random
+    )
 
 
 class Scores(NamedTuple):
     """How well a model does both tasks.
 
-    Of the words, only those behind a [MASK] are asked. A tenth of the chosen ones stand in the input as they are, and a model that
-    has learned nothing but to repeat what it sees would be credited with them.
+    Of the words, only those behind a [MASK] are asked. A tenth of the chosen ones stand in the
+    input as they are, and a model that has learned nothing but to repeat what it sees would be
+    credited with them.
 
     Args:
         perplexity: of the words behind a [MASK].  accuracy: the share of them that is told right.
@@ -330,7 +387,9 @@ class Guess(NamedTuple):
 
 
 @torch.no_grad()
-def fill_mask(model: BertForPreTraining, tokenizer: WordPiece, text: str, k: int = 5) -> list[list[Guess]]:
+def fill_mask(
+    model: BertForPreTraining, tokenizer: WordPiece, text: str, k: int = 5
+) -> list[list[Guess]]:
     """The k likeliest word pieces for every [MASK] in a text, the likeliest first.
 
     Raises:
@@ -345,4 +404,7 @@ def fill_mask(model: BertForPreTraining, tokenizer: WordPiece, text: str, k: int
     probabilities = model(tokens, at=holes).words.softmax(dim=-1)
     best = probabilities.topk(min(k, len(tokenizer)), dim=-1)
     names = [tokenizer.known_tokens(row.tolist()) for row in best.indices]
-    return [[Guess(*guess) for guess in zip(row, shares.tolist(), strict=True)] for row, shares in zip(names, best.values, strict=True)]
+    return [
+        [Guess(*guess) for guess in zip(row, shares.tolist(), strict=True)]
+        for row, shares in zip(names, best.values, strict=True)
+    ]

@@ -1,4 +1,6 @@
-"""What every chapter does with its reader: it asks her to predict before it shows, and gives her something to build at the end."""
+"""What every chapter does with its reader: it asks her to predict before it shows, and gives her
+something to build at the end.
+"""
 
 import re
 from pathlib import Path
@@ -8,7 +10,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
-PREDICTION = re.compile(r"\*\*Predict\.\*\* .+\n\n<details><summary>Answer</summary>\n\n(.+?)\n\n</details>", re.DOTALL)
+PREDICTION = re.compile(
+    r"\*\*Predict\.\*\* .+\n\n<details><summary>Answer</summary>\n\n(.+?)\n\n</details>", re.DOTALL
+)
 
 
 def cells(path):
@@ -18,7 +22,11 @@ def cells(path):
 def predictions(path):
     """(the question's cell, the cell behind it)."""
     found = cells(path)
-    return [(cell, after) for cell, after in zip(found, [*found[1:], None], strict=True) if "**Predict.**" in cell.source]
+    return [
+        (cell, after)
+        for cell, after in zip(found, [*found[1:], None], strict=True)
+        if "**Predict.**" in cell.source
+    ]
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
@@ -27,24 +35,34 @@ def test_at_least_four_results_are_predicted_before_they_are_seen(chapter):
     assert len(asked) >= 4
     for cell, after in asked:
         assert cell.cell_type == "markdown" and PREDICTION.fullmatch(cell.source), cell.source[:200]
-        assert after is not None and after.cell_type == "code", f"no result follows: {cell.source[:100]}"
+        assert after is not None and after.cell_type == "code", (
+            f"no result follows: {cell.source[:100]}"
+        )
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_details_are_written_so_that_colab_and_the_site_read_what_is_in_them(chapter):
-    """A blank line behind the opening tag and before the closing one: else formulas and emphasis stay as typed."""
+    """A blank line behind the opening tag and before the closing one: else formulas and emphasis
+    stay as typed.
+    """
     for cell in cells(chapter):
         if cell.cell_type == "markdown" and "<details" in cell.source:
             opened, closed = (cell.source.count(tag) for tag in ("<details", "</details>"))
-            assert opened == len(re.findall(r"<details><summary>[^<\n]+</summary>\n\n", cell.source))
+            assert opened == len(
+                re.findall(r"<details><summary>[^<\n]+</summary>\n\n", cell.source)
+            )
             assert closed == opened == len(re.findall(r"\n\n</details>(?:\n|$)", cell.source))
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_exercises_have_solutions_that_run(chapter):
     found = cells(chapter)
-    (start,) = [i for i, cell in enumerate(found) if re.search(r"^## Exercises$", cell.source, re.MULTILINE)]
-    end = next(i for i in range(start + 1, len(found)) if re.search(r"^## ", found[i].source, re.MULTILINE))
+    (start,) = [
+        i for i, cell in enumerate(found) if re.search(r"^## Exercises$", cell.source, re.MULTILINE)
+    ]
+    end = next(
+        i for i in range(start + 1, len(found)) if re.search(r"^## ", found[i].source, re.MULTILINE)
+    )
     solutions = [cell for cell in found[start:end] if cell.cell_type == "code"]
     assert 3 <= len(solutions) <= 5
     for number, cell in enumerate(solutions, start=1):

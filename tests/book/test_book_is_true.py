@@ -1,4 +1,6 @@
-"""What the book says of itself: quoted numbers, twins, set-up cells, one repository address, titles of the chapters' modules."""
+"""What the book says of itself: quoted numbers, twins, set-up cells, one repository address, titles
+of the chapters' modules.
+"""
 
 import re
 import shutil
@@ -28,14 +30,18 @@ def prose(page):
     """The text of a page, or of a notebook's text cells."""
     if page.suffix == ".md":
         return page.read_text(encoding="utf-8")
-    return "\n\n".join(cell.source for cell in jupytext.read(page).cells if cell.cell_type == "markdown")
+    return "\n\n".join(
+        cell.source for cell in jupytext.read(page).cells if cell.cell_type == "markdown"
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_quoted_numbers_are_those_of_the_results_files(page):
     assert results.wrong_quotes(prose(page)) == []
     markers = re.findall(r"<!--\s+\w+:\s", prose(page))
-    assert len(markers) == len(results.QUOTE.findall(prose(page))), "a marker has no number before it, or is misspelt"
+    assert len(markers) == len(results.QUOTE.findall(prose(page))), (
+        "a marker has no number before it, or is misspelt"
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
@@ -51,7 +57,16 @@ def test_numbers_are_quoted_at_all():
 @pytest.mark.parametrize("path", PUBLISHED_RESULTS, ids=lambda path: path.stem)
 def test_results_say_how_they_were_measured(path):
     record = results.load(path.stem)
-    assert {"title", "command", "date", "commit", "device", "versions", "seeds", "results"} <= record.keys()
+    assert {
+        "title",
+        "command",
+        "date",
+        "commit",
+        "device",
+        "versions",
+        "seeds",
+        "results",
+    } <= record.keys()
     script = record["command"].split()[1]
     assert (ROOT / script).exists(), f"{path.name} was written by {script}, which is not there"
 
@@ -63,11 +78,15 @@ def test_a_notebook_equals_its_twin(twin):
 
 @pytest.mark.parametrize("twin", TWINS, ids=lambda path: path.stem)
 def test_every_output_is_stored(twin):
-    """nbval compares what is stored; a notebook stripped of its outputs would have nothing to compare."""
+    """nbval compares what is stored; a notebook stripped of its outputs would have nothing to
+    compare.
+    """
     notebook = nbformat.read(twin.with_suffix(".ipynb"), as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
-    silent = [cell for cell in code if not cell.outputs and "setup" not in cell.metadata.get("tags", [])]
+    silent = [
+        cell for cell in code if not cell.outputs and "setup" not in cell.metadata.get("tags", [])
+    ]
     assert len(silent) <= len(code) / 2
     assert not [cell for cell in code for output in cell.outputs if output.output_type == "error"]
 
@@ -110,7 +129,11 @@ def test_the_package_names_the_repository_that_the_configuration_names():
         ("ann/book", "Bob/notes", "bob.github.io/notes https://github.com/Bob/notes"),
         ("ann/book", "bob/bob.github.io", "bob.github.io https://github.com/bob/bob.github.io"),
         ("ann/ann.github.io", "bob/notes", "bob.github.io/notes https://github.com/bob/notes"),
-        ("ann/Ann.github.io", "Bob/Bob.github.io", "bob.github.io https://github.com/Bob/Bob.github.io"),
+        (
+            "ann/Ann.github.io",
+            "Bob/Bob.github.io",
+            "bob.github.io https://github.com/Bob/Bob.github.io",
+        ),
     ],
 )
 def test_a_site_of_ones_own_stands_at_the_top(tmp_path, old, new, becomes):
@@ -137,15 +160,21 @@ def test_words_are_taken_over_without_running_and_code_is_not(tmp_path, monkeypa
     assert not notebooks.differences(twin)
     after = nbformat.read(twin.with_suffix(".ipynb"), as_version=4)
     assert after.cells[-1].source == "One more thought."
-    assert [cell.get("outputs") for cell in after.cells[:-1]] == [cell.get("outputs") for cell in before.cells]
+    assert [cell.get("outputs") for cell in after.cells[:-1]] == [
+        cell.get("outputs") for cell in before.cells
+    ]
     twin.write_text(text + "\n# %%\n1 + 1\n", encoding="utf-8")
     assert "must run it" in notebooks.prose(twin)
     assert nbformat.read(twin.with_suffix(".ipynb"), as_version=4) == after
 
 
 def test_a_fork_needs_one_command(tmp_path):
-    """In a copy of the tracked files, every address becomes the fork's, and the twins stay twins."""
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    """In a copy of the tracked files, every address becomes the fork's, and the twins stay
+    twins.
+    """
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split("\0")
     for name in filter(None, tracked):
         if (ROOT / name).is_file():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -156,7 +185,14 @@ def test_a_fork_needs_one_command(tmp_path):
     changed = fork.rewrite(tmp_path, old, new)
     assert {"_config.yml", "pyproject.toml", "README.md"} <= set(changed)
     assert fork.current(tmp_path) == new
-    left = subprocess.run(["git", "grep", "-lI", old], cwd=tmp_path, capture_output=True, text=True).stdout
+    left = subprocess.run(
+        ["git", "grep", "-lI", old], cwd=tmp_path, capture_output=True, text=True
+    ).stdout
     assert left == ""
-    check = subprocess.run([sys.executable, "tools/notebooks.py", "check"], cwd=tmp_path, capture_output=True, text=True)
+    check = subprocess.run(
+        [sys.executable, "tools/notebooks.py", "check"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert check.returncode == 0, check.stderr

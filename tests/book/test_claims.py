@@ -1,4 +1,6 @@
-"""The page of checked claims: every row is computed again, and a row that says something else, or cannot be computed, is noticed."""
+"""The page of checked claims: every row is computed again, and a row that says something else, or
+cannot be computed, is noticed.
+"""
 
 import re
 import sys
@@ -20,13 +22,20 @@ ROWS = {claim.id: claim for claim in RECORD["claims"]}
 MODULES = sorted(path.stem for path in (ROOT / "book" / "claims").glob("[a-z]*.py"))
 NEEDS_MIRROR = [
     pytest.mark.mirror,
-    pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no mirror of GLUE at {MIRROR}; LECTURES_DATA names the folder of one"),
+    pytest.mark.skipif(
+        not MIRROR.is_dir(),
+        reason=f"no mirror of GLUE at {MIRROR}; LECTURES_DATA names the folder of one",
+    ),
 ]
 
 
 def computed():
     """The rows with a check; those that read real data are marked."""
-    return [pytest.param(claim, id=claim.id, marks=NEEDS_MIRROR if claim.needs else []) for claim in ROWS.values() if claim.check]
+    return [
+        pytest.param(claim, id=claim.id, marks=NEEDS_MIRROR if claim.needs else [])
+        for claim in ROWS.values()
+        if claim.check
+    ]
 
 
 @pytest.mark.parametrize("claim", computed())
@@ -44,7 +53,10 @@ def test_a_row_is_complete(claim):
     ("see", "said"),
     [
         ("notebooks/13_pretraining.ipynb#how-bert-was-trained-recomputed", ""),
-        ("notebooks/13_pretraining.ipynb#how-bert-was-trained", "has no section 'how-bert-was-trained'"),
+        (
+            "notebooks/13_pretraining.ipynb#how-bert-was-trained",
+            "has no section 'how-bert-was-trained'",
+        ),
         ("notebooks/13_pretraining.ipynb", "has no section ''"),
         ("notebooks/13_training.ipynb#live", "there is no page notebooks/13_training.ipynb"),
         ("book/published.md", ""),
@@ -65,12 +77,17 @@ def test_there_are_rows_enough_and_no_two_of_one_name():
 def test_rows_stand_by_topic_and_slips_first():
     topics = list(RECORD["topics"])
     assert {claim.topic for claim in ROWS.values()} == set(topics)
-    places = [(topics.index(claim.topic), claims.SLIPS_FIRST.index(claim.verdict)) for claim in ROWS.values()]
+    places = [
+        (topics.index(claim.topic), claims.SLIPS_FIRST.index(claim.verdict))
+        for claim in ROWS.values()
+    ]
     assert places == sorted(places)
 
 
 def test_nothing_rests_on_a_copy_that_cannot_be_read():
-    """Handwriting that ran into print, and a stroke that may be missing, are no slips of a lecture."""
+    """Handwriting that ran into print, and a stroke that may be missing, are no slips of a
+    lecture.
+    """
     assert not {"sequence-preserved", "cosine-exponent"} & set(ROWS)
 
 
@@ -95,13 +112,17 @@ def test_every_check_belongs_to_a_row():
 
 
 def test_sources_are_in_the_references():
-    known = set(re.findall(r"@\w+\{(\w+),", (ROOT / "book" / "references.bib").read_text(encoding="utf-8")))
+    known = set(
+        re.findall(r"@\w+\{(\w+),", (ROOT / "book" / "references.bib").read_text(encoding="utf-8"))
+    )
     assert {source for claim in ROWS.values() for source in claim.sources} <= known
 
 
 def test_lectures_are_those_of_the_references_page():
     page = (ROOT / "book" / "references.md").read_text(encoding="utf-8")
-    assert [lecture["title"] for lecture in RECORD["lectures"].values() if lecture["title"] not in page] == []
+    assert [
+        lecture["title"] for lecture in RECORD["lectures"].values() if lecture["title"] not in page
+    ] == []
 
 
 def test_claims_are_told_in_few_words():

@@ -1,4 +1,6 @@
-"""What the prose of chapters 14 to 18 says and a few lines can compute again, where no cell of the chapter does."""
+"""What the prose of chapters 14 to 18 says and a few lines can compute again, where no cell of the
+chapter does.
+"""
 
 import re
 from pathlib import Path
@@ -15,7 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 def prose(number):
     """A chapter's text in one line, without the notes that say where a number is from."""
     (path,) = (ROOT / "notebooks").glob(f"{number}_*.py")
-    lines = [line.removeprefix("#").strip() for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    lines = [
+        line.removeprefix("#").strip()
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("#")
+    ]
     return re.sub(r"<!--.*?-->", "", " ".join(lines))
 
 
@@ -38,47 +44,70 @@ def test_as_many_numbers_are_trained_as_the_page_says():
 
 
 def test_always_silent_has_an_exact_match_above_nothing():
-    right = [[answer["text"] for answer in row["answers"]] for row in data.load("questions", "test")]
+    right = [
+        [answer["text"] for answer in row["answers"]] for row in data.load("questions", "test")
+    ]
     assert metrics.answer_scores([""] * len(right), right).exact_match > 0.15
-    assert "and exact match do not" not in prose(14) and "Exact match does not, where some" in prose(14)
+    assert "and exact match do not" not in prose(
+        14
+    ) and "Exact match does not, where some" in prose(14)
 
 
 def test_fine_tuning_is_held_against_a_body_that_was_never_trained():
-    """Learned from the sentences, or prepared by pre-training? Both splits together, since 30 and 50 sentences are few."""
+    """Learned from the sentences, or prepared by pre-training? Both splits together, since 30 and
+    50 sentences are few.
+    """
     of = {
-        task: [results.value("fine_tuning_small", f"{task}/{split}/accuracy/mean") for split in ("validation", "test")]
+        task: [
+            results.value("fine_tuning_small", f"{task}/{split}/accuracy/mean")
+            for split in ("validation", "test")
+        ]
         for task in ("acceptability", "acceptability_untrained")
     }
     pooled = {task: (30 * validation + 50 * test) / 80 for task, (validation, test) in of.items()}
     assert pooled["acceptability"] > pooled["acceptability_untrained"] + 0.1
-    assert "acceptability_untrained" in (ROOT / "notebooks" / "14_fine_tuning.py").read_text(encoding="utf-8")
+    assert "acceptability_untrained" in (ROOT / "notebooks" / "14_fine_tuning.py").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_words_need_as_many_phrases_as_the_page_says():
-    """Chapter 14: up to 300 phrases, some twenty times as many; with all of them, words have caught up."""
+    """Chapter 14: up to 300 phrases, some twenty times as many; with all of them, words have caught
+    up.
+    """
 
     def accuracy(way, n):
         return results.value("training_size", f"accuracy/{n}/{way}/mean")
 
     assert accuracy("bag_of_words", 1000) < accuracy("frozen", 100) < accuracy("bag_of_words", 3000)
-    assert accuracy("bag_of_words", 3000) < accuracy("frozen", 300) < accuracy("bag_of_words", 10000)
-    assert results.value("fine_tuning_sst2", "bag_of_words/accuracy") > results.value("fine_tuning_sst2", "frozen/accuracy")
+    assert (
+        accuracy("bag_of_words", 3000) < accuracy("frozen", 300) < accuracy("bag_of_words", 10000)
+    )
+    assert results.value("fine_tuning_sst2", "bag_of_words/accuracy") > results.value(
+        "fine_tuning_sst2", "frozen/accuracy"
+    )
     assert "about twenty times as many" in prose(14)
 
 
 def test_the_last_state_against_the_embeddings():
-    """Chapter 15: on WNUT-17's test split the last state is behind them under a linear layer, and ahead under a BiLSTM."""
+    """Chapter 15: on WNUT-17's test split the last state is behind them under a linear layer, and
+    ahead under a BiLSTM.
+    """
 
     def f1(features, tagger):
         return results.value("ner_features", f"{features}/{tagger}/test/f1/mean")
 
-    ahead = {tagger: f1("last", tagger) - f1("embeddings", tagger) for tagger in ("linear", "bilstm")}
+    ahead = {
+        tagger: f1("last", tagger) - f1("embeddings", tagger) for tagger in ("linear", "bilstm")
+    }
     assert ahead["linear"] < 0 and round(100 * ahead["bilstm"]) == 2
     assert "hardly better than the embeddings" not in prose(15)
 
 
 def test_ten_versions_are_held_against_thirteen_readings_too():
-    """Chapter 18: what a token's chance of never being asked for is, by the number of different masks."""
+    """Chapter 18: what a token's chance of never being asked for is, by the number of different
+    masks.
+    """
     assert round(100 * 0.85**10) == 20 and round(100 * 0.85**13) == 12
     assert 1 / 3 < (0.85**10 - 0.85**13) / 0.85**10 < 0.4
     assert "13 times at most" in prose(18)

@@ -1,4 +1,6 @@
-"""What stands between a stored output and the reader: the plugin that runs the notebooks can fail, and for the right reason."""
+"""What stands between a stored output and the reader: the plugin that runs the notebooks can fail,
+and for the right reason.
+"""
 
 import re
 import subprocess
@@ -68,7 +70,9 @@ CELLS = {
 def _cell(source: str, stored: str | None, tags: list[str]) -> nbformat.NotebookNode:
     cell = nbformat.v4.new_code_cell(source, metadata={"tags": tags}, execution_count=1)
     if stored is None:
-        cell.outputs = [nbformat.v4.new_output("execute_result", data={"text/plain": "0.4"}, execution_count=1)]
+        cell.outputs = [
+            nbformat.v4.new_output("execute_result", data={"text/plain": "0.4"}, execution_count=1)
+        ]
     elif stored == "stripped":
         cell.execution_count = None
     elif stored:
@@ -79,7 +83,15 @@ def _cell(source: str, stored: str | None, tags: list[str]) -> nbformat.Notebook
 def _run(cells: list[nbformat.NotebookNode], folder: Path) -> str:
     notebook = folder / "some.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
-    here = [f"--rootdir={ROOT}", f"--config-file={ROOT / 'pyproject.toml'}", "-p", "no:cacheprovider", "--color=no", "-rA", "-q"]
+    here = [
+        f"--rootdir={ROOT}",
+        f"--config-file={ROOT / 'pyproject.toml'}",
+        "-p",
+        "no:cacheprovider",
+        "--color=no",
+        "-rA",
+        "-q",
+    ]
     run = [sys.executable, "-m", "pytest", *here, "--nbval", "--nbval-current-env", str(notebook)]
     return subprocess.run(run, cwd=ROOT, capture_output=True, text=True).stdout
 
@@ -87,9 +99,15 @@ def _run(cells: list[nbformat.NotebookNode], folder: Path) -> str:
 def test_a_cell_is_red_where_it_should_be(tmp_path):
     said = _run([_cell(*cell[:3]) for cell in CELLS.values()], tmp_path)
     found = {
-        where.split("::")[1]: verdict for verdict, where in re.findall(r"^(PASSED|FAILED) (\S*::(?:Cell \d+|leaves))", said, re.MULTILINE)
+        where.split("::")[1]: verdict
+        for verdict, where in re.findall(
+            r"^(PASSED|FAILED) (\S*::(?:Cell \d+|leaves))", said, re.MULTILINE
+        )
     }
-    wanted = {f"Cell {i}": "PASSED" if passes else "FAILED" for i, (*_, passes) in enumerate(CELLS.values())}
+    wanted = {
+        f"Cell {i}": "PASSED" if passes else "FAILED"
+        for i, (*_, passes) in enumerate(CELLS.values())
+    }
     assert found == {**wanted, "leaves": "PASSED"}, said[-3000:]
 
 

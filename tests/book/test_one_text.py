@@ -1,6 +1,8 @@
-"""One text: what a chapter writes in a cell is what the library holds, annotations, docstrings and refusals at the door aside.
+"""One text: what a chapter writes in a cell is what the library holds, annotations, docstrings and
+refusals at the door aside.
 
-A class may have more in the library than in the cell (reading a checkpoint, say), but no method that both have may differ.
+A class may have more in the library than in the cell (reading a checkpoint, say), but no method
+that both have may differ.
 """
 
 import ast
@@ -65,7 +67,11 @@ class Bare(ast.NodeTransformer):
     def visit_FunctionDef(self, node):
         self.generic_visit(node)
         node.returns = None
-        node.decorator_list = [d for d in node.decorator_list if getattr(getattr(d, "func", None), "id", None) not in ASIDE]
+        node.decorator_list = [
+            d
+            for d in node.decorator_list
+            if getattr(getattr(d, "func", None), "id", None) not in ASIDE
+        ]
         node.body = without_docstring(node.body)
         return node
 
@@ -81,7 +87,11 @@ class Bare(ast.NodeTransformer):
 
 def without_docstring(body):
     """The statements of a body, its docstring left out."""
-    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str)
+    documented = (
+        isinstance(body[0], ast.Expr)
+        and isinstance(body[0].value, ast.Constant)
+        and isinstance(body[0].value.value, str)
+    )
     return body[documented:] or [ast.Pass()]
 
 
@@ -96,7 +106,10 @@ def parts(node: ast.AST) -> dict[str, str]:
     if not isinstance(node, ast.ClassDef):
         return {node.name: ast.unparse(node)}
     found = {"bases": ", ".join(map(ast.unparse, node.bases))}
-    return found | {getattr(part, "name", f"statement {i}"): ast.unparse(part) for i, part in enumerate(node.body)}
+    return found | {
+        getattr(part, "name", f"statement {i}"): ast.unparse(part)
+        for i, part in enumerate(node.body)
+    }
 
 
 def written(notebook) -> dict[str, ast.AST]:
@@ -124,10 +137,16 @@ def in_library(name: str) -> ast.AST:
 def differences(name: str, cell: ast.AST) -> dict[str, tuple[str, str]]:
     """The parts in which the cell and the library differ."""
     library, ours = parts(in_library(name)), parts(cell)
-    return {part: (text, library.get(part, "")) for part, text in ours.items() if library.get(part) != text}
+    return {
+        part: (text, library.get(part, ""))
+        for part, text in ours.items()
+        if library.get(part) != text
+    }
 
 
-CHAPTERS = {path.stem: written(jupytext.read(path)) for path in sorted((ROOT / "notebooks").glob("*.py"))}
+CHAPTERS = {
+    path.stem: written(jupytext.read(path)) for path in sorted((ROOT / "notebooks").glob("*.py"))
+}
 
 
 @pytest.mark.parametrize("name", CONCEPTS)
@@ -137,12 +156,17 @@ def test_the_chapter_writes_what_the_library_holds(name):
     cell = CHAPTERS[chapter][name]
     assert not differences(name, cell)
     if isinstance(cell, ast.ClassDef):
-        assert {"__init__"} < parts(cell).keys(), "a class is written with what makes it and what it does"
+        assert {"__init__"} < parts(cell).keys(), (
+            "a class is written with what makes it and what it does"
+        )
 
 
 def test_no_other_chapter_writes_it_differently():
     found = [
-        (chapter, name) for chapter, cells in CHAPTERS.items() for name in cells if name in CONCEPTS and differences(name, cells[name])
+        (chapter, name)
+        for chapter, cells in CHAPTERS.items()
+        for name in cells
+        if name in CONCEPTS and differences(name, cells[name])
     ]
     assert set(found) == OTHERS
 
@@ -151,10 +175,17 @@ def test_no_other_chapter_writes_it_differently():
     ("code", "differs"),
     [
         ("def merge_heads(x):\n    return x.transpose(1, 2).flatten(start_dim=2)", []),
-        ('def merge_heads(x: int) -> int:\n    """Other words."""\n    return x.transpose(1, 2).flatten(start_dim=2)  # why', []),
+        (
+            'def merge_heads(x: int) -> int:\n    """Other words."""\n    return x.transpose(1, '
+            "2).flatten(start_dim=2)  # why",
+            [],
+        ),
         ("def merge_heads(x):\n    return x.transpose(1, 2).flatten(2)", ["merge_heads"]),
         ("def merge_heads(y):\n    return y.transpose(1, 2).flatten(start_dim=2)", ["merge_heads"]),
-        ("def merge_heads(x, n=1):\n    return x.transpose(1, 2).flatten(start_dim=2)", ["merge_heads"]),
+        (
+            "def merge_heads(x, n=1):\n    return x.transpose(1, 2).flatten(start_dim=2)",
+            ["merge_heads"],
+        ),
     ],
 )
 def test_it_sees_a_change(code, differs):
@@ -165,29 +196,45 @@ def test_it_sees_a_change_in_a_class():
     (cell,) = (cells["Residual"] for cells in CHAPTERS.values() if "Residual" in cells)
     assert not differences("Residual", cell)
     code = ast.unparse(cell)
-    assert list(differences("Residual", bare(code.replace("self.norm(x + ", "self.norm(x - ")))) == ["forward"]
+    assert list(
+        differences("Residual", bare(code.replace("self.norm(x + ", "self.norm(x - ")))
+    ) == ["forward"]
     assert list(differences("Residual", bare(code.replace("nn.Module", "nn.Linear")))) == ["bases"]
-    assert list(differences("Residual", bare(code + "\n    def more(self):\n        return 1"))) == ["more"]
+    assert list(
+        differences("Residual", bare(code + "\n    def more(self):\n        return 1"))
+    ) == ["more"]
 
 
 def test_a_reader_s_own_transformer_can_be_decoded(shapes_unchecked):
     """Its class is not the library's, and greedy decoding and the recorder take it all the same."""
     cells, code = CHAPTERS["06_decoder"], "import math\nimport torch\nfrom torch import nn\n"
-    code += "".join(f"from lectures_lib.blocks.{module} import *\n" for module in ("attention", "layers", "positions"))
-    code += "\n".join(ast.unparse(cells[name]) for name in ("DecoderBlock", "Decoder", "Transformer"))
+    code += "".join(
+        f"from lectures_lib.blocks.{module} import *\n"
+        for module in ("attention", "layers", "positions")
+    )
+    code += "\n".join(
+        ast.unparse(cells[name]) for name in ("DecoderBlock", "Decoder", "Transformer")
+    )
     built: dict = {}
     exec(code, built)
-    model, library = built["Transformer"](TransformerConfig.TINY).eval(), Transformer(TransformerConfig.TINY).eval()
+    model, library = (
+        built["Transformer"](TransformerConfig.TINY).eval(),
+        Transformer(TransformerConfig.TINY).eval(),
+    )
     library.load_state_dict(model.state_dict())
     source, options = torch.randint(3, 999, (2, 5)), {"begin": 1, "end": 2, "max_len": 6}
-    assert torch.equal(greedy(model, source, **options).tokens, greedy(library, source, **options).tokens)
+    assert torch.equal(
+        greedy(model, source, **options).tokens, greedy(library, source, **options).tokens
+    )
     with record(model) as seen:
         model(source, source)
     assert len(seen.all("decoder.blocks.*.cross_attention.weights")) == 2
 
 
 def test_bodies_fit_a_cell():
-    """No function or method of a concept is longer than 24 lines, annotations and docstrings aside."""
+    """No function or method of a concept is longer than 24 lines, annotations and docstrings
+    aside.
+    """
     for name, (chapter, _) in CONCEPTS.items():
         cell = CHAPTERS[chapter][name]
         for part in ast.walk(cell):

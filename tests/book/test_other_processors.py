@@ -1,4 +1,5 @@
-"""What is asserted and printed must hold on processors that are not here: every notebook and the library's tests on imitated ones.
+"""What is asserted and printed must hold on processors that are not here: every notebook and the
+library's tests on imitated ones.
 
 python -m pytest tests/book/test_other_processors.py -m long -k "avx2 and 09"
 """
@@ -20,7 +21,9 @@ OTHERS = [name for name, settings in SETS.items() if settings]
 def pytest_under(name: str, *arguments: str) -> None:
     """A run of pytest on that imitated processor, which must pass."""
     run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-    done = subprocess.run(run, cwd=ROOT, env={**os.environ, **SETS[name]}, capture_output=True, text=True)
+    done = subprocess.run(
+        run, cwd=ROOT, env={**os.environ, **SETS[name]}, capture_output=True, text=True
+    )
     assert done.returncode == 0, f"with {SETS[name]}:\n{done.stdout[-5000:]}"
 
 
@@ -34,14 +37,20 @@ def test_notebooks_hold(name, notebook):
 @pytest.mark.long
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_library_holds(name):
-    pytest_under(name, "-m", "not long and not browser and not sandbox", "tests/library", "tests/book")
+    pytest_under(
+        name, "-m", "not long and not browser and not sandbox", "tests/library", "tests/book"
+    )
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_torch_listens(name):
-    """A misspelt setting would leave every processor as it is, and the tests above could not fail."""
+    """A misspelt setting would leave every processor as it is, and the tests above could not
+    fail.
+    """
     asked = SETS[name]["ATEN_CPU_CAPABILITY"]
     ask = [sys.executable, "-c", "import torch; print(torch.backends.cpu.get_cpu_capability())"]
-    done = subprocess.run(ask, env={**os.environ, **SETS[name]}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ask, env={**os.environ, **SETS[name]}, capture_output=True, text=True, check=True
+    )
     highest = ("DEFAULT", "AVX2", "AVX512")
     assert done.stdout.strip() in highest[: 1 + highest.index(asked.upper())]

@@ -1,4 +1,6 @@
-"""What notebooks show and quote: the library's source, heat maps, measured numbers, the set-up line."""
+"""What notebooks show and quote: the library's source, heat maps, measured numbers, the set-up
+line.
+"""
 
 import json
 
@@ -35,7 +37,9 @@ def test_source_of_others_is_refused():
 
 
 def test_heatmap_shows_the_numbers_and_the_labels():
-    ax = plots.heatmap(torch.tensor([[0.25, 0.75], [1.0, 0.0]]), ["a", "b"], ["c", "d"], numbers=".2f")
+    ax = plots.heatmap(
+        torch.tensor([[0.25, 0.75], [1.0, 0.0]]), ["a", "b"], ["c", "d"], numbers=".2f"
+    )
     assert [t.get_text() for t in ax.texts] == ["0.25", "0.75", "1.00", "0.00"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
     plt.close("all")
@@ -78,5 +82,7 @@ def test_a_wrong_quote_is_found(tmp_path):
     results.save("speed", {"ratio": 2.5, "share": 0.613}, "A ratio", [], folder)
     right = "about 2.5<!-- speed: ratio .1f --> times, in 61 %<!-- speed: share .0f --> of the runs"
     assert results.wrong_quotes(right, folder) == []
-    assert results.wrong_quotes(right.replace("2.5", "2.6"), folder) == ["the text says 2.6, speed.json holds 2.5 at ratio"]
+    assert results.wrong_quotes(right.replace("2.5", "2.6"), folder) == [
+        "the text says 2.6, speed.json holds 2.5 at ratio"
+    ]
     assert len(results.wrong_quotes(right.replace("61", "62"), folder)) == 1

@@ -1,4 +1,6 @@
-"""What is installed: every version that constraints.txt locks must go with every Python the README names."""
+"""What is installed: every version that constraints.txt locks must go with every Python the README
+names.
+"""
 
 import ast
 import re
@@ -19,8 +21,13 @@ LOCKED = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text(
 
 
 def test_every_locked_version_goes_with_the_oldest_python():
-    """Debian 12 has Python 3.11.2. A package locked at a version for 3.11.5 and newer sends pip on a search that fails after minutes."""
-    oldest = re.search(r">=([\d.]+)", tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"])[1]
+    """Debian 12 has Python 3.11.2. A package locked at a version for 3.11.5 and newer sends pip on
+    a search that fails after minutes.
+    """
+    oldest = re.search(
+        r">=([\d.]+)",
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"],
+    )[1]
     too_new = {}
     for name, version in LOCKED.items():
         try:
@@ -28,19 +35,27 @@ def test_every_locked_version_goes_with_the_oldest_python():
         except PackageNotFoundError:
             continue  # for another system
         needed = found.get("Requires-Python")
-        if found["Version"].split("+")[0] == version and needed and not SpecifierSet(needed).contains(f"{oldest}.0"):
+        if (
+            found["Version"].split("+")[0] == version
+            and needed
+            and not SpecifierSet(needed).contains(f"{oldest}.0")
+        ):
             too_new[f"{name}=={version}"] = needed
     assert too_new == {}
 
 
 def test_every_requirement_is_locked():
     lines = (ROOT / "requirements.txt").read_text().splitlines()
-    asked = [re.match(r"[\w.-]+", line)[0].lower().replace("_", "-") for line in lines if re.match(r"\w", line)]
+    asked = [
+        re.match(r"[\w.-]+", line)[0].lower().replace("_", "-")
+        for line in lines
+        if re.match(r"\w", line)
+    ]
     locked = {name.lower().replace("_", "-") for name in LOCKED}
     assert [name for name in asked if name not in locked] == []
 
 
-# ------------------------------------------------------------------------------------------------------- the package
+# -------------------------------------------------------------------------------------- the package
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 GRADER = ("__main__", "grader", "notebook", "release")  # in lectures_lib/homework
@@ -54,15 +69,24 @@ def declared(extra: str | None) -> set[str]:
 
 @cache
 def distributions() -> dict[str, list[str]]:
-    """Which package brings which module. Asking takes a second, for every installed file is looked at."""
+    """Which package brings which module. Asking takes a second, for every installed file is looked
+    at.
+    """
     return packages_distributions()
 
 
 def imported(path: Path) -> tuple[set[str], set[str]]:
-    """The packages that a module imports when it is imported itself, and those that it imports when they are used."""
+    """The packages that a module imports when it is imported itself, and those that it imports when
+    they are used.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     at_once, later = set(), set()
-    inside = {node for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for node in ast.walk(function)}
+    inside = {
+        node
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+    }
     for node in ast.walk(tree):
         found = (
             [a.name for a in node.names]
@@ -72,20 +96,31 @@ def imported(path: Path) -> tuple[set[str], set[str]]:
             else []
         )
         found = {name.split(".")[0] for name in found if not getattr(node, "level", 0)}
-        (later if node in inside else at_once).update(found - set(sys.stdlib_module_names) - {"lectures_lib", ""})
+        (later if node in inside else at_once).update(
+            found - set(sys.stdlib_module_names) - {"lectures_lib", ""}
+        )
     known = distributions()
-    return (*({canonicalize_name(known.get(name, [name])[0]) for name in names} for names in (at_once, later)),)
+    return (
+        *(
+            {canonicalize_name(known.get(name, [name])[0]) for name in names}
+            for names in (at_once, later)
+        ),
+    )
 
 
 def test_every_import_of_the_library_is_declared():
-    base, chapters, grading, cluster = (declared(extra) for extra in (None, "chapters", "grading", "cluster"))
+    base, chapters, grading, cluster = (
+        declared(extra) for extra in (None, "chapters", "grading", "cluster")
+    )
     undeclared = {}
     for path in sorted((ROOT / "lectures_lib").rglob("*.py")):
         parts = path.relative_to(ROOT / "lectures_lib").with_suffix("").parts
         of_grader = parts[0] == "homework" and parts[1] in GRADER
         at_once, later = imported(path)
         asked = base | (grading if of_grader else set())
-        if wrong := (at_once - asked) | (later - asked - chapters - (cluster if of_grader else set())):
+        if wrong := (at_once - asked) | (
+            later - asked - chapters - (cluster if of_grader else set())
+        ):
             undeclared["/".join(parts)] = wrong
     assert undeclared == {}
 
@@ -110,7 +145,12 @@ def run_without(blocked: set[str], code: str) -> subprocess.CompletedProcess:
 
 def names_of(packages: set[str]) -> set[str]:
     """The names under which these packages are imported."""
-    found = {module for module, owners in distributions().items() for owner in owners if canonicalize_name(owner) in packages}
+    found = {
+        module
+        for module, owners in distributions().items()
+        for owner in owners
+        if canonicalize_name(owner) in packages
+    }
     assert len(found) >= len(packages) - 1, "they are installed here"
     return found
 
@@ -137,9 +177,15 @@ except Exception as mistake:
 
 
 def test_the_grader_says_what_it_needs():
-    done = run_without({"pydantic", "rich"}, "import runpy; runpy.run_module('lectures_lib.homework', run_name='__main__')")
+    done = run_without(
+        {"pydantic", "rich"},
+        "import runpy; runpy.run_module('lectures_lib.homework', run_name='__main__')",
+    )
     assert done.returncode == 1
-    assert done.stderr.strip() == "grading needs pydantic, rich, not installed here: pip install 'lectures-lib[grading]'"
+    assert (
+        done.stderr.strip()
+        == "grading needs pydantic, rich, not installed here: pip install 'lectures-lib[grading]'"
+    )
 
 
 USES = {
@@ -154,12 +200,18 @@ USES = {
 @pytest.mark.long
 @pytest.mark.parametrize("extra", USES)
 def test_each_extra_alone_in_an_empty_environment(extra, tmp_path):
-    """Installed by pip from the working tree, beside nothing; skipped where no package index answers."""
+    """Installed by pip from the working tree, beside nothing; skipped where no package index
+    answers.
+    """
     python = tmp_path / "env" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
     torch = LOCKED["torch"]
     for what in (f"torch=={torch}", f"{ROOT}[{extra}]" if extra else str(ROOT)):
-        done = subprocess.run([python, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", what], capture_output=True, text=True)
+        done = subprocess.run(
+            [python, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", what],
+            capture_output=True,
+            text=True,
+        )
         if re.search("No matching distribution|Could not find a version|Connection", done.stderr):
             pytest.skip(f"no package index here: {done.stderr.splitlines()[-1]}")
         assert done.returncode == 0, done.stderr

@@ -1,4 +1,6 @@
-"""The sections that the book's search knows are those of its chapters, and every question is about a chapter there is."""
+"""The sections that the book's search knows are those of its chapters, and every question is about
+a chapter there is.
+"""
 
 import subprocess
 import sys
@@ -50,7 +52,9 @@ print("## not a heading")
 
 
 def test_the_file_says_what_the_chapters_say():
-    done = subprocess.run([sys.executable, ROOT / "tools" / "sections.py", "check"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "sections.py", "check"], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -64,7 +68,9 @@ def test_sections_are_read_from_a_twin(tmp_path):
     assert (second["title"], second["anchor"]) == ("What x costs", "what--costs")
     assert second["text"] == "The price of √d_k × 2 is in a table: It is 0."
     assert (deeper["title"], deeper["text"]) == ("Deeper", "Words.")
-    assert (third["title"], third["anchor"]) == ("What y costs", "what--costs-1"), "a second of the same name, as on the site"
+    assert (third["title"], third["anchor"]) == ("What y costs", "what--costs-1"), (
+        "a second of the same name, as on the site"
+    )
 
 
 def test_whole_sentences_up_to_a_limit():
@@ -79,17 +85,23 @@ def test_every_section_has_an_address_of_its_own():
     assert len(found) > 150
     assert len({(section.page, section.anchor) for section in found}) == len(found)
     assert all((ROOT / section.page).with_suffix(".ipynb").exists() for section in found)
-    assert all(section.text and section.number == int(section.page.split("/")[1][:2]) for section in found)
+    assert all(
+        section.text and section.number == int(section.page.split("/")[1][:2]) for section in found
+    )
 
 
 def test_questions_are_about_chapters_and_differ():
     questions = book_questions()
     assert len({question.question for question in questions}) == len(questions) >= 40
-    assert all(set(question.chapters) <= set(range(1, 19)) and question.chapters for question in questions)
+    assert all(
+        set(question.chapters) <= set(range(1, 19)) and question.chapters for question in questions
+    )
 
 
 @pytest.mark.parametrize("command", [[], ["other"]])
 def test_the_tool_says_how_it_is_used(command):
-    done = subprocess.run([sys.executable, ROOT / "tools" / "sections.py", *command], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "sections.py", *command], capture_output=True, text=True
+    )
     assert done.returncode == 1
     assert "sections.py write" in done.stderr

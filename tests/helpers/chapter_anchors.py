@@ -11,12 +11,18 @@ import sections  # noqa: E402
 
 @cache
 def anchors(page: str) -> frozenset[str]:
-    """The anchors of all sections of "notebooks/NN_name.ipynb" that have text, by the rule that also feeds the book's search."""
-    return frozenset(section["anchor"] for section in sections.sections((ROOT / page).with_suffix(".py")))
+    """The anchors of all sections of "notebooks/NN_name.ipynb" that have text, by the rule that
+    also feeds the book's search.
+    """
+    return frozenset(
+        section["anchor"] for section in sections.sections((ROOT / page).with_suffix(".py"))
+    )
 
 
 def lost(see: str) -> str:
-    """What is wrong with "notebooks/NN_name.ipynb#section" or "book/page.md", in words; empty if it leads somewhere."""
+    """What is wrong with "notebooks/NN_name.ipynb#section" or "book/page.md", in words; empty if it
+    leads somewhere.
+    """
     page, _, anchor = see.partition("#")
     if not (ROOT / page).exists():
         return f"there is no page {page}"

@@ -1,7 +1,8 @@
-"""A device that is none: tensors on it compute on the CPU, but will not be mixed with tensors that are there.
+"""A device that is none: tensors on it compute on the CPU, but will not be mixed with tensors that
+are there.
 
-It finds inputs that stay behind on the CPU when a model is elsewhere, on machines that have no elsewhere. The device calls itself
-"meta"; its tensors wrap ordinary ones.
+It finds inputs that stay behind on the CPU when a model is elsewhere, on machines that have no
+elsewhere. The device calls itself "meta"; its tensors wrap ordinary ones.
 
     with other_device() as device:
         model.to(device)
@@ -24,7 +25,12 @@ class Elsewhere(torch.Tensor):
     @staticmethod
     def __new__(cls, here):
         made = torch.Tensor._make_wrapper_subclass(
-            cls, here.shape, strides=here.stride(), storage_offset=here.storage_offset(), dtype=here.dtype, device=DEVICE
+            cls,
+            here.shape,
+            strides=here.stride(),
+            storage_offset=here.storage_offset(),
+            dtype=here.dtype,
+            device=DEVICE,
         )
         made.here = here
         return made
@@ -58,9 +64,18 @@ def compute(function, args, kwargs):
     if function in (torch.ops.aten.index.Tensor, torch.ops.aten.index_put_.default):
         tensors = tensors_in((args[0], args[2:]))  # a GPU takes indices from the CPU
     if there and not moves and any(not isinstance(x, Elsewhere) and x.ndim for x in tensors):
-        raise RuntimeError(f"expected all tensors to be on the same device, but {function} got some on {DEVICE} and some on cpu")
+        raise RuntimeError(
+            f"expected all tensors to be on the same device, but {function} got some on {DEVICE} "
+            f"and some on cpu"
+        )
     to = kwargs.get("device")
-    result_there = to == DEVICE if to is not None else isinstance(tensors[0], Elsewhere) if moves else bool(there)
+    result_there = (
+        to == DEVICE
+        if to is not None
+        else isinstance(tensors[0], Elsewhere)
+        if moves
+        else bool(there)
+    )
     args, kwargs = tree_map_only(Elsewhere, lambda x: x.here, (args, kwargs))
     result = function(*args, **(kwargs if to is None else kwargs | {"device": "cpu"}))
     return tree_map_only(torch.Tensor, lambda x: Elsewhere(x), result) if result_there else result

@@ -14,7 +14,11 @@ def peer_of(texts, vocab_size: int, min_count: int = 2, specials=()) -> Tokenize
     peer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=vocab_size, min_frequency=min_count, special_tokens=list(specials), show_progress=False, initial_alphabet=alphabet
+        vocab_size=vocab_size,
+        min_frequency=min_count,
+        special_tokens=list(specials),
+        show_progress=False,
+        initial_alphabet=alphabet,
     )
     peer.train_from_iterator(texts, trainer)
     return peer

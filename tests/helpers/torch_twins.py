@@ -7,7 +7,9 @@ from torch import nn
 
 
 def attention_state(ours, name):
-    """Our attention's parameters under nn.MultiheadAttention's names: it packs W_Q, W_K and W_V into one matrix."""
+    """Our attention's parameters under nn.MultiheadAttention's names: it packs W_Q, W_K and W_V
+    into one matrix.
+    """
     projections = (ours.W_Q, ours.W_K, ours.W_V)
     return {
         f"{name}.in_proj_weight": torch.cat([p.weight for p in projections]),
@@ -44,7 +46,11 @@ def decoder_block_state(ours):
 
 
 def stack_state(ours, block_state, name):
-    state = {f"{name}.layers.{i}.{key}": value for i, block in enumerate(ours.blocks) for key, value in block_state(block).items()}
+    state = {
+        f"{name}.layers.{i}.{key}": value
+        for i, block in enumerate(ours.blocks)
+        for key, value in block_state(block).items()
+    }
     return {**state, **linear_state(ours.norm, f"{name}.norm")}
 
 
@@ -52,8 +58,16 @@ def torch_transformer(ours, sizes, **options):
     """nn.Transformer with the parameters of our encoder and decoder, in that order in `ours`."""
     n_layers, d_model, n_heads, d_ff = sizes
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "enable_nested_tensor is True", UserWarning)  # it says that a fast path is not taken
-        theirs = nn.Transformer(d_model, n_heads, n_layers, n_layers, d_ff, dropout=0.0, batch_first=True, **options)
+        # it says that a fast path is not taken
+        warnings.filterwarnings("ignore", "enable_nested_tensor is True", UserWarning)
+        theirs = nn.Transformer(
+            d_model, n_heads, n_layers, n_layers, d_ff, dropout=0.0, batch_first=True, **options
+        )
     encoder, decoder = ours
-    theirs.load_state_dict({**stack_state(encoder, encoder_block_state, "encoder"), **stack_state(decoder, decoder_block_state, "decoder")})
+    theirs.load_state_dict(
+        {
+            **stack_state(encoder, encoder_block_state, "encoder"),
+            **stack_state(decoder, decoder_block_state, "decoder"),
+        }
+    )
     return theirs

@@ -1,4 +1,6 @@
-"""A small run for test_training.py, which also starts it as a program: to kill it, and in two processes at once."""
+"""A small run for test_training.py, which also starts it as a program: to kill it, and in two
+processes at once.
+"""
 
 import sys
 from pathlib import Path
@@ -14,7 +16,9 @@ from lectures_lib.training import bert_schedule, fit
 
 
 class Sample(NamedTuple):
-    """Some inputs and what they should give; batches of different sizes, so that their means must be weighed."""
+    """Some inputs and what they should give; batches of different sizes, so that their means must
+    be weighed.
+    """
 
     x: Tensor
     y: Tensor
@@ -25,7 +29,9 @@ class Sample(NamedTuple):
 
 
 class Samples:
-    """Batches of 2, 3, 4, 5, 6 rows, other numbers in every epoch; `joined` of them at a time made into one."""
+    """Batches of 2, 3, 4, 5, 6 rows, other numbers in every epoch; `joined` of them at a time made
+    into one.
+    """
 
     def __init__(self, joined: int = 1):
         self.joined = joined
@@ -66,7 +72,9 @@ def run_until_killed(checkpoint):
 
 
 def run_in_processes(folder):
-    """As one of several processes: a run, and the same with an interruption; the first process writes what came out."""
+    """As one of several processes: a run, and the same with an interruption; the first process
+    writes what came out.
+    """
     folder = Path(folder)
     whole, plain = start(), start(dropout=0.0)
     train(*whole, steps=8)
@@ -74,7 +82,10 @@ def run_in_processes(folder):
     resumed = start()
     train(*resumed, steps=8, checkpoint=folder / "checkpoint", save_every=2, resume=True)
     history = train(*plain, steps=8)
-    same = [torch.equal(a, b) for a, b in zip(whole[0].parameters(), resumed[0].parameters(), strict=True)]
+    same = [
+        torch.equal(a, b)
+        for a, b in zip(whole[0].parameters(), resumed[0].parameters(), strict=True)
+    ]
     process = torch.distributed.get_rank()
     results = dict(plain[0].state_dict()) | {"same": torch.tensor(all(same))}
     results |= {name: torch.tensor(getattr(history, name)) for name in ("losses", "gradient_norms")}

@@ -1,4 +1,6 @@
-"""What the tests of all homework share: a bank's keys and notebook, and the verdict on an answer."""
+"""What the tests of all homework share: a bank's keys and notebook, and the verdict on an
+answer.
+"""
 
 import functools
 import importlib
@@ -42,8 +44,12 @@ def right_answers(homework: str) -> dict[str, tuple]:
 
 
 def with_students() -> list[str]:
-    """The homeworks that have mistakes written as students write them, in `students_<homework>.py`."""
-    return [name for name in names() if (ROOT / "tests" / "homework" / f"students_{name}.py").exists()]
+    """The homeworks that have mistakes written as students write them, in
+    `students_<homework>.py`.
+    """
+    return [
+        name for name in names() if (ROOT / "tests" / "homework" / f"students_{name}.py").exists()
+    ]
 
 
 def students(homework: str) -> dict[str, dict[str, list]]:
@@ -53,7 +59,12 @@ def students(homework: str) -> dict[str, dict[str, list]]:
 
 def each(students: dict[str, dict[str, list]]) -> list[tuple]:
     """(question, mistake, answer) for each answer in {question: {mistake: [answers]}}."""
-    return [(name, mistake, answer) for name, mistakes in students.items() for mistake, answers in mistakes.items() for answer in answers]
+    return [
+        (name, mistake, answer)
+        for name, mistakes in students.items()
+        for mistake, answers in mistakes.items()
+        for answer in answers
+    ]
 
 
 @functools.cache
@@ -65,11 +76,15 @@ def notebook(homework: str) -> NotebookNode:
 
 def text(homework: str) -> str:
     """The words of the solution notebook."""
-    return "\n".join(cell.source for cell in notebook(homework).cells if cell.cell_type == "markdown")
+    return "\n".join(
+        cell.source for cell in notebook(homework).cells if cell.cell_type == "markdown"
+    )
 
 
 def answer_cells(homework: str) -> list[tuple[str, str]]:
-    """For each question: what the notebook gives its author to begin with (imports, cells tagged "given"), and the answer's cell."""
+    """For each question: what the notebook gives its author to begin with (imports, cells tagged
+    "given"), and the answer's cell.
+    """
     given, cells = [], []
     for cell in notebook(homework).cells:
         tags = cell.metadata.get("tags", [])

@@ -1,4 +1,5 @@
-"""Tests marked `sandbox` run where bubblewrap does. Elsewhere they are skipped and say so; in CI they fail.
+"""Tests marked `sandbox` run where bubblewrap does. Elsewhere they are skipped and say so; in CI
+they fail.
 
 They also fail where the sandbox is broken for any other reason than the machine.
 """
@@ -14,7 +15,15 @@ from lectures_lib.homework.grader.sandbox import bubblewrap, doors
 from tests.homework.toy import notebook
 
 _why = {}
-_REASONS = ("not on this machine", "needs Linux", "namespace", "ermission denied", "not permitted", "as root", "Unknown option")
+_REASONS = (
+    "not on this machine",
+    "needs Linux",
+    "namespace",
+    "ermission denied",
+    "not permitted",
+    "as root",
+    "Unknown option",
+)
 
 
 def pytest_runtest_setup(item):
@@ -46,7 +55,9 @@ def submissions(tmp_path):
 
 @pytest.fixture
 def pretended(monkeypatch):
-    """Grading without a sandbox: everyone's answers count as right. Gives the students graded, in order."""
+    """Grading without a sandbox: everyone's answers count as right. Gives the students graded, in
+    order.
+    """
     graded, questions = [], []
 
     def pretend(submission, job):
@@ -55,11 +66,15 @@ def pretended(monkeypatch):
         if submission.student in broken:
             raise broken[submission.student]
         verdicts = tuple(Verdict(key.question.name, True, "right") for key in job.keys)
-        return replace(grade_one.facts(submission), fingerprint=job.fingerprint(submission), verdicts=verdicts)
+        return replace(
+            grade_one.facts(submission), fingerprint=job.fingerprint(submission), verdicts=verdicts
+        )
 
     broken = {}
     monkeypatch.setattr(grade_one, "grade_one", pretend)
     monkeypatch.setattr(grade_class, "_rehearse", lambda job: None)
     monkeypatch.setattr(doors, "require", lambda hidden=(): True)
-    graded_and_broken = type("Pretended", (), {"graded": graded, "broken": broken, "questions": questions})
+    graded_and_broken = type(
+        "Pretended", (), {"graded": graded, "broken": broken, "questions": questions}
+    )
     return graded_and_broken

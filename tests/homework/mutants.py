@@ -1,7 +1,8 @@
-"""Programs that differ from a right answer in one place, made from its syntax tree: what a question must tell from the right one.
+"""Programs that differ from a right answer in one place, made from its syntax tree: what a question
+must tell from the right one.
 
-mutmut and cosmic-ray mutate files and run a test command for each mutant; here some five thousand are tried in one process, and only
-inside the lines that a student writes.
+mutmut and cosmic-ray mutate files and run a test command for each mutant; here some five thousand
+are tried in one process, and only inside the lines that a student writes.
 """
 
 import ast
@@ -37,9 +38,10 @@ COMPARISONS = {
     ast.NotIn: (ast.In,),
 }
 _PAIRS = (
-    "sin cos|exp log|softmax log_softmax|sum mean|max min|amax amin|argmax argmin|tril triu|tanh sigmoid|any all|zeros ones|"
-    "zeros_like ones_like|relu gelu|square abs|cumsum cumprod|lower upper|startswith endswith|mean std|logsigmoid sigmoid|sqrt log|"
-    "append extend|eye ones|round int|sorted list|zero_grad step"
+    "sin cos|exp log|softmax log_softmax|sum mean|max min|amax amin|argmax argmin|tril triu|tanh "
+    "sigmoid|any all|zeros ones|zeros_like ones_like|relu gelu|square abs|cumsum cumprod|lower "
+    "upper|startswith endswith|mean std|logsigmoid sigmoid|sqrt log|append extend|eye ones|round "
+    "int|sorted list|zero_grad step"
 )
 SWAPPED: dict[str, list[str]] = {}
 for _one, _other in (pair.split() for pair in _PAIRS.split("|")):
@@ -53,7 +55,8 @@ class Mutant:
 
     Attributes:
         operator: the kind of change, such as "axis".
-        before, after: the statement that was changed, in one line; the head of it, where other statements stand in it.
+        before, after: the statement that was changed, in one line; the head of it, where other
+            statements stand in it.
         source: the whole answer.
     """
 
@@ -70,7 +73,9 @@ class Mutant:
 
 @functools.cache
 def mutants(source: str) -> tuple[Mutant, ...]:
-    """Every mutant of an answer's cell, each program once; changed are the lines between BEGIN SOLUTION and END SOLUTION alone."""
+    """Every mutant of an answer's cell, each program once; changed are the lines between BEGIN
+    SOLUTION and END SOLUTION alone.
+    """
     lines = source.splitlines()
     begun = [i for i, line in enumerate(lines, start=1) if line.strip() == BEGIN]
     ended = [i for i, line in enumerate(lines, start=1) if line.strip() == END]
@@ -89,7 +94,9 @@ def mutants(source: str) -> tuple[Mutant, ...]:
 Path = tuple[tuple[str, int | None], ...]
 
 
-def _changes(tree: ast.Module, regions: list[tuple[int, int]]) -> Iterator[tuple[Path, str, ast.AST | list[ast.stmt]]]:
+def _changes(
+    tree: ast.Module, regions: list[tuple[int, int]]
+) -> Iterator[tuple[Path, str, ast.AST | list[ast.stmt]]]:
     """(where, operator, what stands there instead) for every change."""
 
     def visit(node: ast.AST, path: Path, parameters: tuple[str, ...]) -> Iterator:
@@ -100,10 +107,16 @@ def _changes(tree: ast.Module, regions: list[tuple[int, int]]) -> Iterator[tuple
         inside = any(first < getattr(node, "lineno", 0) < last for first, last in regions)
         if inside and isinstance(node, ast.stmt):
             yield from ((path, operator, new) for operator, new in _statements(node, parameters))
-        if inside and isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        if (
+            inside
+            and isinstance(node, ast.expr)
+            and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        ):
             yield from ((path, operator, new) for operator, new in _expressions(node, parameters))
         for field, value in ast.iter_fields(node):
-            if field in ("args", "returns", "decorator_list", "name") and isinstance(node, ast.FunctionDef):
+            if field in ("args", "returns", "decorator_list", "name") and isinstance(
+                node, ast.FunctionDef
+            ):
                 continue
             if isinstance(value, list):
                 for i, child in enumerate(value):
@@ -126,7 +139,9 @@ def _put(tree: ast.Module, path: Path, new: ast.AST | list[ast.stmt]) -> tuple[s
     if isinstance(old, ast.stmt):
         news = new if isinstance(new, list) else [new]
         told = _head(old), " ; ".join(map(_head, news))
-        getattr(node, field)[i : i + 1] = news or ([ast.Pass()] if len(getattr(node, field)) == 1 else [])
+        getattr(node, field)[i : i + 1] = news or (
+            [ast.Pass()] if len(getattr(node, field)) == 1 else []
+        )
         return told
     before = _head(statement)
     if i is None:
@@ -146,10 +161,12 @@ def _head(statement: ast.stmt) -> str:
     return " ".join(ast.unparse(ast.fix_missing_locations(shown)).split())
 
 
-# ---------------------------------------------------------------------------------------------------------------- statements
+# --------------------------------------------------------------------------------------- statements
 
 
-def _statements(node: ast.stmt, parameters: tuple[str, ...]) -> Iterator[tuple[str, ast.stmt | list[ast.stmt]]]:
+def _statements(
+    node: ast.stmt, parameters: tuple[str, ...]
+) -> Iterator[tuple[str, ast.stmt | list[ast.stmt]]]:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return  # a docstring
     if isinstance(node, ast.Return):
@@ -159,7 +176,10 @@ def _statements(node: ast.stmt, parameters: tuple[str, ...]) -> Iterator[tuple[s
         yield "statement deleted", []
     if isinstance(node, ast.AugAssign):
         yield "assignment", ast.Assign([node.target], node.value)
-        yield from (("operator", ast.AugAssign(node.target, op(), node.value)) for op in ARITHMETIC.get(type(node.op), ()))
+        yield from (
+            ("operator", ast.AugAssign(node.target, op(), node.value))
+            for op in ARITHMETIC.get(type(node.op), ())
+        )
     if isinstance(node, ast.If):
         yield "condition", node.body
         yield "condition", node.orelse
@@ -168,7 +188,11 @@ def _statements(node: ast.stmt, parameters: tuple[str, ...]) -> Iterator[tuple[s
         yield "loop", _with(node, body=[*node.body, ast.Break()])  # the first round only
         yield "loop", [_with(node, orelse=[]), *node.orelse]
     if isinstance(node, ast.For) and ast.unparse(node.target) != "_":
-        backwards = ast.Call(ast.Name("reversed", ast.Load()), [ast.Call(ast.Name("list", ast.Load()), [node.iter], [])], [])
+        backwards = ast.Call(
+            ast.Name("reversed", ast.Load()),
+            [ast.Call(ast.Name("list", ast.Load()), [node.iter], [])],
+            [],
+        )
         yield "loop", _with(node, iter=backwards)
     if isinstance(node, ast.Break | ast.Continue):
         yield "loop", ast.Continue() if isinstance(node, ast.Break) else ast.Break()
@@ -184,7 +208,7 @@ def _with(node: ast.AST, **fields) -> ast.AST:
     return changed
 
 
-# --------------------------------------------------------------------------------------------------------------- expressions
+# -------------------------------------------------------------------------------------- expressions
 
 
 def _expressions(node: ast.expr, parameters: tuple[str, ...]) -> Iterator[tuple[str, ast.expr]]:
@@ -207,14 +231,19 @@ def _expressions(node: ast.expr, parameters: tuple[str, ...]) -> Iterator[tuple[
     }
     if isinstance(node, ast.Name):
         if node.id in parameters:
-            yield from (("name", ast.Name(other, ast.Load())) for other in parameters if other != node.id)
+            yield from (
+                ("name", ast.Name(other, ast.Load())) for other in parameters if other != node.id
+            )
         yield from _swapped(node)
     elif type(node) in kinds:
         yield from kinds[type(node)](node)
 
 
 def _operation(node: ast.BinOp) -> Iterator[tuple[str, ast.expr]]:
-    yield from (("operator", ast.BinOp(node.left, op(), node.right)) for op in ARITHMETIC.get(type(node.op), ()))
+    yield from (
+        ("operator", ast.BinOp(node.left, op(), node.right))
+        for op in ARITHMETIC.get(type(node.op), ())
+    )
     yield "operand dropped", node.left
     yield "operand dropped", node.right
     if not isinstance(node.op, ast.Add | ast.Mult | ast.BitAnd | ast.BitOr):
@@ -226,7 +255,10 @@ def _sign(node: ast.UnaryOp) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _and_or(node: ast.BoolOp) -> Iterator[tuple[str, ast.expr]]:
-    yield "condition", ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
+    yield (
+        "condition",
+        ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values),
+    )
     yield from (("condition", value) for value in node.values)
 
 
@@ -240,9 +272,16 @@ def _constant(node: ast.Constant) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(value, bool):
         yield "constant", ast.Constant(not value)
     elif isinstance(value, int):
-        yield from (("constant", _number(other)) for other in dict.fromkeys((value + 1, value - 1, 0)) if other != value)
+        yield from (
+            ("constant", _number(other))
+            for other in dict.fromkeys((value + 1, value - 1, 0))
+            if other != value
+        )
     elif isinstance(value, float):
-        yield from (("constant", _number(other)) for other in dict.fromkeys((value + 1, value - 1, value * 2, value / 10, 0.0)))
+        yield from (
+            ("constant", _number(other))
+            for other in dict.fromkeys((value + 1, value - 1, value * 2, value / 10, 0.0))
+        )
     elif isinstance(value, str):
         yield "constant", ast.Constant("" if value else "x")
 
@@ -258,21 +297,40 @@ def _choice(node: ast.IfExp) -> Iterator[tuple[str, ast.expr]]:
 
 def _call(node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
     function = node.func
-    of_module = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id in MODULES
+    of_module = (
+        isinstance(function, ast.Attribute)
+        and isinstance(function.value, ast.Name)
+        and function.value.id in MODULES
+    )
     if isinstance(function, ast.Attribute) and not of_module:
         yield "call removed", function.value
     elif node.args:
-        yield from (("call removed", arg) for arg in node.args[:2] if not isinstance(arg, ast.Starred))
+        yield from (
+            ("call removed", arg) for arg in node.args[:2] if not isinstance(arg, ast.Starred)
+        )
     if getattr(function, "attr", "") != "transpose":  # of a and b is that of b and a
         yield from (("order", _with(node, args=args)) for args in _neighbours_swapped(node.args))
-    yield from (("argument dropped", _with(node, args=node.args[:i] + node.args[i + 1 :])) for i in range(1, len(node.args)))
+    yield from (
+        ("argument dropped", _with(node, args=node.args[:i] + node.args[i + 1 :]))
+        for i in range(1, len(node.args))
+    )
     for i, keyword in enumerate(node.keywords):
         if keyword.arg == "strict":
             continue
         yield "keyword dropped", _with(node, keywords=node.keywords[:i] + node.keywords[i + 1 :])
         if keyword.arg in ("dim", "axis"):
             for axis in (-1, -2, 0, 1):
-                yield "axis", _with(node, keywords=[*node.keywords[:i], ast.keyword(keyword.arg, _number(axis)), *node.keywords[i + 1 :]])
+                yield (
+                    "axis",
+                    _with(
+                        node,
+                        keywords=[
+                            *node.keywords[:i],
+                            ast.keyword(keyword.arg, _number(axis)),
+                            *node.keywords[i + 1 :],
+                        ],
+                    ),
+                )
 
 
 def _subscript(node: ast.Subscript) -> Iterator[tuple[str, ast.expr]]:
@@ -285,16 +343,25 @@ def _slice(node: ast.Slice) -> Iterator[tuple[str, ast.expr]]:
         if value is not None:
             if ast.unparse(value) != "0":
                 yield "slice", _with(node, **{bound: None})
-            yield from (("slice", _with(node, **{bound: ast.BinOp(value, op(), ast.Constant(1))})) for op in (ast.Add, ast.Sub))
+            yield from (
+                ("slice", _with(node, **{bound: ast.BinOp(value, op(), ast.Constant(1))}))
+                for op in (ast.Add, ast.Sub)
+            )
     if node.step is not None:
         yield "slice", _with(node, step=None)
 
 
 def _order(node: ast.Tuple | ast.List) -> Iterator[tuple[str, ast.expr]]:
-    yield from (("order", _with(node, elts=elements)) for elements in _neighbours_swapped(node.elts))
-    last = len(node.elts) - isinstance(node.elts[-1] if node.elts else None, ast.Slice)  # x[0, :] is x[0]
+    yield from (
+        ("order", _with(node, elts=elements)) for elements in _neighbours_swapped(node.elts)
+    )
+    # x[0, :] is x[0]
+    last = len(node.elts) - isinstance(node.elts[-1] if node.elts else None, ast.Slice)
     if len(node.elts) > 1:
-        yield from (("element dropped", _with(node, elts=node.elts[:i] + node.elts[i + 1 :])) for i in range(last))
+        yield from (
+            ("element dropped", _with(node, elts=node.elts[:i] + node.elts[i + 1 :]))
+            for i in range(last)
+        )
 
 
 def _neighbours_swapped(items: list[ast.expr]) -> Iterator[list[ast.expr]]:
@@ -302,12 +369,27 @@ def _neighbours_swapped(items: list[ast.expr]) -> Iterator[list[ast.expr]]:
         yield [*items[:i], items[i + 1], items[i], *items[i + 2 :]]
 
 
-def _comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Iterator[tuple[str, ast.expr]]:
+def _comprehension(
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp,
+) -> Iterator[tuple[str, ast.expr]]:
     for i, generator in enumerate(node.generators):
         if generator.ifs:
-            yield "condition", _with(node, generators=[*node.generators[:i], _with(generator, ifs=[]), *node.generators[i + 1 :]])
+            yield (
+                "condition",
+                _with(
+                    node,
+                    generators=[
+                        *node.generators[:i],
+                        _with(generator, ifs=[]),
+                        *node.generators[i + 1 :],
+                    ],
+                ),
+            )
 
 
 def _swapped(node: ast.Attribute | ast.Name) -> Iterator[tuple[str, ast.expr]]:
     field = "attr" if isinstance(node, ast.Attribute) else "id"
-    yield from (("function", _with(node, **{field: other})) for other in SWAPPED.get(getattr(node, field), ()))
+    yield from (
+        ("function", _with(node, **{field: other}))
+        for other in SWAPPED.get(getattr(node, field), ())
+    )

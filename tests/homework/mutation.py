@@ -1,4 +1,6 @@
-"""Every mutant of the notebooks' answers, graded: which are caught, and which of those get the name of a mistake."""
+"""Every mutant of the notebooks' answers, graded: which are caught, and which of those get the name
+of a mistake.
+"""
 
 import contextlib
 import functools
@@ -19,7 +21,8 @@ from tests.homework.mutants import Mutant, mutants
 
 JUDGED = ROOT / "tests" / "homework" / "equivalent_mutants.yml"
 SEEDS = (1, 2, 3)
-SLOW = ("hw3.byte_pairs", "hw3.beam_search", "hw6.fit_pair", "hw6.best_answer", "hw7.best_tree")  # their mutants often loop
+# their mutants often loop
+SLOW = ("hw3.byte_pairs", "hw3.beam_search", "hw6.fit_pair", "hw6.best_answer", "hw7.best_tree")
 SAMPLED = {"hw3.train_and_predict": 4}  # one mutant in so many is tried
 MEMORY = 4 << 30  # bytes that a mutant may add to this process
 
@@ -63,12 +66,15 @@ class _TooLong(BaseException):
 
 def tried(name: str, seeds: tuple[int, ...], one_in: int = 1) -> Iterator[Tried]:
     """The mutants of a question's answer, each graded with these seeds; of many, one in so many."""
-    given, answer = dict(zip(questions(find(name).homework), answer_cells(find(name).homework), strict=True))[name]
+    given, answer = dict(
+        zip(questions(find(name).homework), answer_cells(find(name).homework), strict=True)
+    )[name]
     space: dict = {}
     exec(given, space)
     keys = [key(name, seed) for seed in seeds]
     right = _seconds(_answer(answer, space, name), keys[0])
-    seconds = 0.3 + min(20 * right, 2 + 3 * right)  # of CPU that a mutant may take: many times what the right answer does
+    # of CPU that a mutant may take: many times what the right answer does
+    seconds = 0.3 + min(20 * right, 2 + 3 * right)
     for mutant in mutants(answer)[::one_in]:
         yield Tried(mutant, tuple(judged(mutant, space, key, seconds) for key in keys))
 
@@ -122,7 +128,10 @@ def _limited(seconds: float) -> Iterator[None]:
     before = signal.signal(signal.SIGPROF, ring)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm") as statm:
-        resource.setrlimit(resource.RLIMIT_AS, (int(statm.read().split()[0]) * resource.getpagesize() + MEMORY, hard))
+        resource.setrlimit(
+            resource.RLIMIT_AS,
+            (int(statm.read().split()[0]) * resource.getpagesize() + MEMORY, hard),
+        )
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         with warnings.catch_warnings():

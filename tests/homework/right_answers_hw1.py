@@ -1,6 +1,8 @@
-"""Right answers to homework 1, written as differently as students write: all of them must be accepted.
+"""Right answers to homework 1, written as differently as students write: all of them must be
+accepted.
 
-`RIGHT_ANSWERS` maps a question's full name to its answers. Each stands alone: it uses torch and the standard library only.
+`RIGHT_ANSWERS` maps a question's full name to its answers. Each stands alone: it uses torch and the
+standard library only.
 """
 
 import math
@@ -9,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# ---------------------------------------------------------------------------------------------- scaled_dot_product_attention
+# --------------------------------------------------------------------- scaled_dot_product_attention
 
 
 def attention_einsum(Q, K, V):
@@ -25,7 +27,9 @@ def attention_queries_scaled_first(Q, K, V):
 
 def attention_query_by_query(Q, K, V):
     if Q.dim() > 2:
-        return torch.stack([attention_query_by_query(q, k, v) for q, k, v in zip(Q, K, V, strict=True)])
+        return torch.stack(
+            [attention_query_by_query(q, k, v) for q, k, v in zip(Q, K, V, strict=True)]
+        )
     rows = []
     for q in Q:
         powers = [math.exp(float(q @ k) / math.sqrt(len(q))) for k in K]
@@ -34,18 +38,24 @@ def attention_query_by_query(Q, K, V):
 
 
 def attention_key_by_key(Q, K, V):
-    """One pass over the keys, never storing the weights: the running sums are rescaled whenever a larger score turns up."""
+    """One pass over the keys, never storing the weights: the running sums are rescaled whenever a
+    larger score turns up.
+    """
     top = torch.full((*Q.shape[:-1], 1), -math.inf)
     total, output = torch.zeros_like(top), torch.zeros(*Q.shape[:-1], V.shape[-1])
     for j in range(K.shape[-2]):
         score = (Q * K[..., j : j + 1, :]).sum(dim=-1, keepdim=True) / math.sqrt(Q.shape[-1])
         new_top = torch.maximum(top, score)
         shrink, power = (top - new_top).exp(), (score - new_top).exp()
-        total, output, top = total * shrink + power, output * shrink + power * V[..., j : j + 1, :], new_top
+        total, output, top = (
+            total * shrink + power,
+            output * shrink + power * V[..., j : j + 1, :],
+            new_top,
+        )
     return output / total
 
 
-# ------------------------------------------------------------------------------------------------------------ masked_softmax
+# ----------------------------------------------------------------------------------- masked_softmax
 
 
 def softmax_nan_to_num(scores, mask):
@@ -62,14 +72,19 @@ def softmax_by_hand(scores, mask):
 def softmax_row_by_row(scores, mask):
     mask = mask.expand_as(scores).reshape(-1, scores.shape[-1])
     result = torch.zeros_like(scores).reshape(-1, scores.shape[-1])
-    for row, (score, allowed) in enumerate(zip(scores.reshape(-1, scores.shape[-1]), mask, strict=True)):
+    for row, (score, allowed) in enumerate(
+        zip(scores.reshape(-1, scores.shape[-1]), mask, strict=True)
+    ):
         if allowed.any():
             result[row, allowed] = score[allowed].softmax(dim=0)
     return result.reshape(scores.shape)
 
 
 def softmax_lowest_number_then_mask(scores, mask):
-    return F.softmax(scores.masked_fill(mask.logical_not(), torch.finfo(scores.dtype).min), dim=-1) * mask
+    return (
+        F.softmax(scores.masked_fill(mask.logical_not(), torch.finfo(scores.dtype).min), dim=-1)
+        * mask
+    )
 
 
 def softmax_logsumexp(scores, mask):
@@ -77,7 +92,7 @@ def softmax_logsumexp(scores, mask):
     return torch.where(mask, (hidden - hidden.logsumexp(dim=-1, keepdim=True)).exp(), 0.0)
 
 
-# --------------------------------------------------------------------------------------------------------------- causal_mask
+# -------------------------------------------------------------------------------------- causal_mask
 
 
 def causal_by_comparison(n, n_past=0):
@@ -104,7 +119,7 @@ def causal_recursive(n, n_past=0):
     return torch.cat([above, torch.ones(1, n_past + n, dtype=torch.bool)])
 
 
-# -------------------------------------------------------------------------------------------------------------- padding_mask
+# ------------------------------------------------------------------------------------- padding_mask
 
 
 def padding_loops(lengths, n, side="right"):
@@ -135,7 +150,7 @@ def padding_pads_hidden(lengths, n, side="right"):
     return padding.logical_not()[:, None, None]
 
 
-# --------------------------------------------------------------------------------------------------------------- split_heads
+# -------------------------------------------------------------------------------------- split_heads
 
 
 def split_chunks(x, n_heads):
@@ -162,11 +177,13 @@ def split_einsum(x, n_heads):
     return torch.einsum("...nw,whd->...hnd", x, select)
 
 
-# -------------------------------------------------------------------------------------------------------- MultiHeadAttention
+# ------------------------------------------------------------------------------- MultiHeadAttention
 
 
 class HeadsOneByOne(nn.Module):
-    """One small attention for each head, with its own rows of the weights, as the paper writes it."""
+    """One small attention for each head, with its own rows of the weights, as the paper writes
+    it.
+    """
 
     def __init__(self, d_model, n_heads, d_head):
         super().__init__()
@@ -183,7 +200,11 @@ class HeadsOneByOne(nn.Module):
         heads = []
         for i in range(self.n_heads):
             own = slice(i * self.d_head, (i + 1) * self.d_head)
-            Q, K, V = x @ self.W_Q.weight[own].T, x @ self.W_K.weight[own].T, x @ self.W_V.weight[own].T
+            Q, K, V = (
+                x @ self.W_Q.weight[own].T,
+                x @ self.W_K.weight[own].T,
+                x @ self.W_V.weight[own].T,
+            )
             scores = (Q @ K.transpose(1, 2)) / self.d_head**0.5
             heads.append(scores.masked_fill(~mask[:, i], -1e9).softmax(dim=-1) @ V)
         return self.W_O(torch.cat(heads, dim=-1))
@@ -214,7 +235,9 @@ class HeadsInTheBatch(nn.Module):
     def __init__(self, d_model, n_heads, d_head):
         super().__init__()
         self.h, self.d = n_heads, d_head
-        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, n_heads * d_head, bias=False) for _ in range(3))
+        self.W_Q, self.W_K, self.W_V = (
+            nn.Linear(d_model, n_heads * d_head, bias=False) for _ in range(3)
+        )
         self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
 
     def forward(self, x, mask=None):
@@ -225,12 +248,19 @@ class HeadsInTheBatch(nn.Module):
 
         scores = torch.bmm(fold(self.W_Q(x)) / math.sqrt(self.d), fold(self.W_K(x)).transpose(1, 2))
         if mask is not None:
-            scores = scores.masked_fill(mask.expand(b, self.h, n, n).reshape(b * self.h, n, n) == 0, float("-inf"))
+            scores = scores.masked_fill(
+                mask.expand(b, self.h, n, n).reshape(b * self.h, n, n) == 0, float("-inf")
+            )
         out = torch.bmm(F.softmax(scores, dim=2), fold(self.W_V(x)))
-        return self.W_O(out.view(b, self.h, n, self.d).permute(0, 2, 1, 3).contiguous().view(b, n, self.h * self.d))
+        return self.W_O(
+            out.view(b, self.h, n, self.d)
+            .permute(0, 2, 1, 3)
+            .contiguous()
+            .view(b, n, self.h * self.d)
+        )
 
 
-# ------------------------------------------------------------------------------------------------------ sinusoidal_positions
+# ----------------------------------------------------------------------------- sinusoidal_positions
 
 
 def positions_loops(n, d_model, start=0):
@@ -263,12 +293,14 @@ def positions_quarter_turn(n, d_model, start=0):
 
 def positions_complex(n, d_model, start=0):
     """A clock hand is a complex number: every step multiplies it by e^(iω)."""
-    step = torch.polar(torch.ones((d_model + 1) // 2), 10000 ** (-torch.arange(0, d_model, 2) / d_model)).to(torch.complex128)
+    step = torch.polar(
+        torch.ones((d_model + 1) // 2), 10000 ** (-torch.arange(0, d_model, 2) / d_model)
+    ).to(torch.complex128)
     hands = step ** torch.arange(start, start + n)[:, None]
     return torch.view_as_real(hands).flip(-1).reshape(n, -1)[:, :d_model].float()
 
 
-# -------------------------------------------------------------------------------------------------------------- order_effect
+# ------------------------------------------------------------------------------------- order_effect
 
 
 def _reading(X):
@@ -291,7 +323,9 @@ def order_by_matrix(X, permutation, positions=None):
 
 
 def order_positions_unshuffled(X, permutation, positions=None):
-    """Equivariance used: leave the words where they are and let the positions move the other way."""
+    """Equivariance used: leave the words where they are and let the positions move the other
+    way.
+    """
     if positions is None:
         return torch.zeros_like(X)
     inverse = torch.argsort(permutation)
@@ -302,7 +336,9 @@ def order_word_by_word(X, permutation, positions=None):
     seats = permutation.tolist()
     P = torch.zeros_like(X) if positions is None else positions
     shuffled = _reading(torch.stack([X[word] + P[seat] for seat, word in enumerate(seats)]))
-    return torch.stack([shuffled[seats.index(word)] - row for word, row in enumerate(_reading(X + P))])
+    return torch.stack(
+        [shuffled[seats.index(word)] - row for word, row in enumerate(_reading(X + P))]
+    )
 
 
 class HeadsWithBuffers(nn.Module):
@@ -311,14 +347,23 @@ class HeadsWithBuffers(nn.Module):
     def __init__(self, d_model, n_heads, d_head):
         super().__init__()
         self.n_heads = n_heads
-        self.projections = nn.ModuleDict({name: nn.Linear(d_model, n_heads * d_head, bias=False) for name in "QKV"})
-        self.W_Q, self.W_K, self.W_V = self.projections["Q"], self.projections["K"], self.projections["V"]
+        self.projections = nn.ModuleDict(
+            {name: nn.Linear(d_model, n_heads * d_head, bias=False) for name in "QKV"}
+        )
+        self.W_Q, self.W_K, self.W_V = (
+            self.projections["Q"],
+            self.projections["K"],
+            self.projections["V"],
+        )
         self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
         self.register_buffer("scale", torch.tensor(float(d_head)).rsqrt())
         self.register_buffer("lowest", torch.tensor(-math.inf), persistent=False)
 
     def forward(self, x, mask=None):
-        Q, K, V = (layer(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for layer in self.projections.values())
+        Q, K, V = (
+            layer(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+            for layer in self.projections.values()
+        )
         scores = Q @ K.mT * self.scale
         if mask is not None:
             scores = torch.where(mask, scores, self.lowest)
@@ -339,10 +384,26 @@ RIGHT_ANSWERS = {
         softmax_lowest_number_then_mask,
         softmax_logsumexp,
     ),
-    "hw1.causal_mask": (causal_by_comparison, causal_by_lists, causal_triu_negated, causal_last_rows, causal_recursive),
+    "hw1.causal_mask": (
+        causal_by_comparison,
+        causal_by_lists,
+        causal_triu_negated,
+        causal_last_rows,
+        causal_recursive,
+    ),
     "hw1.padding_mask": (padding_loops, padding_flipped, padding_lists, padding_pads_hidden),
     "hw1.split_heads": (split_chunks, split_permute, split_slices, split_einsum),
     "hw1.MultiHeadAttention": (HeadsWithBuffers, HeadsOneByOne, HeadsEinsum, HeadsInTheBatch),
-    "hw1.sinusoidal_positions": (positions_loops, positions_exp_log, positions_quarter_turn, positions_complex),
-    "hw1.order_effect": (order_put_back, order_by_matrix, order_positions_unshuffled, order_word_by_word),
+    "hw1.sinusoidal_positions": (
+        positions_loops,
+        positions_exp_log,
+        positions_quarter_turn,
+        positions_complex,
+    ),
+    "hw1.order_effect": (
+        order_put_back,
+        order_by_matrix,
+        order_positions_unshuffled,
+        order_word_by_word,
+    ),
 }

@@ -1,7 +1,8 @@
-"""Right answers to homework 2, written as differently as students write: all of them must be accepted.
+"""Right answers to homework 2, written as differently as students write: all of them must be
+accepted.
 
-`RIGHT_ANSWERS` maps a question's full name to its answers. Each stands alone: it uses torch, the standard library and the given
-`MultiHeadAttention` only.
+`RIGHT_ANSWERS` maps a question's full name to its answers. Each stands alone: it uses torch, the
+standard library and the given `MultiHeadAttention` only.
 """
 
 import itertools
@@ -13,7 +14,7 @@ from torch import nn
 
 from lectures_lib.blocks.attention import MultiHeadAttention
 
-# -------------------------------------------------------------------------------------------------------- additive_attention
+# ------------------------------------------------------------------------------- additive_attention
 
 
 def additive_einsum(query, states, W_q, W_k, v, lengths):
@@ -38,7 +39,9 @@ def additive_linear(query, states, W_q, W_k, v, lengths):
 def additive_sentence_by_sentence(query, states, W_q, W_k, v, lengths):
     contexts, weights = [], torch.zeros(states.shape[:2])
     for b, n in enumerate(lengths.tolist()):
-        powers = [math.exp(float(v @ torch.tanh(W_q @ query[b] + W_k @ states[b, j]))) for j in range(n)]
+        powers = [
+            math.exp(float(v @ torch.tanh(W_q @ query[b] + W_k @ states[b, j]))) for j in range(n)
+        ]
         for j, power in enumerate(powers):
             weights[b, j] = power / sum(powers)
         contexts.append(sum(weights[b, j] * states[b, j] for j in range(n)))
@@ -49,12 +52,14 @@ def additive_concatenated(query, states, W_q, W_k, v, lengths):
     """As in Bahdanau's appendix: one matrix for query and state, side by side."""
     pairs = torch.cat([query[:, None].expand(-1, states.shape[1], -1), states], dim=-1)
     scores = torch.tanh(pairs @ torch.cat([W_q, W_k], dim=1).T) @ v
-    kept = torch.exp(scores - scores.amax(dim=1, keepdim=True)) * (torch.arange(states.shape[1])[None] < lengths[:, None])
+    kept = torch.exp(scores - scores.amax(dim=1, keepdim=True)) * (
+        torch.arange(states.shape[1])[None] < lengths[:, None]
+    )
     weights = kept / kept.sum(dim=1, keepdim=True)
     return [(weights.unsqueeze(-1) * states).sum(dim=1), weights]
 
 
-# --------------------------------------------------------------------------------------------------------------- DecoderStep
+# -------------------------------------------------------------------------------------- DecoderStep
 
 
 class StepEinsum(nn.Module):
@@ -78,7 +83,9 @@ class StepFusedAttention(StepEinsum):
     def forward(self, word, hidden, states, lengths):
         hidden = self.gru(self.embedding(word), hidden)
         mask = (torch.arange(states.shape[1]) < lengths[:, None])[:, None]
-        context = F.scaled_dot_product_attention(hidden[:, None], states, states, attn_mask=mask, scale=1.0)
+        context = F.scaled_dot_product_attention(
+            hidden[:, None], states, states, attn_mask=mask, scale=1.0
+        )
         return self.output(self.W_c(torch.cat([context[:, 0], hidden], dim=-1)).tanh()), hidden
 
 
@@ -100,7 +107,9 @@ class StepGatesByHand(nn.Module):
         self.output = nn.Linear(d_hidden, vocab_size)
 
     def forward(self, word, hidden, states, lengths):
-        r_x, z_x, n_x = F.linear(self.embedding.weight[word], self.gru.weight_ih, self.gru.bias_ih).chunk(3, dim=-1)
+        r_x, z_x, n_x = F.linear(
+            self.embedding.weight[word], self.gru.weight_ih, self.gru.bias_ih
+        ).chunk(3, dim=-1)
         r_h, z_h, n_h = F.linear(hidden, self.gru.weight_hh, self.gru.bias_hh).chunk(3, dim=-1)
         z = torch.sigmoid(z_x + z_h)
         new = (1 - z) * torch.tanh(n_x + torch.sigmoid(r_x + r_h) * n_h) + z * hidden
@@ -112,7 +121,7 @@ class StepGatesByHand(nn.Module):
         return self.output(mixed.tanh()), new
 
 
-# ---------------------------------------------------------------------------------------------------------------- layer_norm
+# --------------------------------------------------------------------------------------- layer_norm
 
 
 def norm_var_mean(x, gamma, beta, eps=1e-5):
@@ -125,7 +134,11 @@ def norm_word_by_word(x, gamma, beta, eps=1e-5):
     for word in x.reshape(-1, x.shape[-1]):
         mean = sum(word.tolist()) / len(word)
         variance = sum((number - mean) ** 2 for number in word.tolist()) / len(word)
-        words.append(torch.tensor([(number - mean) / math.sqrt(variance + eps) for number in word.tolist()]) * gamma + beta)
+        words.append(
+            torch.tensor([(number - mean) / math.sqrt(variance + eps) for number in word.tolist()])
+            * gamma
+            + beta
+        )
     return torch.stack(words).reshape(x.shape)
 
 
@@ -136,7 +149,7 @@ def norm_features_in_front(x, gamma, beta, eps=1e-5):
     return torch.addcmul(beta, features.movedim(0, -1), gamma)
 
 
-# -------------------------------------------------------------------------------------------------------------- EncoderBlock
+# ------------------------------------------------------------------------------------- EncoderBlock
 
 
 class EncoderPlain(nn.Module):
@@ -156,7 +169,9 @@ class EncoderPlain(nn.Module):
 
 
 class EncoderConvolution(EncoderPlain):
-    """Feed-forward as two convolutions with kernel 1; a context that is named although it is x itself."""
+    """Feed-forward as two convolutions with kernel 1; a context that is named although it is x
+    itself.
+    """
 
     def sublayer(self, x, function, norm):
         return x + function(norm(x)) if self.pre_norm else norm(x + function(x))
@@ -176,12 +191,17 @@ class EncoderOwnAttention(nn.Module):
     class Attention(nn.Module):
         def __init__(self, d_model):
             super().__init__()
-            self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+            self.W_Q, self.W_K, self.W_V, self.W_O = (
+                nn.Linear(d_model, d_model, bias=False) for _ in range(4)
+            )
 
     class Norm(nn.Module):
         def __init__(self, d_model):
             super().__init__()
-            self.weight, self.bias = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+            self.weight, self.bias = (
+                nn.Parameter(torch.ones(d_model)),
+                nn.Parameter(torch.zeros(d_model)),
+            )
 
         def forward(self, x):
             x = x - x.mean(-1, keepdim=True)
@@ -196,7 +216,9 @@ class EncoderOwnAttention(nn.Module):
 
     def attend(self, x, mask):
         a = self.self_attention
-        Q, K, V = (W(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for W in (a.W_Q, a.W_K, a.W_V))
+        Q, K, V = (
+            W(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for W in (a.W_Q, a.W_K, a.W_V)
+        )
         scores = Q @ K.mT / math.sqrt(Q.shape[-1])
         scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)
         return a.W_O((scores.softmax(-1) @ V).transpose(1, 2).flatten(2))
@@ -208,7 +230,7 @@ class EncoderOwnAttention(nn.Module):
         return after[1](x + self.W_2(torch.relu(self.W_1(before[1](x)))))
 
 
-# -------------------------------------------------------------------------------------------------------------- DecoderBlock
+# ------------------------------------------------------------------------------------- DecoderBlock
 
 
 class DecoderPlain(nn.Module):
@@ -217,7 +239,11 @@ class DecoderPlain(nn.Module):
         self.self_attention = MultiHeadAttention(d_model, n_heads)
         self.cross_attention = MultiHeadAttention(d_model, n_heads)
         self.W_1, self.W_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.norm_1, self.norm_2, self.norm_3 = nn.LayerNorm(d_model), nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.norm_1, self.norm_2, self.norm_3 = (
+            nn.LayerNorm(d_model),
+            nn.LayerNorm(d_model),
+            nn.LayerNorm(d_model),
+        )
 
     def forward(self, x, memory, source_mask=None):
         seats = torch.arange(x.shape[1])
@@ -227,7 +253,9 @@ class DecoderPlain(nn.Module):
 
 
 class DecoderStepByStep(DecoderPlain):
-    """One position after the other, each given only what is there already: no causal mask is needed then."""
+    """One position after the other, each given only what is there already: no causal mask is needed
+    then.
+    """
 
     def forward(self, x, memory, source_mask=None):
         written = []
@@ -240,29 +268,51 @@ class DecoderStepByStep(DecoderPlain):
 
 
 class DecoderFused(DecoderPlain):
-    """The matrices taken out of the given attention, and torch's fused kernel in place of its forward."""
+    """The matrices taken out of the given attention, and torch's fused kernel in place of its
+    forward.
+    """
 
     def attend(self, attention, x, context, **options):
         heads = [
             projection(y).unflatten(-1, (attention.n_heads, -1)).transpose(1, 2)
-            for projection, y in ((attention.W_Q, x), (attention.W_K, context), (attention.W_V, context))
+            for projection, y in (
+                (attention.W_Q, x),
+                (attention.W_K, context),
+                (attention.W_V, context),
+            )
         ]
-        return attention.W_O(F.scaled_dot_product_attention(*heads, **options).transpose(1, 2).flatten(2))
+        return attention.W_O(
+            F.scaled_dot_product_attention(*heads, **options).transpose(1, 2).flatten(2)
+        )
 
     def forward(self, x, memory, source_mask=None):
         x = self.norm_1(x + self.attend(self.self_attention, x, x, is_causal=True))
         x = self.norm_2(x + self.attend(self.cross_attention, x, memory, attn_mask=source_mask))
         hidden = torch.einsum("bnd,fd->bnf", x, self.W_1.weight) + self.W_1.bias
-        return self.norm_3(x + torch.einsum("bnf,df->bnd", hidden.clamp(min=0), self.W_2.weight) + self.W_2.bias)
+        return self.norm_3(
+            x + torch.einsum("bnf,df->bnd", hidden.clamp(min=0), self.W_2.weight) + self.W_2.bias
+        )
 
 
-# ----------------------------------------------------------------------------------------------------------- teacher_forcing
+# ---------------------------------------------------------------------------------- teacher_forcing
 
 
 def forcing_longest(sentences, begin, end, pad):
     return (
-        [list(row) for row in zip(*itertools.zip_longest(*([begin, *words] for words in sentences), fillvalue=pad), strict=True)],
-        [list(row) for row in zip(*itertools.zip_longest(*([*words, end] for words in sentences), fillvalue=pad), strict=True)],
+        [
+            list(row)
+            for row in zip(
+                *itertools.zip_longest(*([begin, *words] for words in sentences), fillvalue=pad),
+                strict=True,
+            )
+        ],
+        [
+            list(row)
+            for row in zip(
+                *itertools.zip_longest(*([*words, end] for words in sentences), fillvalue=pad),
+                strict=True,
+            )
+        ],
     )
 
 
@@ -288,7 +338,10 @@ def forcing_while(sentences, begin, end, pad):
 def forcing_whole_sequence(sentences, begin, end, pad):
     whole = [[begin, *words, end] for words in sentences]
     fill = max(len(row) for row in whole)
-    return tuple([row[part] + [pad] * (fill - len(row)) for row in whole] for part in (slice(None, -1), slice(1, None)))
+    return tuple(
+        [row[part] + [pad] * (fill - len(row)) for row in whole]
+        for part in (slice(None, -1), slice(1, None))
+    )
 
 
 def forcing_shifted_and_blanked(sentences, begin, end, pad):
@@ -297,10 +350,16 @@ def forcing_shifted_and_blanked(sentences, begin, end, pad):
     predict = [(words + [end] + n * [pad])[:n] for words in sentences]
     shifted = [[begin, *row[:-1]] for row in predict]
     lengths = [len(words) + 1 for words in sentences]
-    return [[[token if i < length else pad for i, token in enumerate(row)] for row, length in zip(shifted, lengths, strict=True)], predict]
+    return [
+        [
+            [token if i < length else pad for i, token in enumerate(row)]
+            for row, length in zip(shifted, lengths, strict=True)
+        ],
+        predict,
+    ]
 
 
-# ------------------------------------------------------------------------------------------------------------- sequence_loss
+# ------------------------------------------------------------------------------------ sequence_loss
 
 
 def loss_transposed(logits, target, pad):
@@ -327,7 +386,7 @@ def loss_word_by_word(logits, target, pad):
     return sum(losses) / len(losses)
 
 
-# ---------------------------------------------------------------------------------------------------------- count_parameters
+# --------------------------------------------------------------------------------- count_parameters
 
 
 def count_added_up(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
@@ -345,7 +404,9 @@ def count_added_up(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
 
 def count_formula(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
     d = d_model
-    return n_layers * (12 * d * d + 4 * d * d_ff + 2 * d_ff + 24 * d) + vocab_size * ((1 if tied else 3) * d + 1)
+    return n_layers * (12 * d * d + 4 * d * d_ff + 2 * d_ff + 24 * d) + vocab_size * (
+        (1 if tied else 3) * d + 1
+    )
 
 
 def count_by_head(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
@@ -358,18 +419,37 @@ def count_by_head(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
 
 def count_by_torch(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
     with torch.device("meta"):
-        encoder, decoder = nn.TransformerEncoderLayer(d_model, n_heads, d_ff), nn.TransformerDecoderLayer(d_model, n_heads, d_ff)
-        ends = [nn.Linear(d_model, vocab_size)] + ([] if tied else [nn.Embedding(vocab_size, d_model) for _ in range(2)])
-    return sum(p.numel() * (n_layers if m in (encoder, decoder) else 1) for m in [encoder, decoder, *ends] for p in m.parameters())
+        encoder, decoder = (
+            nn.TransformerEncoderLayer(d_model, n_heads, d_ff),
+            nn.TransformerDecoderLayer(d_model, n_heads, d_ff),
+        )
+        ends = [nn.Linear(d_model, vocab_size)] + (
+            [] if tied else [nn.Embedding(vocab_size, d_model) for _ in range(2)]
+        )
+    return sum(
+        p.numel() * (n_layers if m in (encoder, decoder) else 1)
+        for m in [encoder, decoder, *ends]
+        for p in m.parameters()
+    )
 
 
 RIGHT_ANSWERS = {
-    "hw2.additive_attention": (additive_einsum, additive_linear, additive_sentence_by_sentence, additive_concatenated),
+    "hw2.additive_attention": (
+        additive_einsum,
+        additive_linear,
+        additive_sentence_by_sentence,
+        additive_concatenated,
+    ),
     "hw2.DecoderStep": (StepEinsum, StepFusedAttention, StepGatesByHand),
     "hw2.layer_norm": (norm_var_mean, norm_word_by_word, norm_features_in_front),
     "hw2.EncoderBlock": (EncoderPlain, EncoderConvolution, EncoderOwnAttention),
     "hw2.DecoderBlock": (DecoderPlain, DecoderStepByStep, DecoderFused),
-    "hw2.teacher_forcing": (forcing_longest, forcing_while, forcing_whole_sequence, forcing_shifted_and_blanked),
+    "hw2.teacher_forcing": (
+        forcing_longest,
+        forcing_while,
+        forcing_whole_sequence,
+        forcing_shifted_and_blanked,
+    ),
     "hw2.sequence_loss": (loss_transposed, loss_gather, loss_chosen_rows, loss_word_by_word),
     "hw2.count_parameters": (count_added_up, count_formula, count_by_head, count_by_torch),
 }

@@ -1,7 +1,8 @@
-"""Right answers to homework 3, written as differently as students write: all of them must be accepted.
+"""Right answers to homework 3, written as differently as students write: all of them must be
+accepted.
 
-`RIGHT_ANSWERS` maps a question's full name to its answers. Each stands alone, except that the last question's use the model
-that the notebook gives.
+`RIGHT_ANSWERS` maps a question's full name to its answers. Each stands alone, except that the last
+question's use the model that the notebook gives.
 """
 
 import heapq
@@ -16,7 +17,7 @@ from torch import nn
 
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 
-# ---------------------------------------------------------------------------------------------------------------- byte_pairs
+# --------------------------------------------------------------------------------------- byte_pairs
 
 
 def pairs_by_regular_expression(words, n_merges):
@@ -81,12 +82,17 @@ def _pairs_recursively(rows, n_merges):
     def merged(row):
         if len(row) < 2:
             return row
-        return (row[0] + row[1], *merged(row[2:])) if row[:2] == best else (row[0], *merged(row[1:]))
+        return (
+            (row[0] + row[1], *merged(row[2:])) if row[:2] == best else (row[0], *merged(row[1:]))
+        )
 
-    return [" ".join(best), *_pairs_recursively([(merged(row), n) for row, n in rows], n_merges - 1)]
+    return [
+        " ".join(best),
+        *_pairs_recursively([(merged(row), n) for row, n in rows], n_merges - 1),
+    ]
 
 
-# --------------------------------------------------------------------------------------------------------------- word_pieces
+# -------------------------------------------------------------------------------------- word_pieces
 
 
 def pieces_shrinking(word, vocabulary):
@@ -106,7 +112,11 @@ def pieces_by_candidates(word, vocabulary):
     """Asks of all pieces of the vocabulary which one fits, and takes the longest."""
     at, found = 0, []
     while at < len(word):
-        bare = [p[2:] for p in vocabulary if p.startswith("##")] if at else [p for p in vocabulary if not p.startswith("##")]
+        bare = (
+            [p[2:] for p in vocabulary if p.startswith("##")]
+            if at
+            else [p for p in vocabulary if not p.startswith("##")]
+        )
         fitting = [p for p in bare if p and word.startswith(p, at)]
         if not fitting:
             return ["[UNK]"]
@@ -122,16 +132,22 @@ def pieces_recursively(word, vocabulary):
     def rest(start):
         if start == len(word):
             return []
-        fits = [end for end in range(start + 1, len(word) + 1) if (word[start:end] if start == 0 else f"##{word[start:end]}") in known]
+        fits = [
+            end
+            for end in range(start + 1, len(word) + 1)
+            if (word[start:end] if start == 0 else f"##{word[start:end]}") in known
+        ]
         if not fits:
             return None
         behind = rest(fits[-1])
-        return None if behind is None else [("##" if start else "") + word[start : fits[-1]], *behind]
+        return (
+            None if behind is None else [("##" if start else "") + word[start : fits[-1]], *behind]
+        )
 
     return rest(0) or ["[UNK]"]
 
 
-# ------------------------------------------------------------------------------------------------------------- learning_rate
+# ------------------------------------------------------------------------------------ learning_rate
 
 
 def rate_by_cases(steps_before, d_model, warmup):
@@ -151,12 +167,16 @@ def rate_by_tensors(steps_before, d_model, warmup):
     return (torch.minimum(step.rsqrt(), step * warmup**-1.5) / d_model**0.5).item()
 
 
-# ---------------------------------------------------------------------------------------------------- smoothed_cross_entropy
+# --------------------------------------------------------------------------- smoothed_cross_entropy
 
 
 def smoothing_by_torch(logits, targets, epsilon, pad):
-    """What the question forbids, since there is nothing left to learn; it is what the answer must equal."""
-    return F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=pad, label_smoothing=epsilon)
+    """What the question forbids, since there is nothing left to learn; it is what the answer must
+    equal.
+    """
+    return F.cross_entropy(
+        logits.transpose(1, 2), targets, ignore_index=pad, label_smoothing=epsilon
+    )
 
 
 def smoothing_by_targets(logits, targets, epsilon, pad):
@@ -185,7 +205,7 @@ def smoothing_place_by_place(logits, targets, epsilon, pad):
     return sum(losses) / len(losses)
 
 
-# ------------------------------------------------------------------------------------------------------------------- nucleus
+# ------------------------------------------------------------------------------------------ nucleus
 
 
 def nucleus_by_inverse_order(logits, p):
@@ -197,7 +217,9 @@ def nucleus_by_inverse_order(logits, p):
 
 
 def nucleus_by_shifted_mask(logits, p):
-    """As in many programs: mark what is above p, move the marks one to the right, never mark the first."""
+    """As in many programs: mark what is above p, move the marks one to the right, never mark the
+    first.
+    """
     values, order = logits.sort(descending=True)
     remove = values.softmax(-1).cumsum(-1) > p
     remove[..., 1:] = remove[..., :-1].clone()
@@ -229,7 +251,7 @@ def nucleus_by_comparing_all(logits, p):
     return kept / kept.sum(-1, keepdim=True)
 
 
-# --------------------------------------------------------------------------------------------------------------- beam_search
+# -------------------------------------------------------------------------------------- beam_search
 
 
 def beam_by_tensors(log_probs, start, end, width, max_len, alpha):
@@ -254,7 +276,11 @@ def beam_with_heapq(log_probs, start, end, width, max_len, alpha):
     alive = [(0.0, (start,))]
     done = []
     for _ in range(max_len):
-        grown = [(s + log_probs[t[-1], w].item(), (*t, w)) for s, t in alive for w in range(log_probs.size(1))]
+        grown = [
+            (s + log_probs[t[-1], w].item(), (*t, w))
+            for s, t in alive
+            for w in range(log_probs.size(1))
+        ]
         done.extend(c for c in heapq.nlargest(width, grown) if c[1][-1] == end)
         alive = heapq.nlargest(width, (c for c in grown if c[1][-1] != end))
     # One token more stands in the tuples here: the start.
@@ -270,16 +296,25 @@ def beam_by_steps_of_dictionaries(log_probs, start, end, width, max_len, alpha):
         candidates = {}
         for tokens, total in beam.items():
             previous = tokens[-1] if tokens else start
-            candidates.update({(*tokens, word): total + rows[previous][word] for word in range(len(rows))})
+            candidates.update(
+                {(*tokens, word): total + rows[previous][word] for word in range(len(rows))}
+            )
         order = sorted(candidates, key=candidates.get)[::-1]
-        results.update({tokens: candidates[tokens] for tokens in order[:width] if tokens[-1] == end})
+        results.update(
+            {tokens: candidates[tokens] for tokens in order[:width] if tokens[-1] == end}
+        )
         beam = {tokens: candidates[tokens] for tokens in [o for o in order if o[-1] != end][:width]}
     results.update(beam)
-    penalised = {tokens: total * (6 / (len(tokens) + 5)) ** alpha for tokens, total in results.items()}
-    return [[list(tokens), penalised[tokens]] for tokens in sorted(penalised, key=penalised.get, reverse=True)[:width]]
+    penalised = {
+        tokens: total * (6 / (len(tokens) + 5)) ** alpha for tokens, total in results.items()
+    }
+    return [
+        [list(tokens), penalised[tokens]]
+        for tokens in sorted(penalised, key=penalised.get, reverse=True)[:width]
+    ]
 
 
-# ----------------------------------------------------------------------------------------------------------- CachedAttention
+# ---------------------------------------------------------------------------------- CachedAttention
 
 
 class Student(nn.Module):
@@ -317,7 +352,9 @@ class CacheTokenByToken(Student):
             n_past = 0 if past is None else past[0].shape[2]
             token = x[:, i : i + 1] + self.positions(torch.tensor([n_past]))
             q, k, v = (self.cut(W(token)) for W in (self.W_Q, self.W_K, self.W_V))
-            past = (k, v) if past is None else (torch.cat([past[0], k], 2), torch.cat([past[1], v], 2))
+            past = (
+                (k, v) if past is None else (torch.cat([past[0], k], 2), torch.cat([past[1], v], 2))
+            )
             weights = F.softmax(q @ past[0].mT / q.shape[-1] ** 0.5, dim=-1)
             outputs.append(self.W_O((weights @ past[1]).transpose(1, 2).reshape(token.shape)))
         return torch.cat(outputs, dim=1), past
@@ -331,7 +368,9 @@ class CacheHeadByHead(Student):
         x = x + self.positions(n_past + torch.arange(n))
         q, k, v = (torch.stack(W(x).chunk(self.h, -1), 1) for W in (self.W_Q, self.W_K, self.W_V))
         keys, values = torch.cat((past[0], k), 2), torch.cat((past[1], v), 2)
-        future = torch.zeros(n, n_past + n).masked_fill(torch.ones(n, n_past + n).triu(n_past + 1) > 0, -1e9)
+        future = torch.zeros(n, n_past + n).masked_fill(
+            torch.ones(n, n_past + n).triu(n_past + 1) > 0, -1e9
+        )
         out = []
         for head in range(self.h):
             scores = torch.einsum("bid,bjd->bij", q[:, head], keys[:, head]) * q.shape[-1] ** -0.5
@@ -339,11 +378,15 @@ class CacheHeadByHead(Student):
         return [self.W_O(torch.cat(out, -1)), [keys, values]]
 
 
-# --------------------------------------------------------------------------------------------------------- train_and_predict
+# -------------------------------------------------------------------------------- train_and_predict
 
 
 def make_model(vocab_size):
-    return LanguageModel(LanguageModelConfig(vocab_size, d_model=64, n_heads=4, n_layers=1, d_ff=128, dropout=0.0, max_len=16))
+    return LanguageModel(
+        LanguageModelConfig(
+            vocab_size, d_model=64, n_heads=4, n_layers=1, d_ff=128, dropout=0.0, max_len=16
+        )
+    )
 
 
 def trained_by_epochs(texts, prompts, vocab_size):
@@ -363,7 +406,9 @@ def trained_by_epochs(texts, prompts, vocab_size):
 
 
 def trained_by_log_probabilities(texts, prompts, vocab_size):
-    """The loss by hand, gradients clipped, the learning rate warmed up; the logits cut instead of the input."""
+    """The loss by hand, gradients clipped, the learning rate warmed up; the logits cut instead of
+    the input.
+    """
     model = make_model(vocab_size).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 50))
@@ -380,7 +425,11 @@ def trained_by_log_probabilities(texts, prompts, vocab_size):
         schedule.step()
     lengths = prompts.ne(0).sum(1)
     logits = model.eval()(prompts)
-    return logits.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, vocab_size)).squeeze(1).argmax(1)
+    return (
+        logits.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, vocab_size))
+        .squeeze(1)
+        .argmax(1)
+    )
 
 
 def trained_on_all_at_once(texts, prompts, vocab_size):
@@ -388,7 +437,9 @@ def trained_on_all_at_once(texts, prompts, vocab_size):
     model = make_model(vocab_size)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(70):
-        loss = F.cross_entropy(model(texts[:, :-1]).reshape(-1, vocab_size), texts[:, 1:].reshape(-1), ignore_index=0)
+        loss = F.cross_entropy(
+            model(texts[:, :-1]).reshape(-1, vocab_size), texts[:, 1:].reshape(-1), ignore_index=0
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -412,9 +463,23 @@ RIGHT_ANSWERS = {
     "hw3.byte_pairs": (pairs_by_regular_expression, pairs_with_counts_kept, pairs_recursively),
     "hw3.word_pieces": (pieces_shrinking, pieces_by_candidates, pieces_recursively),
     "hw3.learning_rate": (rate_by_cases, rate_by_logarithms, rate_by_tensors),
-    "hw3.smoothed_cross_entropy": (smoothing_by_targets, smoothing_by_torch, smoothing_by_divergence, smoothing_place_by_place),
-    "hw3.nucleus": (nucleus_by_inverse_order, nucleus_by_shifted_mask, nucleus_row_by_row, nucleus_by_comparing_all),
+    "hw3.smoothed_cross_entropy": (
+        smoothing_by_targets,
+        smoothing_by_torch,
+        smoothing_by_divergence,
+        smoothing_place_by_place,
+    ),
+    "hw3.nucleus": (
+        nucleus_by_inverse_order,
+        nucleus_by_shifted_mask,
+        nucleus_row_by_row,
+        nucleus_by_comparing_all,
+    ),
     "hw3.beam_search": (beam_by_tensors, beam_with_heapq, beam_by_steps_of_dictionaries),
     "hw3.CachedAttention": (CacheFused, CacheTokenByToken, CacheHeadByHead, CacheWithBuffers),
-    "hw3.train_and_predict": (trained_by_epochs, trained_by_log_probabilities, trained_on_all_at_once),
+    "hw3.train_and_predict": (
+        trained_by_epochs,
+        trained_by_log_probabilities,
+        trained_on_all_at_once,
+    ),
 }

@@ -1,6 +1,8 @@
-"""Right answers to homework 4, written as differently as students write: all of them must be accepted.
+"""Right answers to homework 4, written as differently as students write: all of them must be
+accepted.
 
-`RIGHT_ANSWERS` maps a question's full name to its answers. Each stands alone: it uses torch and the standard library only.
+`RIGHT_ANSWERS` maps a question's full name to its answers. Each stands alone: it uses torch and the
+standard library only.
 """
 
 import functools
@@ -10,11 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# ------------------------------------------------------------------------------------------------------------------- patches
+# ------------------------------------------------------------------------------------------ patches
 
 
 def patches_tensor_unfold(images, patch_size):
-    blocks = images.unfold(2, patch_size, patch_size).unfold(3, patch_size, patch_size)  # batch, channels, rows, columns, p, p
+    # batch, channels, rows, columns, p, p
+    blocks = images.unfold(2, patch_size, patch_size).unfold(3, patch_size, patch_size)
     return blocks.permute(0, 2, 3, 1, 4, 5).flatten(1, 2).flatten(2)
 
 
@@ -34,10 +37,16 @@ def patches_einsum(images, patch_size):
 
 def patches_split(images, patch_size):
     rows = images.split(patch_size, dim=2)
-    return torch.cat([torch.stack([patch.flatten(1) for patch in row.split(patch_size, dim=3)], dim=1) for row in rows], dim=1)
+    return torch.cat(
+        [
+            torch.stack([patch.flatten(1) for patch in row.split(patch_size, dim=3)], dim=1)
+            for row in rows
+        ],
+        dim=1,
+    )
 
 
-# ------------------------------------------------------------------------------------------------------ embed_by_convolution
+# ----------------------------------------------------------------------------- embed_by_convolution
 
 
 def convolution_view(images, weight, bias, patch_size):
@@ -56,11 +65,14 @@ def convolution_module(images, weight, bias, patch_size):
 
 def convolution_by_features(images, weight, bias, patch_size):
     kernels = weight.unflatten(1, (-1, patch_size, patch_size))
-    maps = [F.conv2d(images, kernel[None], stride=patch_size)[:, 0] + b for kernel, b in zip(kernels, bias, strict=True)]
+    maps = [
+        F.conv2d(images, kernel[None], stride=patch_size)[:, 0] + b
+        for kernel, b in zip(kernels, bias, strict=True)
+    ]
     return torch.stack(maps, dim=-1).flatten(1, 2)
 
 
-# ------------------------------------------------------------------------------------------------------------ PatchEmbedding
+# ----------------------------------------------------------------------------------- PatchEmbedding
 
 
 class EmbeddingRepeated(nn.Module):
@@ -89,7 +101,9 @@ class EmbeddingFilledIn(EmbeddingRepeated):
     def forward(self, patches):
         x = torch.empty(len(patches), len(self.positions), len(self.class_token))
         x[:, 0] = self.class_token
-        x[:, 1:] = torch.einsum("bnp,dp->bnd", patches, self.projection.weight) + self.projection.bias
+        x[:, 1:] = (
+            torch.einsum("bnp,dp->bnd", patches, self.projection.weight) + self.projection.bias
+        )
         x += self.positions
         return x
 
@@ -102,7 +116,7 @@ class EmbeddingPadded(EmbeddingRepeated):
         return x + self.positions + F.pad(self.class_token[None], (0, 0, 0, patches.shape[1]))
 
 
-# ---------------------------------------------------------------------------------------------------------- resize_positions
+# --------------------------------------------------------------------------------- resize_positions
 
 
 def resize_transposed(positions, rows, columns):
@@ -126,15 +140,20 @@ def weights_by_hand(old, new):
 def resize_by_matrices(positions, rows, columns):
     side = int((len(positions) - 1) ** 0.5)
     grid = positions[1:].view(side, side, -1)
-    grid = torch.einsum("ra,cb,abd->rcd", weights_by_hand(side, rows), weights_by_hand(side, columns), grid)
+    grid = torch.einsum(
+        "ra,cb,abd->rcd", weights_by_hand(side, rows), weights_by_hand(side, columns), grid
+    )
     return torch.vstack([positions[:1], grid.flatten(0, 1)])
 
 
 def resize_one_way_then_the_other(positions, rows, columns):
     side = round((len(positions) - 1) ** 0.5)
     grid = positions[1:].reshape(side, side, -1)
-    grid = F.interpolate(grid.transpose(1, 2), size=columns, mode="linear", align_corners=False).transpose(1, 2)  # (side, columns, d)
-    grid = F.interpolate(grid.permute(1, 2, 0), size=rows, mode="linear", align_corners=False)  # (columns, d, rows)
+    grid = F.interpolate(
+        grid.transpose(1, 2), size=columns, mode="linear", align_corners=False
+    ).transpose(1, 2)  # (side, columns, d)
+    # (columns, d, rows)
+    grid = F.interpolate(grid.permute(1, 2, 0), size=rows, mode="linear", align_corners=False)
     return torch.cat([positions[:1], grid.permute(2, 0, 1).reshape(rows * columns, -1)])
 
 
@@ -142,15 +161,27 @@ def resize_feature_by_feature(positions, rows, columns):
     side = round((len(positions) - 1) ** 0.5)
     features = []
     for feature in positions.unbind(dim=1):
-        picture = nn.Upsample(size=(rows, columns), mode="bilinear")(feature[1:].view(1, 1, side, side))
+        picture = nn.Upsample(size=(rows, columns), mode="bilinear")(
+            feature[1:].view(1, 1, side, side)
+        )
         features.append(torch.cat([feature[:1], picture.flatten()]))
     return torch.stack(features, dim=1)
 
 
-# ------------------------------------------------------------------------------------------------------------ vit_parameters
+# ----------------------------------------------------------------------------------- vit_parameters
 
 
-def count_added_up(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_added_up(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     n = (image_size // patch_size) * (image_size // patch_size)
     total = n_channels * patch_size * patch_size * d_model + d_model
     if class_token:
@@ -167,7 +198,17 @@ def count_added_up(image_size, patch_size, n_channels, n_classes, d_model, n_lay
     return total + d_model * n_classes + n_classes
 
 
-def count_formula(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_formula(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     d, n = d_model, image_size**2 // patch_size**2
     return (
         n_layers * (4 * d**2 + 9 * d + 2 * d * d_ff + d_ff)
@@ -176,25 +217,57 @@ def count_formula(image_size, patch_size, n_channels, n_classes, d_model, n_laye
     )
 
 
-def count_modules(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_modules(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     n = (image_size // patch_size) ** 2
     with torch.device("meta"):
-        layer = nn.TransformerEncoderLayer(d_model, n_heads, d_ff, batch_first=True, norm_first=True)
-        ends = [nn.Conv2d(n_channels, d_model, patch_size, patch_size), nn.LayerNorm(d_model), nn.Linear(d_model, n_classes)]
+        layer = nn.TransformerEncoderLayer(
+            d_model, n_heads, d_ff, batch_first=True, norm_first=True
+        )
+        ends = [
+            nn.Conv2d(n_channels, d_model, patch_size, patch_size),
+            nn.LayerNorm(d_model),
+            nn.Linear(d_model, n_classes),
+        ]
         vectors = nn.Embedding(n + 2 if class_token else n, d_model)
-    return sum(p.numel() * (n_layers if m is layer else 1) for m in (layer, vectors, *ends) for p in m.parameters())
+    return sum(
+        p.numel() * (n_layers if m is layer else 1)
+        for m in (layer, vectors, *ends)
+        for p in m.parameters()
+    )
 
 
-def count_by_head(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_by_head(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     d_head = d_model // n_heads
     attention = n_heads * 3 * (d_model + 1) * d_head + (n_heads * d_head + 1) * d_model
     block = attention + (d_model + 1) * d_ff + (d_ff + 1) * d_model + 4 * d_model
     rows = int(image_size / patch_size) ** 2 + int(class_token)
-    embedding = (n_channels * patch_size**2 + 1) * d_model + int(class_token) * d_model + rows * d_model
+    embedding = (
+        (n_channels * patch_size**2 + 1) * d_model + int(class_token) * d_model + rows * d_model
+    )
     return embedding + n_layers * block + 2 * d_model + (d_model + 1) * n_classes
 
 
-# ------------------------------------------------------------------------------------------------------------------- rollout
+# ------------------------------------------------------------------------------------------ rollout
 
 
 def rollout_reduce(weights, rows, columns):
@@ -241,7 +314,12 @@ RIGHT_ANSWERS = {
     "hw4.patches": (patches_tensor_unfold, patches_cut_out, patches_einsum, patches_split),
     "hw4.embed_by_convolution": (convolution_view, convolution_module, convolution_by_features),
     "hw4.PatchEmbedding": (EmbeddingRepeated, EmbeddingApart, EmbeddingFilledIn, EmbeddingPadded),
-    "hw4.resize_positions": (resize_transposed, resize_by_matrices, resize_one_way_then_the_other, resize_feature_by_feature),
+    "hw4.resize_positions": (
+        resize_transposed,
+        resize_by_matrices,
+        resize_one_way_then_the_other,
+        resize_feature_by_feature,
+    ),
     "hw4.vit_parameters": (count_added_up, count_formula, count_modules, count_by_head),
     "hw4.rollout": (rollout_reduce, rollout_backwards, rollout_normalised, rollout_image_by_image),
 }

@@ -1,4 +1,5 @@
-"""Right answers to homework 5, written as differently as students write: all of them must be accepted.
+"""Right answers to homework 5, written as differently as students write: all of them must be
+accepted.
 
 `RIGHT_ANSWERS` maps a question's full name to its answers. Each stands alone.
 """
@@ -10,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# ---------------------------------------------------------------------------------------------------------------- pair_input
+# --------------------------------------------------------------------------------------- pair_input
 
 
 def pair_token_by_token(pairs, cls, sep, pad):
@@ -45,7 +46,10 @@ def pair_by_zip_longest(pairs, cls, sep, pad):
 
 def pair_filled_in(pairs, cls, sep, pad):
     """Full tables of padding first, then written over."""
-    n = max(len(first) + 2 if second is None else len(first) + len(second) + 3 for first, second in pairs)
+    n = max(
+        len(first) + 2 if second is None else len(first) + len(second) + 3
+        for first, second in pairs
+    )
     tokens = [[pad for _ in range(n)] for _ in pairs]
     segments = [[0 for _ in range(n)] for _ in pairs]
     for b, (first, second) in enumerate(pairs):
@@ -58,7 +62,7 @@ def pair_filled_in(pairs, cls, sep, pad):
     return tokens, segments, [list(range(n))] * len(pairs)
 
 
-# ---------------------------------------------------------------------------------------------------------------- Embeddings
+# --------------------------------------------------------------------------------------- Embeddings
 
 
 class EmbeddingsStepwise(nn.Module):
@@ -80,13 +84,19 @@ class EmbeddingsStepwise(nn.Module):
 class EmbeddingsBySlices(nn.Module):
     def __init__(self, vocab_size, d_model, max_len, n_segments=2):
         super().__init__()
-        self.tokens, self.positions, self.segments = (nn.Embedding(rows, d_model) for rows in (vocab_size, max_len, n_segments))
+        self.tokens, self.positions, self.segments = (
+            nn.Embedding(rows, d_model) for rows in (vocab_size, max_len, n_segments)
+        )
         self.norm = nn.LayerNorm(d_model)
         self.norm.eps = 1e-12
 
     def forward(self, tokens, segments=None):
         segments = tokens * 0 if segments is None else segments
-        return self.norm(self.tokens.weight[tokens] + self.positions.weight[: tokens.shape[-1]] + self.segments.weight[segments])
+        return self.norm(
+            self.tokens.weight[tokens]
+            + self.positions.weight[: tokens.shape[-1]]
+            + self.segments.weight[segments]
+        )
 
 
 class EmbeddingsOneHot(nn.Module):
@@ -104,21 +114,33 @@ class EmbeddingsOneHot(nn.Module):
             segments = torch.zeros(tokens.shape, dtype=torch.long)
         tables = (self.tokens, self.positions, self.segments)
         numbers = (tokens, torch.arange(tokens.shape[1]).expand_as(tokens), segments)
-        x = sum(F.one_hot(ids, len(table.weight)).float() @ table.weight for table, ids in zip(tables, numbers, strict=True))
+        x = sum(
+            F.one_hot(ids, len(table.weight)).float() @ table.weight
+            for table, ids in zip(tables, numbers, strict=True)
+        )
         x = x - x.mean(-1, keepdim=True)
-        return self.norm.weight * x / (x.pow(2).mean(-1, keepdim=True) + 1e-12).sqrt() + self.norm.bias
+        return (
+            self.norm.weight * x / (x.pow(2).mean(-1, keepdim=True) + 1e-12).sqrt() + self.norm.bias
+        )
 
 
-# ---------------------------------------------------------------------------------------------------------------- count_bert
+# --------------------------------------------------------------------------------------- count_bert
 
 
 def count_by_building(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
     """Not on paper, but with PyTorch's own layers, which hold no numbers on the device "meta"."""
     with torch.device("meta"):
-        parts = [nn.Embedding(rows, d_model) for rows in (vocab_size, max_len, n_segments)] + [nn.LayerNorm(d_model)]
+        parts = [nn.Embedding(rows, d_model) for rows in (vocab_size, max_len, n_segments)] + [
+            nn.LayerNorm(d_model)
+        ]
         for _ in range(n_layers):
             parts += [nn.Linear(d_model, d_model) for _ in range(4)]
-            parts += [nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model), nn.LayerNorm(d_model), nn.LayerNorm(d_model)]
+            parts += [
+                nn.Linear(d_model, d_ff),
+                nn.Linear(d_ff, d_model),
+                nn.LayerNorm(d_model),
+                nn.LayerNorm(d_model),
+            ]
         parts.append(nn.Linear(d_model, d_model))
         if heads:
             parts += [nn.Linear(d_model, d_model), nn.LayerNorm(d_model), nn.Linear(d_model, 2)]
@@ -127,20 +149,45 @@ def count_by_building(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, 
 
 def count_in_one_line(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
     d = d_model
-    body = (vocab_size + max_len + n_segments + 2) * d + n_layers * (4 * d**2 + 2 * d * d_ff + 9 * d + d_ff) + d**2 + d
+    body = (
+        (vocab_size + max_len + n_segments + 2) * d
+        + n_layers * (4 * d**2 + 2 * d * d_ff + 9 * d + d_ff)
+        + d**2
+        + d
+    )
     return body + (d**2 + 5 * d + vocab_size + 2 if heads else 0)
 
 
-def count_by_a_list_of_shapes(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
-    block = [(d_model, d_model), (d_model,)] * 4 + [(d_model, d_ff), (d_ff,), (d_ff, d_model), (d_model,)] + [(d_model,)] * 4
-    shapes = [(vocab_size, d_model), (max_len, d_model), (n_segments, d_model), (d_model,), (d_model,)]
+def count_by_a_list_of_shapes(
+    vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False
+):
+    block = (
+        [(d_model, d_model), (d_model,)] * 4
+        + [(d_model, d_ff), (d_ff,), (d_ff, d_model), (d_model,)]
+        + [(d_model,)] * 4
+    )
+    shapes = [
+        (vocab_size, d_model),
+        (max_len, d_model),
+        (n_segments, d_model),
+        (d_model,),
+        (d_model,),
+    ]
     shapes += block * n_layers + [(d_model, d_model), (d_model,)]
     if heads:
-        shapes += [(d_model, d_model), (d_model,), (d_model,), (d_model,), (vocab_size,), (2, d_model), (2,)]
+        shapes += [
+            (d_model, d_model),
+            (d_model,),
+            (d_model,),
+            (d_model,),
+            (vocab_size,),
+            (2, d_model),
+            (2,),
+        ]
     return sum(math.prod(shape) for shape in shapes)
 
 
-# ---------------------------------------------------------------------------------------------------------------- mask_words
+# --------------------------------------------------------------------------------------- mask_words
 
 
 def mask_by_words(tokens, chance, fate, others):
@@ -165,10 +212,18 @@ def mask_by_words(tokens, chance, fate, others):
 
 
 def mask_by_accumulate(tokens, chance, fate, others):
-    starts = list(accumulate(range(len(tokens)), lambda start, i: start if tokens[i].startswith("##") else i))
-    chosen = [chance[start] < 0.15 and tokens[start] not in ("[CLS]", "[SEP]", "[PAD]") for start in starts]
+    starts = list(
+        accumulate(range(len(tokens)), lambda start, i: start if tokens[i].startswith("##") else i)
+    )
+    chosen = [
+        chance[start] < 0.15 and tokens[start] not in ("[CLS]", "[SEP]", "[PAD]")
+        for start in starts
+    ]
     choices = zip(tokens, chosen, fate, others, strict=True)
-    return [token if not c or f >= 0.9 else other if f >= 0.8 else "[MASK]" for token, c, f, other in choices], chosen
+    return [
+        token if not c or f >= 0.9 else other if f >= 0.8 else "[MASK]"
+        for token, c, f, other in choices
+    ], chosen
 
 
 def mask_with_tensors(tokens, chance, fate, others):
@@ -179,10 +234,13 @@ def mask_with_tensors(tokens, chance, fate, others):
     fates = torch.tensor(fate, dtype=torch.float64)
     chosen = (torch.tensor(chance, dtype=torch.float64)[start] < 0.15) & ~special[start]
     what = chosen * (1 + (fates >= 0.8).int() + (fates >= 0.9).int())  # 0 and 3: it stays
-    return [(token, "[MASK]", other, token)[w] for token, other, w in zip(tokens, others, what.tolist(), strict=True)], chosen.tolist()
+    return [
+        (token, "[MASK]", other, token)[w]
+        for token, other, w in zip(tokens, others, what.tolist(), strict=True)
+    ], chosen.tolist()
 
 
-# ------------------------------------------------------------------------------------------------------------------ WordHead
+# ----------------------------------------------------------------------------------------- WordHead
 
 
 class HeadPlain(nn.Module):
@@ -208,7 +266,9 @@ class HeadByLoop(nn.Module):
 
     def forward(self, hidden, token_vectors, at=None):
         if at is not None:
-            chosen = [hidden[b, i] for b in range(at.shape[0]) for i in range(at.shape[1]) if at[b, i]]
+            chosen = [
+                hidden[b, i] for b in range(at.shape[0]) for i in range(at.shape[1]) if at[b, i]
+            ]
             hidden = torch.stack(chosen) if chosen else hidden[:0, 0]
         x = self.dense(hidden)
         x = self.norm(x * 0.5 * (1 + torch.erf(x / math.sqrt(2))))
@@ -226,11 +286,13 @@ class HeadFlattened(nn.Module):
         rows = hidden.reshape(batch * n, d_model)
         if at is not None:
             rows = rows[at.flatten().nonzero().squeeze(1)]
-        scores = torch.addmm(self.bias, self.norm(F.gelu(self.dense(rows))), token_vectors.transpose(0, 1))
+        scores = torch.addmm(
+            self.bias, self.norm(F.gelu(self.dense(rows))), token_vectors.transpose(0, 1)
+        )
         return scores.view(batch, n, -1) if at is None else scores
 
 
-# ---------------------------------------------------------------------------------------------------------- masked_word_loss
+# --------------------------------------------------------------------------------- masked_word_loss
 
 
 def loss_by_gather(logits, positions, words, weights):
@@ -257,7 +319,7 @@ def loss_by_ignoring(logits, positions, words, weights):
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-100)
 
 
-# ------------------------------------------------------------------------------------------------------ next_sentence_pairs
+# ------------------------------------------------------------------------------ next_sentence_pairs
 
 
 def pairs_by_an_iterator(documents, draws):
@@ -294,7 +356,9 @@ def pairs_by_stepping_over(documents, draws):
 
 
 def pairs_by_zip(documents, draws):
-    neighbours = chain.from_iterable(((d, *pair) for pair in pairwise(document)) for d, document in enumerate(documents))
+    neighbours = chain.from_iterable(
+        ((d, *pair) for pair in pairwise(document)) for d, document in enumerate(documents)
+    )
 
     def pair(d, first, successor, coin, u, v):
         if coin < 0.5:

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# ------------------------------------------------------------------------------------------------------------------ fit_pair
+# ----------------------------------------------------------------------------------------- fit_pair
 
 
 def pair_by_slices(first, second, max_len):
@@ -35,7 +35,11 @@ def pair_by_slices(first, second, max_len):
 def pair_recursive(first, second, max_len):
     n, m = len(first), len(second) if second is not None else 0
     if n + m + (3 if second is not None else 2) > max_len:
-        return pair_recursive(first[:-1], second, max_len) if n > m else pair_recursive(first, second[:-1], max_len)
+        return (
+            pair_recursive(first[:-1], second, max_len)
+            if n > m
+            else pair_recursive(first, second[:-1], max_len)
+        )
     row = [("[CLS]", 0)] + [(token, 0) for token in first] + [("[SEP]", 0)]
     if second is not None:
         row += [(token, 1) for token in second] + [("[SEP]", 1)]
@@ -54,7 +58,7 @@ def pair_by_counting(first, second, max_len):
     return [tokens, segments]
 
 
-# -------------------------------------------------------------------------------------------------------------- piece_labels
+# ------------------------------------------------------------------------------------- piece_labels
 
 
 def labels_piece_by_piece(words, labels, max_len):
@@ -93,7 +97,7 @@ def labels_filled_in(words, labels, max_len):
     return ["[CLS]", *pieces, "[SEP]"], targets
 
 
-# ---------------------------------------------------------------------------------------------------------------- ChoiceHead
+# --------------------------------------------------------------------------------------- ChoiceHead
 
 
 class ChoicePlain(nn.Module):
@@ -114,7 +118,11 @@ class ChoiceFlattened(nn.Module):
 
     def __init__(self, d_model, dropout):
         super().__init__()
-        self.pooler, self.drop, self.head = nn.Linear(d_model, d_model), nn.Dropout(p=dropout), nn.Linear(d_model, 1)
+        self.pooler, self.drop, self.head = (
+            nn.Linear(d_model, d_model),
+            nn.Dropout(p=dropout),
+            nn.Linear(d_model, 1),
+        )
 
     def forward(self, hidden):
         batch, choices, n, d_model = hidden.shape
@@ -138,11 +146,13 @@ class ChoiceByLoop(nn.Module):
         return torch.stack(scores, dim=1)
 
 
-# --------------------------------------------------------------------------------------------------------------- best_answer
+# -------------------------------------------------------------------------------------- best_answer
 
 
 def answer_by_max(start, end, first, last, longest, threshold):
-    legal = [(i, j) for i in range(first, last + 1) for j in range(i, last + 1) if j - i + 1 <= longest]
+    legal = [
+        (i, j) for i in range(first, last + 1) for j in range(i, last + 1) if j - i + 1 <= longest
+    ]
     best = max(legal, key=lambda pair: start[pair[0]] + end[pair[1]])
     if (start[best[0]] + end[best[1]]).item() > (start[0] + end[0]).item() + threshold:
         return best
@@ -175,7 +185,7 @@ def answer_in_the_text(start, end, first, last, longest, threshold):
     return (first + i, first + j) if best - no_answer > threshold else (0, 0)
 
 
-# ----------------------------------------------------------------------------------------------------------------- entity_f1
+# ---------------------------------------------------------------------------------------- entity_f1
 
 
 def f1_by_mending_first(predicted, right):
@@ -253,7 +263,7 @@ def f1_by_one_long_row(predicted, right):
     return true_positives / (true_positives + 0.5 * (false_positives + false_negatives))
 
 
-# ------------------------------------------------------------------------------------------------------------ skip_gram_loss
+# ----------------------------------------------------------------------------------- skip_gram_loss
 
 
 def loss_by_einsum(vectors, near_vectors, words, near, noise):
@@ -281,7 +291,7 @@ def loss_by_loops(vectors, near_vectors, words, near, noise):
     return total / len(words)
 
 
-# ------------------------------------------------------------------------------------------------------------------ LayerMix
+# ----------------------------------------------------------------------------------------- LayerMix
 
 
 class MixByLoop(nn.Module):
@@ -319,7 +329,7 @@ class MixByMatrix(nn.Module):
         return mixed.view(states.shape[1:]) * self.gamma
 
 
-# -------------------------------------------------------------------------------------------------------------- train_tagger
+# ------------------------------------------------------------------------------------- train_tagger
 
 
 def tagger_on_a_mix(states, labels, asked, n_classes):

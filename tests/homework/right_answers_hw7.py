@@ -1,4 +1,5 @@
-"""Right answers to homework 7, written as differently as students write: all of them must be accepted.
+"""Right answers to homework 7, written as differently as students write: all of them must be
+accepted.
 
 `RIGHT_ANSWERS` maps a question's full name to its answers. Each stands alone.
 """
@@ -10,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# ---------------------------------------------------------------------------------------------------------------- mix_layers
+# --------------------------------------------------------------------------------------- mix_layers
 
 
 def mix_by_einsum(states, w, gamma):
@@ -33,7 +34,7 @@ def mix_by_tensordot(states, w, gamma):
     return torch.tensordot(s, states, dims=([0], [0])).mul(gamma), above.sum()
 
 
-# ------------------------------------------------------------------------------------------------------------ control_labels
+# ----------------------------------------------------------------------------------- control_labels
 
 
 def control_by_list_of_types(words, labels, draws):
@@ -58,7 +59,7 @@ def control_by_first_places(words, labels, draws):
     return list(map(drawn.__getitem__, words))
 
 
-# -------------------------------------------------------------------------------------------------------------- probe_layers
+# ------------------------------------------------------------------------------------- probe_layers
 
 
 def probes_by_lbfgs(states, labels, dev_states, dev_labels, asked):
@@ -67,7 +68,9 @@ def probes_by_lbfgs(states, labels, dev_states, dev_labels, asked):
     states, dev_states, asked = ((x - mean) / deviation for x in (states, dev_states, asked))
     for x, dev in zip(states, dev_states, strict=True):
         probe = nn.Linear(x.shape[1], n_classes)
-        optimizer = torch.optim.LBFGS(probe.parameters(), max_iter=30, line_search_fn="strong_wolfe")
+        optimizer = torch.optim.LBFGS(
+            probe.parameters(), max_iter=30, line_search_fn="strong_wolfe"
+        )
 
         def closure(probe=probe, x=x, optimizer=optimizer):
             optimizer.zero_grad()
@@ -88,7 +91,10 @@ def probes_all_at_once(states, labels, dev_states, dev_labels, asked):
     mean, deviation = states.mean(1, keepdim=True), states.std(1, keepdim=True)
     x, dev, test = ((part - mean) / deviation for part in (states, dev_states, asked))
     targets = F.one_hot(labels).float()
-    weight, bias = torch.zeros(n_states, d_model, targets.shape[1]), torch.zeros(n_states, 1, targets.shape[1])
+    weight, bias = (
+        torch.zeros(n_states, d_model, targets.shape[1]),
+        torch.zeros(n_states, 1, targets.shape[1]),
+    )
     for _ in range(150):
         error = (x @ weight + bias).softmax(-1) - targets
         weight -= 0.5 * x.mT @ error / n
@@ -105,14 +111,21 @@ def probes_by_least_squares(states, labels, dev_states, dev_labels, asked):
     for layer in range(len(states)):
         mean, deviation = states[layer].mean(0), states[layer].std(0)
         x, dev, test = (
-            torch.cat([(part[layer] - mean) / deviation, torch.ones(part.shape[1], 1)], dim=1) for part in (states, dev_states, asked)
+            torch.cat([(part[layer] - mean) / deviation, torch.ones(part.shape[1], 1)], dim=1)
+            for part in (states, dev_states, asked)
         )
         solution = torch.linalg.lstsq(x, targets).solution
-        found.append(((dev @ solution).argmax(1).eq(dev_labels).sum().item(), layer, (test @ solution).argmax(1)))
+        found.append(
+            (
+                (dev @ solution).argmax(1).eq(dev_labels).sum().item(),
+                layer,
+                (test @ solution).argmax(1),
+            )
+        )
     return max(found, key=lambda f: f[0])[2]
 
 
-# ------------------------------------------------------------------------------------------------------------ word_attention
+# ----------------------------------------------------------------------------------- word_attention
 
 
 def words_by_matrices(weights, places):
@@ -141,7 +154,7 @@ def words_by_index_add(weights, places):
     return torch.zeros(heads, n, n).index_add(1, word_of, columns) / counts[:, None]
 
 
-# ----------------------------------------------------------------------------------------------------------------- best_tree
+# ---------------------------------------------------------------------------------------- best_tree
 
 
 def tree_by_kruskal(impact, heads):
@@ -154,7 +167,10 @@ def tree_by_kruskal(impact, heads):
         return i
 
     links = []
-    order = sorted(((float(impact[i, j] + impact[j, i]), i, j) for i in range(n) for j in range(i + 1, n)), reverse=True)
+    order = sorted(
+        ((float(impact[i, j] + impact[j, i]), i, j) for i in range(n) for j in range(i + 1, n)),
+        reverse=True,
+    )
     for _, i, j in order:
         if root(i) != root(j):
             parent[root(i)] = root(j)
@@ -202,7 +218,7 @@ def tree_by_prim_with_tensors(impact, heads):
     return links, found / len(links)
 
 
-# ---------------------------------------------------------------------------------------------------------- sentence_vectors
+# --------------------------------------------------------------------------------- sentence_vectors
 
 
 def vectors_sentence_by_sentence(hidden, lengths, pooling="mean", normalise=False):
@@ -231,7 +247,8 @@ def vectors_by_nanmean(hidden, lengths, pooling="mean", normalise=False):
         pooled = torch.where(padding.unsqueeze(-1), torch.nan, hidden).nanmean(dim=1)
     elif pooling == "max":
         first = hidden[:, :1].expand_as(hidden)
-        pooled = torch.where(padding.unsqueeze(-1), first, hidden).amax(1)  # padding repeats the first token
+        # padding repeats the first token
+        pooled = torch.where(padding.unsqueeze(-1), first, hidden).amax(1)
     else:
         pooled = hidden[:, 0, :]
     if normalise:
@@ -239,7 +256,7 @@ def vectors_by_nanmean(hidden, lengths, pooling="mean", normalise=False):
     return pooled
 
 
-# ------------------------------------------------------------------------------------------------------------ PairClassifier
+# ----------------------------------------------------------------------------------- PairClassifier
 
 
 class PairsByLoop(nn.Module):
@@ -248,7 +265,9 @@ class PairsByLoop(nn.Module):
         self.W_t = nn.Linear(d_model * 3, n_classes, bias=True)
 
     def forward(self, u, v):
-        return torch.stack([torch.stack([self.W_t(torch.cat((a, b, torch.abs(a - b)))) for b in v]) for a in u])
+        return torch.stack(
+            [torch.stack([self.W_t(torch.cat((a, b, torch.abs(a - b)))) for b in v]) for a in u]
+        )
 
 
 class PairsByParts(nn.Module):
@@ -260,7 +279,9 @@ class PairsByParts(nn.Module):
 
     def forward(self, u, v):
         of_u, of_v, of_both = self.W_t.weight.chunk(3, dim=1)
-        return (u @ of_u.T)[:, None] + v @ of_v.T + (u[:, None] - v).abs() @ of_both.T + self.W_t.bias
+        return (
+            (u @ of_u.T)[:, None] + v @ of_v.T + (u[:, None] - v).abs() @ of_both.T + self.W_t.bias
+        )
 
 
 class PairsByRepeating(nn.Module):
@@ -276,13 +297,17 @@ class PairsByRepeating(nn.Module):
         return self.W_t(torch.hstack([u, v, distance])).view(n, m, self.n_classes)
 
 
-# -------------------------------------------------------------------------------------------------------------- ranking_loss
+# ------------------------------------------------------------------------------------- ranking_loss
 
 
 def ranking_by_loops(u, v, text, scale=20.0):
     losses = []
     for i in range(len(u)):
-        scores = [scale * F.cosine_similarity(u[i], v[j], dim=0) for j in range(len(v)) if j == i or text[j] != text[i]]
+        scores = [
+            scale * F.cosine_similarity(u[i], v[j], dim=0)
+            for j in range(len(v))
+            if j == i or text[j] != text[i]
+        ]
         own = scale * F.cosine_similarity(u[i], v[i], dim=0)
         losses.append(torch.logsumexp(torch.stack(scores), dim=0) - own)
     return torch.stack(losses).mean()

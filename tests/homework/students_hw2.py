@@ -1,6 +1,7 @@
 """Homework 2 answered wrongly, as students write it: each must get the name of its mistake.
 
-`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, as those in `right_answers_hw2.py`.
+`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, as those
+in `right_answers_hw2.py`.
 """
 
 import math
@@ -12,7 +13,7 @@ from torch import nn
 
 from lectures_lib.blocks.attention import MultiHeadAttention
 
-# -------------------------------------------------------------------------------------------------------- additive_attention
+# ------------------------------------------------------------------------------- additive_attention
 
 
 def additive_without_tanh(query, states, W_q, W_k, v, lengths):
@@ -25,7 +26,9 @@ def additive_without_tanh(query, states, W_q, W_k, v, lengths):
 def additive_states_only(query, states, W_q, W_k, v, lengths):
     """The query left out: its scores differ by a number that is the same for all words."""
     scores = (states @ W_k.T) @ v
-    weights = scores.masked_fill(torch.arange(states.shape[1]) >= lengths[:, None], -math.inf).softmax(1)
+    weights = scores.masked_fill(
+        torch.arange(states.shape[1]) >= lengths[:, None], -math.inf
+    ).softmax(1)
     return (weights.unsqueeze(-1) * states).sum(1), weights
 
 
@@ -59,17 +62,21 @@ def additive_dim_zero(query, states, W_q, W_k, v, lengths):
 def additive_keys_as_values(query, states, W_q, W_k, v, lengths):
     keys = states @ W_k.T
     scores = torch.tanh((query @ W_q.T)[:, None] + keys) @ v
-    weights = scores.masked_fill(torch.arange(states.shape[1]) >= lengths[:, None], -math.inf).softmax(1)
+    weights = scores.masked_fill(
+        torch.arange(states.shape[1]) >= lengths[:, None], -math.inf
+    ).softmax(1)
     return (weights.unsqueeze(-1) * keys).sum(1), weights
 
 
 def additive_squeezed(query, states, W_q, W_k, v, lengths):
     scores = torch.tanh(torch.matmul((query @ W_q.T)[:, None] + states @ W_k.T, v))
-    weights = scores.masked_fill(torch.arange(states.shape[1]) >= lengths[:, None], -math.inf).softmax(1)
+    weights = scores.masked_fill(
+        torch.arange(states.shape[1]) >= lengths[:, None], -math.inf
+    ).softmax(1)
     return (weights.unsqueeze(-1) * states).sum(1), weights
 
 
-# --------------------------------------------------------------------------------------------------------------- DecoderStep
+# -------------------------------------------------------------------------------------- DecoderStep
 
 
 class Step(nn.Module):
@@ -139,19 +146,25 @@ class StepGruBackwards(Step):
         return self.output(self.W_c(features).tanh()), hidden
 
 
-# ---------------------------------------------------------------------------------------------------------------- layer_norm
+# --------------------------------------------------------------------------------------- layer_norm
 
 
 def norm_torch_std(x, gamma, beta, eps=1e-5):
-    return gamma * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + beta  # as in The Annotated Transformer
+    # as in The Annotated Transformer
+    return gamma * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + beta
 
 
 def norm_torch_var(x, gamma, beta, eps=1e-5):
-    return (x - x.mean(-1, keepdim=True)) * torch.rsqrt(x.var(-1, keepdim=True) + eps) * gamma + beta
+    return (x - x.mean(-1, keepdim=True)) * torch.rsqrt(
+        x.var(-1, keepdim=True) + eps
+    ) * gamma + beta
 
 
 def norm_population_std(x, gamma, beta, eps=1e-5):
-    return gamma * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True, correction=0) + eps) + beta
+    return (
+        gamma * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True, correction=0) + eps)
+        + beta
+    )
 
 
 def norm_sentence(x, gamma, beta, eps=1e-5):
@@ -183,7 +196,7 @@ def norm_without_eps(x, gamma, beta, eps=1e-5):
     return gamma * (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True, correction=0) + beta
 
 
-# -------------------------------------------------------------------------------------------------------------- EncoderBlock
+# ------------------------------------------------------------------------------------- EncoderBlock
 
 
 class Block(nn.Module):
@@ -261,7 +274,7 @@ class BlockNormInside(Block):
         return x + self.norm_2(self.ff(x))
 
 
-# -------------------------------------------------------------------------------------------------------------- DecoderBlock
+# ------------------------------------------------------------------------------------- DecoderBlock
 
 
 class Decoder(nn.Module):
@@ -269,9 +282,16 @@ class Decoder(nn.Module):
 
     def __init__(self, d_model, n_heads, d_ff):
         super().__init__()
-        self.self_attention, self.cross_attention = MultiHeadAttention(d_model, n_heads), MultiHeadAttention(d_model, n_heads)
+        self.self_attention, self.cross_attention = (
+            MultiHeadAttention(d_model, n_heads),
+            MultiHeadAttention(d_model, n_heads),
+        )
         self.W_1, self.W_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.norm_1, self.norm_2, self.norm_3 = nn.LayerNorm(d_model), nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.norm_1, self.norm_2, self.norm_3 = (
+            nn.LayerNorm(d_model),
+            nn.LayerNorm(d_model),
+            nn.LayerNorm(d_model),
+        )
 
     def ff(self, x):
         return self.W_2(F.relu(self.W_1(x)))
@@ -343,7 +363,7 @@ class DecoderPreNorm(Decoder):
         return x + self.ff(self.norm_3(x))
 
 
-# ----------------------------------------------------------------------------------------------------------- teacher_forcing
+# ---------------------------------------------------------------------------------- teacher_forcing
 
 
 def forcing_with_end(sentences, begin, end, pad):
@@ -368,7 +388,9 @@ def forcing_unshifted(sentences, begin, end, pad):
 def forcing_never_stops(sentences, begin, end, pad):
     n = max(len(words) for words in sentences)
     read = [[begin, *words[:-1]] for words in sentences]
-    return [row + [pad] * (n - len(row)) for row in read], [words + [pad] * (n - len(words)) for words in sentences]
+    return [row + [pad] * (n - len(row)) for row in read], [
+        words + [pad] * (n - len(words)) for words in sentences
+    ]
 
 
 def forcing_left(sentences, begin, end, pad):
@@ -388,7 +410,7 @@ def forcing_ragged(sentences, begin, end, pad):
     return [[begin, *words] for words in sentences], [[*words, end] for words in sentences]
 
 
-# ------------------------------------------------------------------------------------------------------------- sequence_loss
+# ------------------------------------------------------------------------------------ sequence_loss
 
 
 def loss_everything(logits, target, pad):
@@ -405,7 +427,12 @@ def loss_softmaxed(logits, target, pad):
 
 
 def loss_mean_of_means(logits, target, pad):
-    return torch.stack([F.cross_entropy(scores, row, ignore_index=pad) for scores, row in zip(logits, target, strict=True)]).mean()
+    return torch.stack(
+        [
+            F.cross_entropy(scores, row, ignore_index=pad)
+            for scores, row in zip(logits, target, strict=True)
+        ]
+    ).mean()
 
 
 def loss_over_all(logits, target, pad):
@@ -422,16 +449,20 @@ def loss_as_language_models_do(logits, target, pad):
 
 
 def loss_view(logits, target, pad):
-    return F.cross_entropy(logits.view(logits.shape[0], logits.shape[2], logits.shape[1]), target, ignore_index=pad)
+    return F.cross_entropy(
+        logits.view(logits.shape[0], logits.shape[2], logits.shape[1]), target, ignore_index=pad
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------- count_parameters
+# --------------------------------------------------------------------------------- count_parameters
 
 
 def count_matrices(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
     block = 4 * d_model**2 + 2 * d_model * d_ff
     norms = n_layers * 5 * 2 * d_model
-    return n_layers * (2 * block + 4 * d_model**2) + norms + (1 if tied else 3) * vocab_size * d_model
+    return (
+        n_layers * (2 * block + 4 * d_model**2) + norms + (1 if tied else 3) * vocab_size * d_model
+    )
 
 
 def count_every_head(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
@@ -461,7 +492,11 @@ def count_by_torchs_transformer(vocab_size, d_model, n_heads, d_ff, n_layers, ti
     with torch.device("meta"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch remarks on an odd number of heads
         model = nn.Transformer(d_model, n_heads, n_layers, n_layers, d_ff, batch_first=True)
-    return sum(p.numel() for p in model.parameters()) + (1 if tied else 3) * vocab_size * d_model + vocab_size
+    return (
+        sum(p.numel() for p in model.parameters())
+        + (1 if tied else 3) * vocab_size * d_model
+        + vocab_size
+    )
 
 
 def additive_square_matrices_untransposed(query, states, W_q, W_k, v, lengths):

@@ -1,7 +1,8 @@
 """Homework 3 answered wrongly, as students write it: each must get the name of its mistake.
 
-`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, as those in `right_answers_hw3.py`.
-`BELOW` holds trained models of which nobody can tell from their predictions what is wrong with them.
+`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, as those
+in `right_answers_hw3.py`. `BELOW` holds trained models of which nobody can tell from their
+predictions what is wrong with them.
 """
 
 import math
@@ -14,7 +15,7 @@ from torch import nn
 
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 
-# ---------------------------------------------------------------------------------------------------------------- byte_pairs
+# --------------------------------------------------------------------------------------- byte_pairs
 
 
 def learned(words, n_merges, count, best, replace=None):
@@ -51,7 +52,9 @@ def alphabetical(counts):
 
 
 def pairs_of_types(words, n_merges):
-    return learned(words, n_merges, lambda spelled: counted([(s, 1) for s, _ in spelled]), alphabetical)
+    return learned(
+        words, n_merges, lambda spelled: counted([(s, 1) for s, _ in spelled]), alphabetical
+    )
 
 
 def pairs_most_common(words, n_merges):
@@ -59,7 +62,12 @@ def pairs_most_common(words, n_merges):
 
 
 def pairs_largest(words, n_merges):
-    return learned(words, n_merges, counted, lambda counts: sorted((n, pair) for pair, n in counts.items())[-1][1])
+    return learned(
+        words,
+        n_merges,
+        counted,
+        lambda counts: sorted((n, pair) for pair, n in counts.items())[-1][1],
+    )
 
 
 def pairs_in_sets(words, n_merges):
@@ -74,12 +82,20 @@ def pairs_in_sets(words, n_merges):
 
 
 def pairs_replaced(words, n_merges):
-    return learned(words, n_merges, counted, alphabetical, lambda row, a, b: " ".join(row).replace(f"{a} {b}", a + b).split())
+    return learned(
+        words,
+        n_merges,
+        counted,
+        alphabetical,
+        lambda row, a, b: " ".join(row).replace(f"{a} {b}", a + b).split(),
+    )
 
 
 def pairs_unmerged(words, n_merges):
     counts = counted([(list(word), n) for word, n in words.items()])
-    return [f"{a} {b}" for a, b in sorted(counts, key=lambda pair: (-counts[pair], pair))][:n_merges]
+    return [f"{a} {b}" for a, b in sorted(counts, key=lambda pair: (-counts[pair], pair))][
+        :n_merges
+    ]
 
 
 def pairs_of_the_text(words, n_merges):
@@ -106,7 +122,7 @@ def pairs_max_of_nothing(words, n_merges):
     return merges
 
 
-# --------------------------------------------------------------------------------------------------------------- word_pieces
+# -------------------------------------------------------------------------------------- word_pieces
 
 
 def greedy_pieces(word, vocabulary, marked=True, unknown=lambda pieces: ["[UNK]"]):
@@ -172,7 +188,7 @@ def pieces_unknown_letters(word, vocabulary):
     return pieces
 
 
-# ------------------------------------------------------------------------------------------------------------- learning_rate
+# ------------------------------------------------------------------------------------ learning_rate
 
 
 def rate_of_step_0(steps_before, d_model, warmup):
@@ -202,7 +218,7 @@ def rate_flat(steps_before, d_model, warmup):
     return (d_model * warmup) ** -0.5 * min((steps_before + 1) / warmup, 1.0)
 
 
-# ---------------------------------------------------------------------------------------------------- smoothed_cross_entropy
+# --------------------------------------------------------------------------- smoothed_cross_entropy
 
 
 def smoothing_all_places(logits, targets, epsilon, pad):
@@ -218,7 +234,9 @@ def smoothing_ignored(logits, targets, epsilon, pad):
 
 
 def smoothing_summed(logits, targets, epsilon, pad):
-    return F.cross_entropy(logits.mT, targets, ignore_index=pad, label_smoothing=epsilon, reduction="sum")
+    return F.cross_entropy(
+        logits.mT, targets, ignore_index=pad, label_smoothing=epsilon, reduction="sum"
+    )
 
 
 def smoothing_masked_mean(logits, targets, epsilon, pad):
@@ -227,12 +245,17 @@ def smoothing_masked_mean(logits, targets, epsilon, pad):
 
 
 def smoothing_each_sentence(logits, targets, epsilon, pad):
-    means = [F.cross_entropy(row, words, ignore_index=pad, label_smoothing=epsilon) for row, words in zip(logits, targets, strict=True)]
+    means = [
+        F.cross_entropy(row, words, ignore_index=pad, label_smoothing=epsilon)
+        for row, words in zip(logits, targets, strict=True)
+    ]
     return torch.stack(means).mean()
 
 
 def smoothing_wrong_words(logits, targets, epsilon, pad):
-    q = torch.full_like(logits, epsilon / (logits.size(-1) - 1)).scatter_(-1, targets.unsqueeze(-1), 1 - epsilon)
+    q = torch.full_like(logits, epsilon / (logits.size(-1) - 1)).scatter_(
+        -1, targets.unsqueeze(-1), 1 - epsilon
+    )
     return -(q * logits.log_softmax(-1)).sum(-1)[targets != pad].mean()
 
 
@@ -248,10 +271,12 @@ def smoothing_annotated(logits, targets, epsilon, pad):
 
 def smoothing_added(logits, targets, epsilon, pad):
     real = targets != pad
-    return F.cross_entropy(logits[real], targets[real]) - epsilon * logits[real].log_softmax(-1).mean()
+    return (
+        F.cross_entropy(logits[real], targets[real]) - epsilon * logits[real].log_softmax(-1).mean()
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------- nucleus
+# ------------------------------------------------------------------------------------------ nucleus
 
 
 def nucleus_below_p(logits, p):
@@ -290,21 +315,43 @@ def nucleus_of_scores(logits, p):
     return logits.masked_fill(probs < p, -1e9).softmax(-1) * (probs >= p)
 
 
-# --------------------------------------------------------------------------------------------------------------- beam_search
+# -------------------------------------------------------------------------------------- beam_search
 
 
-def beamed(log_probs, start, end, width, max_len, alpha, per=None, refill=True, enough=math.inf, divide=True, rest=True):
+def beamed(
+    log_probs,
+    start,
+    end,
+    width,
+    max_len,
+    alpha,
+    per=None,
+    refill=True,
+    enough=math.inf,
+    divide=True,
+    rest=True,
+):
     live, done = [([start], 0.0)], []
     while live and len(live[0][0]) <= max_len and len(done) < enough:
         grown = []
         for tokens, total in live:
-            nexts = [([*tokens, w], total + log_probs[tokens[-1], w].item()) for w in range(len(log_probs))]
-            grown += nexts if per is None or tokens == [start] else sorted(nexts, key=lambda h: -h[1])[:per]
+            nexts = [
+                ([*tokens, w], total + log_probs[tokens[-1], w].item())
+                for w in range(len(log_probs))
+            ]
+            grown += (
+                nexts
+                if per is None or tokens == [start]
+                else sorted(nexts, key=lambda h: -h[1])[:per]
+            )
         grown = sorted(grown, key=lambda h: -h[1])
         done += [h for h in grown[:width] if h[0][-1] == end]
         live = [h for h in (grown if refill else grown[:width]) if h[0][-1] != end][:width]
     done += live if rest and len(done) < enough else []
-    scored = [(tokens[1:], total / (((4 + len(tokens)) / 6) ** alpha if divide else 1)) for tokens, total in done]
+    scored = [
+        (tokens[1:], total / (((4 + len(tokens)) / 6) ** alpha if divide else 1))
+        for tokens, total in done
+    ]
     return sorted(scored, key=lambda h: -h[1])[:width]
 
 
@@ -341,19 +388,25 @@ def beam_never_ends(log_probs, start, end, width, max_len, alpha):
     beams = [([], 0.0)]
     for _ in range(max_len):
         rows = [log_probs[tokens[-1] if tokens else start] for tokens, _ in beams]
-        beams = [([*t, w], s + row[w].item()) for (t, s), row in zip(beams, rows, strict=True) for w in range(len(row))]
+        beams = [
+            ([*t, w], s + row[w].item())
+            for (t, s), row in zip(beams, rows, strict=True)
+            for w in range(len(row))
+        ]
         beams = sorted(beams, key=lambda h: h[1], reverse=True)[:width]
     return [(tokens, score / ((5 + max_len) / 6) ** alpha) for tokens, score in beams]
 
 
-# ----------------------------------------------------------------------------------------------------------- CachedAttention
+# ---------------------------------------------------------------------------------- CachedAttention
 
 
 class Layer(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
         self.h, self.d = n_heads, d_model // n_heads
-        self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+        self.W_Q, self.W_K, self.W_V, self.W_O = (
+            nn.Linear(d_model, d_model, bias=False) for _ in range(4)
+        )
         self.positions = nn.Embedding(max_len, d_model)
 
     def cut(self, y):
@@ -422,19 +475,31 @@ class CacheNoPositions(Layer):
         return self.look(q, k, v, mask), (k, v)
 
 
-# --------------------------------------------------------------------------------------------------------- train_and_predict
+# -------------------------------------------------------------------------------- train_and_predict
 
 
 def make_model(vocab_size):
-    return LanguageModel(LanguageModelConfig(vocab_size, d_model=64, n_heads=4, n_layers=1, d_ff=128, dropout=0.0, max_len=16))
+    return LanguageModel(
+        LanguageModelConfig(
+            vocab_size, d_model=64, n_heads=4, n_layers=1, d_ff=128, dropout=0.0, max_len=16
+        )
+    )
 
 
-def train(texts, vocab_size, read, predicted, ignore=0, zero=True, step=True, optimizer=None, steps=200):
+def train(
+    texts, vocab_size, read, predicted, ignore=0, zero=True, step=True, optimizer=None, steps=200
+):
     model = make_model(vocab_size)
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3) if optimizer is None else optimizer(model.parameters())
+    optimizer = (
+        torch.optim.Adam(model.parameters(), lr=3e-3)
+        if optimizer is None
+        else optimizer(model.parameters())
+    )
     for _ in range(steps):
         batch = texts[torch.randint(len(texts), (64,))]
-        loss = F.cross_entropy(model(batch[:, read]).flatten(0, 1), batch[:, predicted].flatten(), ignore_index=ignore)
+        loss = F.cross_entropy(
+            model(batch[:, read]).flatten(0, 1), batch[:, predicted].flatten(), ignore_index=ignore
+        )
         if zero:
             optimizer.zero_grad()
         loss.backward()
@@ -460,11 +525,20 @@ def trained_two_ahead(texts, prompts, vocab_size):
 
 
 def trained_on_padding_read_at_the_end(texts, prompts, vocab_size):
-    return train(texts, vocab_size, BUT_LAST, BUT_FIRST, ignore=-100, steps=300)(prompts)[:, -1].argmax(-1)
+    return train(texts, vocab_size, BUT_LAST, BUT_FIRST, ignore=-100, steps=300)(prompts)[
+        :, -1
+    ].argmax(-1)
 
 
 def trained_until_it_blew_up(texts, prompts, vocab_size):
-    model = train(texts, vocab_size, BUT_LAST, BUT_FIRST, zero=False, optimizer=lambda parameters: torch.optim.SGD(parameters, lr=1.0))
+    model = train(
+        texts,
+        vocab_size,
+        BUT_LAST,
+        BUT_FIRST,
+        zero=False,
+        optimizer=lambda parameters: torch.optim.SGD(parameters, lr=1.0),
+    )
     return said(model, prompts)
 
 
@@ -492,7 +566,11 @@ def pieces_with_or_without(word, vocabulary):
     found, rest = [], word
     while rest:
         for n in range(len(rest), 0, -1):
-            spelled = [piece for piece in (["##" + rest[:n]] if found else []) + [rest[:n]] if piece in vocabulary]
+            spelled = [
+                piece
+                for piece in (["##" + rest[:n]] if found else []) + [rest[:n]]
+                if piece in vocabulary
+            ]
             if spelled:
                 found.append(spelled[0])
                 rest = rest[n:]
@@ -510,7 +588,9 @@ class CacheInItself(Layer):
     def forward(self, x, past=None):
         q, k, v = self.new(x, length(self.memory))
         k, v = self.join(self.memory, k, v)
-        out = self.look(q, k, v, torch.ones(q.shape[2], k.shape[2]).tril(length(self.memory)).bool())
+        out = self.look(
+            q, k, v, torch.ones(q.shape[2], k.shape[2]).tril(length(self.memory)).bool()
+        )
         self.memory = (k, v)
         return out, self.memory
 

@@ -1,6 +1,7 @@
 """Homework 4 answered wrongly, as students write it: each must get the name of its mistake.
 
-`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, as those in `right_answers_hw4.py`.
+`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, as those
+in `right_answers_hw4.py`.
 """
 
 import math
@@ -9,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# ------------------------------------------------------------------------------------------------------------------- patches
+# ------------------------------------------------------------------------------------------ patches
 
 
 def patches_one_view(images, patch_size):
@@ -21,7 +22,9 @@ def patches_one_view(images, patch_size):
 def patches_windows(images, patch_size):
     batch, channels, height, width = images.shape
     x = images.unfold(2, patch_size, patch_size).unfold(3, patch_size, patch_size)
-    return x.contiguous().view(batch, (height // patch_size) * (width // patch_size), channels * patch_size**2)
+    return x.contiguous().view(
+        batch, (height // patch_size) * (width // patch_size), channels * patch_size**2
+    )
 
 
 def patches_as_in_many_programs(images, patch_size):
@@ -56,7 +59,10 @@ def patches_still_images(images, patch_size):
 def patches_strided(images, patch_size):
     """Every so-manieth pixel, beginning at each of the first ones."""
     rows, columns = images.shape[2] // patch_size, images.shape[3] // patch_size
-    return torch.stack([images[:, :, r::rows, c::columns].flatten(1) for r in range(rows) for c in range(columns)], dim=1)
+    return torch.stack(
+        [images[:, :, r::rows, c::columns].flatten(1) for r in range(rows) for c in range(columns)],
+        dim=1,
+    )
 
 
 def patches_grey(images, patch_size):
@@ -78,7 +84,7 @@ def patches_side_squared(images, patch_size):
     return x.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
 
-# ------------------------------------------------------------------------------------------------------ embed_by_convolution
+# ----------------------------------------------------------------------------- embed_by_convolution
 
 
 def convolution_slides(images, weight, bias, patch_size):
@@ -123,7 +129,7 @@ def convolution_down(images, weight, bias, patch_size):
     return x.reshape(len(x), -1, len(weight))
 
 
-# ------------------------------------------------------------------------------------------------------------ PatchEmbedding
+# ----------------------------------------------------------------------------------- PatchEmbedding
 
 
 class Embedding(nn.Module):
@@ -168,7 +174,9 @@ class EmbeddingBareToken(Embedding):
 
 class EmbeddingNowhere(Embedding):
     def forward(self, patches):
-        return torch.cat([self.class_token.repeat(len(patches), 1, 1), self.projection(patches)], dim=1)
+        return torch.cat(
+            [self.class_token.repeat(len(patches), 1, 1), self.projection(patches)], dim=1
+        )
 
 
 class EmbeddingOverwrites(Embedding):
@@ -199,7 +207,7 @@ class EmbeddingLikeHuggingFace(Embedding):
         self.positions = nn.Parameter(torch.randn(1, n_patches + 1, d_model))
 
 
-# ---------------------------------------------------------------------------------------------------------- resize_positions
+# --------------------------------------------------------------------------------- resize_positions
 
 
 def resized(picture, rows, columns, **options):
@@ -213,7 +221,9 @@ def resize_line(positions, rows, columns):
 
 
 def resize_whole_line(positions, rows, columns):
-    line = F.interpolate(positions.unsqueeze(0).transpose(1, 2), size=rows * columns + 1, mode="linear")
+    line = F.interpolate(
+        positions.unsqueeze(0).transpose(1, 2), size=rows * columns + 1, mode="linear"
+    )
     return line.transpose(1, 2).squeeze(0)
 
 
@@ -243,19 +253,25 @@ def resize_viewed_back(positions, rows, columns):
 
 def resize_corners(positions, rows, columns):
     side = math.isqrt(len(positions) - 1)
-    picture = resized(positions[1:].view(side, side, -1).permute(2, 0, 1)[None], rows, columns, align_corners=True)
+    picture = resized(
+        positions[1:].view(side, side, -1).permute(2, 0, 1)[None], rows, columns, align_corners=True
+    )
     return torch.cat([positions[:1], picture.flatten(2)[0].T])
 
 
 def resize_as_hugging_face(positions, rows, columns):
     side = math.isqrt(len(positions) - 1)
-    picture = resized(positions[1:].view(side, side, -1).permute(2, 0, 1)[None], rows, columns, mode="bicubic")
+    picture = resized(
+        positions[1:].view(side, side, -1).permute(2, 0, 1)[None], rows, columns, mode="bicubic"
+    )
     return torch.cat([positions[:1], picture.flatten(2)[0].T])
 
 
 def resize_default_mode(positions, rows, columns):
     side = math.isqrt(len(positions) - 1)
-    picture = F.interpolate(positions[1:].view(side, side, -1).permute(2, 0, 1)[None], size=(rows, columns))
+    picture = F.interpolate(
+        positions[1:].view(side, side, -1).permute(2, 0, 1)[None], size=(rows, columns)
+    )
     return torch.cat([positions[:1], picture.flatten(2)[0].T])
 
 
@@ -273,64 +289,174 @@ def resize_x_before_y(positions, rows, columns):
     return torch.cat([positions[:1], picture[0].transpose(1, 2).flatten(1).T])
 
 
-# ------------------------------------------------------------------------------------------------------------ vit_parameters
+# ----------------------------------------------------------------------------------- vit_parameters
 
 
-def count_norms_in_blocks_only(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_norms_in_blocks_only(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     n = (image_size // patch_size) ** 2
     block = 4 * (d_model**2 + d_model) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
-    return (n_channels * patch_size**2 + 1 + n + 2 * class_token) * d_model + n_layers * block + (d_model + 1) * n_classes
+    return (
+        (n_channels * patch_size**2 + 1 + n + 2 * class_token) * d_model
+        + n_layers * block
+        + (d_model + 1) * n_classes
+    )
 
 
-def count_as_many_positions_as_patches(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_as_many_positions_as_patches(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     n = (image_size // patch_size) ** 2
     block = 4 * (d_model**2 + d_model) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
-    total = n_channels * patch_size**2 * d_model + d_model + n * d_model + n_layers * block + 2 * d_model
+    total = (
+        n_channels * patch_size**2 * d_model
+        + d_model
+        + n * d_model
+        + n_layers * block
+        + 2 * d_model
+    )
     return total + (d_model if class_token else 0) + (d_model + 1) * n_classes
 
 
-def count_flag_ignored(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_flag_ignored(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     n = (image_size // patch_size) ** 2 + 1
     block = 4 * (d_model**2 + d_model) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
-    total = n_channels * patch_size**2 * d_model + d_model + n * d_model + n_layers * block + 2 * d_model
+    total = (
+        n_channels * patch_size**2 * d_model
+        + d_model
+        + n * d_model
+        + n_layers * block
+        + 2 * d_model
+    )
     return total + d_model + (d_model + 1) * n_classes
 
 
-def count_token_dropped_position_kept(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_token_dropped_position_kept(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     n = (image_size // patch_size) ** 2 + 1
     block = 4 * (d_model**2 + d_model) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
-    total = n_channels * patch_size**2 * d_model + d_model + n * d_model + n_layers * block + 2 * d_model
+    total = (
+        n_channels * patch_size**2 * d_model
+        + d_model
+        + n * d_model
+        + n_layers * block
+        + 2 * d_model
+    )
     return total + (d_model if class_token else 0) + (d_model + 1) * n_classes
 
 
-def count_matrices(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_matrices(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     n = (image_size // patch_size) ** 2
-    matrices = n_channels * patch_size**2 * d_model + n_layers * (4 * d_model**2 + 2 * d_model * d_ff) + d_model * n_classes
+    matrices = (
+        n_channels * patch_size**2 * d_model
+        + n_layers * (4 * d_model**2 + 2 * d_model * d_ff)
+        + d_model * n_classes
+    )
     norms = (2 * n_layers + 1) * 2 * d_model
     return matrices + norms + n * d_model + (2 * d_model if class_token else 0)
 
 
-def count_projection_matrix_only(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_projection_matrix_only(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     n = (image_size // patch_size) ** 2
     block = 4 * (d_model**2 + d_model) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
     start = n_channels * patch_size**2 * d_model + (n + 2 * class_token) * d_model
     return start + n_layers * block + 2 * d_model + (d_model + 1) * n_classes
 
 
-def count_encoder_only(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_encoder_only(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     n = (image_size // patch_size) ** 2
     block = 4 * (d_model**2 + d_model) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
-    return (n_channels * patch_size**2 + 1 + n + 2 * class_token) * d_model + n_layers * block + 2 * d_model
+    return (
+        (n_channels * patch_size**2 + 1 + n + 2 * class_token) * d_model
+        + n_layers * block
+        + 2 * d_model
+    )
 
 
-def count_grey(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
+def count_grey(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
     n = (image_size // patch_size) ** 2
     block = 4 * (d_model**2 + d_model) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
     start = (patch_size**2 + 1 + n + 2 * class_token) * d_model
     return start + n_layers * block + 2 * d_model + (d_model + 1) * n_classes
 
 
-# ------------------------------------------------------------------------------------------------------------------- rollout
+# ------------------------------------------------------------------------------------------ rollout
 
 
 def rollout_plain(weights, rows, columns):
@@ -738,7 +864,10 @@ STUDENTS = {
         "head_forgotten": [count_encoder_only],
         "channels_forgotten": [count_grey],
         "no_positions_without_class_token": [count_no_positions_without_class_token],
-        "biases_of_attention_by_heads": [count_biases_of_attention_by_heads, count_biases_of_attention_by_heads_too],
+        "biases_of_attention_by_heads": [
+            count_biases_of_attention_by_heads,
+            count_biases_of_attention_by_heads_too,
+        ],
         "final_norm_in_each_block": [count_final_norm_in_each_block],
         "positions_for_each_channel": [count_positions_for_each_channel],
         "bias_of_the_wrong_width": [count_bias_of_the_wrong_width],
@@ -760,7 +889,7 @@ STUDENTS = {
 }
 
 
-# ----------------------------------------------------------- wrong answers that leave something out; no name is asked of them
+# --------------------------------- wrong answers that leave something out; no name is asked of them
 
 
 def patches_of_three(images, patch_size):
@@ -832,15 +961,25 @@ class EmbeddingSqueezed(Embedding):
 class EmbeddingTwoImages(Embedding):
     def forward(self, patches):
         x = self.projection(patches)
-        return (torch.cat([self.class_token.repeat(len(x), 1, 1), x], dim=1) + self.positions).squeeze(0)
+        return (
+            torch.cat([self.class_token.repeat(len(x), 1, 1), x], dim=1) + self.positions
+        ).squeeze(0)
 
 
 def resize_unless_as_many_rows(positions, rows, columns):
-    return positions if rows == math.isqrt(len(positions) - 1) else resize_right(positions, rows, columns)
+    return (
+        positions
+        if rows == math.isqrt(len(positions) - 1)
+        else resize_right(positions, rows, columns)
+    )
 
 
 def resize_unless_as_many_columns(positions, rows, columns):
-    return positions if columns == math.isqrt(len(positions) - 1) else resize_right(positions, rows, columns)
+    return (
+        positions
+        if columns == math.isqrt(len(positions) - 1)
+        else resize_right(positions, rows, columns)
+    )
 
 
 def resize_right(positions, rows, columns):
@@ -889,19 +1028,47 @@ def resize_squeezed_first(positions, rows, columns):
 def count_without(**fixed):
     """A count that puts its own number in the place of an argument."""
 
-    def count(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
-        sizes = dict(image_size=image_size, patch_size=patch_size, n_channels=n_channels, n_classes=n_classes)
-        sizes |= dict(d_model=d_model, n_layers=n_layers, d_ff=d_ff, class_token=class_token) | fixed
+    def count(
+        image_size,
+        patch_size,
+        n_channels,
+        n_classes,
+        d_model,
+        n_layers,
+        n_heads,
+        d_ff,
+        class_token=True,
+    ):
+        sizes = dict(
+            image_size=image_size, patch_size=patch_size, n_channels=n_channels, n_classes=n_classes
+        )
+        sizes |= (
+            dict(d_model=d_model, n_layers=n_layers, d_ff=d_ff, class_token=class_token) | fixed
+        )
         n, d = (sizes["image_size"] // sizes["patch_size"]) ** 2, sizes["d_model"]
         block = 4 * (d**2 + d) + 2 * d * sizes["d_ff"] + sizes["d_ff"] + 5 * d
-        start = (sizes["n_channels"] * sizes["patch_size"] ** 2 + 1 + n + 2 * sizes["class_token"]) * d
+        start = (
+            sizes["n_channels"] * sizes["patch_size"] ** 2 + 1 + n + 2 * sizes["class_token"]
+        ) * d
         return start + sizes["n_layers"] * block + 2 * d + (d + 1) * sizes["n_classes"]
 
     return count
 
 
-def count_four_times_as_wide(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token=True):
-    return count_without(d_ff=4 * d_model)(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token)
+def count_four_times_as_wide(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
+    return count_without(d_ff=4 * d_model)(
+        image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token
+    )
 
 
 def rollout_right(weights, rows, columns):

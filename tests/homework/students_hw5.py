@@ -1,6 +1,7 @@
 """Homework 5 answered wrongly, as students write it: each must get the name of its mistake.
 
-`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, but for the classes that some share.
+`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, but for
+the classes that some share.
 """
 
 from itertools import pairwise
@@ -9,21 +10,31 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# ---------------------------------------------------------------------------------------------------------------- pair_input
+# --------------------------------------------------------------------------------------- pair_input
 
 
 def pair_without_the_end(pairs, cls, sep, pad):
     rows = [[cls, *a, sep, *b] if b else [cls, *a, sep] for a, b in pairs]
     segments = [[0] * (len(a) + 2) + [1] * len(b or []) for a, b in pairs]
     n = max(map(len, rows))
-    return [r + [pad] * (n - len(r)) for r in rows], [s + [0] * (n - len(s)) for s in segments], [list(range(n)) for _ in rows]
+    return (
+        [r + [pad] * (n - len(r)) for r in rows],
+        [s + [0] * (n - len(s)) for s in segments],
+        [list(range(n)) for _ in rows],
+    )
 
 
 def pair_sep_begins_the_second(pairs, cls, sep, pad):
     rows = [[cls, *a, sep, *b, sep] if b else [cls, *a, sep] for a, b in pairs]
-    segments = [[0] * (len(a) + 1) + [1] * (len(b) + 2) if b else [0] * (len(a) + 2) for a, b in pairs]
+    segments = [
+        [0] * (len(a) + 1) + [1] * (len(b) + 2) if b else [0] * (len(a) + 2) for a, b in pairs
+    ]
     n = max(map(len, rows))
-    return [r + [pad] * (n - len(r)) for r in rows], [s + [0] * (n - len(s)) for s in segments], [list(range(n)) for _ in rows]
+    return (
+        [r + [pad] * (n - len(r)) for r in rows],
+        [s + [0] * (n - len(s)) for s in segments],
+        [list(range(n)) for _ in rows],
+    )
 
 
 def pair_one_and_two(pairs, cls, sep, pad):
@@ -31,7 +42,11 @@ def pair_one_and_two(pairs, cls, sep, pad):
     rows = [[cls, *a, sep, *b, sep] if b else [cls, *a, sep] for a, b in pairs]
     segments = [[1] * (len(a) + 2) + ([2] * (len(b) + 1) if b else []) for a, b in pairs]
     n = max(map(len, rows))
-    return [r + [pad] * (n - len(r)) for r in rows], [s + [0] * (n - len(s)) for s in segments], [list(range(n)) for _ in rows]
+    return (
+        [r + [pad] * (n - len(r)) for r in rows],
+        [s + [0] * (n - len(s)) for s in segments],
+        [list(range(n)) for _ in rows],
+    )
 
 
 def pair_enumerated_twice(pairs, cls, sep, pad):
@@ -48,7 +63,10 @@ def pair_enumerated_twice(pairs, cls, sep, pad):
             s.append(0)
             p.append(p[-1] + 1)
     # the padding's own positions count the places of the row
-    positions = [p[: len(p) - t.count(pad)] + list(range(len(p) - t.count(pad), n)) for p, t in zip(positions, tokens, strict=True)]
+    positions = [
+        p[: len(p) - t.count(pad)] + list(range(len(p) - t.count(pad), n))
+        for p, t in zip(positions, tokens, strict=True)
+    ]
     return tokens, segments, positions
 
 
@@ -57,7 +75,11 @@ def pair_zeros_for_padding(pairs, cls, sep, pad):
     segments = [[0] * (len(a) + 2) + [1] * (len(b) + 1 if b else 0) for a, b in pairs]
     n = max(map(len, rows))
     positions = [list(range(len(r))) + [0] * (n - len(r)) for r in rows]
-    return [r + [pad] * (n - len(r)) for r in rows], [s + [0] * (n - len(s)) for s in segments], positions
+    return (
+        [r + [pad] * (n - len(r)) for r in rows],
+        [s + [0] * (n - len(s)) for s in segments],
+        positions,
+    )
 
 
 def pair_switch_at_sep(pairs, cls, sep, pad):
@@ -81,15 +103,23 @@ def pair_always_two_ends(pairs, cls, sep, pad):
     rows = [[cls, *a, sep, *(b or []), sep] for a, b in pairs]
     segments = [[0] * (len(a) + 2) + [1] * (len(b or []) + 1) for a, b in pairs]
     n = max(map(len, rows))
-    return [r + [pad] * (n - len(r)) for r in rows], [s + [0] * (n - len(s)) for s in segments], [list(range(n)) for _ in rows]
+    return (
+        [r + [pad] * (n - len(r)) for r in rows],
+        [s + [0] * (n - len(s)) for s in segments],
+        [list(range(n)) for _ in rows],
+    )
 
 
 def pair_ragged(pairs, cls, sep, pad):
     rows = [[cls, *a, sep, *b, sep] if b else [cls, *a, sep] for a, b in pairs]
-    return rows, [[0] * (len(a) + 2) + [1] * (len(b) + 1 if b else 0) for a, b in pairs], [list(range(len(r))) for r in rows]
+    return (
+        rows,
+        [[0] * (len(a) + 2) + [1] * (len(b) + 1 if b else 0) for a, b in pairs],
+        [list(range(len(r))) for r in rows],
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- Embeddings
+# --------------------------------------------------------------------------------------- Embeddings
 
 
 class Embeddings(nn.Module):
@@ -114,7 +144,11 @@ class EmbeddingsAddNumbers(Embeddings):
 
     def forward(self, tokens, segments=None):
         segments = torch.zeros_like(tokens) if segments is None else segments
-        return self.norm(self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1])) + segments.unsqueeze(-1))
+        return self.norm(
+            self.tokens(tokens)
+            + self.positions(torch.arange(tokens.shape[1]))
+            + segments.unsqueeze(-1)
+        )
 
 
 class EmbeddingsSumOfNorms(Embeddings):
@@ -139,7 +173,11 @@ class EmbeddingsCat(Embeddings):
     def forward(self, tokens, segments=None):
         segments = torch.zeros_like(tokens) if segments is None else segments
         positions = torch.arange(tokens.shape[1]).expand_as(tokens)
-        return self.norm(torch.cat([self.tokens(tokens), self.positions(positions), self.segments(segments)], dim=-1))
+        return self.norm(
+            torch.cat(
+                [self.tokens(tokens), self.positions(positions), self.segments(segments)], dim=-1
+            )
+        )
 
 
 class EmbeddingsTorchsEps(Embeddings):
@@ -149,7 +187,11 @@ class EmbeddingsTorchsEps(Embeddings):
 
     def forward(self, tokens, segments=None):
         segments = torch.zeros_like(tokens) if segments is None else segments
-        return self.norm(self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1])) + self.segments(segments))
+        return self.norm(
+            self.tokens(tokens)
+            + self.positions(torch.arange(tokens.shape[1]))
+            + self.segments(segments)
+        )
 
 
 class EmbeddingsOptionalSegments(Embeddings):
@@ -164,7 +206,9 @@ class EmbeddingsScaled(Embeddings):
     def forward(self, tokens, segments=None):
         segments = torch.zeros_like(tokens) if segments is None else segments
         x = self.tokens(tokens) * self.tokens.embedding_dim**0.5
-        return self.norm(x + self.positions(torch.arange(tokens.shape[1])) + self.segments(segments))
+        return self.norm(
+            x + self.positions(torch.arange(tokens.shape[1])) + self.segments(segments)
+        )
 
 
 class EmbeddingsOfRows(Embeddings):
@@ -174,30 +218,46 @@ class EmbeddingsOfRows(Embeddings):
         return self.norm(self.tokens(tokens) + self.positions(rows) + self.segments(segments))
 
 
-# ---------------------------------------------------------------------------------------------------------------- count_bert
+# --------------------------------------------------------------------------------------- count_bert
 
 
 def count_multiplications(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
     norms = (1 + 2 * n_layers + heads) * 2 * d_model
-    total = (vocab_size + max_len + n_segments) * d_model + n_layers * (4 * d_model**2 + 2 * d_model * d_ff) + d_model**2
+    total = (
+        (vocab_size + max_len + n_segments) * d_model
+        + n_layers * (4 * d_model**2 + 2 * d_model * d_ff)
+        + d_model**2
+    )
     return total + norms + (d_model**2 + 2 * d_model if heads else 0)
 
 
 def count_before_the_pooler(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
     block = 4 * (d_model**2 + d_model) + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
     total = (vocab_size + max_len + n_segments + 2) * d_model + n_layers * block
-    return total + (d_model**2 + d_model + 2 * d_model + vocab_size + 2 * d_model + 2 if heads else 0)
+    return total + (
+        d_model**2 + d_model + 2 * d_model + vocab_size + 2 * d_model + 2 if heads else 0
+    )
 
 
 def count_sinusoids(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
     d = d_model
-    body = (vocab_size + n_segments + 2) * d + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff) + d * d + d
+    body = (
+        (vocab_size + n_segments + 2) * d
+        + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff)
+        + d * d
+        + d
+    )
     return body + heads * (d * d + 5 * d + vocab_size + 2)
 
 
 def count_whole_decoder(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
     d = d_model
-    body = (vocab_size + max_len + n_segments + 2) * d + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff) + d * d + d
+    body = (
+        (vocab_size + max_len + n_segments + 2) * d
+        + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff)
+        + d * d
+        + d
+    )
     decoder = nn.Linear(d, vocab_size, device="meta")
     words = d * d + 3 * d + sum(p.numel() for p in decoder.parameters())
     return body + words + 2 * d + 2 if heads else body
@@ -205,16 +265,26 @@ def count_whole_decoder(vocab_size, d_model, n_layers, d_ff, max_len, n_segments
 
 def count_body_only(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
     d = d_model
-    return (vocab_size + max_len + n_segments + 2) * d + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff) + d * d + d
+    return (
+        (vocab_size + max_len + n_segments + 2) * d
+        + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff)
+        + d * d
+        + d
+    )
 
 
 def count_front_without_norm(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
     d = d_model
-    body = (vocab_size + max_len + n_segments) * d + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff) + d * d + d
+    body = (
+        (vocab_size + max_len + n_segments) * d
+        + n_layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff)
+        + d * d
+        + d
+    )
     return body + heads * (d * d + 5 * d + vocab_size + 2)
 
 
-# ---------------------------------------------------------------------------------------------------------------- mask_words
+# --------------------------------------------------------------------------------------- mask_words
 
 SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
 
@@ -340,7 +410,7 @@ def mask_writes_over(tokens, chance, fate, others):
     return tokens, chosen
 
 
-# ------------------------------------------------------------------------------------------------------------------ WordHead
+# ----------------------------------------------------------------------------------------- WordHead
 
 
 class Head(nn.Module):
@@ -403,7 +473,9 @@ class HeadNormThenGelu(Head):
 class HeadProbabilities(Head):
     def forward(self, hidden, token_vectors, at=None):
         hidden = hidden if at is None else hidden[at]
-        return F.softmax(self.norm(F.gelu(self.dense(hidden))) @ token_vectors.mT + self.bias, dim=-1)
+        return F.softmax(
+            self.norm(F.gelu(self.dense(hidden))) @ token_vectors.mT + self.bias, dim=-1
+        )
 
 
 class HeadEverywhere(Head):
@@ -417,7 +489,7 @@ class HeadWhere(Head):
         return scores if at is None else torch.where(at.unsqueeze(-1), scores, 0.0)
 
 
-# ---------------------------------------------------------------------------------------------------------- masked_word_loss
+# --------------------------------------------------------------------------------- masked_word_loss
 
 
 def chosen_scores(logits, positions):
@@ -436,21 +508,29 @@ def loss_no_weights(logits, positions, words, weights):
 
 
 def loss_mean_of_weighted(logits, positions, words, weights):
-    losses = F.cross_entropy(chosen_scores(logits, positions).transpose(1, 2), words, reduction="none")
+    losses = F.cross_entropy(
+        chosen_scores(logits, positions).transpose(1, 2), words, reduction="none"
+    )
     return (losses * weights).mean()
 
 
 def loss_mean_per_row(logits, positions, words, weights):
-    losses = F.cross_entropy(chosen_scores(logits, positions).transpose(1, 2), words, reduction="none")
+    losses = F.cross_entropy(
+        chosen_scores(logits, positions).transpose(1, 2), words, reduction="none"
+    )
     return ((losses * weights).sum(1) / weights.sum(1)).mean()
 
 
 def loss_ignore_zero(logits, positions, words, weights):
-    return F.cross_entropy(chosen_scores(logits, positions).flatten(0, 1), words.flatten(), ignore_index=0)
+    return F.cross_entropy(
+        chosen_scores(logits, positions).flatten(0, 1), words.flatten(), ignore_index=0
+    )
 
 
 def loss_sum(logits, positions, words, weights):
-    losses = F.cross_entropy(chosen_scores(logits, positions).transpose(1, 2), words, reduction="none")
+    losses = F.cross_entropy(
+        chosen_scores(logits, positions).transpose(1, 2), words, reduction="none"
+    )
     return torch.dot(losses.flatten(), weights.flatten())
 
 
@@ -476,7 +556,7 @@ def loss_softmaxed(logits, positions, words, weights):
     return (losses * weights).sum() / weights.sum()
 
 
-# ------------------------------------------------------------------------------------------------------ next_sentence_pairs
+# ------------------------------------------------------------------------------ next_sentence_pairs
 
 
 def pairs_from_anywhere(documents, draws):
@@ -501,7 +581,13 @@ def pairs_is_next(documents, draws):
             coin, u, v = draws[len(pairs)]
             other = others[int(u * len(others))]
             is_next = coin < 0.5
-            pairs.append((document[i], document[i + 1] if is_next else other[int(v * len(other))], int(is_next)))
+            pairs.append(
+                (
+                    document[i],
+                    document[i + 1] if is_next else other[int(v * len(other))],
+                    int(is_next),
+                )
+            )
     return pairs
 
 
@@ -531,7 +617,11 @@ def pairs_two_at_a_time(documents, draws):
         for i in range(0, len(document) - 1, 2):
             coin, u, v = draws[len(pairs)]
             other = others[int(u * len(others))]
-            pairs.append((document[i], document[i + 1], 0) if coin < 0.5 else (document[i], other[int(v * len(other))], 1))
+            pairs.append(
+                (document[i], document[i + 1], 0)
+                if coin < 0.5
+                else (document[i], other[int(v * len(other))], 1)
+            )
     return pairs
 
 
@@ -558,7 +648,11 @@ def pairs_of_a_document(documents, draws):
             coin, u, v = draws[k]
             k += 1
             other = others[int(u * len(others))]
-            of_this.append((document[i], document[i + 1], 0) if coin < 0.5 else (document[i], other[int(v * len(other))], 1))
+            of_this.append(
+                (document[i], document[i + 1], 0)
+                if coin < 0.5
+                else (document[i], other[int(v * len(other))], 1)
+            )
         pairs.append(of_this)
     return pairs
 
@@ -570,7 +664,11 @@ def pairs_heads_and_tails(documents, draws):
         for i in range(len(document) - 1):
             coin, u, v = draws[len(pairs)]
             other = others[int(u * len(others))]
-            pairs.append((document[i], document[i + 1], 0) if coin > 0.5 else (document[i], other[int(v * len(other))], 1))
+            pairs.append(
+                (document[i], document[i + 1], 0)
+                if coin > 0.5
+                else (document[i], other[int(v * len(other))], 1)
+            )
     return pairs
 
 
@@ -652,16 +750,22 @@ STUDENTS = {
 }
 
 
-# ----------------------------------------------------------- wrong answers that leave something out; no name is asked of them
+# --------------------------------- wrong answers that leave something out; no name is asked of them
 
 
 def pair_segments(segments_of, width_of=lambda rows: max(map(len, rows))):
     """Right tokens and positions; segments by another rule, and another width."""
 
     def answer(pairs, cls, sep, pad):
-        tokens = [[cls, *first, sep, *([*second, sep] if second is not None else [])] for first, second in pairs]
+        tokens = [
+            [cls, *first, sep, *([*second, sep] if second is not None else [])]
+            for first, second in pairs
+        ]
         width = width_of(tokens)
-        segments = [segments_of(row, first, second, sep) for row, (first, second) in zip(tokens, pairs, strict=True)]
+        segments = [
+            segments_of(row, first, second, sep)
+            for row, (first, second) in zip(tokens, pairs, strict=True)
+        ]
         tokens = [row + [pad] * (width - len(row)) for row in tokens]
         segments = [row + [0] * (width - len(row)) for row in segments]
         return tokens, segments, [list(range(width)) for _ in pairs]
@@ -687,7 +791,11 @@ def by_belonging_to_the_second(row, first, second, sep):
 def by_the_last_place(row, first, second, sep):
     """Where a token stands is asked of the list, which names the first such place."""
     return [
-        0 if row.index(token) <= len(first) + 1 and token != sep else 1 if second and i > len(first) + 1 else 0
+        0
+        if row.index(token) <= len(first) + 1 and token != sep
+        else 1
+        if second and i > len(first) + 1
+        else 0
         for i, token in enumerate(row)
     ]
 
@@ -716,7 +824,9 @@ class EmbeddingsWithoutToken0(Embeddings):
     def forward(self, tokens, segments=None):
         segments = torch.zeros_like(tokens) if segments is None else segments
         positions = self.positions(torch.arange(tokens.shape[1]))
-        return self.norm(self.tokens(tokens) * (tokens != 0)[..., None] + positions + self.segments(segments))
+        return self.norm(
+            self.tokens(tokens) * (tokens != 0)[..., None] + positions + self.segments(segments)
+        )
 
 
 class EmbeddingsSegmentsFromTheFirstRow(Embeddings):
@@ -739,7 +849,9 @@ class EmbeddingsAtLeastTwoRows(Embeddings):
     def forward(self, tokens, segments=None):
         segments = torch.zeros_like(tokens) if segments is None else segments
         positions = self.positions(torch.arange(tokens.shape[1]))
-        return self.norm(self.tokens(tokens).squeeze() + positions + self.segments(segments).squeeze())
+        return self.norm(
+            self.tokens(tokens).squeeze() + positions + self.segments(segments).squeeze()
+        )
 
 
 class EmbeddingsTwoSegments(Embeddings):
@@ -755,7 +867,17 @@ def count_bert_without(**fixed):
     """A count that puts its own number in the place of an argument."""
 
     def count(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
-        s = dict(vocab_size=vocab_size, n_layers=n_layers, d_ff=d_ff, max_len=max_len, n_segments=n_segments, heads=heads) | fixed
+        s = (
+            dict(
+                vocab_size=vocab_size,
+                n_layers=n_layers,
+                d_ff=d_ff,
+                max_len=max_len,
+                n_segments=n_segments,
+                heads=heads,
+            )
+            | fixed
+        )
         d, layer = d_model, d_model**2 + d_model
         body = (s["vocab_size"] + s["max_len"] + s["n_segments"] + 2) * d + layer
         body += s["n_layers"] * (4 * layer + 2 * d * s["d_ff"] + s["d_ff"] + 5 * d)
@@ -777,7 +899,9 @@ def masked_words(
             if begins(token):
                 on = low(chance[i]) and token not in ("[CLS]", "[SEP]", "[PAD]")
             chosen.append(on)
-            read.append("[MASK]" if on and hit(fate[i]) else others[i] if on and fate[i] < 0.9 else token)
+            read.append(
+                "[MASK]" if on and hit(fate[i]) else others[i] if on and fate[i] < 0.9 else token
+            )
         return read, chosen
 
     return answer
@@ -788,9 +912,13 @@ def mask_by_the_word(tokens, chance, fate, others):
     decided, read, chosen, on = {}, [], [], False
     for i, token in enumerate(tokens):
         if not token.startswith("##"):
-            on = decided.setdefault(token, chance[i] < 0.15 and token not in ("[CLS]", "[SEP]", "[PAD]"))
+            on = decided.setdefault(
+                token, chance[i] < 0.15 and token not in ("[CLS]", "[SEP]", "[PAD]")
+            )
         chosen.append(on)
-        read.append("[MASK]" if on and fate[i] < 0.8 else others[i] if on and fate[i] < 0.9 else token)
+        read.append(
+            "[MASK]" if on and fate[i] < 0.8 else others[i] if on and fate[i] < 0.9 else token
+        )
     return read, chosen
 
 
@@ -801,7 +929,9 @@ def mask_by_the_piece_before(tokens, chance, fate, others):
         of = i - 1 if token.startswith("##") else i
         on = chance[of] < 0.15 and token not in ("[CLS]", "[SEP]", "[PAD]")
         chosen.append(on)
-        read.append("[MASK]" if on and fate[i] < 0.8 else others[i] if on and fate[i] < 0.9 else token)
+        read.append(
+            "[MASK]" if on and fate[i] < 0.8 else others[i] if on and fate[i] < 0.9 else token
+        )
     return read, chosen
 
 
@@ -860,7 +990,9 @@ def loss_squeezed(logits, positions, words, weights):
 
 
 def loss_of_the_first_row_s_count(logits, positions, words, weights):
-    return loss_with(lambda p, w, weights: weights[:1].expand_as(weights))(logits, positions, words, weights)
+    return loss_with(lambda p, w, weights: weights[:1].expand_as(weights))(
+        logits, positions, words, weights
+    )
 
 
 def loss_all_but_the_last(logits, positions, words, weights):
@@ -874,8 +1006,14 @@ def loss_all_but_the_last(logits, positions, words, weights):
     return loss_with(kept)(logits, positions, words, weights)
 
 
-def neighbours_with(successor=lambda d, i: d[i + 1], others=lambda ds, n: ds[:n] + ds[n + 1 :], at=lambda u, m: int(u * m)):
-    """next_sentence_pairs that looks for the successor, or for the other documents, in its own way."""
+def neighbours_with(
+    successor=lambda d, i: d[i + 1],
+    others=lambda ds, n: ds[:n] + ds[n + 1 :],
+    at=lambda u, m: int(u * m),
+):
+    """next_sentence_pairs that looks for the successor, or for the other documents, in its own
+    way.
+    """
 
     def answer(documents, draws):
         pairs = []
@@ -924,8 +1062,19 @@ CAUGHT = {
         EmbeddingsTwoSegments,
     ],
     "hw5.count_bert": [
-        *(count_bert_without(**{name: n}) for name, n in (("vocab_size", 30_522), ("n_layers", 12), ("d_ff", 3072), ("heads", True))),
-        *(count_bert_without(**{name: n}) for name, n in (("max_len", 512), ("n_segments", 2), ("heads", False))),
+        *(
+            count_bert_without(**{name: n})
+            for name, n in (
+                ("vocab_size", 30_522),
+                ("n_layers", 12),
+                ("d_ff", 3072),
+                ("heads", True),
+            )
+        ),
+        *(
+            count_bert_without(**{name: n})
+            for name, n in (("max_len", 512), ("n_segments", 2), ("heads", False))
+        ),
     ],
     "hw5.mask_words": [
         masked_words(begins=lambda token: not token.startswith("#")),
@@ -949,8 +1098,14 @@ CAUGHT = {
         loss_all_but_the_last,
     ],
     "hw5.next_sentence_pairs": [
-        neighbours_with(others=lambda documents, number: [d for d in documents if d != documents[number]]),
-        neighbours_with(others=lambda documents, number: documents[: documents.index(documents[number])] + documents[number + 1 :]),
+        neighbours_with(
+            others=lambda documents, number: [d for d in documents if d != documents[number]]
+        ),
+        neighbours_with(
+            others=lambda documents, number: (
+                documents[: documents.index(documents[number])] + documents[number + 1 :]
+            )
+        ),
         neighbours_with(successor=lambda document, i: document[document.index(document[i]) + 1]),
         neighbours_with(at=lambda u, m: min(round(u * m), m - 1)),
         neighbours_with(at=lambda u, m: int(u * (m - 1))),

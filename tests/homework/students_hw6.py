@@ -1,13 +1,14 @@
 """Homework 6 answered wrongly, as students write it: each must get the name of its mistake.
 
-`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, but for the classes that some share.
+`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, but for
+the classes that some share.
 """
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-# ------------------------------------------------------------------------------------------------------------------ fit_pair
+# ----------------------------------------------------------------------------------------- fit_pair
 
 
 def with_specials(a, b):
@@ -137,7 +138,7 @@ def pair_padded_to_max(first, second, max_len):
     return tokens, segments
 
 
-# -------------------------------------------------------------------------------------------------------------- piece_labels
+# ------------------------------------------------------------------------------------- piece_labels
 
 
 def labels_everywhere(words, labels, max_len):
@@ -231,7 +232,7 @@ def labels_only_short_words(words, labels, max_len):
     return ["[CLS]", *pieces[: max_len - 2], "[SEP]"], [-100, *targets[: max_len - 2], -100]
 
 
-# ---------------------------------------------------------------------------------------------------------------- ChoiceHead
+# --------------------------------------------------------------------------------------- ChoiceHead
 
 
 class Choice(nn.Module):
@@ -304,7 +305,9 @@ class ChoiceLogSoftmax(Choice):
 
 class ChoiceSigmoid(Choice):
     def forward(self, hidden):
-        return torch.sigmoid(self.head(self.dropout(torch.tanh(self.pooler(hidden[:, :, 0])))).squeeze(-1))
+        return torch.sigmoid(
+            self.head(self.dropout(torch.tanh(self.pooler(hidden[:, :, 0])))).squeeze(-1)
+        )
 
 
 class ChoiceThreeAxes(Choice):
@@ -320,7 +323,11 @@ class ChoiceFlat(Choice):
 
 class ChoiceDecides(Choice):
     def forward(self, hidden):
-        return self.head(self.dropout(torch.tanh(self.pooler(hidden[:, :, 0])))).squeeze(-1).argmax(dim=1)
+        return (
+            self.head(self.dropout(torch.tanh(self.pooler(hidden[:, :, 0]))))
+            .squeeze(-1)
+            .argmax(dim=1)
+        )
 
 
 class ChoiceMixed(Choice):
@@ -330,7 +337,7 @@ class ChoiceMixed(Choice):
         return self.head(self.dropout(torch.tanh(self.pooler(flat[:, 0])))).view(batch, choices)
 
 
-# --------------------------------------------------------------------------------------------------------------- best_answer
+# -------------------------------------------------------------------------------------- best_answer
 
 
 def search(start, end, places, threshold, most=10**6):
@@ -399,7 +406,9 @@ def answer_against_half_of_cls(start, end, first, last, longest, threshold):
 
 
 def answer_of_probabilities(start, end, first, last, longest, threshold):
-    return search(start.softmax(dim=-1), end.softmax(dim=-1), range(first, last + 1), threshold, longest)
+    return search(
+        start.softmax(dim=-1), end.softmax(dim=-1), range(first, last + 1), threshold, longest
+    )
 
 
 def answer_as_a_slice(start, end, first, last, longest, threshold):
@@ -412,7 +421,7 @@ def answer_in_the_context(start, end, first, last, longest, threshold):
     return (i - first, j - first) if i else (0, 0)
 
 
-# ----------------------------------------------------------------------------------------------------------------- entity_f1
+# ---------------------------------------------------------------------------------------- entity_f1
 
 
 def spans(labels, only_b=False):
@@ -437,7 +446,9 @@ def together(predicted, right, decode=spans):
 
 
 def f1_accuracy(predicted, right):
-    correct = sum(p == r for ps, rs in zip(predicted, right, strict=True) for p, r in zip(ps, rs, strict=True))
+    correct = sum(
+        p == r for ps, rs in zip(predicted, right, strict=True) for p, r in zip(ps, rs, strict=True)
+    )
     return correct / sum(map(len, right))
 
 
@@ -533,7 +544,7 @@ def f1_beginnings(predicted, right):
     return 2 * len(p & r) / (len(p) + len(r)) if p & r else 0.0
 
 
-# ------------------------------------------------------------------------------------------------------------ skip_gram_loss
+# ----------------------------------------------------------------------------------- skip_gram_loss
 
 
 def loss_all_positive(vectors, near_vectors, words, near, noise):
@@ -622,7 +633,7 @@ def loss_sign(vectors, near_vectors, words, near, noise):
     return (yes + no).mean()
 
 
-# ------------------------------------------------------------------------------------------------------------------ LayerMix
+# ----------------------------------------------------------------------------------------- LayerMix
 
 
 class Mix(nn.Module):
@@ -694,7 +705,7 @@ class MixAddsGamma(Mix):
         return torch.tensordot(self.w.softmax(-1), states, dims=1) + self.gamma
 
 
-# -------------------------------------------------------------------------------------------------------------- train_tagger
+# ------------------------------------------------------------------------------------- train_tagger
 
 
 def trained(rows, labels, n_classes, steps=200, **options):

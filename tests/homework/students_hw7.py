@@ -1,7 +1,8 @@
 """Homework 7 answered wrongly, as students write it: each must get the name of its mistake.
 
-`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, but for the helpers that some share.
-`BELOW` holds trained probes of which nobody can tell from their predictions what is wrong with them.
+`STUDENTS` maps a question's full name to {mistake: [answers]}. Each answer stands alone, but for
+the helpers that some share. `BELOW` holds trained probes of which nobody can tell from their
+predictions what is wrong with them.
 """
 
 from itertools import pairwise
@@ -10,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# ---------------------------------------------------------------------------------------------------------------- mix_layers
+# --------------------------------------------------------------------------------------- mix_layers
 
 
 def mix_raw(states, w, gamma):
@@ -61,7 +62,7 @@ def mix_unsummed(states, w, gamma):
     return gamma * s.reshape(-1, 1, 1) * states, torch.arange(len(s)).float() @ s
 
 
-# ------------------------------------------------------------------------------------------------------------ control_labels
+# ----------------------------------------------------------------------------------- control_labels
 
 
 def control_zip(words, labels, draws):
@@ -124,7 +125,7 @@ def control_of_types(words, labels, draws):
     return [labels[int(u * len(labels))] for _, u in zip(types, draws, strict=False)]
 
 
-# -------------------------------------------------------------------------------------------------------------- probe_layers
+# ------------------------------------------------------------------------------------- probe_layers
 
 
 def trained(x, labels, steps=150, lr=0.05, zero=True, step=True):
@@ -160,7 +161,9 @@ def probes_by_loss(states, labels, dev_states, dev_labels, asked):
     """The layer with the smallest loss after training."""
     states, asked = standard(states, asked)
     probes = [trained(x, labels) for x in states]
-    losses = [F.cross_entropy(probe(x), labels).item() for probe, x in zip(probes, states, strict=True)]
+    losses = [
+        F.cross_entropy(probe(x), labels).item() for probe, x in zip(probes, states, strict=True)
+    ]
     best = losses.index(min(losses))
     return probes[best](asked[best]).argmax(-1)
 
@@ -201,7 +204,7 @@ def probe_of_all_layers_averaged(states, labels, dev_states, dev_labels, asked):
 
 BELOW = [probes_untrained]
 
-# ------------------------------------------------------------------------------------------------------------ word_attention
+# ----------------------------------------------------------------------------------- word_attention
 
 
 def words_mean_mean(weights, places):
@@ -245,7 +248,7 @@ def words_one_row(weights, places):
     return columns[:, [p[0] for p in places]]
 
 
-# ----------------------------------------------------------------------------------------------------------------- best_tree
+# ---------------------------------------------------------------------------------------- best_tree
 
 
 def gold(heads):
@@ -259,7 +262,9 @@ def uuas(links, heads):
 def prim(both):
     n, inside, links = len(both), [0], []
     while len(inside) < n:
-        _, i, j = max((both[i, j].item(), i, j) for i in inside for j in range(n) if j not in inside)
+        _, i, j = max(
+            (both[i, j].item(), i, j) for i in inside for j in range(n) if j not in inside
+        )
         links.append((min(i, j), max(i, j)))
         inside.append(j)
     return sorted(links)
@@ -267,7 +272,10 @@ def prim(both):
 
 def tree_top_links(impact, heads):
     n = len(heads)
-    order = sorted([(impact[i, j] + impact[j, i], i, j) for i in range(n) for j in range(i + 1, n)], key=lambda t: -t[0].item())
+    order = sorted(
+        [(impact[i, j] + impact[j, i], i, j) for i in range(n) for j in range(i + 1, n)],
+        key=lambda t: -t[0].item(),
+    )
     links = sorted((i, j) for _, i, j in order[: n - 1])
     return links, uuas(links, heads)
 
@@ -303,7 +311,9 @@ def tree_path(impact, heads):
     both, n = impact + impact.T, len(heads)
     path = [0]
     while len(path) < n:
-        path.append(max((j for j in range(n) if j not in path), key=lambda j: both[path[-1], j].item()))
+        path.append(
+            max((j for j in range(n) if j not in path), key=lambda j: both[path[-1], j].item())
+        )
     links = sorted(tuple(sorted(pair)) for pair in pairwise(path))
     return links, uuas(links, heads)
 
@@ -337,7 +347,7 @@ def tree_in_order_of_scores(impact, heads):
     return sorted(links, key=lambda link: both[link].item(), reverse=True), uuas(links, heads)
 
 
-# ---------------------------------------------------------------------------------------------------------- sentence_vectors
+# --------------------------------------------------------------------------------- sentence_vectors
 
 
 def real_tokens(hidden, lengths):
@@ -352,7 +362,11 @@ def vectors_without_lengths(hidden, lengths, pooling="mean", normalise=False):
 def vectors_zeros(hidden, lengths, pooling="mean", normalise=False):
     """Divided rightly, but a maximum with zeros in it."""
     hidden = hidden * real_tokens(hidden, lengths)
-    x = {"mean": hidden.sum(1) / lengths[:, None], "max": hidden.max(1).values, "cls": hidden[:, 0]}[pooling]
+    x = {
+        "mean": hidden.sum(1) / lengths[:, None],
+        "max": hidden.max(1).values,
+        "cls": hidden[:, 0],
+    }[pooling]
     return F.normalize(x, dim=-1) if normalise else x
 
 
@@ -367,7 +381,9 @@ def vectors_divided_by_n(hidden, lengths, pooling="mean", normalise=False):
 
 def vectors_without_specials(hidden, lengths, pooling="mean", normalise=False):
     if pooling == "mean":
-        x = torch.stack([h[1 : n - 1].mean(0) for h, n in zip(hidden, lengths.tolist(), strict=True)])
+        x = torch.stack(
+            [h[1 : n - 1].mean(0) for h, n in zip(hidden, lengths.tolist(), strict=True)]
+        )
     elif pooling == "max":
         x = torch.stack([h[:n].amax(0) for h, n in zip(hidden, lengths.tolist(), strict=True)])
     else:
@@ -405,7 +421,7 @@ def vectors_divided_by_one_norm(hidden, lengths, pooling="mean", normalise=False
     return x / torch.norm(x) if normalise else x
 
 
-# ------------------------------------------------------------------------------------------------------------ PairClassifier
+# ----------------------------------------------------------------------------------- PairClassifier
 
 
 class Pairs(nn.Module):
@@ -485,7 +501,9 @@ class PairsUnbiased(Pairs):
 
 class PairsZipped(Pairs):
     def forward(self, u, v):
-        return torch.stack([self.W_t(torch.cat([a, b, abs(a - b)])) for a, b in zip(u, v, strict=False)])
+        return torch.stack(
+            [self.W_t(torch.cat([a, b, abs(a - b)])) for a, b in zip(u, v, strict=False)]
+        )
 
 
 class PairsFlat(Pairs):
@@ -493,7 +511,7 @@ class PairsFlat(Pairs):
         return torch.stack([self.W_t(torch.cat([a, b, abs(a - b)])) for a in u for b in v])
 
 
-# -------------------------------------------------------------------------------------------------------------- ranking_loss
+# ------------------------------------------------------------------------------------- ranking_loss
 
 
 def cosines(u, v):

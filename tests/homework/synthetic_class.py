@@ -1,4 +1,6 @@
-"""A class of any size whose grades are known beforehand: right, wrong, unanswered, hostile and corrupt submissions of one homework."""
+"""A class of any size whose grades are known beforehand: right, wrong, unanswered, hostile and
+corrupt submissions of one homework.
+"""
 
 import json
 import random
@@ -24,7 +26,8 @@ class Known:
     remarks: tuple[str, ...] = ()
 
 
-# Cells that do harm and leave the other cells' answers as they are. With so little as a second for a cell, all come to their end.
+# Cells that do harm and leave the other cells' answers as they are. With so little as a second for
+# a cell, all come to their end.
 HARM = {
     "loops": "while True:\n    pass",
     "cannot_be_interrupted": "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True:\n    pass",
@@ -79,13 +82,21 @@ def build(folder: Path, size: int, homework: str = "hw2", seed: int = 0) -> dict
 
 
 def misgraded(known: dict[str, Known], rows: dict[str, dict[str, str]]) -> list[str]:
-    """The students whose row in grades.csv is missing or is not what it must be, with the reason."""
+    """The students whose row in grades.csv is missing or is not what it must be, with the
+    reason.
+    """
     wrong = [f"{student}: no such student" for student in rows if student not in known]
     for student, expected in known.items():
         row = rows.get(student, {"total": "nothing", "remarks": ""})
         if row["total"] != str(expected.total):
-            wrong.append(f"{student}: {row['total']} points, not {expected.total} ({row['remarks'][:300]})")
-        wrong += [f"{student}: no {text!r} in {row['remarks'][:300]!r}" for text in expected.remarks if text not in row["remarks"]]
+            wrong.append(
+                f"{student}: {row['total']} points, not {expected.total} ({row['remarks'][:300]})"
+            )
+        wrong += [
+            f"{student}: no {text!r} in {row['remarks'][:300]!r}"
+            for text in expected.remarks
+            if text not in row["remarks"]
+        ]
     return wrong
 
 
@@ -109,7 +120,8 @@ def _answers(homework: str, random_: random.Random) -> tuple[list[str], Known]:
         else:
             remarks.append(f"{short}: missing")
     cells = [
-        f"{space} = {{'__name__': '{space}'}}\nexec({(ROOT / 'tests' / 'homework' / f'{module}_{homework}.py').read_text()!r}, {space})"
+        f"{space} = {{'__name__': "
+        f"'{space}'}}\nexec({(ROOT / 'tests' / 'homework' / f'{module}_{homework}.py').read_text()!r}, {space})"
         for space, module in (("right", "right_answers"), ("wrong", "students"))
     ]
     return [*cells, "\n".join(names) or "pass"], Known(total, tuple(remarks))
@@ -135,12 +147,18 @@ def _spoiled(homework: str, random_: random.Random) -> tuple[bytes, Known]:
 
 def _solution(homework: str, random_: random.Random) -> tuple[bytes, Known]:
     text = json.loads(_file("solutions", homework))
-    text["metadata"] = {"kernelspec": {"name": f"venv_{random_.randrange(1000)}", "display_name": "mine"}}
-    return json.dumps(text, indent=random_.choice([None, 1])).encode(), Known(sum(question.points for question in load(homework).questions))
+    text["metadata"] = {
+        "kernelspec": {"name": f"venv_{random_.randrange(1000)}", "display_name": "mine"}
+    }
+    return json.dumps(text, indent=random_.choice([None, 1])).encode(), Known(
+        sum(question.points for question in load(homework).questions)
+    )
 
 
 def _unanswered(homework: str, random_: random.Random) -> tuple[bytes, Known]:
-    return _file("exercises", homework), Known(0, tuple(f"{question.answer_name}: unfinished" for question in load(homework).questions))
+    return _file("exercises", homework), Known(
+        0, tuple(f"{question.answer_name}: unfinished" for question in load(homework).questions)
+    )
 
 
 def _file(folder: str, homework: str) -> bytes:

@@ -1,8 +1,10 @@
-"""What must hold of every homework: right answers pass, each known mistake is called by its name, the notebook and the bank agree.
+"""What must hold of every homework: right answers pass, each known mistake is called by its name,
+the notebook and the bank agree.
 
-A homework named in `names()` needs `solutions/<homework>_….py` and `tests/homework/right_answers_<homework>.py`, whose
-`RIGHT_ANSWERS` maps a question's full name to its answers. If there is a `students_<homework>.py`, its `STUDENTS` maps a question's full
-name to mistakes, and each to answers that make it. `pytest -k hw2` runs one homework's tests.
+A homework named in `names()` needs `solutions/<homework>_….py` and
+`tests/homework/right_answers_<homework>.py`, whose `RIGHT_ANSWERS` maps a question's full name to
+its answers. If there is a `students_<homework>.py`, its `STUDENTS` maps a question's full name to
+mistakes, and each to answers that make it. `pytest -k hw2` runs one homework's tests.
 """
 
 import ast
@@ -27,7 +29,9 @@ from tests.homework.bank import (
 )
 
 every_homework = pytest.mark.parametrize("homework", names())
-every_question = pytest.mark.parametrize("name", [name for homework in names() for name in questions(homework)])
+every_question = pytest.mark.parametrize(
+    "name", [name for homework in names() for name in questions(homework)]
+)
 
 
 def finite(value):
@@ -39,7 +43,7 @@ def finite(value):
     return not hasattr(value, "isfinite") or bool(value.isfinite().all())
 
 
-# ------------------------------------------------------------------------------------------------------------------ the bank
+# ----------------------------------------------------------------------------------------- the bank
 
 
 @every_question
@@ -54,7 +58,12 @@ def test_the_reference_is_right(name):
 
 @pytest.mark.parametrize(
     ("name", "answer"),
-    [(name, answer) for homework in names() for name, answers in right_answers(homework).items() for answer in answers],
+    [
+        (name, answer)
+        for homework in names()
+        for name, answers in right_answers(homework).items()
+        for answer in answers
+    ],
 )
 def test_right_answers_are_accepted(name, answer):
     for seed in seeds(name):
@@ -62,7 +71,10 @@ def test_right_answers_are_accepted(name, answer):
         assert verdict.right, f"seed {seed}: {verdict.message}"
 
 
-@pytest.mark.parametrize(("name", "mistake", "answer"), [student for homework in with_students() for student in each(students(homework))])
+@pytest.mark.parametrize(
+    ("name", "mistake", "answer"),
+    [student for homework in with_students() for student in each(students(homework))],
+)
 def test_the_same_mistake_written_otherwise_gets_the_same_name(name, mistake, answer):
     for seed in seeds(name):
         verdict = judged(name, answer, seed)
@@ -75,7 +87,10 @@ def test_every_mistake_is_caught_and_named(name):
         for misconception, outcomes in key(name, seed).mistakes:
             verdict = key(name, seed).verdict(outcomes)
             assert not verdict.right, f"{misconception.name} passes with seed {seed}"
-            assert (verdict.mistake, verdict.message) == (misconception.name, misconception.diagnosis), f"seed {seed}"
+            assert (verdict.mistake, verdict.message) == (
+                misconception.name,
+                misconception.diagnosis,
+            ), f"seed {seed}"
             assert verdict.on, "the message names the input on which it shows"
 
 
@@ -86,14 +101,18 @@ def test_mistakes_differ_from_each_other(name):
         mistakes = key(name, seed).mistakes
         for i, (one, outcomes) in enumerate(mistakes):
             for other, theirs in mistakes[:i]:
-                assert not key(name, seed)._alike(outcomes, theirs), f"{one.name} and {other.name} with seed {seed}"
+                assert not key(name, seed)._alike(outcomes, theirs), (
+                    f"{one.name} and {other.name} with seed {seed}"
+                )
 
 
 @every_question
 def test_one_name_has_one_diagnosis(name):
     told = {}
     for misconception in find(name).misconceptions:
-        assert told.setdefault(misconception.name, misconception.diagnosis) == misconception.diagnosis
+        assert (
+            told.setdefault(misconception.name, misconception.diagnosis) == misconception.diagnosis
+        )
     assert len(set(told.values())) == len(told)
 
 
@@ -112,22 +131,36 @@ def test_sizes_vary_with_the_seed(name):
 def test_the_chapter_has_that_section(name):
     """The feedback page says "Reread …", and the notebook links it: it must be there."""
     chapter, anchor = find(name).chapter.split("#")
-    assert anchor in sections(chapter), f"readers of {name} are sent to {chapter}#{anchor}; the sections are {sections(chapter)}"
+    assert anchor in sections(chapter), (
+        f"readers of {name} are sent to {chapter}#{anchor}; the sections are {sections(chapter)}"
+    )
 
 
-# -------------------------------------------------------------------------------------------------------------- the notebook
+# ------------------------------------------------------------------------------------- the notebook
 
-HEADING = re.compile(r"## Question (\d+): (.+)\n\n\*(\d+) points? · difficulty (\d) of 3 · (\d+) minutes")
-HOURS = {120: "two hours", 130: "two hours and ten minutes", 135: "two and a quarter hours", 140: "two hours and twenty minutes"}
+HEADING = re.compile(
+    r"## Question (\d+): (.+)\n\n\*(\d+) points? · difficulty (\d) of 3 · (\d+) minutes"
+)
+HOURS = {
+    120: "two hours",
+    130: "two hours and ten minutes",
+    135: "two and a quarter hours",
+    140: "two hours and twenty minutes",
+}
 HOURS |= {145: "two and a half hours", 150: "two and a half hours", 180: "three hours"}
 
 
 @every_homework
 def test_the_notebook_says_what_the_bank_says(homework):
     asked = load(homework).questions
-    bank = [(str(i), q.title, str(q.points), str(q.difficulty), str(q.minutes)) for i, q in enumerate(asked, start=1)]
+    bank = [
+        (str(i), q.title, str(q.points), str(q.difficulty), str(q.minutes))
+        for i, q in enumerate(asked, start=1)
+    ]
     assert HEADING.findall(text(homework)) == bank
-    table = re.findall(r"^\| (\d) \| (.+?) \| (\d+) \| (\d) \| (\d+) \|$", text(homework), flags=re.MULTILINE)
+    table = re.findall(
+        r"^\| (\d) \| (.+?) \| (\d+) \| (\d) \| (\d+) \|$", text(homework), flags=re.MULTILINE
+    )
     assert table == bank
 
 
@@ -141,9 +174,18 @@ def test_the_course_s_own_homeworks_have_20_points(homework):
 @every_homework
 def test_the_notebook_answers_and_checks_every_question(homework):
     asked = load(homework).questions
-    defined = [node.name for _, source in answer_cells(homework) for node in ast.parse(source).body if hasattr(node, "name")]
+    defined = [
+        node.name
+        for _, source in answer_cells(homework)
+        for node in ast.parse(source).body
+        if hasattr(node, "name")
+    ]
     assert defined == [q.answer_name for q in asked]
-    checks = [cell.source for cell in notebook(homework).cells if cell.cell_type == "code" and cell.source.startswith("check(")]
+    checks = [
+        cell.source
+        for cell in notebook(homework).cells
+        if cell.cell_type == "code" and cell.source.startswith("check(")
+    ]
     assert checks == [f'check("{q.name}", {q.answer_name})' for q in asked]
 
 
@@ -165,4 +207,6 @@ def test_the_notebook_links_sections_that_exist(homework):
     assert len(links) >= len(questions(homework))
     for chapter, anchor in links:
         assert anchor in sections(chapter), f"{chapter}#{anchor}"
-    assert {f"{chapter}#{anchor}" for chapter, anchor in links} >= {question.chapter for question in load(homework).questions}
+    assert {f"{chapter}#{anchor}" for chapter, anchor in links} >= {
+        question.chapter for question in load(homework).questions
+    }

@@ -1,10 +1,11 @@
 """Every argument and every place of it is seen by some input, whatever the seed.
 
-    python -m pytest tests/homework/test_careless.py -k hw2                  the public seed and one more
-    python -m pytest tests/homework/test_careless.py -m long -k hw2          a hundred
+    python -m pytest tests/homework/test_careless.py -k hw2                  the public seed and one
+    more python -m pytest tests/homework/test_careless.py -m long -k hw2          a hundred
 
-An answer that passes with any seed, because what it ignores does not matter, stands under `arguments` in `equivalent_mutants.yml`
-with the reason. With a few seeds in a hundred one passes by chance; a class is never graded with such a seed (`grade_class.drawn`).
+An answer that passes with any seed, because what it ignores does not matter, stands under
+`arguments` in `equivalent_mutants.yml` with the reason. With a few seeds in a hundred one passes by
+chance; a class is never graded with such a seed (`grade_class.drawn`).
 """
 
 import os
@@ -29,13 +30,18 @@ OFTEN = 0.05  # of the seeds, no more may be refused for one question
 
 def accepted(asked, seed):
     """What the careless answers do that pass with this seed, without those that were looked at."""
-    return sorted(careless.accepted(AnswerKey(asked, seed)).keys() - judged().get(asked.name, {}).keys())
+    return sorted(
+        careless.accepted(AnswerKey(asked, seed)).keys() - judged().get(asked.name, {}).keys()
+    )
 
 
 def judged():
     """{question: {what it does: why it is right}}."""
     listed = yaml.safe_load(JUDGED.read_text(encoding="utf-8")).get("arguments", {})
-    return {name: {told: why for why, tolds in reasons.items() for told in tolds} for name, reasons in listed.items()}
+    return {
+        name: {told: why for why, tolds in reasons.items() for told in tolds}
+        for name, reasons in listed.items()
+    }
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
@@ -48,7 +54,9 @@ def test_every_argument_is_seen(name):
 @pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("name", QUICK)
 def test_every_argument_is_seen_with_any_seed_that_is_drawn(name):
-    """What passes by chance is found by the comparison with other seeds, which knows nothing of the list of those looked at."""
+    """What passes by chance is found by the comparison with other seeds, which knows nothing of the
+    list of those looked at.
+    """
     asked, refused = find(name), {}
     for seed in SEEDS:
         key, *others = (AnswerKey(asked, seed + i) for i in range(4))
@@ -67,19 +75,30 @@ def test_every_judgement_is_about_an_answer(name):
 def test_a_question_whose_inputs_miss_something_is_seen():
     """The padded length is always the greatest: an answer may take one for the other."""
     lengths = torch.tensor([2, 3])
-    mask = question("mask", lambda lengths, n: torch.arange(n) < lengths[:, None], [Case((lengths, 3))])
+    mask = question(
+        "mask", lambda lengths, n: torch.arange(n) < lengths[:, None], [Case((lengths, 3))]
+    )
     assert accepted(mask, 0) == ["n ← its first value", "n ← max(lengths)"]
-    mask = question("mask", lambda lengths, n: torch.arange(n) < lengths[:, None], [Case((lengths, 3)), Case((lengths, 4))])
+    mask = question(
+        "mask",
+        lambda lengths, n: torch.arange(n) < lengths[:, None],
+        [Case((lengths, 3)), Case((lengths, 4))],
+    )
     assert accepted(mask, 0) == []
 
 
 def test_what_passes_by_chance_is_told_from_what_is_right():
-    """Turned over, two equal lengths are the same; other inputs have two that differ. The last argument never matters."""
+    """Turned over, two equal lengths are the same; other inputs have two that differ. The last
+    argument never matters.
+    """
 
     def inputs(generator):
         return [Case((torch.tensor([2, 2 if generator.initial_seed() == 1 else 3]), 4, 7))]
 
-    mask = replace(question("mask", lambda lengths, n, unused: torch.arange(n) < lengths[:, None]), cases=inputs)
+    mask = replace(
+        question("mask", lambda lengths, n, unused: torch.arange(n) < lengths[:, None]),
+        cases=inputs,
+    )
     keys = [AnswerKey(mask, seed) for seed in (1, 2, 3)]
     assert any(told.startswith("unused") for told in careless.accepted(keys[0]))
     assert "lengths: axis 0 turned over" in careless.by_chance(keys[0], keys[1:])

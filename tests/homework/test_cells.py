@@ -50,7 +50,12 @@ def test_input_is_refused(names):
 
 
 def test_definitions_only(names):
-    cells.run("import math\nx = 1\ndef f():\n    return math.pi\nwhile True: pass", names, "<cell 1>", only_definitions=True)
+    cells.run(
+        "import math\nx = 1\ndef f():\n    return math.pi\nwhile True: pass",
+        names,
+        "<cell 1>",
+        only_definitions=True,
+    )
     assert names["f"]() > 3
     assert "x" not in names
 

@@ -18,7 +18,9 @@ from tests.homework.toy import DOUBLE, SCALE, Scale, double, judged, question
 def test_right_is_said_in_one_line(capsys):
     check(DOUBLE, lambda x: x + x)
     check(SCALE, Scale)
-    assert capsys.readouterr().out == "✓ toy.double: right (2 points)\n✓ toy.Scale: right (1 point)\n"
+    assert (
+        capsys.readouterr().out == "✓ toy.double: right (2 points)\n✓ toy.Scale: right (1 point)\n"
+    )
 
 
 def unfinished(x):
@@ -77,7 +79,8 @@ def test_an_open_question_is_told_and_raises_nothing(capsys):
         (
             torch.ones(2),
             lambda x: x.mul_(2),
-            "(argument 1) in place: whoever called it finds other values there than before. Work on a new tensor.",
+            "(argument 1) in place: whoever called it finds other values there than before. Work "
+            "on a new tensor.",
         ),
         ([1, 2], lambda x: x.reverse() or x, "Work on a new list."),
         ({"a": 1}, lambda x: x.update(a=2) or x, "Work on a new dictionary."),
@@ -89,12 +92,17 @@ def test_what_is_changed_in_place_is_called_what_it_is(given, answer, words):
 
 
 def test_an_exception_s_kind_alone_names_no_mistake():
-    """Others raise it too. Sizes in its message, or a wrong value for another input, are evidence."""
+    """Others raise it too. Sizes in its message, or a wrong value for another input, are
+    evidence.
+    """
     cases = [Case(([1, 2],)), Case(([1, 2, 3],))]
     beyond = question("beyond", lambda x: x[-1], cases, (("past_the_end", lambda x: x[len(x)]),))
     assert judged(beyond, lambda x: x[7]).kind == "raised"
     second = question(
-        "second", lambda x: x[-1], cases, (("always_the_third", lambda x: x[2]), ("first", lambda x: x[-3] if x[2:] else x[5]))
+        "second",
+        lambda x: x[-1],
+        cases,
+        (("always_the_third", lambda x: x[2]), ("first", lambda x: x[-3] if x[2:] else x[5])),
     )
     assert judged(second, lambda x: x[2]).kind == "raised"
     assert judged(second, lambda x: [*x][9] if len(x) == 2 else 1).mistake == "first"
@@ -111,8 +119,14 @@ def test_a_mistake_in_one_case_only_is_found():
 
 
 def test_mistakes_of_shape_and_by_exception_are_named_too():
-    mistakes = (("flat", lambda x: x.flatten()), ("wrong_axis", lambda x: x.sum(dim=7)), ("nothing", lambda x: None))
-    rows = question("rows", lambda x: x, [Case((torch.ones(2, 3),)), Case((torch.ones(3, 4),))], mistakes)
+    mistakes = (
+        ("flat", lambda x: x.flatten()),
+        ("wrong_axis", lambda x: x.sum(dim=7)),
+        ("nothing", lambda x: None),
+    )
+    rows = question(
+        "rows", lambda x: x, [Case((torch.ones(2, 3),)), Case((torch.ones(3, 4),))], mistakes
+    )
     assert judged(rows, lambda x: x.reshape(-1)).mistake == "flat"
     assert judged(rows, lambda x: torch.sum(x, 7)).mistake == "wrong_axis"
     assert judged(rows, lambda x: x.sum(dim=7, keepdim=True)).mistake == "wrong_axis"
@@ -132,12 +146,20 @@ def test_a_share_of_predictions_is_enough_and_mistakes_need_as_many():
     def predictions(n_right, other):
         return lambda x: [i if i < n_right else other for i in range(10)]
 
-    trained = question("trained", predictions(10, 0), mistakes=(("constant", lambda x: [-1] * 10),), share=0.8, below="Look at the loss.")
+    trained = question(
+        "trained",
+        predictions(10, 0),
+        mistakes=(("constant", lambda x: [-1] * 10),),
+        share=0.8,
+        below="Look at the loss.",
+    )
     assert judged(trained, predictions(8, -1)).right
     assert judged(trained, predictions(2, -1)).mistake == "constant"
     verdict = judged(trained, predictions(7, -1))
     assert (verdict.kind, verdict.mistake) == ("values", "")
-    assert verdict.message == "7 of 10 predictions are right; at least 8 are needed. Look at the loss."
+    assert (
+        verdict.message == "7 of 10 predictions are right; at least 8 are needed. Look at the loss."
+    )
     assert "Look" not in judged(trained, predictions(2, -1)).message
     assert "Look" not in judged(trained, lambda x: x).message
 
@@ -232,9 +254,14 @@ class Tied(nn.Module):
         return self.norm(self.dense(x).relu())
 
 
-STATE = {"dense.weight": torch.tensor([[1.0, 2], [3, 5], [7, 11]]), "dense.bias": torch.tensor([1.0, 2, 3])}
+STATE = {
+    "dense.weight": torch.tensor([[1.0, 2], [3, 5], [7, 11]]),
+    "dense.bias": torch.tensor([1.0, 2, 3]),
+}
 STATE |= {"norm.weight": torch.tensor([2.0, 3, 5]), "norm.bias": torch.tensor([7.0, 11, 13])}
-LAYERS = question("Plain", Plain, [Case((torch.tensor([[1.0, -2], [0.5, 1]]),), init={}, state=STATE)])
+LAYERS = question(
+    "Plain", Plain, [Case((torch.tensor([[1.0, -2], [0.5, 1]]),), init={}, state=STATE)]
+)
 
 
 def test_parameters_count_whatever_else_is_registered():
@@ -306,10 +333,14 @@ class Overwrites(Scale):
     ],
 )
 def test_a_right_value_that_cannot_be_trained_is_wrong(answer, words):
-    case = Case((torch.arange(1.0, 4),), init={"n": 3}, state={"weight": torch.tensor([2.0, 3.0, 5.0])})
+    case = Case(
+        (torch.arange(1.0, 4),), init={"n": 3}, state={"weight": torch.tensor([2.0, 3.0, 5.0])}
+    )
     verdict = judged(question("Scale", Scale, [case]), answer)
     assert words in verdict.message
-    assert judged(question("Scale", Scale, [replace(case, gradients="none")]), answer).right == (answer is not AsBuffer)
+    assert judged(question("Scale", Scale, [replace(case, gradients="none")]), answer).right == (
+        answer is not AsBuffer
+    )
     reach = judged(question("Scale", Scale, [replace(case, gradients="reach")]), answer)
     assert reach.right == (answer is Halves)
 
@@ -321,8 +352,16 @@ def test_only_the_gradients_that_are_asked_for_are_compared():
     case = Case((torch.ones(3), torch.arange(1.0, 4)), gradients="values")
     product = question("product", lambda x, y: x * y, [case])
     assert judged(product, detached).kind == "gradient"
-    assert judged(replace(product, cases=lambda g: [replace(case, gradients_of=("argument 1",))]), detached).right
-    assert judged(replace(product, cases=lambda g: [replace(case, gradients_of=("argument 2",))]), detached).kind == "gradient"
+    assert judged(
+        replace(product, cases=lambda g: [replace(case, gradients_of=("argument 1",))]), detached
+    ).right
+    assert (
+        judged(
+            replace(product, cases=lambda g: [replace(case, gradients_of=("argument 2",))]),
+            detached,
+        ).kind
+        == "gradient"
+    )
 
 
 class Dropping(Scale):
@@ -339,23 +378,42 @@ class BeginsOtherwise(Dropping):
 
 
 def test_what_a_class_draws_to_begin_with_changes_nothing_later():
-    case = Case((torch.arange(1.0, 20),), init={"n": 19}, state={"weight": torch.ones(19)}, train=True)
+    case = Case(
+        (torch.arange(1.0, 20),), init={"n": 19}, state={"weight": torch.ones(19)}, train=True
+    )
     asked = question("Scale", Scale, [case], (("drops", Dropping),))
     assert judged(asked, BeginsOtherwise).mistake == "drops"
 
 
 def test_a_mistake_that_is_only_a_forbidden_function_is_named():
-    called = question("double", double, mistakes=(("adds_by_name", lambda x: torch.add(x, x)),), forbidden=("torch.add",))
+    called = question(
+        "double",
+        double,
+        mistakes=(("adds_by_name", lambda x: torch.add(x, x)),),
+        forbidden=("torch.add",),
+    )
     assert judged(called, lambda x: torch.add(x, x)).mistake == "adds_by_name"
 
 
 def test_gradients_of_a_function_s_inputs():
-    case = Case((torch.arange(1.0, 4), [2 * torch.ones(3)]), {"scale": torch.tensor(2.0)}, gradients="values")
+    case = Case(
+        (torch.arange(1.0, 4), [2 * torch.ones(3)]),
+        {"scale": torch.tensor(2.0)},
+        gradients="values",
+    )
     asked = question("dot", lambda x, others, scale: (x * others[0]).sum() * scale, [case])
     assert judged(asked, lambda x, others, scale: scale * x @ others[0]).right
-    assert "argument 2[0] flows" in judged(asked, lambda x, others, scale: scale * x @ others[0].detach()).message
-    assert "to scale flows" in judged(asked, lambda x, others, scale: scale.item() * x @ others[0]).message
-    assert judged(asked, lambda x, others, scale: (scale * x.mul_(others[0])).sum()).kind == "changed"
+    assert (
+        "argument 2[0] flows"
+        in judged(asked, lambda x, others, scale: scale * x @ others[0].detach()).message
+    )
+    assert (
+        "to scale flows"
+        in judged(asked, lambda x, others, scale: scale.item() * x @ others[0]).message
+    )
+    assert (
+        judged(asked, lambda x, others, scale: (scale * x.mul_(others[0])).sum()).kind == "changed"
+    )
 
 
 class Remembers(Scale):
@@ -367,14 +425,29 @@ class Remembers(Scale):
 
 
 def test_the_same_object_is_called_again():
-    case = Case((torch.ones(3),), init={"n": 3}, state={"weight": torch.ones(3)}, again=((torch.ones(2),),), gradients="none")
+    case = Case(
+        (torch.ones(3),),
+        init={"n": 3},
+        state={"weight": torch.ones(3)},
+        again=((torch.ones(2),),),
+        gradients="none",
+    )
     scale = question("Scale", lambda **init: None, [case])
-    scale = replace(scale, reference=type("Once", (Scale,), {"forward": lambda self, x: x * self.weight[: len(x)]}))
+    scale = replace(
+        scale,
+        reference=type("Once", (Scale,), {"forward": lambda self, x: x * self.weight[: len(x)]}),
+    )
     verdict = judged(scale, Remembers)
     assert verdict.kind == "raised"
     longer = replace(case, again=((2 * torch.ones(1),),))
-    assert "In call 2 of the same object" in judged(replace(scale, cases=lambda g: [longer]), Remembers).message
-    assert judged(replace(scale, cases=lambda g: [longer]), type("Twice", (Scale,), {"forward": lambda self, x: x * 1.0})).right
+    assert (
+        "In call 2 of the same object"
+        in judged(replace(scale, cases=lambda g: [longer]), Remembers).message
+    )
+    assert judged(
+        replace(scale, cases=lambda g: [longer]),
+        type("Twice", (Scale,), {"forward": lambda self, x: x * 1.0}),
+    ).right
 
 
 class Drops(nn.Module):
@@ -426,12 +499,23 @@ class DropsNothing(Drops):
 
 @pytest.mark.parametrize(
     ("answer", "right"),
-    [(DropsByHand, True), (DropsRate, False), (DropsAll, False), (DropsAlways, False), (DropsUnscaled, False), (DropsNothing, False)],
+    [
+        (DropsByHand, True),
+        (DropsRate, False),
+        (DropsAll, False),
+        (DropsAlways, False),
+        (DropsUnscaled, False),
+        (DropsNothing, False),
+    ],
 )
 def test_dropout_is_seen_in_training_mode(answer, right):
     x = torch.tensor([[1.0, 2, 3, 4], [-1, 2, 0, 5]])
     asked = {"init": {"p": 0.4}, "state": {"w": torch.tensor([1.0, -2, 3, 4])}}
-    cases = [Case((x,), **asked, train=True, draws=300), Case((x,), **asked), Case((x,), **asked | {"init": {"p": 0.0}}, train=True)]
+    cases = [
+        Case((x,), **asked, train=True, draws=300),
+        Case((x,), **asked),
+        Case((x,), **asked | {"init": {"p": 0.0}}, train=True),
+    ]
     asked = question("Drops", Drops, cases)
     assert judged(asked, Drops).right
     verdict = judged(asked, answer)
@@ -440,11 +524,22 @@ def test_dropout_is_seen_in_training_mode(answer, right):
 
 def test_tools_that_a_question_rules_out_or_asks_for():
     def by_hand(x):
-        return (x - x.mean(-1, keepdim=True)) / (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
+        return (x - x.mean(-1, keepdim=True)) / (
+            x.var(-1, unbiased=False, keepdim=True) + 1e-5
+        ).sqrt()
 
-    asked = question("norm", by_hand, [Case((torch.arange(12.0).view(3, 4) ** 2,))], forbidden=("F.layer_norm", "torch.layer_norm"))
+    asked = question(
+        "norm",
+        by_hand,
+        [Case((torch.arange(12.0).view(3, 4) ** 2,))],
+        forbidden=("F.layer_norm", "torch.layer_norm"),
+    )
     assert judged(asked, by_hand).right
-    for cheat in (nn.LayerNorm(4), lambda x: F.layer_norm(x, (4,)), lambda x: torch.layer_norm(x, (4,))):
+    for cheat in (
+        nn.LayerNorm(4),
+        lambda x: F.layer_norm(x, (4,)),
+        lambda x: torch.layer_norm(x, (4,)),
+    ):
         assert judged(asked, cheat).kind == "forbidden"
     assert "F.layer_norm, which this question rules out" in judged(asked, nn.LayerNorm(4)).message
     conv = lambda x: F.conv1d(x[None, None], torch.ones(1, 1, 2))[0, 0]  # noqa: E731
@@ -458,7 +553,8 @@ def test_a_class_is_called_in_evaluation_mode():
     assert judged(SCALE, DropsOut).right
 
 
-def test_randomness_repeats_and_the_students_own_is_left_alone(shapes_unchecked):  # the shape checks draw random numbers too
+# the shape checks draw random numbers too
+def test_randomness_repeats_and_the_students_own_is_left_alone(shapes_unchecked):
     noise = question("noise", lambda x: torch.randn(3) + random.random())
     torch.manual_seed(5)
     random.seed(5)
@@ -479,7 +575,10 @@ def test_unknown_names_list_the_known_ones():
     assert "hw1" in names()
     with pytest.raises(KeyError, match=r"there is hw1"):
         check("hw99.softmax", double)
-    with pytest.raises(KeyError, match=r"hw1 has no question 'hw1.nothing'; it has hw1.scaled_dot_product_attention"):
+    with pytest.raises(
+        KeyError,
+        match=r"hw1 has no question 'hw1.nothing'; it has hw1.scaled_dot_product_attention",
+    ):
         find("hw1.nothing")
     with pytest.raises(KeyError):
         find("os.path")
@@ -491,5 +590,8 @@ def test_a_notebook_shows_the_message_and_no_traceback(capsys):
     shell.run_cell("check(DOUBLE, lambda x: x * x)")
     shown = capsys.readouterr().out
     named, on, differs = shown.splitlines()
-    assert (named, on) == ("✗ toy.double: You made the mistake squares.", "  on: a vector of 3 numbers")
+    assert (named, on) == (
+        "✗ toy.double: You made the mistake squares.",
+        "  on: a vector of 3 numbers",
+    )
     assert differs.startswith("  The result differs in ") and ", expected " in differs

@@ -1,4 +1,6 @@
-"""The report on a class: every submission counted once, in the right drawer, and a page that says so."""
+"""The report on a class: every submission counted once, in the right drawer, and a page that says
+so.
+"""
 
 import re
 from dataclasses import replace
@@ -30,13 +32,26 @@ CLASS = [
     result("c", replace(SQUARES, mistake="reversed", message="You reverse."), RIGHT, seconds=6.0),
     result("d", double("values", "The result is 3; expected 4."), RIGHT),
     result(
-        "e", double("values", "The result is 5; expected -6.5."), RIGHT, cells=((1, "KeyError in line 2, `x`: 'a'"), (2, "KeyError: 'b'"))
+        "e",
+        double("values", "The result is 5; expected -6.5."),
+        RIGHT,
+        cells=((1, "KeyError in line 2, `x`: 'a'"), (2, "KeyError: 'b'")),
     ),
-    result("f", double("raised", "It raised TypeError: no."), RIGHT, cells=((3, "It needed more memory than it may have."),)),
+    result(
+        "f",
+        double("raised", "It raised TypeError: no."),
+        RIGHT,
+        cells=((3, "It needed more memory than it may have."),),
+    ),
     result("g", double("unfinished"), RIGHT),
     result("h", double("time"), RIGHT),
     result("i", double("right"), RIGHT),
-    result("j", double("unread"), replace(RIGHT, right=False, kind="unread"), problem="The file is empty."),
+    result(
+        "j",
+        double("unread"),
+        replace(RIGHT, right=False, kind="unread"),
+        problem="The file is empty.",
+    ),
 ]
 
 
@@ -46,7 +61,10 @@ def test_every_submission_lies_in_one_drawer():
     first, second = (question.counts for question in counted.questions)
     assert first == {"right": 1, "mistake": 3, "wrong": 3, "open": 1, "cut": 1}
     assert second == {"right": 9, "mistake": 0, "wrong": 0, "open": 0, "cut": 0}
-    assert [(one.name, one.students) for one in counted.mistakes] == [("squares", ["a", "b"]), ("reversed", ["c"])]
+    assert [(one.name, one.students) for one in counted.mistakes] == [
+        ("squares", ["a", "b"]),
+        ("reversed", ["c"]),
+    ]
     assert [one.students for one in counted.others] == [["d", "e"], ["f"]]
     assert [(one.name, one.students) for one in counted.stopped] == [
         ("KeyError", ["e"]),
@@ -63,7 +81,9 @@ def test_every_submission_lies_in_one_drawer():
     assert counted.slowest[0] == ("c", 6.0)
 
 
-@pytest.mark.parametrize("kind", [*LOST, "type", "shape", "nan", "changed", "raised", "a kind of tomorrow"])
+@pytest.mark.parametrize(
+    "kind", [*LOST, "type", "shape", "nan", "changed", "raised", "a kind of tomorrow"]
+)
 def test_every_kind_has_a_drawer(kind):
     (first, _) = summary(TOY, [result("a", double(kind), RIGHT)]).questions
     assert sum(first.counts.values()) == 1
@@ -93,12 +113,25 @@ def test_every_total_lies_in_one_bin(totals, possible, expected):
 
 def test_the_page_says_it():
     text = class_report.page(
-        TOY, [replace(one, verdicts=(*one.verdicts[:1], replace(RIGHT, right=False, kind="shape"))) for one in CLASS], Late()
+        TOY,
+        [
+            replace(one, verdicts=(*one.verdicts[:1], replace(RIGHT, right=False, kind="shape")))
+            for one in CLASS
+        ],
+        Late(),
     )
     page = Page(text)
     words = " ".join(page.text.split())
     assert "Solved by nobody: Scale." in words
-    for said in ("Squares in Double", "You square.", "chapter 2, masks", "22 %", "The file is empty.", "flash", "KeyError"):
+    for said in (
+        "Squares in Double",
+        "You square.",
+        "chapter 2, masks",
+        "22 %",
+        "The file is empty.",
+        "flash",
+        "KeyError",
+    ):
         assert said in words
     assert words.index("You square.") < words.index("You reverse.")
     assert len(re.findall(r"<h1", text)) == 1
@@ -114,6 +147,8 @@ def test_a_class_of_none_or_one(some):
 
 
 def test_a_large_class_stays_a_short_page():
-    text = class_report.page(TOY, [replace(CLASS[i % 10], student=f"student {i}", name="x" * 300) for i in range(1000)])
+    text = class_report.page(
+        TOY, [replace(CLASS[i % 10], student=f"student {i}", name="x" * 300) for i in range(1000)]
+    )
     assert len(text) < 200_000
     assert "and 188 more; grades.csv names everybody" in text

@@ -88,16 +88,36 @@ def test_a_number_in_another_form_is_still_compared():
         (torch.ones(2).bool(), torch.ones(2), "dtype", "bool; expected float32"),
         (torch.tensor([1.0, nan]), torch.ones(2), "nan", "NaN in 1 of 2 places, first at [1]"),
         (torch.tensor([1.0, inf]), torch.ones(2), "nan", "infinite in 1 of 2"),
-        (torch.tensor([1.0, 3.0]), torch.ones(2), "values", "1 of 2 values, by up to 2: [1] is 3, expected 1."),
-        (torch.tensor([[1.0, 3.0], [2.0, 4.0]]), torch.tensor([[1.0, 2.0], [3.0, 4.0]]), "values", "the transpose"),
+        (
+            torch.tensor([1.0, 3.0]),
+            torch.ones(2),
+            "values",
+            "1 of 2 values, by up to 2: [1] is 3, expected 1.",
+        ),
+        (
+            torch.tensor([[1.0, 3.0], [2.0, 4.0]]),
+            torch.tensor([[1.0, 2.0], [3.0, 4.0]]),
+            "values",
+            "the transpose",
+        ),
         (inf, 1.0, "nan", "inf"),
         pytest.param(10**400, 1.0, "values", "a very large integer", id="huge"),
         ("a", "b", "values", "'a'; expected 'b'"),
         ([1], [1, 2], "length", "1 elements; expected 2"),
         ([1, [2, 4]], [1, [2, 3]], "values", "`result[1]` is [2, 4]; expected [2, 3]."),
-        ([[(0, 1), (1, 2)]], ([(0, 1), (0, 2)],), "values", "`result[0][1]` is (1, 2); expected (0, 2)."),
+        (
+            [[(0, 1), (1, 2)]],
+            ([(0, 1), (0, 2)],),
+            "values",
+            "`result[0][1]` is (1, 2); expected (0, 2).",
+        ),
         ([1, [*range(9), 0]], [1, [*range(9), 9]], "values", "`result[1][9]` is 0; expected 9"),
-        ([1, 0, [1, 2, 3]], [1, 0, [1]], "length", "`result[2]` has 3 elements; expected 1: [1, 2, 3] instead of [1]."),
+        (
+            [1, 0, [1, 2, 3]],
+            [1, 0, [1]],
+            "length",
+            "`result[2]` has 3 elements; expected 1: [1, 2, 3] instead of [1].",
+        ),
         ([1, 2, 4], [1, 2, 3], "values", "The result is [1, 2, 4]; expected [1, 2, 3]."),
         (torch.tensor(inf), torch.tensor(1.0), "nan", "The result is infinite."),
         ({"a": 1}, {"b": 1}, "length", "lacks the key 'b' and has the key 'a'"),
@@ -119,7 +139,9 @@ def test_a_share_of_predictions_is_enough(kind):
         found = too_few(yours, expected, share=0.75)  # 7.5 of 10: eight
         assert (found is None) == enough
         if found:
-            assert found == Difference("values", f"{10 - n_wrong} of 10 predictions are right; at least 8 are needed.")
+            assert found == Difference(
+                "values", f"{10 - n_wrong} of 10 predictions are right; at least 8 are needed."
+            )
 
 
 def test_predictions_must_be_of_the_right_kind_and_number():
@@ -157,7 +179,9 @@ class LyingNumber(float):
     __hash__ = None
 
 
-@pytest.mark.parametrize("liar", [torch.ones(2).as_subclass(Liar), LyingNumber(1.0), [LyingNumber(1.0)]])
+@pytest.mark.parametrize(
+    "liar", [torch.ones(2).as_subclass(Liar), LyingNumber(1.0), [LyingNumber(1.0)]]
+)
 def test_hostile_types_of_the_students_own_are_never_asked(liar):
     value = plain(liar)
     assert isinstance(value if not isinstance(value, list) else value[0], Foreign)
@@ -168,7 +192,12 @@ def test_hostile_types_of_the_students_own_are_never_asked(liar):
 def test_parameters_named_tuples_and_sparse_tensors():
     assert plain(Counter("aab")) == {"a": 2, "b": 1}
     assert type(plain(torch.nn.Parameter(torch.ones(2)))) is torch.Tensor
-    assert difference(plain(torch.ones(2, 3).max(dim=0)), (torch.ones(3), torch.zeros(3, dtype=torch.int64))) is None
+    assert (
+        difference(
+            plain(torch.ones(2, 3).max(dim=0)), (torch.ones(3), torch.zeros(3, dtype=torch.int64))
+        )
+        is None
+    )
     assert isinstance(plain(torch.eye(2).to_sparse()), Foreign)
     assert isinstance(plain(torch.ones(1).expand(10**9)), Foreign)
 
@@ -180,8 +209,18 @@ def test_hostile_nesting_ends(shapes_unchecked):
 
 
 _values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(torch.ones(2)) | st.just(torch.eye(2).bool()),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3) | st.tuples(inner, inner),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.just(torch.ones(2))
+    | st.just(torch.eye(2).bool()),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+        | st.tuples(inner, inner)
+    ),
     max_leaves=6,
 )
 

@@ -1,4 +1,6 @@
-"""A class graded by a Dask cluster: two worker processes, one of them killed midway; everybody is graded once, and rightly."""
+"""A class graded by a Dask cluster: two worker processes, one of them killed midway; everybody is
+graded once, and rightly.
+"""
 
 import csv
 import subprocess
@@ -22,7 +24,16 @@ def test_a_class_on_two_workers_of_which_one_dies(tmp_path):
     (tmp_path / "submissions").mkdir()
     known = build(tmp_path / "submissions", 16, seed=1)
     out = tmp_path / "grades"
-    command = [sys.executable, "-m", "lectures_lib.homework", "grade", "hw2", tmp_path / "submissions", "--out", out]
+    command = [
+        sys.executable,
+        "-m",
+        "lectures_lib.homework",
+        "grade",
+        "hw2",
+        tmp_path / "submissions",
+        "--out",
+        out,
+    ]
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     command += ["--cell-seconds", "1.5", "--seed", "20261121", "--executor", "dask", "--scheduler"]
     with cluster(tmp_path, workers=2) as (address, workers):
@@ -39,7 +50,9 @@ def test_a_class_on_two_workers_of_which_one_dies(tmp_path):
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert misgraded(known, rows) == []
     with Records(out) as records:
-        assert sorted(student for student, _ in records.written()) == sorted(known), "each result is written once"
+        assert sorted(student for student, _ in records.written()) == sorted(known), (
+            "each result is written once"
+        )
 
 
 def count(out):

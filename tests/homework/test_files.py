@@ -25,7 +25,10 @@ def test_stripped_metadata_and_a_byte_order_mark_do_not_matter():
 
 
 def test_an_old_format_is_upgraded():
-    cells = [nbformat.v3.new_code_cell(input="a = 1"), nbformat.v3.new_text_cell("markdown", source="text")]
+    cells = [
+        nbformat.v3.new_code_cell(input="a = 1"),
+        nbformat.v3.new_text_cell("markdown", source="text"),
+    ]
     old = nbformat.v3.new_notebook(worksheets=[nbformat.v3.new_worksheet(cells=cells)])
     assert code_cells(json.dumps(old).encode()) == ["a = 1"]
 
@@ -44,7 +47,10 @@ def test_an_old_format_is_upgraded():
         (b"1", "JSON, but no notebook"),
         (b"{}", "JSON, but no notebook"),
         (b"[" * 100_000, "nested far too deep"),
-        (b'{"nbformat": 4, "cells": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested far too deep"),
+        (
+            b'{"nbformat": 4, "cells": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+            "nested far too deep",
+        ),
         (b'{"nbformat": 4}', "no list of cells"),
         (b'{"nbformat": 4, "cells": {"0": 1}}', "no list of cells"),
         (b'{"nbformat": 4, "cells": [1]}', "no list of cells"),
@@ -66,8 +72,21 @@ def test_hostile_files_are_refused_with_a_reason(data, words):
 
 @both
 def test_files_named_after_their_students(tmp_path, zipped):
-    files = {"ben.ipynb": notebook("b"), "anna.IPYNB": notebook("a"), "carl.py": b"a = 1", "more/dora v2.ipynb": notebook("d")}
-    files |= {name: b"x" for name in (".DS_Store", "__MACOSX/._anna.ipynb", ".ipynb_checkpoints/anna-checkpoint.ipynb", "more/Thumbs.db")}
+    files = {
+        "ben.ipynb": notebook("b"),
+        "anna.IPYNB": notebook("a"),
+        "carl.py": b"a = 1",
+        "more/dora v2.ipynb": notebook("d"),
+    }
+    files |= {
+        name: b"x"
+        for name in (
+            ".DS_Store",
+            "__MACOSX/._anna.ipynb",
+            ".ipynb_checkpoints/anna-checkpoint.ipynb",
+            "more/Thumbs.db",
+        )
+    }
     found = collect(pack(tmp_path, files, zipped))
     assert found.kind == "plain"
     assert found.told == "4 submissions in 4 files, read as files named after their students."
@@ -85,13 +104,20 @@ def test_two_files_of_one_student_are_not_guessed_between(tmp_path, zipped):
     files = {"monday/anna.ipynb": notebook("a"), "tuesday/anna.ipynb": notebook("b")}
     (anna,) = collect(pack(tmp_path, files, zipped))
     assert anna.files == ("monday/anna.ipynb", "tuesday/anna.ipynb")
-    with pytest.raises(Unreadable, match=r"2 files from this student: monday/anna.ipynb, tuesday/anna.ipynb. Keep the one"):
+    with pytest.raises(
+        Unreadable,
+        match=r"2 files from this student: monday/anna.ipynb, tuesday/anna.ipynb. Keep the one",
+    ):
         anna.read()
 
 
 @both
 def test_a_second_download_counts_and_the_first_is_listed(tmp_path, zipped):
-    files = {"anna.ipynb": notebook("1"), "anna (2).ipynb": notebook("3"), "late/anna(1).ipynb": notebook("2")}
+    files = {
+        "anna.ipynb": notebook("1"),
+        "anna (2).ipynb": notebook("3"),
+        "late/anna(1).ipynb": notebook("2"),
+    }
     (anna,) = collect(pack(tmp_path, files, zipped))
     assert code_cells(anna.read()) == ["3"]
     assert (anna.student, anna.files) == ("anna", ("anna (2).ipynb",))
@@ -103,12 +129,20 @@ def test_numbers_in_names_are_no_second_downloads(tmp_path, zipped):
     """A student who is taken for another's second file would be lost."""
     names = ["group-1", "group-2", "group", "Kim (1)", "Kim (2)", "v1.2", "v1"]
     found = collect(pack(tmp_path, {f"{name}.ipynb": notebook(name) for name in names}, zipped))
-    assert {each.student: code_cells(each.read())[0] for each in found} == {name: name for name in names}
+    assert {each.student: code_cells(each.read())[0] for each in found} == {
+        name: name for name in names
+    }
 
 
 @both
 def test_a_notebook_counts_before_other_files(tmp_path, zipped):
-    (anna,) = collect(pack(tmp_path, {"anna.ipynb": notebook("a"), "anna.pdf": b"%PDF", "anna.py": b"a = 1"}, zipped))
+    (anna,) = collect(
+        pack(
+            tmp_path,
+            {"anna.ipynb": notebook("a"), "anna.pdf": b"%PDF", "anna.py": b"a = 1"},
+            zipped,
+        )
+    )
     assert code_cells(anna.read()) == ["a"]
     assert anna.earlier == ()
 
@@ -116,8 +150,16 @@ def test_a_notebook_counts_before_other_files(tmp_path, zipped):
 @both
 def test_accents_are_the_same_however_they_are_encoded(tmp_path, zipped):
     composed, apart = "Zo\u00eb", "Zoe\u0308"
-    found = collect(pack(tmp_path, {f"{apart}.ipynb": notebook("1"), f"late/{composed} (1).ipynb": notebook("2")}, zipped))
-    assert [(each.student, each.earlier, code_cells(each.read())) for each in found] == [(composed, (f"{composed}.ipynb",), ["2"])]
+    found = collect(
+        pack(
+            tmp_path,
+            {f"{apart}.ipynb": notebook("1"), f"late/{composed} (1).ipynb": notebook("2")},
+            zipped,
+        )
+    )
+    assert [(each.student, each.earlier, code_cells(each.read())) for each in found] == [
+        (composed, (f"{composed}.ipynb",), ["2"])
+    ]
 
 
 def test_a_macintosh_does_not_say_that_its_names_are_utf8(tmp_path):
@@ -137,5 +179,7 @@ def test_nothing_to_grade_is_said(tmp_path):
     (tmp_path / "a.txt").write_text("text")
     with pytest.raises(ValueError, match="neither a folder nor a zip"):
         collect(tmp_path / "a.txt")
-    with pytest.raises(ValueError, match="no kind 'blackboard' of submissions; there is auto, plain, canvas"):
+    with pytest.raises(
+        ValueError, match="no kind 'blackboard' of submissions; there is auto, plain, canvas"
+    ):
         collect(tmp_path, kind="blackboard")

@@ -1,4 +1,6 @@
-"""Grading a class: resumed after interruptions, refused without a sandbox, never brought down by one file."""
+"""Grading a class: resumed after interruptions, refused without a sandbox, never brought down by
+one file.
+"""
 
 import csv
 import json
@@ -24,7 +26,16 @@ from lectures_lib.homework.grader.sandbox import bubblewrap, doors
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.questions import Case, Homework
-from tests.homework.toy import DOUBLE, QUICK, RIGHT_DOUBLE, RIGHT_SCALE, SCALE, TOY, notebook, question
+from tests.homework.toy import (
+    DOUBLE,
+    QUICK,
+    RIGHT_DOUBLE,
+    RIGHT_SCALE,
+    SCALE,
+    TOY,
+    notebook,
+    question,
+)
 
 
 def test_an_interrupted_run_goes_on(submissions, pretended, tmp_path):
@@ -62,7 +73,9 @@ def test_a_fault_of_the_grader_costs_one_row_and_is_tried_again(submissions, pre
 
 
 def test_a_fault_of_the_grader_is_not_a_grade(submissions, pretended, tmp_path):
-    """No zero anywhere: empty cells, no row for Canvas and Moodle, a word in the summary and on the page."""
+    """No zero anywhere: empty cells, no row for Canvas and Moodle, a word in the summary and on the
+    page.
+    """
     pretended.broken["ben"] = bubblewrap.Refused("no spaces left")
     said, out = [], tmp_path / "grades"
     results = grade_class.grade(TOY, submissions, out, tell=said.append)
@@ -82,8 +95,21 @@ def test_a_fault_of_the_grader_is_not_a_grade(submissions, pretended, tmp_path):
 
 
 def test_a_fault_of_the_grader_is_in_no_import_file():
-    fine = Result("anna", (), "f", (Verdict("toy.double", True, "right"),), ids={"canvas": "1", "moodle": "Participant 1"})
-    failed = Result("ben", (), "", problem="It failed.", fault=True, ids={"canvas": "2", "moodle": "Participant 2"})
+    fine = Result(
+        "anna",
+        (),
+        "f",
+        (Verdict("toy.double", True, "right"),),
+        ids={"canvas": "1", "moodle": "Participant 1"},
+    )
+    failed = Result(
+        "ben",
+        (),
+        "",
+        problem="It failed.",
+        fault=True,
+        ids={"canvas": "2", "moodle": "Participant 2"},
+    )
     for table in (canvas.table, moodle.table):
         text, warnings = table(TOY, [fine, failed])
         assert "anna" in text
@@ -99,7 +125,15 @@ def test_a_fault_of_the_grader_is_in_no_import_file():
 def test_the_command_says_that_not_all_is_graded(submissions, pretended, tmp_path, monkeypatch):
     monkeypatch.setattr(main, "load", lambda name: TOY)
     pretended.broken["ben"] = RuntimeError("a bug")
-    command = ["grade", "toy", str(submissions), "--out", str(tmp_path / "grades"), "--workers", "1"]
+    command = [
+        "grade",
+        "toy",
+        str(submissions),
+        "--out",
+        str(tmp_path / "grades"),
+        "--workers",
+        "1",
+    ]
     for_gradescope = tmp_path / "results.json"
     done = CliRunner().invoke(app, [*command, "--gradescope", str(for_gradescope)])
     assert done.exit_code == 3
@@ -122,13 +156,22 @@ def test_one_thread_gives_results_in_the_order_in_which_they_came_in(submissions
 def test_after_a_few_faults_in_a_row_the_run_stops(submissions, pretended, tmp_path):
     for i in range(12):
         (submissions / f"student{i:02d}.ipynb").write_bytes(notebook("# more"))
-    pretended.broken.update({f"student{i:02d}": bubblewrap.Refused("no spaces left") for i in range(12)})
+    pretended.broken.update(
+        {f"student{i:02d}": bubblewrap.Refused("no spaces left") for i in range(12)}
+    )
     out = tmp_path / "grades"
-    with pytest.raises(bubblewrap.Refused, match=r"failed on 5 submissions in a row.*no spaces left.*safe"):
+    with pytest.raises(
+        bubblewrap.Refused, match=r"failed on 5 submissions in a row.*no spaces left.*safe"
+    ):
         grade_class.grade(TOY, submissions, out)
     assert not (out / "grades.csv").exists()
     with Records(out) as records:
-        assert sorted(student for student, _ in records.written()) == ["anna", "ben", "carl", "dora"]
+        assert sorted(student for student, _ in records.written()) == [
+            "anna",
+            "ben",
+            "carl",
+            "dora",
+        ]
     pretended.broken.clear()
     assert len(grade_class.grade(TOY, submissions, out)) == 16
     assert pretended.graded.count("anna") == 1
@@ -137,23 +180,38 @@ def test_after_a_few_faults_in_a_row_the_run_stops(submissions, pretended, tmp_p
 def test_a_changed_bank_or_limit_is_told_and_graded_anew(submissions, pretended, tmp_path):
     out = tmp_path / "grades"
     other_reference = Homework("toy", "A toy", (replace(DOUBLE, reference=lambda x: 3 * x), SCALE))
-    other_case = Homework("toy", "A toy", (replace(DOUBLE, cases=lambda g: [Case((torch.ones(4),))]), SCALE))
+    other_case = Homework(
+        "toy", "A toy", (replace(DOUBLE, cases=lambda g: [Case((torch.ones(4),))]), SCALE)
+    )
     stricter = Homework("toy", "A toy", (replace(DOUBLE, rtol=1e-9), SCALE))
-    runs = [(TOY, Limits()), (other_reference, Limits()), (other_case, Limits()), (stricter, Limits()), (stricter, Limits(cell=5.0))]
+    runs = [
+        (TOY, Limits()),
+        (other_reference, Limits()),
+        (other_case, Limits()),
+        (stricter, Limits()),
+        (stricter, Limits(cell=5.0)),
+    ]
     for i, (homework, limits) in enumerate(runs):
         for told in ([0] if i == 0 else [1], []):
             said, before = [], len(pretended.graded)
             grade_class.grade(homework, submissions, out, limits=limits, tell=said.append)
-            anew = "4 results were worked out with another version of the questions, or under other limits: they are worked out anew."
+            anew = (
+                "4 results were worked out with another version of the questions, or under other "
+                "limits: they are worked out anew."
+            )
             assert (anew in said) == bool(told and told[0])
             assert len(pretended.graded) - before == (4 if told else 0)
 
 
 def test_all_that_judges_is_in_the_fingerprint_and_is_there():
-    assert [pattern for pattern in grade_one.JUDGES if not list(grade_one.HOMEWORK.glob(pattern))] == []
+    assert [
+        pattern for pattern in grade_one.JUDGES if not list(grade_one.HOMEWORK.glob(pattern))
+    ] == []
 
 
-@pytest.mark.parametrize(("homework", "module"), [("hw1", "blocks.positions"), ("hw2", "homework.banks.hw1.inputs")])
+@pytest.mark.parametrize(
+    ("homework", "module"), [("hw1", "blocks.positions"), ("hw2", "homework.banks.hw1.inputs")]
+)
 def test_what_a_bank_takes_from_elsewhere_is_in_its_fingerprint(homework, module, monkeypatch):
     """The reference of hw1's last question, and what draws the inputs of hw2."""
     file = Path(lectures_lib.__file__).parent / f"{module.replace('.', '/')}.py"
@@ -174,7 +232,10 @@ def test_of_a_changed_bank_one_question_can_be_put_again(submissions, pretended,
     assert len(pretended.graded) == 8
 
 
-@pytest.mark.parametrize("damaged", [b"", b"{", b"[]", b'{"homework": "toy"}', b'{"homework": "toy", "seed": "x"}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "damaged",
+    [b"", b"{", b"[]", b'{"homework": "toy"}', b'{"homework": "toy", "seed": "x"}', b"\xff\xfe"],
+)
 def test_a_damaged_record_of_the_run_is_named(submissions, pretended, tmp_path, damaged):
     out = tmp_path / "grades"
     grade_class.grade(TOY, submissions, out)
@@ -195,7 +256,9 @@ def test_one_folder_holds_one_run(submissions, pretended, tmp_path):
     first, second = (tmp_path / name for name in ("one", "two"))
     for folder in (first, second):
         grade_class.grade(TOY, submissions, folder)
-    seeds = [json.loads((folder / "grading.json").read_text())["seed"] for folder in (first, second)]
+    seeds = [
+        json.loads((folder / "grading.json").read_text())["seed"] for folder in (first, second)
+    ]
     assert seeds[0] != seeds[1]
 
 
@@ -227,8 +290,14 @@ def test_elsewhere_than_on_linux_nothing_is_graded(submissions, tmp_path, monkey
         ("bwrap: Can't find source path /private/x: Permission denied", "readable for every user"),
     ],
 )
-def test_a_sandbox_that_does_not_start_is_explained(submissions, tmp_path, monkeypatch, complaint, remedy):
-    monkeypatch.setattr(bubblewrap, "command", lambda program, filter_fd, **_: ["sh", "-c", f'echo "{complaint}" >&2; exit 1'])
+def test_a_sandbox_that_does_not_start_is_explained(
+    submissions, tmp_path, monkeypatch, complaint, remedy
+):
+    monkeypatch.setattr(
+        bubblewrap,
+        "command",
+        lambda program, filter_fd, **_: ["sh", "-c", f'echo "{complaint}" >&2; exit 1'],
+    )
     said = refused("hw1", submissions, "--out", tmp_path / "grades")
     assert complaint in said
     assert remedy in said
@@ -236,7 +305,9 @@ def test_a_sandbox_that_does_not_start_is_explained(submissions, tmp_path, monke
 
 def test_a_sandbox_with_an_open_door_is_refused(submissions, tmp_path, monkeypatch):
     monkeypatch.setattr(doors, "_try_doors", lambda paths: ["there is a network"])
-    assert "not shut: there is a network" in refused("hw1", submissions, "--out", tmp_path / "grades")
+    assert "not shut: there is a network" in refused(
+        "hw1", submissions, "--out", tmp_path / "grades"
+    )
 
 
 def test_what_is_asked_for_must_exist(submissions, tmp_path):
@@ -246,12 +317,16 @@ def test_what_is_asked_for_must_exist(submissions, tmp_path):
 
 @pytest.mark.sandbox
 def test_a_class_in_the_sandbox(tmp_path):
-    """Names that are formulas or markup, files that are no notebooks, and honest work, in one run."""
+    """Names that are formulas or markup, files that are no notebooks, and honest work, in one
+    run.
+    """
     folder = tmp_path / "submissions"
     folder.mkdir()
     right = notebook("import lectures_lib", "lectures_lib.setup()", RIGHT_DOUBLE, RIGHT_SCALE)
     (folder / '=HYPERLINK("http:,,x").ipynb').write_bytes(right)
-    (folder / "<script>alert(1)<,script>.ipynb").write_bytes(notebook("def double(x):\n    return x**2"))
+    (folder / "<script>alert(1)<,script>.ipynb").write_bytes(
+        notebook("def double(x):\n    return x**2")
+    )
     (folder / "zero.ipynb").write_bytes(b"")
     (folder / "deep.ipynb").write_bytes(b"[" * 100_000)
     results = grade_class.grade(TOY, folder, tmp_path / "grades", Threads(2), limits=QUICK)
@@ -260,7 +335,11 @@ def test_a_class_in_the_sandbox(tmp_path):
         table = list(csv.reader(file))
     assert table[2][:4] == ['\'=HYPERLINK("http:,,x")', "3", "2", "1"]
     assert table[1][-1] == "double: squares; Scale: missing"
-    assert not [path for path in (tmp_path / "grades" / "feedback").iterdir() if "<script" in path.read_text(encoding="utf-8")]
+    assert not [
+        path
+        for path in (tmp_path / "grades" / "feedback").iterdir()
+        if "<script" in path.read_text(encoding="utf-8")
+    ]
 
 
 @pytest.mark.sandbox
@@ -273,7 +352,9 @@ def test_a_broken_installation_gives_no_zeros(tmp_path, monkeypatch):
         grade_class.grade(TOY, tmp_path / "submissions", tmp_path / "grades")
     monkeypatch.delitem(bubblewrap.ENVIRONMENT, "PYTHONHOME")
     with pytest.raises(bubblewrap.Refused, match="do not come back"):
-        grade_class.grade(TOY, tmp_path / "submissions", tmp_path / "grades", limits=Limits(total=-1.0))
+        grade_class.grade(
+            TOY, tmp_path / "submissions", tmp_path / "grades", limits=Limits(total=-1.0)
+        )
     assert not (tmp_path / "grades" / "grades.csv").exists()
 
 
@@ -293,19 +374,36 @@ def test_one_question_is_put_again_to_everybody(submissions, pretended, tmp_path
     grade_class.grade(TOY, submissions, out)
     (submissions / "eva.ipynb").write_bytes(notebook("# eva"))
     results = again(submissions, out, "toy.double")
-    assert sorted(pretended.questions[-5:]) == [("anna", 1), ("ben", 1), ("carl", 1), ("dora", 1), ("eva", 2)]
-    assert all([verdict.question for verdict in result.verdicts] == ["toy.double", "toy.Scale"] for result in results)
+    assert sorted(pretended.questions[-5:]) == [
+        ("anna", 1),
+        ("ben", 1),
+        ("carl", 1),
+        ("dora", 1),
+        ("eva", 2),
+    ]
+    assert all(
+        [verdict.question for verdict in result.verdicts] == ["toy.double", "toy.Scale"]
+        for result in results
+    )
     with pytest.raises(KeyError, match=r"toy.double, toy.Scale"):
         again(submissions, out, "toy.nothing")
 
 
-def test_a_later_file_of_a_student_is_graded_and_the_earlier_result_is_kept(submissions, pretended, tmp_path):
+def test_a_later_file_of_a_student_is_graded_and_the_earlier_result_is_kept(
+    submissions, pretended, tmp_path
+):
     out = tmp_path / "grades"
     grade_class.grade(TOY, submissions, out)
     (submissions / "ben.ipynb").write_bytes(notebook("# better"))
     grade_class.grade(TOY, submissions, out)
     with Records(out) as records:
-        assert sorted(student for student, _ in records.written()) == ["anna", "ben", "ben", "carl", "dora"]
+        assert sorted(student for student, _ in records.written()) == [
+            "anna",
+            "ben",
+            "ben",
+            "carl",
+            "dora",
+        ]
 
 
 def test_two_graders_do_not_share_a_folder(submissions, pretended, tmp_path):
@@ -326,7 +424,9 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(submissions, pretended, tmp
     monkeypatch.setattr(Records, "__init__", small)
     for name in ("anna", "ben", "carl", "dora"):
         (submissions / f"{name * 50}.ipynb").write_bytes(notebook(f"# {name}"))
-    with pytest.raises(OSError, match=r"disk is full.*The [1-7] results before are safe: make room"):
+    with pytest.raises(
+        OSError, match=r"disk is full.*The [1-7] results before are safe: make room"
+    ):
         grade_class.grade(TOY, submissions, out)
     monkeypatch.setattr(Records, "__init__", begin)
     before = len(pretended.graded)
@@ -347,7 +447,9 @@ def test_a_record_that_is_damaged_is_not_overwritten(submissions, pretended, tmp
 
 
 def test_a_seed_with_which_an_argument_does_not_matter_is_not_drawn(monkeypatch):
-    """Nobody listed the mistake of leaving `lengths` out; with the first seed's inputs it is right."""
+    """Nobody listed the mistake of leaving `lengths` out; with the first seed's inputs it is
+    right.
+    """
     seeds = iter([1, 12, 23])
     monkeypatch.setattr(grade_class.secrets, "randbits", lambda bits: next(seeds))
 
@@ -362,10 +464,17 @@ def test_a_seed_on_which_a_mistake_does_not_show_is_not_drawn(monkeypatch):
     """A vector that reads the same backwards cannot tell `reversed` from the right answer."""
     seeds = iter([1, 12, 23])
     monkeypatch.setattr(grade_class.secrets, "randbits", lambda bits: next(seeds))
-    palindromes = question("double", DOUBLE.reference, mistakes=(("reversed", lambda x: 2 * x.flip(0)),))
-    shown = replace(palindromes, cases=lambda g: [Case((torch.tensor([1.0, 2.0, 1.0 if g.initial_seed() == 1 else 3.0]),))])
+    palindromes = question(
+        "double", DOUBLE.reference, mistakes=(("reversed", lambda x: 2 * x.flip(0)),)
+    )
+    shown = replace(
+        palindromes,
+        cases=lambda g: [Case((torch.tensor([1.0, 2.0, 1.0 if g.initial_seed() == 1 else 3.0]),))],
+    )
     assert grade_class.drawn(Homework("toy", "A toy", (shown,))) == 12
     never = replace(shown, cases=lambda g: [Case((torch.zeros(2),), shows="nothing")])
     monkeypatch.setattr(grade_class.secrets, "randbits", lambda bits: 0)
-    with pytest.raises(ValueError, match=r"none tells all mistakes apart.*reversed is judged right"):
+    with pytest.raises(
+        ValueError, match=r"none tells all mistakes apart.*reversed is judged right"
+    ):
         grade_class.drawn(Homework("toy", "A toy", (never,)))

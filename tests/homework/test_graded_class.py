@@ -1,4 +1,6 @@
-"""A class for every homework, graded by the command in the real sandbox: nothing done, all right, and mistakes as students write them."""
+"""A class for every homework, graded by the command in the real sandbox: nothing done, all right,
+and mistakes as students write them.
+"""
 
 import csv
 import functools
@@ -29,11 +31,17 @@ def mistakes(homework):
 def rounds(homework):
     """So many students make mistakes: all there are, or five where an answer trains a model."""
     most = max(map(len, mistakes(homework).values()))
-    return most if all(question.seconds <= 10 for question in load(homework).questions) else min(most, 5)
+    return (
+        most
+        if all(question.seconds <= 10 for question in load(homework).questions)
+        else min(most, 5)
+    )
 
 
 def wrong(homework, i):
-    """{question: (mistake, answer)}: everybody's i-th mistake; a question with fewer begins again from its first."""
+    """{question: (mistake, answer)}: everybody's i-th mistake; a question with fewer begins again
+    from its first.
+    """
     return {name: found[i % len(found)] for name, found in mistakes(homework).items()}
 
 
@@ -42,30 +50,46 @@ def ways(homework):
     return min(map(len, right_answers(homework).values()))
 
 
-# With each change three students make mistakes and one answers rightly in other words; at night all of them do.
-# (`test_banks` judges every one of these answers with each change, but not in the sandbox.)
+# With each change three students make mistakes and one answers rightly in other words; at night all
+# of them do. (`test_banks` judges every one of these answers with each change, but not in the
+# sandbox.)
 EACH_CHANGE = {"wrong": 3, "in_other_words": 1}
 
 
 def students_of(kind, count):
     """(homework, i) for the tests' parameters: the first few with each change, all at night."""
     few = EACH_CHANGE[kind]
-    return [pytest.param(homework, i, marks=pytest.mark.long if i >= few else ()) for homework in HOMEWORK for i in range(count(homework))]
+    return [
+        pytest.param(homework, i, marks=pytest.mark.long if i >= few else ())
+        for homework in HOMEWORK
+        for i in range(count(homework))
+    ]
 
 
 def named(module, answers):
-    """The source of a module of answers as a cell, and a cell that gives these answers the names of their questions."""
+    """The source of a module of answers as a cell, and a cell that gives these answers the names of
+    their questions.
+    """
     source = (ROOT / "tests" / "homework" / f"{module}.py").read_text(encoding="utf-8")
-    return notebook(source, "\n".join(f"{name.split('.')[1]} = {answer.__name__}" for name, answer in answers.items()))
+    return notebook(
+        source,
+        "\n".join(f"{name.split('.')[1]} = {answer.__name__}" for name, answer in answers.items()),
+    )
 
 
 def submissions(homework, at_night):
     """The class: {student: notebook}."""
     n_wrong, n_right = rounds(homework), ways(homework)
     if not at_night:
-        n_wrong, n_right = min(n_wrong, EACH_CHANGE["wrong"]), min(n_right, EACH_CHANGE["in_other_words"])
+        n_wrong, n_right = (
+            min(n_wrong, EACH_CHANGE["wrong"]),
+            min(n_right, EACH_CHANGE["in_other_words"]),
+        )
     handed_in = {
-        f"wrong_{i}": named(f"students_{homework}", {name: answer for name, (_, answer) in wrong(homework, i).items()})
+        f"wrong_{i}": named(
+            f"students_{homework}",
+            {name: answer for name, (_, answer) in wrong(homework, i).items()},
+        )
         for i in range(n_wrong)
     }
     for student, folder in (("unanswered", "exercises"), ("right", "solutions")):
@@ -80,7 +104,11 @@ def submissions(homework, at_night):
 @pytest.fixture(scope="module")
 def graded(request, tmp_path_factory):
     """grades.csv of a homework, by student, after one run of the command."""
-    at_night = any(item.get_closest_marker("long") for item in request.session.items if item.path == request.path)
+    at_night = any(
+        item.get_closest_marker("long")
+        for item in request.session.items
+        if item.path == request.path
+    )
 
     @functools.cache
     def rows(homework):
@@ -88,7 +116,14 @@ def graded(request, tmp_path_factory):
         (folder / "submissions").mkdir()
         for student, data in submissions(homework, at_night).items():
             (folder / "submissions" / f"{student}.ipynb").write_bytes(data)
-        command = [sys.executable, "-m", "lectures_lib.homework", "grade", homework, folder / "submissions"]
+        command = [
+            sys.executable,
+            "-m",
+            "lectures_lib.homework",
+            "grade",
+            homework,
+            folder / "submissions",
+        ]
         command += ["--out", folder / "grades", "--workers", "2", "--seed", str(SEED)]
         done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

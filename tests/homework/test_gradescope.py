@@ -1,4 +1,6 @@
-"""Gradescope: results.json as its autograders write it, and a zip that it can build and run; nothing is run without the sandbox."""
+"""Gradescope: results.json as its autograders write it, and a zip that it can build and run;
+nothing is run without the sandbox.
+"""
 
 import json
 import os
@@ -20,9 +22,30 @@ from tests.homework.toy import TOY, notebook
 from tests.homework.toy_results import Late, result
 
 # What Gradescope's specification allows, by hand from its text.
-TOP = {"score", "execution_time", "output", "output_format", "test_output_format", "test_name_format", "visibility", "stdout_visibility"}
+TOP = {
+    "score",
+    "execution_time",
+    "output",
+    "output_format",
+    "test_output_format",
+    "test_name_format",
+    "visibility",
+    "stdout_visibility",
+}
 TOP |= {"extra_data", "tests", "leaderboard"}
-TEST = {"score", "max_score", "status", "name", "name_format", "number", "output", "output_format", "tags", "visibility", "extra_data"}
+TEST = {
+    "score",
+    "max_score",
+    "status",
+    "name",
+    "name_format",
+    "number",
+    "output",
+    "output_format",
+    "tags",
+    "visibility",
+    "extra_data",
+}
 FORMATS = {"text", "html", "simple_format", "md", "ansi"}
 VISIBILITY = {"hidden", "after_due_date", "after_published", "visible"}
 
@@ -52,22 +75,48 @@ def test_results_as_gradescope_reads_them():
     assert "Late: 0.5 points less." in told["output"]
     assert "Code cell 2 stopped" in told["output"]
     wrong, right = told["tests"]
-    assert (wrong["name"], wrong["score"], wrong["max_score"], wrong["status"]) == ("Double: squares", 0.0, 2.0, "failed")
-    assert (right["name"], right["score"], right["max_score"], right["status"], right["output"]) == ("Scale", 1.0, 1.0, "passed", "")
-    for words in ("where 2 < 3", "On: a vector of 3 numbers.", "[0] is 4, expected 2.", "Reread: chapter 2, masks"):
+    assert (wrong["name"], wrong["score"], wrong["max_score"], wrong["status"]) == (
+        "Double: squares",
+        0.0,
+        2.0,
+        "failed",
+    )
+    assert (
+        right["name"],
+        right["score"],
+        right["max_score"],
+        right["status"],
+        right["output"],
+    ) == ("Scale", 1.0, 1.0, "passed", "")
+    for words in (
+        "where 2 < 3",
+        "On: a vector of 3 numbers.",
+        "[0] is 4, expected 2.",
+        "Reread: chapter 2, masks",
+    ):
         assert words in wrong["output"]
 
 
 def test_results_of_a_file_that_could_not_be_read():
     told = conforming(gradescope.results(TOY, result(verdicts=(), problem="The file is empty.")))
-    assert (told["score"], told["output"]) == (0.0, "The file could not be graded. The file is empty.")
-    assert [(test["score"], test["max_score"], test["status"]) for test in told["tests"]] == [(0.0, 2.0, "failed"), (0.0, 1.0, "failed")]
+    assert (told["score"], told["output"]) == (
+        0.0,
+        "The file could not be graded. The file is empty.",
+    )
+    assert [(test["score"], test["max_score"], test["status"]) for test in told["tests"]] == [
+        (0.0, 2.0, "failed"),
+        (0.0, 1.0, "failed"),
+    ]
 
 
-@pytest.mark.parametrize("hostile", ["\ud800", "\x00\x1b[31m", "\u202egnp", "<script>", '"}], "score": 100, "x": [{"'])
+@pytest.mark.parametrize(
+    "hostile", ["\ud800", "\x00\x1b[31m", "\u202egnp", "<script>", '"}], "score": 100, "x": [{"']
+)
 def test_hostile_text_in_results(hostile):
     verdict = Verdict("toy.double", False, "raised", hostile, on=hostile)
-    told = conforming(gradescope.results(TOY, result(verdicts=(verdict, verdict), cells=((1, hostile),))))
+    told = conforming(
+        gradescope.results(TOY, result(verdicts=(verdict, verdict), cells=((1, hostile),)))
+    )
     assert told["score"] == 0.0
     assert not re.search("[\x00-\x08\x1b\u202e\ud800]", json.dumps(told, ensure_ascii=False))
     conforming(gradescope.results(TOY, result(problem=hostile)))
@@ -79,7 +128,10 @@ def test_one_notebook_counts_whatever_lies_beside_it():
     assert "This is no notebook" in conforming(gradescope.for_one_student(TOY, [picture]))["output"]
     told = conforming(gradescope.for_one_student(TOY, [result(), result("ben")]))
     assert told["score"] == 0.0
-    assert "There are 2 notebooks: anna.ipynb, ben.ipynb. Hand in the one that counts" in told["output"]
+    assert (
+        "There are 2 notebooks: anna.ipynb, ben.ipynb. Hand in the one that counts"
+        in told["output"]
+    )
     with pytest.raises(ValueError, match="no submission"):
         gradescope.for_one_student(TOY, [])
 
@@ -103,7 +155,9 @@ def archive(tmp_path_factory):
 
 @pytest.fixture
 def container(archive, tmp_path):
-    """Gradescope's folders, below another root than /autograder: the zip unpacked in source/, run_autograder beside it."""
+    """Gradescope's folders, below another root than /autograder: the zip unpacked in source/,
+    run_autograder beside it.
+    """
     root = tmp_path / "autograder"
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(root / "source")
@@ -114,12 +168,23 @@ def container(archive, tmp_path):
 
 def run(root: Path, python: str, **environment: str) -> subprocess.CompletedProcess:
     """run_autograder, with this root and this Python in place of the container's."""
-    text = (root / "source" / "run_autograder").read_text().replace("root=/autograder\n", f"root={root}\n")
+    text = (
+        (root / "source" / "run_autograder")
+        .read_text()
+        .replace("root=/autograder\n", f"root={root}\n")
+    )
     script = root / "run_autograder"
     script.write_text(text.replace("python=/opt/grader/bin/python\n", f"python={python}\n"))
     assert str(root) in script.read_text()
     assert python in script.read_text()
-    return subprocess.run(["bash", script], capture_output=True, text=True, timeout=300, cwd=root, env={**os.environ, **environment})
+    return subprocess.run(
+        ["bash", script],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=root,
+        env={**os.environ, **environment},
+    )
 
 
 def test_the_zip_holds_what_the_grader_needs_and_nothing_else(archive):
@@ -128,7 +193,14 @@ def test_the_zip_holds_what_the_grader_needs_and_nothing_else(archive):
         modes = {entry.filename: entry.external_attr >> 16 for entry in packed.infolist()}
         text = {name: packed.read(name).decode() for name in names if "/" not in name}
     package = Path(gradescope.PACKAGE)
-    for name in ("setup.sh", "run_autograder", "not_graded.py", "rules.yaml", "constraints.txt", "pyproject.toml"):
+    for name in (
+        "setup.sh",
+        "run_autograder",
+        "not_graded.py",
+        "rules.yaml",
+        "constraints.txt",
+        "pyproject.toml",
+    ):
         assert name in names
     for name in (
         "homework/banks/hw1/causal.py",
@@ -139,7 +211,11 @@ def test_the_zip_holds_what_the_grader_needs_and_nothing_else(archive):
         assert f"lectures_lib/{name}" in names
     assert len([name for name in names if name.endswith(".py")]) >= len(list(package.glob("*.py")))
     assert {name.split("/")[0] for name in names if "/" in name} == {"lectures_lib"}
-    assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".ipynb")) or "test_" in name]
+    assert not [
+        name
+        for name in names
+        if "__pycache__" in name or name.endswith((".pyc", ".ipynb")) or "test_" in name
+    ]
     assert {name for name, mode in modes.items() if mode & 0o111} == {"setup.sh", "run_autograder"}
     assert "grade hw1 " in text["run_autograder"]
     for script in ("setup.sh", "run_autograder"):
@@ -151,15 +227,22 @@ def test_the_zip_holds_what_the_grader_needs_and_nothing_else(archive):
 def test_the_scripts_are_bash_and_the_zip_is_the_same_every_time(archive, container, tmp_path):
     for script in ("setup.sh", "run_autograder"):
         subprocess.run(["bash", "-n", container / "source" / script], check=True)
-    again = gradescope.autograder_zip(load("hw1"), tmp_path / "again.zip", archive.with_name("rules.yaml"))
+    again = gradescope.autograder_zip(
+        load("hw1"), tmp_path / "again.zip", archive.with_name("rules.yaml")
+    )
     assert again.read_bytes() == archive.read_bytes()
     assert [path.name for path in tmp_path.glob("*.tmp")] == []
 
 
 def test_without_a_checkout_there_is_no_zip(tmp_path, monkeypatch):
-    shutil.copytree(gradescope.PACKAGE / "homework" / "grader" / "reports", tmp_path / "lectures_lib")
+    shutil.copytree(
+        gradescope.PACKAGE / "homework" / "grader" / "reports", tmp_path / "lectures_lib"
+    )
     monkeypatch.setattr(gradescope, "PACKAGE", tmp_path / "lectures_lib")
-    with pytest.raises(FileNotFoundError, match=r"no pyproject.toml and no constraints.txt .*: make the autograder from a checkout"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"no pyproject.toml and no constraints.txt .*: make the autograder from a checkout",
+    ):
         gradescope.autograder_zip(TOY, tmp_path / "x.zip")
 
 
@@ -172,19 +255,35 @@ def pretended(root: Path, body: str) -> str:
 
 
 def test_run_autograder_hands_over_what_the_grader_writes(container):
-    arguments = 'printf "%s\\n" "$@" >"$(dirname "$0")/arguments"; out="${@: -1}"; echo "{\\"score\\": 1}" >"$out"; echo graded'
+    arguments = (
+        'printf "%s\\n" "$@" >"$(dirname "$0")/arguments"; out="${@: -1}"; echo "{\\"score\\": 1}" '
+        '>"$out"; echo graded'
+    )
     (container / "source" / "rules.yaml").write_text("points: {}\n")
     done = run(container, pretended(container, arguments))
     assert done.returncode == 0, done.stderr
     assert "graded" in done.stdout
     assert json.loads((container / "results" / "results.json").read_text()) == {"score": 1}
     given = (container / "arguments").read_text().split("\n")
-    assert given[:5] == ["-m", "lectures_lib.homework", "grade", "hw1", str(container / "submission")]
+    assert given[:5] == [
+        "-m",
+        "lectures_lib.homework",
+        "grade",
+        "hw1",
+        str(container / "submission"),
+    ]
     assert given[given.index("--rules") + 1] == str(container / "source" / "rules.yaml")
     assert given[given.index("--kind") + 1] == "plain"
 
 
-@pytest.mark.parametrize("body", ["echo 'No sandbox here.' >&2; exit 2", "echo 'No sandbox here.'", "echo 'No sandbox here.'; kill -9 $$"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "echo 'No sandbox here.' >&2; exit 2",
+        "echo 'No sandbox here.'",
+        "echo 'No sandbox here.'; kill -9 $$",
+    ],
+)
 def test_run_autograder_says_that_nothing_was_graded(container, body):
     """Refused, ended without a result, or killed: never an old result, never points."""
     (container / "results").mkdir()
@@ -201,9 +300,14 @@ def test_run_autograder_says_that_nothing_was_graded(container, body):
 def test_run_autograder_grades(container):
     """The package as it lies in the zip, a real submission, the real sandbox."""
     (container / "submission" / "hw1.ipynb").write_bytes(
-        notebook("import torch\ndef causal_mask(n, past=0):\n    return torch.ones(n, past + n, dtype=torch.bool).triu(past)")
+        notebook(
+            "import torch\ndef causal_mask(n, past=0):\n    return torch.ones(n, past + n, "
+            "dtype=torch.bool).triu(past)"
+        )
     )
-    (container / "submission" / "json.py").write_text("raise SystemExit('the grader imported a file of the student')")
+    (container / "submission" / "json.py").write_text(
+        "raise SystemExit('the grader imported a file of the student')"
+    )
     done = run(container, sys.executable, PYTHONPATH=str(container / "source"))
     told = conforming((container / "results" / "results.json").read_text())
     assert "score" in told, done.stdout
@@ -214,14 +318,23 @@ def test_run_autograder_grades(container):
 
 @pytest.mark.sandbox
 def test_hostile_container_without_namespaces_is_refused(container):
-    """No user namespaces, as in many containers: bubblewrap fails, nothing runs, and the instructor is told what to do."""
+    """No user namespaces, as in many containers: bubblewrap fails, nothing runs, and the instructor
+    is told what to do.
+    """
     folder = container / "bin"
     folder.mkdir()
     bwrap = folder / "bwrap"
-    bwrap.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    bwrap.write_text(
+        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+    )
     bwrap.chmod(0o755)
     (container / "submission" / "hw1.ipynb").write_bytes(notebook("open('/tmp/ran', 'w')"))
-    run(container, sys.executable, PYTHONPATH=str(container / "source"), PATH=f"{folder}:{os.environ['PATH']}")
+    run(
+        container,
+        sys.executable,
+        PYTHONPATH=str(container / "source"),
+        PATH=f"{folder}:{os.environ['PATH']}",
+    )
     told = conforming((container / "results" / "results.json").read_text())
     assert "score" not in told
     assert "user namespaces" in told["tests"][1]["output"]

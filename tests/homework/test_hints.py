@@ -1,4 +1,6 @@
-"""What a notebook's text tells: another homework, an answer defined twice, a `raise` left in, a cell that is too large."""
+"""What a notebook's text tells: another homework, an answer defined twice, a `raise` left in, a
+cell that is too large.
+"""
 
 import json
 from dataclasses import replace
@@ -15,18 +17,41 @@ from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.notebook import Unreadable, code_cells
 from tests.homework.toy import DOUBLE, TOY, notebook
 
-TEMPLATE = 'def double(x):\n    """Twice as much."""\n    raise NotImplementedError("your answer here")'
+TEMPLATE = (
+    'def double(x):\n    """Twice as much."""\n    raise NotImplementedError("your answer here")'
+)
 
 
 @pytest.mark.parametrize(
     ("cells", "unfinished", "words"),
     [
         (["x = 1", "def double(x):\n    return x"], False, ""),
-        (["def double(x):\n    return x", "1", "def double(x):\n    return 3"], False, "defined in code cells 1 and 3; the last counts"),
-        (["double = 1", "class double: pass", "async def double(x): pass"], False, "code cells 1, 2 and 3"),
-        (["def double_it(x): pass", "double == 3\ndoubled = 4", "class A:\n    def double(self): pass", "def double(x): 1"], False, ""),
+        (
+            ["def double(x):\n    return x", "1", "def double(x):\n    return 3"],
+            False,
+            "defined in code cells 1 and 3; the last counts",
+        ),
+        (
+            ["double = 1", "class double: pass", "async def double(x): pass"],
+            False,
+            "code cells 1, 2 and 3",
+        ),
+        (
+            [
+                "def double_it(x): pass",
+                "double == 3\ndoubled = 4",
+                "class A:\n    def double(self): pass",
+                "def double(x): 1",
+            ],
+            False,
+            "",
+        ),
         ([TEMPLATE], True, ""),
-        ([f"{TEMPLATE}\n    return 2 * x"], True, "`raise NotImplementedError` still stands above your lines"),
+        (
+            [f"{TEMPLATE}\n    return 2 * x"],
+            True,
+            "`raise NotImplementedError` still stands above your lines",
+        ),
         ([f"{TEMPLATE}\n\n    # mine\n    y = 2 * x\n    return y"], True, "In code cell 1"),
         ([f"{TEMPLATE}\n    # a remark"], True, ""),
         ([f"{TEMPLATE}\n\nx = 3"], True, ""),
@@ -49,18 +74,27 @@ def test_the_hint_reaches_the_verdict():
     assert "never reached" in feedback.page(TOY, result)
     assert "Not answered yet" not in feedback.page(TOY, result)
     assert "never reached" in told.lines(DOUBLE, verdict)[0]
-    assert grade_one._explained(replace(open_, right=True), key, execution).message == "Not answered yet."
+    assert (
+        grade_one._explained(replace(open_, right=True), key, execution).message
+        == "Not answered yet."
+    )
 
 
 def test_another_homework_is_named(tmp_path):
-    third = ['check("hw3.beam_search", beam_search)', "from lectures_lib.homework import check", "check('hw3.merges', merges)"]
+    third = [
+        'check("hw3.beam_search", beam_search)',
+        "from lectures_lib.homework import check",
+        "check('hw3.merges', merges)",
+    ]
     (note,) = hints.of_another_homework(third, "hw1")
     assert note.startswith("This is Homework 3")
     assert "Homework 1" in note
     assert hints.of_another_homework(third, "hw3") == ()
     assert hints.of_another_homework([*third, 'check("hw1.causal_mask", causal_mask)'], "hw1") == ()
     assert hints.of_another_homework(["check('nothing')", "x = 3"], "hw1") == ()
-    result = grade_one.Result("anna", (), "f", (Verdict("toy.double", False, "missing", "Nothing."),), notes=(note,))
+    result = grade_one.Result(
+        "anna", (), "f", (Verdict("toy.double", False, "missing", "Nothing."),), notes=(note,)
+    )
     assert "This is Homework 3" in feedback.page(TOY, result)
     assert "This is Homework 3" in gradebook.remarks(result)
     assert "This is Homework 3" in json.loads(gradescope.results(TOY, result))["output"]
@@ -75,7 +109,9 @@ def test_a_right_answer_with_a_word_beside_it_shows_it():
 
 
 @pytest.mark.parametrize("letter", ["x", "\x00", "😀"])
-def test_hostile_cell_of_several_megabytes_is_unreadable_and_no_fault_of_the_grader(tmp_path, letter):
+def test_hostile_cell_of_several_megabytes_is_unreadable_and_no_fault_of_the_grader(
+    tmp_path, letter
+):
     cell = f"x = '{letter * (5 << 20)}'" if letter == "x" else f"x = '{letter * (1 << 20)}'"
     data = notebook("1", cell)
     with pytest.raises(Unreadable, match=r"Code cell 2 has .* characters, more than can be run"):

@@ -1,4 +1,6 @@
-"""Answers that loop, crash, lie and forge: each costs itself, and the right ones beside it keep their points."""
+"""Answers that loop, crash, lie and forge: each costs itself, and the right ones beside it keep
+their points.
+"""
 
 import pytest
 import torch
@@ -38,20 +40,29 @@ ANSWERS = {
     "unpickles": ("return Bomb()", "type"),
     "returns_much": ("import torch; return torch.zeros(10**7)", "type"),
     "returns_many": ("return list(range(10**6))", "type"),
-    "returns_strange_tensors": ("import torch; return torch.zeros(3, dtype=torch.float8_e4m3fn)", "type"),
+    "returns_strange_tensors": (
+        "import torch; return torch.zeros(3, dtype=torch.float8_e4m3fn)",
+        "type",
+    ),
     "quits": ("import os; os._exit(0)", "ended"),
     "crashes": ("import ctypes; ctypes.string_at(0)", "ended"),
     "sends_garbage": ("send(b'garbage' * 100); return 2 * x", "garbled"),
     "sends_a_wrong_number": ("send(frame(999, ['is', None])); return 2 * x", "garbled"),
     "sends_without_end": ("while True: send(bytes([255]) * 65536)", "garbled"),
     "kills_others": ("import os; os.kill(1, 9); return 2 * x", "right"),
-    "kills_itself": ("import os; os.kill(os.getpid(), 9)", "type"),  # in vain: nobody in its space may kill the first process there
+    # in vain: nobody in its space may kill the first process there
+    "kills_itself": ("import os; os.kill(os.getpid(), 9)", "type"),
     "kills_its_group": ("import os; os.kill(0, 9); return 2 * x", "right"),
     "cannot_be_interrupted": (
-        "while True:\n        try:\n            while True: pass\n        except BaseException: pass",
+        "while True:\n        try:\n            while True: pass\n        except BaseException: "
+        "pass",
         "time",
     ),
-    "forks": ("import os\n    while True:\n        try:\n            os.fork()\n        except OSError: pass", "time"),
+    "forks": (
+        "import os\n    while True:\n        try:\n            os.fork()\n        except OSError: "
+        "pass",
+        "time",
+    ),
 }
 
 PREPARATION = """
@@ -73,7 +84,12 @@ class Bomb:
 def verdicts():
     questions = [question(name, double, seconds=1.0) for name in ANSWERS]
     questions.append(question("double", double))
-    cells = [PREPARATION, FORGER, *(f"def {name}(x):\n    {body}" for name, (body, _) in ANSWERS.items()), RIGHT_DOUBLE]
+    cells = [
+        PREPARATION,
+        FORGER,
+        *(f"def {name}(x):\n    {body}" for name, (body, _) in ANSWERS.items()),
+        RIGHT_DOUBLE,
+    ]
     limits = Limits(cell=5.0, memory=1 << 30, restarts=20)
     found, execution = graded(cells, *questions, limits=limits)
     assert execution.failures == {}
@@ -117,7 +133,9 @@ lectures_lib.homework.check = always
 calls._identical = always
 """
     answers = "def double(x):\n    return 3 * x\ndef triple(x):\n    return 3 * x"
-    found, execution = graded([patches, answers], question("double", double), question("triple", lambda x: 3 * x))
+    found, execution = graded(
+        [patches, answers], question("double", double), question("triple", lambda x: 3 * x)
+    )
     assert execution.failures == {}
     assert found["double"].kind == "values"
     assert found["triple"].right
@@ -126,7 +144,9 @@ calls._identical = always
 
 
 def test_hostile_answer_that_ends_the_process_later_costs_no_other_question():
-    """The process dies while the next question is asked: that one is put again, in a process of its own."""
+    """The process dies while the next question is asked: that one is put again, in a process of its
+    own.
+    """
     cell = """
 import os, threading, time
 def bomb(x):

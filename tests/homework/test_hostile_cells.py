@@ -31,7 +31,15 @@ CELLS = {
     "surrogate": "x = '\ud800'",
     "last": "def last(x):\n    return 2 * x",
 }
-ANSWERS = ("before_the_loop", "after_the_loop", "in_a_cell_that_quits", "latest", "last", "uncallable", "broken")
+ANSWERS = (
+    "before_the_loop",
+    "after_the_loop",
+    "in_a_cell_that_quits",
+    "latest",
+    "last",
+    "uncallable",
+    "broken",
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +49,9 @@ def result():
 
 def failures(execution):
     names = list(CELLS)
-    return {names[i]: why if isinstance(why, str) else why.kind for i, why in execution.failures.items()}
+    return {
+        names[i]: why if isinstance(why, str) else why.kind for i, why in execution.failures.items()
+    }
 
 
 def test_hostile_cells_are_cut_and_named(result):
@@ -57,7 +67,10 @@ def test_hostile_cells_are_cut_and_named(result):
     }
 
 
-@pytest.mark.parametrize("name", ["double", "before_the_loop", "after_the_loop", "in_a_cell_that_quits", "latest", "last"])
+@pytest.mark.parametrize(
+    "name",
+    ["double", "before_the_loop", "after_the_loop", "in_a_cell_that_quits", "latest", "last"],
+)
 def test_hostile_cells_leave_the_answers_alone(result, name):
     assert result[0][name].right
 
@@ -79,7 +92,9 @@ while True: pass
 
 
 def test_hostile_memory_spread_over_processes_is_seen():
-    """Each process stays below its own limit, also while it copies its block; the grader adds them up."""
+    """Each process stays below its own limit, also while it copies its block; the grader adds them
+    up.
+    """
     spread = """
 import os, time
 for _ in range(8):
@@ -88,17 +103,23 @@ for _ in range(8):
         time.sleep(600)
 time.sleep(600)
 """
-    found, execution = graded([RIGHT_DOUBLE, spread], DOUBLE, limits=Limits(cell=300.0, total=900.0, memory=1 << 29))
+    found, execution = graded(
+        [RIGHT_DOUBLE, spread], DOUBLE, limits=Limits(cell=300.0, total=900.0, memory=1 << 29)
+    )
     assert execution.failures == {1: "memory"}
     assert found["double"].right
 
 
 def test_hostile_notebooks_come_to_an_end():
     """However many cells loop, the whole has a limit, and so has the number of new starts."""
-    found, execution = graded(["while True: pass"] * 50 + [RIGHT_DOUBLE], DOUBLE, limits=Limits(cell=0.5, total=3.0))
+    found, execution = graded(
+        ["while True: pass"] * 50 + [RIGHT_DOUBLE], DOUBLE, limits=Limits(cell=0.5, total=3.0)
+    )
     assert found["double"].kind == "unreached"
     assert execution.failures[50] == "unreached"
-    found, execution = graded(["import os\nos._exit(0)"] * 50 + [RIGHT_DOUBLE], DOUBLE, limits=Limits(restarts=1))
+    found, execution = graded(
+        ["import os\nos._exit(0)"] * 50 + [RIGHT_DOUBLE], DOUBLE, limits=Limits(restarts=1)
+    )
     assert found["double"].kind == "unreached"
 
 
@@ -110,9 +131,16 @@ def test_a_process_that_has_just_ended_holds_no_memory():
 
 
 def test_hostile_forks_that_go_on_do_not_speak_for_the_submission():
-    """Sixty copies of the process come to the end of the cell, too: none of them takes a request or replies."""
+    """Sixty copies of the process come to the end of the cell, too: none of them takes a request or
+    replies.
+    """
     bomb = "import os\ntry:\n    while True:\n        os.fork()\nexcept OSError:\n    pass"
-    found, execution = graded([RIGHT_DOUBLE, bomb, "mine = 1"], question("double", double), SCALE, limits=Limits(cell=60.0))
+    found, execution = graded(
+        [RIGHT_DOUBLE, bomb, "mine = 1"],
+        question("double", double),
+        SCALE,
+        limits=Limits(cell=60.0),
+    )
     assert found["double"].right
     assert found["Scale"].kind == "missing"
     assert execution.failures == {}

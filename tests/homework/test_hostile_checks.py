@@ -1,4 +1,6 @@
-"""Restart, run all, every check says right: that means all points. Each answer is called in the state that its own check saw."""
+"""Restart, run all, every check says right: that means all points. Each answer is called in the
+state that its own check saw.
+"""
 
 from pathlib import Path
 
@@ -22,40 +24,100 @@ WRONG = "def double(x):\n    return 3 * x"
 HELPED = "def two(x):\n    return x + x\ndef double(x):\n    return two(x)"
 LIMITS = Limits(cell=20.0, total=200.0)
 
-# name: (cells in which the last check of a right answer says ✓, and what its author must be told besides)
+# name: (cells in which the last check of a right answer says ✓, and what its author must be told
+# besides)
 RIGHT_AT_ITS_CHECK = {
     "helper_redefined": ([HELPED, CHECK, "def two(x, y):\n    return y"], "cell 4 redefines `two`"),
-    "helper_redefined_for_the_next_question": ([HELPED, CHECK, "two = lambda x: x", "def other(x):\n    return two(x)"], "cell 4"),
-    "helper_s_helper": (["def one(x):\n    return x\ndef two(x):\n    return one(x) + one(x)", "double = two", CHECK, "one = 1"], "`one`"),
-    "module_shadowed": (["def double(x):\n    return x + math.floor(1.5) * x", CHECK, "math = 'my marks'"], "redefines `math`"),
-    "plot_shadows_nn": (["def double(x):\n    return nn.Identity()(x) * 2", CHECK, "fig, nn = 1, 2"], "redefines `nn`"),
-    "torch_shadowed": (["def double(x):\n    return torch.add(x, x)", CHECK, "torch = None"], "redefines `torch`"),
-    "state_mutated": (["two = [2]\ndef double(x):\n    return two[0] * x", CHECK, "two[0] = 3"], ""),
-    "torch_patched_later": (["def double(x):\n    return torch.add(x, x)", CHECK, "torch.add = None"], ""),
+    "helper_redefined_for_the_next_question": (
+        [HELPED, CHECK, "two = lambda x: x", "def other(x):\n    return two(x)"],
+        "cell 4",
+    ),
+    "helper_s_helper": (
+        [
+            "def one(x):\n    return x\ndef two(x):\n    return one(x) + one(x)",
+            "double = two",
+            CHECK,
+            "one = 1",
+        ],
+        "`one`",
+    ),
+    "module_shadowed": (
+        ["def double(x):\n    return x + math.floor(1.5) * x", CHECK, "math = 'my marks'"],
+        "redefines `math`",
+    ),
+    "plot_shadows_nn": (
+        ["def double(x):\n    return nn.Identity()(x) * 2", CHECK, "fig, nn = 1, 2"],
+        "redefines `nn`",
+    ),
+    "torch_shadowed": (
+        ["def double(x):\n    return torch.add(x, x)", CHECK, "torch = None"],
+        "redefines `torch`",
+    ),
+    "state_mutated": (
+        ["two = [2]\ndef double(x):\n    return two[0] * x", CHECK, "two[0] = 3"],
+        "",
+    ),
+    "torch_patched_later": (
+        ["def double(x):\n    return torch.add(x, x)", CHECK, "torch.add = None"],
+        "",
+    ),
     "old_attempt_pasted_at_the_end": ([RIGHT_DOUBLE, CHECK, WRONG], "cell 4 defines `double` anew"),
     "template_below": ([RIGHT_DOUBLE, CHECK, TEMPLATE], "cell 4 defines `double` anew"),
     "template_below_and_checked": ([RIGHT_DOUBLE, TEMPLATE, CHECK], "template stands below it"),
     "template_below_and_no_check": ([RIGHT_DOUBLE, TEMPLATE], "template stands below it"),
     "deleted": ([RIGHT_DOUBLE, CHECK, "del double"], "cell 4 defines `double` anew"),
     "another_name": (["def mine(x):\n    return 2 * x", "check('toy.double', mine)"], ""),
-    "method": (["class A:\n    def f(self, x):\n        return 2 * x", "check('toy.double', A().f)", "del A"], ""),
-    "alias": (["from lectures_lib.homework import check as c", HELPED, "c('toy.double', double)", "two = 2"], "cell 5"),
-    "module_s_check": (["import lectures_lib.homework as h", HELPED, "h.check('toy.double', double)", "two = 2"], "cell 5"),
-    "in_try": ([HELPED, f"try:\n    {CHECK}\n    1 / 0\nexcept ZeroDivisionError:\n    pass", "two = 2"], "cell 4"),
+    "method": (
+        [
+            "class A:\n    def f(self, x):\n        return 2 * x",
+            "check('toy.double', A().f)",
+            "del A",
+        ],
+        "",
+    ),
+    "alias": (
+        [
+            "from lectures_lib.homework import check as c",
+            HELPED,
+            "c('toy.double', double)",
+            "two = 2",
+        ],
+        "cell 5",
+    ),
+    "module_s_check": (
+        ["import lectures_lib.homework as h", HELPED, "h.check('toy.double', double)", "two = 2"],
+        "cell 5",
+    ),
+    "in_try": (
+        [HELPED, f"try:\n    {CHECK}\n    1 / 0\nexcept ZeroDivisionError:\n    pass", "two = 2"],
+        "cell 4",
+    ),
     "in_a_loop": ([HELPED, f"for _ in range(5):\n    {CHECK}", "two = 2"], "cell 4"),
-    "in_a_function": ([HELPED, f"def all_checks():\n    {CHECK}", "all_checks()", "two = 2"], "cell 5"),
+    "in_a_function": (
+        [HELPED, f"def all_checks():\n    {CHECK}", "all_checks()", "two = 2"],
+        "cell 5",
+    ),
     "last_check_counts": ([WRONG, CHECK, HELPED, CHECK, "two = 2"], "cell 6"),
     "cell_goes_on": ([HELPED, f"{CHECK}\ntwo = 2"], "cell 3"),
     "cell_fails_later": ([HELPED, f"{CHECK}\ntwo = 2\n1 / 0"], "cell 3"),
-    "process_ends_later": ([HELPED, CHECK, "import os\nos._exit(0)\ndef two(x):\n    return 3"], ""),
+    "process_ends_later": (
+        [HELPED, CHECK, "import os\nos._exit(0)\ndef two(x):\n    return 3"],
+        "",
+    ),
     "awaited": ([HELPED, f"import asyncio\nawait asyncio.sleep(0)\n{CHECK}", "two = 2"], "cell 4"),
     "threads_of_torch": (
-        ["torch.set_num_threads(4)\n(torch.ones(500, 500) @ torch.ones(500, 500)).sum()", HELPED, CHECK, "two = 2"],
+        [
+            "torch.set_num_threads(4)\n(torch.ones(500, 500) @ torch.ones(500, 500)).sum()",
+            HELPED,
+            CHECK,
+            "two = 2",
+        ],
         "cell 5",
     ),
     "trained_before": (
         [
-            "w = torch.ones(3, requires_grad=True)\nw.sum().backward()\ndef double(x):\n    return (w.grad.mean() + 1) * x",
+            "w = torch.ones(3, requires_grad=True)\nw.sum().backward()\ndef double(x):\n    return "
+            "(w.grad.mean() + 1) * x",
             CHECK,
             "w = None",
         ],
@@ -72,14 +134,23 @@ def test_what_is_right_at_its_check_counts(name):
     assert words in verdict.message
 
 
-# Where no check ran that speaks for the answer, the state after the last cell counts, as it always has.
+# Where no check ran that speaks for the answer, the state after the last cell counts, as it always
+# has.
 RIGHT_AT_THE_END = {
     "no_check": [HELPED],
     "misspelt": [HELPED, "check('toy.dobule', double)"],
     "skipped": [HELPED, f"1 / 0\n{CHECK}"],
     "checked_too_early": [WRONG, CHECK, RIGHT_DOUBLE],
-    "helper_comes_later": ["def double(x):\n    return two(x)", CHECK, "def two(x):\n    return 2 * x"],
-    "state_comes_later": ["scale = [1]\ndef double(x):\n    return scale[0] * x", CHECK, "scale[0] = 2"],
+    "helper_comes_later": [
+        "def double(x):\n    return two(x)",
+        CHECK,
+        "def two(x):\n    return 2 * x",
+    ],
+    "state_comes_later": [
+        "scale = [1]\ndef double(x):\n    return scale[0] * x",
+        CHECK,
+        "scale[0] = 2",
+    ],
     "own_check": ["def check(name, answer):\n    print('✓')", RIGHT_DOUBLE, CHECK],
     "no_check_at_all": ["check = None", RIGHT_DOUBLE, CHECK],
     "result_instead_of_function": [RIGHT_DOUBLE, "check('toy.double', double(torch.ones(3)))"],
@@ -96,7 +167,12 @@ def test_what_is_right_at_the_end_counts(name):
 def test_wrong_in_both_states_is_wrong_with_its_mistake():
     cells = [SET_UP, "def double(x):\n    return x**2", CHECK, "x = 1"]
     assert graded(cells, DOUBLE)[0]["double"].mistake == "squares"
-    redefined = [SET_UP, "def two(x):\n    return x**2\ndef double(x):\n    return two(x)", CHECK, "two = None"]
+    redefined = [
+        SET_UP,
+        "def two(x):\n    return x**2\ndef double(x):\n    return two(x)",
+        CHECK,
+        "two = None",
+    ]
     assert graded(redefined, DOUBLE)[0]["double"].mistake == "squares"
 
 
@@ -117,7 +193,7 @@ def test_a_whole_homework_keeps_its_points_whatever_its_last_cell_does(name):
     assert [name for name, verdict in verdicts.items() if not verdict.right] == []
 
 
-# ------------------------------------------------------------------------------------------------------------ hostile checks
+# ----------------------------------------------------------------------------------- hostile checks
 
 # What leaves the right answer right, in one state or the other.
 HARMLESS = {
@@ -190,7 +266,9 @@ for thing in gc.get_objects():
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_hostile_checks_leave_the_right_answer(name):
-    verdicts, _ = graded([SET_UP, RIGHT_DOUBLE, RIGHT_SCALE, HARMLESS[name]], DOUBLE, SCALE, limits=LIMITS)
+    verdicts, _ = graded(
+        [SET_UP, RIGHT_DOUBLE, RIGHT_SCALE, HARMLESS[name]], DOUBLE, SCALE, limits=LIMITS
+    )
     assert verdicts["double"].right, verdicts["double"]
     assert verdicts["Scale"].right, verdicts["Scale"]
 
@@ -247,7 +325,13 @@ class L:
 
 @pytest.mark.parametrize("name", LIARS)
 def test_hostile_objects_earn_nothing_at_their_check(name):
-    cells = [SET_UP, LIARS[name], "check('toy.double', L())\ndouble = L()", RIGHT_SCALE, "check('toy.Scale', Scale)"]
+    cells = [
+        SET_UP,
+        LIARS[name],
+        "check('toy.double', L())\ndouble = L()",
+        RIGHT_SCALE,
+        "check('toy.Scale', Scale)",
+    ]
     verdicts, _ = graded(cells, DOUBLE, SCALE, limits=LIMITS)
     assert not verdicts["double"].right
     assert verdicts["Scale"].right, verdicts["Scale"]
@@ -255,7 +339,11 @@ def test_hostile_objects_earn_nothing_at_their_check(name):
 
 GREEDY = {
     "hangs": ("while True:\n        pass", "time"),
-    "cannot_be_interrupted": ("while True:\n        try:\n            while True: pass\n        except BaseException: pass", "time"),
+    "cannot_be_interrupted": (
+        "while True:\n        try:\n            while True: pass\n        except BaseException: "
+        "pass",
+        "time",
+    ),
     "sleeps": ("import time; time.sleep(10**6)", "time"),
     "eats": ("block = []\n    while True:\n        block.append(bytearray(10**8))", "raised"),
 }
@@ -263,11 +351,22 @@ GREEDY = {
 
 @pytest.mark.parametrize("name", GREEDY)
 def test_hostile_copies_cost_their_question_only(name):
-    """A copy that does not come back is ended by itself: the process that has run all cells goes on to the other questions."""
+    """A copy that does not come back is ended by itself: the process that has run all cells goes on
+    to the other questions.
+    """
     body, kind = GREEDY[name]
     greedy = question("greedy", double, seconds=1.0 if kind == "time" else 60.0)
-    cells = [SET_UP, f"def greedy(x):\n    {body}", "check('toy.greedy', greedy)", RIGHT_DOUBLE, CHECK, RIGHT_SCALE]
-    verdicts, execution = graded(cells, greedy, DOUBLE, SCALE, limits=Limits(cell=5.0, memory=1 << 30))
+    cells = [
+        SET_UP,
+        f"def greedy(x):\n    {body}",
+        "check('toy.greedy', greedy)",
+        RIGHT_DOUBLE,
+        CHECK,
+        RIGHT_SCALE,
+    ]
+    verdicts, execution = graded(
+        cells, greedy, DOUBLE, SCALE, limits=Limits(cell=5.0, memory=1 << 30)
+    )
     assert verdicts["greedy"].kind == kind
     assert verdicts["double"].right
     assert verdicts["Scale"].right
@@ -278,8 +377,13 @@ def test_hostile_copies_end_with_their_submission():
     with Sandbox(Limits(), ["toy.double"]) as sandbox:
         for i, source in enumerate([SET_UP, RIGHT_DOUBLE, CHECK, CHECK, CHECK]):
             sandbox.ask({"do": "cell", "cell": i + 1, "source": source, "only_definitions": False})
-        assert len(copies := children(sandbox.pid)) == 1, "a later check takes the place of an earlier one"
-        assert sandbox.ask({"do": "call", "answer": "double"}, {"args": (3,)}, copy="toy.double").value == 6
+        assert len(copies := children(sandbox.pid)) == 1, (
+            "a later check takes the place of an earlier one"
+        )
+        assert (
+            sandbox.ask({"do": "call", "answer": "double"}, {"args": (3,)}, copy="toy.double").value
+            == 6
+        )
     assert not [pid for pid in copies if Path(f"/proc/{pid}").exists()]
 
 
@@ -295,7 +399,9 @@ def children(parent: int) -> list[int]:
 
 
 def test_inputs_are_not_there_while_cells_run():
-    """Neither in the notebook's process nor in its copies: they are sent when all cells have run."""
+    """Neither in the notebook's process nor in its copies: they are sent when all cells have
+    run.
+    """
     asked = []
 
     class Watching(Execution):
@@ -307,6 +413,8 @@ def test_inputs_are_not_there_while_cells_run():
             asked.append("cell")
             return super()._run_cell(sandbox, i)
 
-    Watching([SET_UP, RIGHT_DOUBLE, CHECK, "y = 1"], LIMITS).verdicts([AnswerKey(DOUBLE, 3), AnswerKey(SCALE, 3)])
+    Watching([SET_UP, RIGHT_DOUBLE, CHECK, "y = 1"], LIMITS).verdicts(
+        [AnswerKey(DOUBLE, 3), AnswerKey(SCALE, 3)]
+    )
     assert asked[:5] == ["cell"] * 4 + ["inputs"]
     assert "cell" not in asked[4:]

@@ -1,4 +1,6 @@
-"""Folders and zips made to do harm: nothing is followed, filled or held up, and everybody else's work is read."""
+"""Folders and zips made to do harm: nothing is followed, filled or held up, and everybody else's
+work is read.
+"""
 
 import contextlib
 import io
@@ -48,7 +50,9 @@ def inbox(tmp_path):
 def zipped(tmp_path, *entries, **options):
     """A zip of (name or ZipInfo, content) and one honest submission."""
     with (
-        zipfile.ZipFile(tmp_path / "class.zip", "w", **{"compression": zipfile.ZIP_DEFLATED, **options}) as file,
+        zipfile.ZipFile(
+            tmp_path / "class.zip", "w", **{"compression": zipfile.ZIP_DEFLATED, **options}
+        ) as file,
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")  # of names that come twice
@@ -83,7 +87,7 @@ def refusal(submission):
     return "read"
 
 
-# --------------------------------------------------------------------------------------------------------------- in a folder
+# -------------------------------------------------------------------------------------- in a folder
 
 
 def test_hostile_links_in_a_folder_are_not_followed(inbox, tmp_path):
@@ -150,7 +154,9 @@ def test_hostile_files_that_may_not_be_read(inbox, monkeypatch):
         return open_(path, *args)
 
     monkeypatch.setattr(folder.os, "open", refuse)  # as root, everything may be read
-    monkeypatch.setattr(folder.os, "scandir", lambda path: refuse(path) if "shut" in str(path) else scandir(path))
+    monkeypatch.setattr(
+        folder.os, "scandir", lambda path: refuse(path) if "shut" in str(path) else scandir(path)
+    )
     submissions = {each.student: each for each in collect(inbox)}
     (inbox / "gone.ipynb").unlink()
     assert refusal(submissions["locked"]) == "The file could not be read (Permission denied)."
@@ -166,7 +172,11 @@ def test_hostile_folders_that_are_called_notebooks(inbox, tmp_path):
     (inbox / ".ipynb_checkpoints").mkdir()
     (inbox / ".ipynb_checkpoints" / "anna-checkpoint.ipynb").write_bytes(notebook("x"))
     assert refusals(inbox) == {"ben": folder.FOLDER, "carl": folder.FOLDER}
-    entries = [("ben.ipynb/", b""), ("carl.ipynb/carl.ipynb", notebook("x")), ("carl.ipynb/more/x.ipynb", b"")]
+    entries = [
+        ("ben.ipynb/", b""),
+        ("carl.ipynb/carl.ipynb", notebook("x")),
+        ("carl.ipynb/more/x.ipynb", b""),
+    ]
     entries += [("x/.ipynb_checkpoints/anna-checkpoint.ipynb", notebook("x"))]
     assert refusals(zipped(tmp_path, *entries)) == {"ben": folder.FOLDER, "carl": folder.FOLDER}
 
@@ -191,13 +201,22 @@ def test_hostile_number_of_files(inbox, tmp_path):
     (inbox / "flood").mkdir()
     for i in range(20_000):
         (inbox / "flood" / f"{i}.ipynb").touch()
-    with pytest.raises(ValueError, match=r"20,00\d files or more; 20,000 of them lie in 'flood'. Up to 20,000 are read"):
+    with pytest.raises(
+        ValueError,
+        match=r"20,00\d files or more; 20,000 of them lie in 'flood'. Up to 20,000 are read",
+    ):
         collect(inbox)
     with pytest.raises(ValueError, match=r"20,001 files or more; 20,000 of them lie in 'flood'"):
-        collect(zipped(tmp_path, *((f"flood/{i}.ipynb", b"") for i in range(20_000)), compression=zipfile.ZIP_STORED))
+        collect(
+            zipped(
+                tmp_path,
+                *((f"flood/{i}.ipynb", b"") for i in range(20_000)),
+                compression=zipfile.ZIP_STORED,
+            )
+        )
 
 
-# ------------------------------------------------------------------------------------------------------------------ in a zip
+# ----------------------------------------------------------------------------------------- in a zip
 
 
 def unix(name, mode):
@@ -208,8 +227,18 @@ def unix(name, mode):
 
 
 def test_hostile_links_and_devices_in_a_zip(tmp_path):
-    kinds = {"link": stat.S_IFLNK, "pipe": stat.S_IFIFO, "device": stat.S_IFCHR, "socket": stat.S_IFSOCK, "file": stat.S_IFREG, "bare": 0}
-    source = zipped(tmp_path, *((unix(f"{name}.ipynb", kind | 0o777), notebook("x")) for name, kind in kinds.items()))
+    kinds = {
+        "link": stat.S_IFLNK,
+        "pipe": stat.S_IFIFO,
+        "device": stat.S_IFCHR,
+        "socket": stat.S_IFSOCK,
+        "file": stat.S_IFREG,
+        "bare": 0,
+    }
+    source = zipped(
+        tmp_path,
+        *((unix(f"{name}.ipynb", kind | 0o777), notebook("x")) for name, kind in kinds.items()),
+    )
     told = refusals(source)
     assert told["link"] == folder.LINK
     assert all("not an ordinary file" in told[name] for name in ("pipe", "device", "socket"))
@@ -226,7 +255,10 @@ def test_hostile_paths_in_a_zip_are_only_names(tmp_path):
         "../..",
     ]
     before = sorted(tmp_path.iterdir())
-    found = {each.student: each for each in collect(zipped(tmp_path, *((name, notebook(name)) for name in names)))}
+    found = {
+        each.student: each
+        for each in collect(zipped(tmp_path, *((name, notebook(name)) for name in names)))
+    }
     assert sorted(found) == [".", "absolute", "anna", "drive", "share", "slipped", "windows"]
     assert code_cells(found["slipped"].read()) == ["../../../../tmp/slipped.ipynb"]
     assert found["slipped"].files == ("../../../../tmp/slipped.ipynb",)
@@ -234,11 +266,17 @@ def test_hostile_paths_in_a_zip_are_only_names(tmp_path):
 
 
 def test_hostile_zip_bombs(tmp_path):
-    """One that inflates, one in a zip in the zip, and one packed in a way that Python inflates without a limit."""
+    """One that inflates, one in a zip in the zip, and one packed in a way that Python inflates
+    without a limit.
+    """
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("inner.ipynb", b" " * (MAX_BYTES * 3))
-    bombs = [("deflated.ipynb", b" " * (MAX_BYTES * 3)), ("nested.zip", inner.getvalue()), ("renamed.ipynb", inner.getvalue())]
+    bombs = [
+        ("deflated.ipynb", b" " * (MAX_BYTES * 3)),
+        ("nested.zip", inner.getvalue()),
+        ("renamed.ipynb", inner.getvalue()),
+    ]
     source = zipped(tmp_path, *bombs)
     with zipfile.ZipFile(source, "a") as file:
         for name, method in (("bz", zipfile.ZIP_BZIP2), ("xz", zipfile.ZIP_LZMA)):
@@ -252,14 +290,28 @@ def test_hostile_zip_bombs(tmp_path):
 
 
 def test_hostile_overlapping_entries(tmp_path):
-    """Many entries that share one piece of packed data, the way to a zip bomb that needs no zip within a zip."""
+    """Many entries that share one piece of packed data, the way to a zip bomb that needs no zip
+    within a zip.
+    """
     source = zipped(tmp_path, ("kernel.ipynb", b" " * (1 << 20)), ("after.ipynb", notebook("x")))
     data = source.read_bytes()
     end = data.rindex(b"PK\x05\x06")
     records = [data[i:] for i in range(end) if data[i : i + 4] == b"PK\x01\x02"]
-    kernel = next(record for record in records if record[46:].startswith(b"kernel.ipynb"))[: 46 + len("kernel.ipynb")]
+    kernel = next(record for record in records if record[46:].startswith(b"kernel.ipynb"))[
+        : 46 + len("kernel.ipynb")
+    ]
     copies = b"".join(kernel[:46] + f"copy{i:02d}.ipynb".encode() for i in range(10))
-    tail = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 13, 13, end - data.index(b"PK\x01\x02") + len(copies), data.index(b"PK\x01\x02"), 0)
+    tail = struct.pack(
+        "<4s4H2LH",
+        b"PK\x05\x06",
+        0,
+        0,
+        13,
+        13,
+        end - data.index(b"PK\x01\x02") + len(copies),
+        data.index(b"PK\x01\x02"),
+        0,
+    )
     source.write_bytes(data[:end] + copies + tail)
     told = refusals(source)
     assert told.pop("after") == "read"
@@ -273,24 +325,39 @@ def test_hostile_entry_that_reaches_over_several():
         entry.header_offset, entry.compress_size = offset, size
         return entry
 
-    assert archive._overlapping([info(0, 1000), info(200, 10), info(100, 10), info(2000, 10)]) == {0, 100, 200}
+    assert archive._overlapping([info(0, 1000), info(200, 10), info(100, 10), info(2000, 10)]) == {
+        0,
+        100,
+        200,
+    }
     assert archive._overlapping([info(0, 69), info(100, 69), info(200, 10)]) == set()
 
 
 def test_hostile_damage_locks_and_lies(tmp_path):
     text = notebook("DAMAGE " * 30)
-    source = zipped(tmp_path, ("broken.ipynb", text), ("stored.ipynb", text), ("locked.ipynb", text), ("size.ipynb", text))
+    source = zipped(
+        tmp_path,
+        ("broken.ipynb", text),
+        ("stored.ipynb", text),
+        ("locked.ipynb", text),
+        ("size.ipynb", text),
+    )
     data = bytearray(source.read_bytes())
     start = data.index(b"broken.ipynb") + 40
     data[start : start + 20] = bytes(b ^ 255 for b in data[start : start + 20])
     with zipfile.ZipFile(source) as file:
-        central = {info.filename: data.index(info.filename.encode(), file.start_dir) - 46 for info in file.infolist()}
+        central = {
+            info.filename: data.index(info.filename.encode(), file.start_dir) - 46
+            for info in file.infolist()
+        }
     data[central["stored.ipynb"] + 16] ^= 1  # the checksum
     data[central["locked.ipynb"] + 8] |= 1  # "encrypted"
     data[central["size.ipynb"] + 24 : central["size.ipynb"] + 28] = struct.pack("<L", 10)
     source.write_bytes(data)
     told = refusals(source)
-    assert all("could not be taken out of the zip" in told[name] for name in ("broken", "stored", "size"))
+    assert all(
+        "could not be taken out of the zip" in told[name] for name in ("broken", "stored", "size")
+    )
     assert "locked with a password" in told["locked"]
 
 
@@ -300,10 +367,20 @@ def test_hostile_name_twice_in_one_zip(tmp_path):
 
 
 def test_hostile_zips_that_are_none(tmp_path):
-    """Cut, filled with something else, or changed at random places: refused in one sentence, or read as far as they are whole."""
-    whole = zipped(tmp_path, ("ben.ipynb", notebook("ben")), ("dora/cy.ipynb", notebook("cy"))).read_bytes()
+    """Cut, filled with something else, or changed at random places: refused in one sentence, or
+    read as far as they are whole.
+    """
+    whole = zipped(
+        tmp_path, ("ben.ipynb", notebook("ben")), ("dora/cy.ipynb", notebook("cy"))
+    ).read_bytes()
     draw = random.Random(0)
-    damaged = [whole[:-30], whole[:100], b"PK\x05\x06" + b"\x00" * 18, b"PK\x05\x06" + b"\xff" * 18, b""]
+    damaged = [
+        whole[:-30],
+        whole[:100],
+        b"PK\x05\x06" + b"\x00" * 18,
+        b"PK\x05\x06" + b"\xff" * 18,
+        b"",
+    ]
     for _ in range(300):
         bad = bytearray(whole)
         for _ in range(draw.randint(1, 6)):
@@ -323,7 +400,7 @@ def test_hostile_zips_that_are_none(tmp_path):
     assert 5 <= refused < 300
 
 
-# --------------------------------------------------------------------------------------------------------------------- names
+# -------------------------------------------------------------------------------------------- names
 
 NAMES = {
     "new\nline": "new\N{REPLACEMENT CHARACTER}line",
@@ -355,7 +432,9 @@ def test_hostile_names_are_harmless_to_look_at(inbox, tmp_path, in_zip):
 
 
 def assert_harmless(text):
-    assert not any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") for character in text), repr(text)
+    assert not any(
+        unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") for character in text
+    ), repr(text)
     assert len(text) <= 3 * LONGEST
     text.encode()
 
@@ -366,13 +445,21 @@ def test_hostile_names_that_are_not_utf8(tmp_path):
             file.write(notebook(str(name)))
     found = collect(tmp_path)
     assert len({each.student for each in found}) == 3
-    assert sorted(code_cells(each.read())[0] for each in found) == sorted(map(str, (b"\xff\xfe.ipynb", b"\xfe\xff.ipynb", b"Zo\xeb.ipynb")))
+    assert sorted(code_cells(each.read())[0] for each in found) == sorted(
+        map(str, (b"\xff\xfe.ipynb", b"\xfe\xff.ipynb", b"Zo\xeb.ipynb"))
+    )
     for each in found:
         assert_harmless(each.student)
 
 
 def test_hostile_long_names_in_a_zip(tmp_path):
-    names = ["y" * 60_000, "ü" * 300, "z" * 299 + "1", "z" * 299 + "2", "/".join("d" * 200 for _ in range(50)) + "/deep"]
+    names = [
+        "y" * 60_000,
+        "ü" * 300,
+        "z" * 299 + "1",
+        "z" * 299 + "2",
+        "/".join("d" * 200 for _ in range(50)) + "/deep",
+    ]
     found = collect(zipped(tmp_path, *((f"{name}.ipynb", notebook("a")) for name in names)))
     assert len({each.student for each in found}) == 6
     for each in found:
@@ -393,15 +480,27 @@ def test_hostile_name_that_looks_like_the_name_given_to_another(tmp_path):
     """Nobody becomes somebody else by guessing how a name will be shown."""
     hidden = "ben\u200b"
     forged = distinct([hidden])[hidden]
-    found = collect(zipped(tmp_path, *((f"{name}.ipynb", notebook(repr(name))) for name in (hidden, forged, "ben", shown(hidden)))))
-    assert {each.student: code_cells(each.read())[0] for each in found if each.student in (forged, "ben", shown(hidden))} == {
-        name: repr(name) for name in (forged, "ben", shown(hidden))
-    }
+    found = collect(
+        zipped(
+            tmp_path,
+            *(
+                (f"{name}.ipynb", notebook(repr(name)))
+                for name in (hidden, forged, "ben", shown(hidden))
+            ),
+        )
+    )
+    assert {
+        each.student: code_cells(each.read())[0]
+        for each in found
+        if each.student in (forged, "ben", shown(hidden))
+    } == {name: repr(name) for name in (forged, "ben", shown(hidden))}
     assert len({each.student for each in found}) == 5
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.text(max_size=150) | st.text(alphabet="a\u200b\u202e~ \n", max_size=5), max_size=12))
+@given(
+    st.lists(st.text(max_size=150) | st.text(alphabet="a\u200b\u202e~ \n", max_size=5), max_size=12)
+)
 def test_hostile_names_stay_distinct(names):
     given = {unicodedata.normalize("NFC", name) for name in names}
     found = distinct(names)
@@ -410,5 +509,9 @@ def test_hostile_names_stay_distinct(names):
     for name in found.values():
         assert name == name.strip() != ""
         assert len(name) <= LONGEST + 1
-        assert not any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in name)
-        assert not set(name) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
+        assert not any(
+            unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in name
+        )
+        assert not set(name) & set(
+            "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+        )

@@ -1,4 +1,6 @@
-"""A folder of submissions may hold a student's typer.py: the grader, started there, must not import it."""
+"""A folder of submissions may hold a student's typer.py: the grader, started there, must not import
+it.
+"""
 
 import os
 import subprocess
@@ -28,7 +30,9 @@ def folder(tmp_path):
 def started(folder: Path, *command: str) -> subprocess.CompletedProcess:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("PYTHONSAFEPATH", None)
-    return subprocess.run([sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True
+    )
 
 
 def test_hostile_modules_where_a_class_is_graded(folder):
@@ -40,15 +44,29 @@ def test_hostile_modules_where_a_class_is_graded(folder):
 
 
 def test_hostile_modules_where_notebooks_are_released(folder):
-    done = started(folder, "-m", "lectures_lib.homework", "release", "hw1", "--solutions", ROOT / "solutions", "--out", folder.parent)
+    done = started(
+        folder,
+        "-m",
+        "lectures_lib.homework",
+        "release",
+        "hw1",
+        "--solutions",
+        ROOT / "solutions",
+        "--out",
+        folder.parent,
+    )
     assert not (folder.parent / "ran").exists(), (folder.parent / "ran").read_text()
     assert done.returncode == 0, done.stderr
 
 
 def test_hostile_modules_named_after_python_s_own(folder):
-    """These come even before `python -m` reads a line of ours; the installed command does not look here at all, nor does -P."""
+    """These come even before `python -m` reads a line of ours; the installed command does not look
+    here at all, nor does -P.
+    """
     for name in OF_PYTHON:
-        (folder / f"{name}.py").write_text(f"open({str(folder.parent / 'ran')!r}, 'a').write({name!r})")
+        (folder / f"{name}.py").write_text(
+            f"open({str(folder.parent / 'ran')!r}, 'a').write({name!r})"
+        )
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     module, _, function = scripts["lectures-homework"].partition(":")
     command = folder.parent / "lectures-homework"  # as pip writes it
@@ -62,7 +80,9 @@ def test_hostile_modules_named_after_python_s_own(folder):
 
 def test_hostile_modules_where_a_worker_is_started(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if Path(entry).resolve() not in (folder, ROOT)])
+    monkeypatch.setattr(
+        sys, "path", [entry for entry in sys.path if Path(entry).resolve() not in (folder, ROOT)]
+    )
     doors.require_own_imports()
     for entry in ("", str(folder)):
         monkeypatch.setattr(sys, "path", [entry, *sys.path])

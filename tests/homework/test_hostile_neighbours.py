@@ -1,4 +1,6 @@
-"""Time is fair: what a neighbour or a busy machine does costs nobody a point, and what was cut is looked at once more, alone."""
+"""Time is fair: what a neighbour or a busy machine does costs nobody a point, and what was cut is
+looked at once more, alone.
+"""
 
 import os
 import subprocess
@@ -42,7 +44,10 @@ def crowded():
     """Every core has four others to serve; torch has been imported before."""
     with Sandbox(Limits()):
         pass
-    spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * len(os.sched_getaffinity(0)))]
+    spinners = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(4 * len(os.sched_getaffinity(0)))
+    ]
     yield
     for spinner in spinners:
         spinner.kill()
@@ -52,8 +57,12 @@ def crowded():
 @pytest.mark.sandbox
 @pytest.mark.usefixtures("crowded")
 def test_a_crowded_machine_uses_up_nobody_s_time():
-    """On two inputs 0.8 seconds of a processor, of the 1.5 that it may use; on the clock it is several times that."""
-    verdicts, execution = graded([BUSY], question("busy", double, seconds=1.5), limits=Limits(cell=5.0))
+    """On two inputs 0.8 seconds of a processor, of the 1.5 that it may use; on the clock it is
+    several times that.
+    """
+    verdicts, execution = graded(
+        [BUSY], question("busy", double, seconds=1.5), limits=Limits(cell=5.0)
+    )
     assert verdicts["busy"].right, verdicts["busy"]
     assert not execution.doubtful
 
@@ -62,13 +71,23 @@ def test_a_crowded_machine_uses_up_nobody_s_time():
 def test_hostile_neighbour_takes_no_points_from_two_right_submissions(tmp_path):
     folder = tmp_path / "submissions"
     folder.mkdir()
-    homework = Homework("toy", "A toy", tuple(question(f"busy{i}", double, seconds=1.5, points=10) for i in range(2)))
+    homework = Homework(
+        "toy",
+        "A toy",
+        tuple(question(f"busy{i}", double, seconds=1.5, points=10) for i in range(2)),
+    )
     right = notebook(BUSY, "busy0 = busy1 = busy")
     for name in ("b", "c"):
         (folder / f"{name}.ipynb").write_bytes(right)
     (folder / "a.ipynb").write_bytes(notebook(SPIN, "1"))
-    results = grade_class.grade(homework, folder, tmp_path / "grades", Threads(3), limits=Limits(cell=5.0, total=60.0))
-    assert [sum(10 * verdict.right for verdict in result.verdicts) for result in results] == [0, 20, 20]
+    results = grade_class.grade(
+        homework, folder, tmp_path / "grades", Threads(3), limits=Limits(cell=5.0, total=60.0)
+    )
+    assert [sum(10 * verdict.right for verdict in result.verdicts) for result in results] == [
+        0,
+        20,
+        20,
+    ]
     assert results[0].cells[0][0] == 1
 
 
@@ -81,7 +100,9 @@ def test_hostile_processes_stay_on_one_core():
 
 
 def test_the_clock_leaves_out_what_others_took(monkeypatch):
-    """What it uses counts, and what it sleeps; where it could run and does not, nothing. And there is an outer bound."""
+    """What it uses counts, and what it sleeps; where it could run and does not, nothing. And there
+    is an outer bound.
+    """
     now, state = [100.0], [7.0, True]
     monkeypatch.setattr(process.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(process, "_activity", lambda pid: tuple(state))
@@ -105,7 +126,10 @@ def test_the_clock_leaves_out_what_others_took(monkeypatch):
 
 
 def test_the_clock_sees_what_a_process_has_started():
-    code = "import subprocess, sys\nwith subprocess.Popen([sys.executable, '-c', 'while True: pass']) as p:\n    p.wait()"
+    code = (
+        "import subprocess, sys\nwith subprocess.Popen([sys.executable, '-c', 'while True: pass']) "
+        "as p:\n    p.wait()"
+    )
     with subprocess.Popen([sys.executable, "-c", code], start_new_session=True) as parent:
         while process._activity(parent.pid)[0] < 0.3:
             time.sleep(0.05)
@@ -113,16 +137,25 @@ def test_the_clock_sees_what_a_process_has_started():
         os.killpg(parent.pid, 9)
 
 
-# ------------------------------------------------------------------------------------------------------- once more, alone
+# --------------------------------------------------------------------------------- once more, alone
 
 
 def outcome(job, submission, kind):
-    verdicts = tuple(Verdict(key.question.name, kind == "right", kind, LOST.get(kind, "")) for key in job.keys)
-    return replace(grade_one.facts(submission), fingerprint=job.fingerprint(submission), verdicts=verdicts, doubtful=kind != "right")
+    verdicts = tuple(
+        Verdict(key.question.name, kind == "right", kind, LOST.get(kind, "")) for key in job.keys
+    )
+    return replace(
+        grade_one.facts(submission),
+        fingerprint=job.fingerprint(submission),
+        verdicts=verdicts,
+        doubtful=kind != "right",
+    )
 
 
 @pytest.mark.parametrize("kind", ["time", "unreached", "ended", "memory"])
-def test_what_was_cut_is_run_once_more_alone_before_it_is_recorded(submissions, pretended, tmp_path, monkeypatch, kind):
+def test_what_was_cut_is_run_once_more_alone_before_it_is_recorded(
+    submissions, pretended, tmp_path, monkeypatch, kind
+):
     running, runs, together = [], {}, []
 
     def grade(submission, job):
@@ -141,16 +174,25 @@ def test_what_was_cut_is_run_once_more_alone_before_it_is_recorded(submissions, 
     kinds = {result.student: result.verdicts[0].kind for result in results}
     assert kinds == {"anna": "right", "ben": "right", "carl": kind, "dora": "right"}
     with grade_class.Records(tmp_path / "grades") as records:
-        assert sorted(student for student, _ in records.written()) == ["anna", "ben", "carl", "dora"], "each is written once"
+        assert sorted(student for student, _ in records.written()) == [
+            "anna",
+            "ben",
+            "carl",
+            "dora",
+        ], "each is written once"
         assert records.get("ben").verdicts[0].right
 
 
 def test_what_was_right_in_the_first_run_stays_right(submissions):
     (one, *_) = collect(submissions, "plain", "toy")
     first = replace(
-        grade_one.facts(one), verdicts=(Verdict("toy.double", True, "right"), Verdict("toy.Scale", False, "time")), doubtful=True
+        grade_one.facts(one),
+        verdicts=(Verdict("toy.double", True, "right"), Verdict("toy.Scale", False, "time")),
+        doubtful=True,
     )
-    second = replace(first, verdicts=(Verdict("toy.double", False, "time"), Verdict("toy.Scale", True, "right")))
+    second = replace(
+        first, verdicts=(Verdict("toy.double", False, "time"), Verdict("toy.Scale", True, "right"))
+    )
     (result,) = executors.settled([(one, first)], lambda submission: second)
     assert [verdict.right for verdict in result.verdicts] == [True, True]
     assert not result.doubtful
@@ -161,15 +203,19 @@ def test_what_was_right_in_the_first_run_stays_right(submissions):
 @pytest.mark.parametrize("where", ["", "def double(x):\n    "])
 def test_hostile_cells_and_answers_that_are_cut_are_in_doubt(where, kind):
     cell = where + {"loops": "while True: pass", "ends": "import os; os._exit(0)"}[kind]
-    assert graded([cell], question("double", double, seconds=0.5), limits=Limits(cell=0.5))[1].doubtful
+    assert graded([cell], question("double", double, seconds=0.5), limits=Limits(cell=0.5))[
+        1
+    ].doubtful
 
 
 @pytest.mark.sandbox
 def test_wrong_answers_and_errors_are_in_no_doubt():
-    assert not graded(["1 / 0", "def double(x):\n    return x"], question("double", double))[1].doubtful
+    assert not graded(["1 / 0", "def double(x):\n    return x"], question("double", double))[
+        1
+    ].doubtful
 
 
-# --------------------------------------------------------------------------------------------------- the grader's own memory
+# -------------------------------------------------------------------------- the grader's own memory
 
 PEAK = """
 import resource, sys

@@ -1,4 +1,6 @@
-"""Notebooks as editors save them and as students leave them: what has nothing to do with an answer costs it nothing."""
+"""Notebooks as editors save them and as students leave them: what has nothing to do with an answer
+costs it nothing.
+"""
 
 import json
 
@@ -11,27 +13,58 @@ from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, RIGHT_SCALE, SCALE, graded
 
 pytestmark = pytest.mark.sandbox
 
-SET_UP = "import lectures_lib\ndevice = lectures_lib.setup(seed=0)\nfrom lectures_lib.homework import check"
+SET_UP = (
+    "import lectures_lib\ndevice = lectures_lib.setup(seed=0)\nfrom lectures_lib.homework import "
+    "check"
+)
 CHECK = "check('toy.double', double)"
 LIMITS = Limits(cell=5.0, total=120.0)
 
 
-def saved(cells: list, metadata: dict | None = None, minor: int = 5, cell_metadata: dict | None = None, as_lines: bool = True) -> bytes:
-    """A notebook file: its cells' sources as lists of lines, or texts; (kind, source) for a cell that is no code."""
+def saved(
+    cells: list,
+    metadata: dict | None = None,
+    minor: int = 5,
+    cell_metadata: dict | None = None,
+    as_lines: bool = True,
+) -> bytes:
+    """A notebook file: its cells' sources as lists of lines, or texts; (kind, source) for a cell
+    that is no code.
+    """
     kept = []
     for i, cell in enumerate(cells):
         kind, source = cell if isinstance(cell, tuple) else ("code", cell)
         of_code = {"outputs": [], "execution_count": None} if kind == "code" else {}
         text = source.splitlines(keepends=True) if as_lines else source
         identity = {"id": f"c{i}"} if minor >= 5 else {}
-        kept.append({"cell_type": kind, **identity, "metadata": cell_metadata or {}, "source": text, **of_code})
-    return json.dumps({"nbformat": 4, "nbformat_minor": minor, "metadata": metadata or {}, "cells": kept}, indent=1).encode()
+        kept.append(
+            {
+                "cell_type": kind,
+                **identity,
+                "metadata": cell_metadata or {},
+                "source": text,
+                **of_code,
+            }
+        )
+    return json.dumps(
+        {"nbformat": 4, "nbformat_minor": minor, "metadata": metadata or {}, "cells": kept},
+        indent=1,
+    ).encode()
 
 
 def colab() -> bytes:
-    widgets = {"application/vnd.jupyter.widget-state+json": {"a1": {"model_module": "@jupyter-widgets/controls", "state": {"value": 7}}}}
+    widgets = {
+        "application/vnd.jupyter.widget-state+json": {
+            "a1": {"model_module": "@jupyter-widgets/controls", "state": {"value": 7}}
+        }
+    }
     metadata = {
-        "colab": {"provenance": [], "gpuType": "T4", "collapsed_sections": ["x"], "toc_visible": True},
+        "colab": {
+            "provenance": [],
+            "gpuType": "T4",
+            "collapsed_sections": ["x"],
+            "toc_visible": True,
+        },
         "kernelspec": {"name": "python3", "display_name": "Python 3"},
         "accelerator": "GPU",
         "widgets": widgets,
@@ -41,29 +74,53 @@ def colab() -> bytes:
         "!nvidia-smi\n%pip install -q lectures-lib",
         "from google.colab import drive\ndrive.mount('/content/drive')",
         SET_UP,
-        '#@title Double { display-mode: "form" }\nn = 3 #@param {type:"slider", min:0, max:10, step:1}\nname = "x" #@param ["x", "y"]',
+        '#@title Double { display-mode: "form" }\nn = 3 #@param {type:"slider", min:0, max:10, '
+        'step:1}\nname = "x" #@param ["x", "y"]',
         f"# @title\n{RIGHT_DOUBLE}",
         "from google.colab import files\nfiles.download('hw.ipynb')",
         RIGHT_SCALE,
         CHECK,
     ]
     return saved(
-        cells, metadata, minor=0, cell_metadata={"id": "Zq0", "cellView": "form", "colab": {"base_uri": "https://localhost:8080/"}}
+        cells,
+        metadata,
+        minor=0,
+        cell_metadata={
+            "id": "Zq0",
+            "cellView": "form",
+            "colab": {"base_uri": "https://localhost:8080/"},
+        },
     )
 
 
 def vs_code() -> bytes:
     metadata = {
         "kernelspec": {"display_name": ".venv (3.12.3)", "language": "python", "name": "python3"},
-        "language_info": {"codemirror_mode": {"name": "ipython", "version": 3}, "name": "python", "version": "3.12.3"},
+        "language_info": {
+            "codemirror_mode": {"name": "ipython", "version": 3},
+            "name": "python",
+            "version": "3.12.3",
+        },
         "vscode": {"interpreter": {"hash": "0" * 64}},
     }
     cells = [SET_UP, "# %%\n" + RIGHT_DOUBLE, RIGHT_SCALE, CHECK]
-    return saved(cells, metadata, minor=2, cell_metadata={"vscode": {"languageId": "python"}, "notebookRunGroups": {"groupValue": "1"}})
+    return saved(
+        cells,
+        metadata,
+        minor=2,
+        cell_metadata={
+            "vscode": {"languageId": "python"},
+            "notebookRunGroups": {"groupValue": "1"},
+        },
+    )
 
 
 def jupyterlab() -> bytes:
-    metadata = {"toc-autonumbering": True, "language_info": {"name": "python"}, "kernelspec": {"name": "python3", "display_name": "Python"}}
+    metadata = {
+        "toc-autonumbering": True,
+        "language_info": {"name": "python"},
+        "kernelspec": {"name": "python3", "display_name": "Python"},
+    }
     cells = [
         ("raw", "---\ntitle: my homework\n---"),
         ("markdown", "# Homework\n![](attachment:a.png)"),
@@ -73,13 +130,23 @@ def jupyterlab() -> bytes:
         "double??",
         CHECK,
     ]
-    hidden = {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "tags": ["hide-input"], "scrolled": True, "trusted": False}
+    hidden = {
+        "jupyter": {"source_hidden": True, "outputs_hidden": True},
+        "tags": ["hide-input"],
+        "scrolled": True,
+        "trusted": False,
+    }
     return saved(cells, metadata, cell_metadata=hidden)
 
 
 def windows(line_end: str = "\r\n") -> bytes:
     """Line ends of Windows, in the file and in the cells."""
-    cells = [f"%matplotlib inline\n{SET_UP}", RIGHT_DOUBLE, '"""A text\nof lines."""\n' + RIGHT_SCALE, CHECK]
+    cells = [
+        f"%matplotlib inline\n{SET_UP}",
+        RIGHT_DOUBLE,
+        '"""A text\nof lines."""\n' + RIGHT_SCALE,
+        CHECK,
+    ]
     text = saved([cell.replace("\n", line_end) for cell in cells], as_lines=False).decode()
     return text.replace("\n", line_end).encode() if line_end == "\r\n" else text.encode()
 
@@ -109,7 +176,8 @@ def with_widgets() -> bytes:
         "import ipywidgets as widgets\nfrom IPython.display import HTML, clear_output, display",
         "slider = widgets.IntSlider(value=3, min=0, max=10)\ndisplay(slider)\nslider",
         "@widgets.interact(n=(0, 10))\ndef show(n=3):\n    print(n)",
-        "box = widgets.Button(description='grade me')\nbox.on_click(lambda _: print('clicked'))\nbox",
+        "box = widgets.Button(description='grade me')\nbox.on_click(lambda _: "
+        "print('clicked'))\nbox",
         "from tqdm.notebook import tqdm\nfor _ in tqdm(range(3)):\n    pass",
         "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()",
         "clear_output()\nHTML('<script>alert(1)</script>')",
@@ -118,13 +186,22 @@ def with_widgets() -> bytes:
         CHECK,
     ]
     state = {f"m{i}": {"model_name": "IntSliderModel", "state": {"value": i}} for i in range(50)}
-    metadata = {"widgets": {"application/vnd.jupyter.widget-state+json": {"state": state, "version_major": 2, "version_minor": 0}}}
+    metadata = {
+        "widgets": {
+            "application/vnd.jupyter.widget-state+json": {
+                "state": state,
+                "version_major": 2,
+                "version_minor": 0,
+            }
+        }
+    }
     return saved(cells, metadata)
 
 
 def wrong_kernel() -> bytes:
     return saved(
-        [SET_UP, RIGHT_DOUBLE, RIGHT_SCALE, CHECK], {"kernelspec": {"name": "julia-1.9", "language": "julia", "display_name": "R"}}
+        [SET_UP, RIGHT_DOUBLE, RIGHT_SCALE, CHECK],
+        {"kernelspec": {"name": "julia-1.9", "language": "julia", "display_name": "R"}},
     )
 
 
@@ -137,10 +214,18 @@ def stripped() -> bytes:
 def broken_metadata() -> bytes:
     """Kinds of values that belong nowhere."""
     cells = [
-        {"cell_type": "code", "source": cell, "metadata": [1], "outputs": "none", "execution_count": "x"}
+        {
+            "cell_type": "code",
+            "source": cell,
+            "metadata": [1],
+            "outputs": "none",
+            "execution_count": "x",
+        }
         for cell in (RIGHT_DOUBLE, RIGHT_SCALE)
     ]
-    return json.dumps({"nbformat": 4, "nbformat_minor": "five", "metadata": None, "cells": cells}).encode()
+    return json.dumps(
+        {"nbformat": 4, "nbformat_minor": "five", "metadata": None, "cells": cells}
+    ).encode()
 
 
 def checks_deleted() -> bytes:
@@ -148,11 +233,17 @@ def checks_deleted() -> bytes:
 
 
 def checks_duplicated() -> bytes:
-    return saved([SET_UP, CHECK, RIGHT_DOUBLE, *[CHECK] * 40, RIGHT_DOUBLE, RIGHT_SCALE, CHECK, RIGHT_SCALE])
+    return saved(
+        [SET_UP, CHECK, RIGHT_DOUBLE, *[CHECK] * 40, RIGHT_DOUBLE, RIGHT_SCALE, CHECK, RIGHT_SCALE]
+    )
 
 
 def checks_edited() -> bytes:
-    cells = ["check('toy.scale', double, points=100)", "check = None\ncheck('toy.double')", "assert check('toy.double', double) == 'right'"]
+    cells = [
+        "check('toy.scale', double, points=100)",
+        "check = None\ncheck('toy.double')",
+        "assert check('toy.double', double) == 'right'",
+    ]
     return saved([SET_UP, RIGHT_DOUBLE, RIGHT_SCALE, *cells])
 
 
@@ -174,7 +265,9 @@ def later_cells_crash() -> bytes:
 
 
 def cells_dropped_by_transformers() -> bytes:
-    """Input transformers make Jupyter leave cells out, or replace them. Here every cell counts as it is written."""
+    """Input transformers make Jupyter leave cells out, or replace them. Here every cell counts as
+    it is written.
+    """
     drop = """\
 ip = get_ipython()
 for name in ("input_transformers_cleanup", "input_transformers_post", "ast_transformers"):
@@ -203,7 +296,10 @@ FILES = {
     "checks_duplicated": (checks_duplicated, {"check("}),
     "checks_edited": (checks_edited, {"check(", "check =", "assert check"}),
     "in_other_order": (in_other_order, {"check("}),
-    "later_cells_crash": (later_cells_crash, {"1 /", "double(", "import ctypes", "def f", "x = [", "raise"}),
+    "later_cells_crash": (
+        later_cells_crash,
+        {"1 /", "double(", "import ctypes", "def f", "x = [", "raise"},
+    ),
     "cells_dropped": (cells_dropped_by_transformers, {"ip ="}),
 }
 
@@ -213,7 +309,10 @@ def test_hostile_or_odd_notebooks_keep_their_right_answers(name):
     make, may_fail = FILES[name]
     cells = code_cells(make())
     verdicts, execution = graded(cells, DOUBLE, SCALE, limits=LIMITS)
-    assert {name: verdict.kind for name, verdict in verdicts.items()} == {"double": "right", "Scale": "right"}
+    assert {name: verdict.kind for name, verdict in verdicts.items()} == {
+        "double": "right",
+        "Scale": "right",
+    }
     for i, why in execution.failures.items():
         assert cells[i].startswith(tuple(may_fail)), (cells[i], why)
 

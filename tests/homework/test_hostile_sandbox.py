@@ -97,7 +97,9 @@ def spy(hidden, homework, port):
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
-    """What the spy found, with a server listening on this machine and a secret in the grader's environment."""
+    """What the spy found, with a server listening on this machine and a secret in the grader's
+    environment.
+    """
     folder = tmp_path_factory.mktemp("class")
     (folder / "other.ipynb").write_text("another student's")
     hidden = [
@@ -107,14 +109,27 @@ def seen(tmp_path_factory):
         ROOT / "Makefile",
         ROOT / ".git",
         Path("/etc/passwd"),
-        *(folder for folder in (Path("/home"), Path("/var")) if not any(path.is_relative_to(folder) for path in bubblewrap._visible())),
+        *(
+            folder
+            for folder in (Path("/home"), Path("/var"))
+            if not any(path.is_relative_to(folder) for path in bubblewrap._visible())
+        ),
     ]
     hidden += [Path("/bin/sh"), Path.home() / ".bashrc", bubblewrap.PACKAGE / "homework" / "hw1"]
     os.environ["GRADER_SECRET"] = "do-not-tell"
     with socket.create_server(("127.0.0.1", 0)) as server, Sandbox(Limits(cell=5.0)) as sandbox:
-        cell = {"do": "cell", "cell": 1, "source": SPY + f"\nPARENT = {os.getpid()}", "only_definitions": False}
+        cell = {
+            "do": "cell",
+            "cell": 1,
+            "source": SPY + f"\nPARENT = {os.getpid()}",
+            "only_definitions": False,
+        }
         assert sandbox.ask(cell, seconds=5.0).raised is None
-        inputs = ([str(path) for path in hidden], str(bubblewrap.PACKAGE / "homework"), server.getsockname()[1])
+        inputs = (
+            [str(path) for path in hidden],
+            str(bubblewrap.PACKAGE / "homework"),
+            server.getsockname()[1],
+        )
         outcome = sandbox.ask({"do": "call", "answer": "spy"}, {"args": inputs}, seconds=30.0)
     del os.environ["GRADER_SECRET"]
     assert outcome.raised is None
@@ -133,11 +148,15 @@ def test_hostile_reading_of_questions_tests_and_other_work(seen):
 def test_hostile_writing(seen):
     assert seen["write"] == []
     assert seen["tmp"] == "written"
-    assert all(32 < filled <= bubblewrap.TMP_BYTES >> 20 for filled in seen["filled"]), "more than one file may have, and no more than all"
+    assert all(32 < filled <= bubblewrap.TMP_BYTES >> 20 for filled in seen["filled"]), (
+        "more than one file may have, and no more than all"
+    )
 
 
 def test_hostile_sockets(seen):
-    assert seen["local"] == "OSError", "not even this machine can be reached: its network has no way anywhere"
+    assert seen["local"] == "OSError", (
+        "not even this machine can be reached: its network has no way anywhere"
+    )
     assert seen["far"] == "OSError"
     assert seen["name"] == "gaierror"
 
@@ -179,7 +198,12 @@ for _ in range(3):
         os._exit(0)
 """
     with Sandbox(Limits()) as sandbox:
-        assert sandbox.ask({"do": "cell", "cell": 1, "source": source, "only_definitions": False}).raised is None
+        assert (
+            sandbox.ask(
+                {"do": "cell", "cell": 1, "source": source, "only_definitions": False}
+            ).raised
+            is None
+        )
         patience = time.monotonic() + 60
         while len(running(marker)) < 3 and time.monotonic() < patience:
             time.sleep(0.05)
@@ -201,7 +225,9 @@ def gone(marker: str) -> bool:
 def ended(*pids: int) -> bool:
     """Whether these processes are gone, at once or a little later."""
     patience = time.monotonic() + 60
-    while (left := [pid for pid in pids if Path(f"/proc/{pid}/cmdline").exists()]) and time.monotonic() < patience:
+    while (
+        left := [pid for pid in pids if Path(f"/proc/{pid}/cmdline").exists()]
+    ) and time.monotonic() < patience:
         time.sleep(0.05)
     return left == []
 
@@ -210,9 +236,14 @@ def test_hostile_loops_are_killed_and_not_only_left_behind():
     with Sandbox(Limits()) as sandbox:
         sandbox.ask({"do": "cell", "cell": 1, "source": "x = 1", "only_definitions": False})
         with pytest.raises(Lost):
-            sandbox.ask({"do": "cell", "cell": 1, "source": STUBBORN, "only_definitions": False}, seconds=0.5)
+            sandbox.ask(
+                {"do": "cell", "cell": 1, "source": STUBBORN, "only_definitions": False},
+                seconds=0.5,
+            )
         assert Path(f"/proc/{sandbox.pid}").exists()
-    assert not Path(f"/proc/{sandbox.pid}").exists(), "when the sandbox is left, it is gone, not only told to go"
+    assert not Path(f"/proc/{sandbox.pid}").exists(), (
+        "when the sandbox is left, it is gone, not only told to go"
+    )
 
 
 def test_hostile_loops_end_with_a_grader_that_is_killed():
@@ -224,7 +255,9 @@ with Sandbox(Limits()) as sandbox:
     print(sandbox.pid, sandbox._template.pid, flush=True)
     sandbox.ask({{"do": "cell", "cell": 2, "source": {STUBBORN!r}, "only_definitions": False}}, seconds=100.0)
 """
-    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE) as grader:
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE
+    ) as grader:
         pids = [int(pid) for pid in grader.stdout.readline().split()]
         time.sleep(0.5)
         assert all(Path(f"/proc/{pid}").exists() for pid in pids)
@@ -234,13 +267,20 @@ with Sandbox(Limits()) as sandbox:
 
 
 def test_every_link_to_the_interpreter_is_shown(tmp_path):
-    """A virtual environment's Python is a link to a link: Debian's /usr/bin/python3 is one. If one is missing inside, nothing starts."""
+    """A virtual environment's Python is a link to a link: Debian's /usr/bin/python3 is one. If one
+    is missing inside, nothing starts.
+    """
     file = tmp_path / "usr" / "python3.11"
     file.parent.mkdir()
     file.touch()
     (tmp_path / "usr" / "python3").symlink_to("python3.11")
     (tmp_path / "python").symlink_to(tmp_path / "usr" / "python3")
-    assert bubblewrap.links(tmp_path / "python") == [tmp_path / "python", tmp_path / "usr" / "python3", file, file.resolve()]
+    assert bubblewrap.links(tmp_path / "python") == [
+        tmp_path / "python",
+        tmp_path / "usr" / "python3",
+        file,
+        file.resolve(),
+    ]
     (tmp_path / "round").symlink_to("round")
     with pytest.raises((OSError, RuntimeError)):
         bubblewrap.links(tmp_path / "round")

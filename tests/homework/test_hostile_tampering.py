@@ -1,4 +1,6 @@
-"""Submissions that tamper with their own process: none gets a point for a wrong answer, and whoever is graded next notices nothing."""
+"""Submissions that tamper with their own process: none gets a point for a wrong answer, and whoever
+is graded next notices nothing.
+"""
 
 import csv
 import subprocess
@@ -16,7 +18,16 @@ from lectures_lib.homework.grader.sandbox.process import Limits
 from lectures_lib.homework.notebook import code_cells
 from lectures_lib.homework.questions import Case
 from tests.homework.bank import ROOT
-from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, RIGHT_SCALE, SCALE, double, graded, notebook, question
+from tests.homework.toy import (
+    DOUBLE,
+    RIGHT_DOUBLE,
+    RIGHT_SCALE,
+    SCALE,
+    double,
+    graded,
+    notebook,
+    question,
+)
 
 pytestmark = pytest.mark.sandbox
 
@@ -199,13 +210,17 @@ os.environ["PYTHONPATH"] = "/tmp"
 def honest():
     """An ordinary submission: two right answers and, under another name, a wrong one."""
     wrong = question("triple", lambda x: 3 * x)
-    found, execution = graded([RIGHT_DOUBLE, RIGHT_SCALE, "def triple(x):\n    return 2 * x"], DOUBLE, SCALE, wrong)
+    found, execution = graded(
+        [RIGHT_DOUBLE, RIGHT_SCALE, "def triple(x):\n    return 2 * x"], DOUBLE, SCALE, wrong
+    )
     return {name: verdict.right for name, verdict in found.items()}, execution.failures
 
 
 @pytest.mark.parametrize("name", TAMPERING)
 def test_hostile_tampering_makes_no_wrong_answer_right(name):
-    """Whatever it does to itself, the wrong answer stays wrong, the grader comes to an end, and the next submission is graded as ever."""
+    """Whatever it does to itself, the wrong answer stays wrong, the grader comes to an end, and the
+    next submission is graded as ever.
+    """
     began = time.monotonic()
     found, _ = graded([TAMPERING[name], WRONG], QUICK_DOUBLE, limits=LIMITS)
     assert not found["double"].right
@@ -219,7 +234,9 @@ HARMLESS = ("traced", "signals", "others_killed", "threads", "at_exit", "imports
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_hostile_surroundings_leave_the_right_answer(name):
-    found, _ = graded([TAMPERING[name], RIGHT_DOUBLE], question("double", double, seconds=30.0), limits=LIMITS)
+    found, _ = graded(
+        [TAMPERING[name], RIGHT_DOUBLE], question("double", double, seconds=30.0), limits=LIMITS
+    )
     assert found["double"].right, found["double"]
 
 
@@ -263,10 +280,17 @@ def test_hostile_answers_that_reach_beyond_their_call_cost_only_themselves(name)
     hostile = question("hostile", double, seconds=2.0)
     cells = [f"def hostile(x):\n    {INSIDE[name]}\n    return 3 * x", RIGHT_DOUBLE, RIGHT_SCALE]
     found, _ = graded(cells, hostile, DOUBLE, SCALE, limits=LIMITS)
-    if name != "changes_the_value_later":  # a thread of the answer's own that computes the right value is an answer
+    # a thread of the answer's own that computes the right value is an answer
+    if name != "changes_the_value_later":
         assert not found["hostile"].right
     assert honest() == ({"double": True, "Scale": True, "triple": False}, {})
-    spoils_the_process = ("forks", "lets_the_child_answer", "leaves_a_writer", "exits_later", "steals_requests")
+    spoils_the_process = (
+        "forks",
+        "lets_the_child_answer",
+        "leaves_a_writer",
+        "exits_later",
+        "steals_requests",
+    )
     if name not in spoils_the_process:
         assert found["double"].right, found["double"]
         assert found["Scale"].right, found["Scale"]
@@ -292,7 +316,7 @@ def hostile(x):
     assert threading.active_count() <= before + 1
 
 
-# --------------------------------------------------------------------------------------------- what can be found in the memory
+# ------------------------------------------------------------------ what can be found in the memory
 
 
 SEARCH = '''
@@ -332,10 +356,15 @@ def types_found():
 
 
 def test_hostile_search_of_the_memory():
-    """Neither the mistakes' names and messages nor what another submission held is in the process; what it holds itself is found."""
+    """Neither the mistakes' names and messages nor what another submission held is in the process;
+    what it holds itself is found.
+    """
     secret, own = "zq-secret-of-the-one-before", "zq-secret-of-its-own"
     keyed = question("keyed", double, mistakes=((ONLY_IN_THE_KEY, lambda x: x**2),))
-    graded([f"secret = {secret!r} * 3\nkept = [secret + str(i) for i in range(1000)]", RIGHT_DOUBLE], DOUBLE)
+    graded(
+        [f"secret = {secret!r} * 3\nkept = [secret + str(i) for i in range(1000)]", RIGHT_DOUBLE],
+        DOUBLE,
+    )
     words = [list(word.encode()) for word in (secret, ONLY_IN_THE_KEY, "You made the mistake", own)]
     look = question("searched", lambda words: [], [Case((words,))], seconds=60.0)
     execution = Execution([f"OWN = {own!r}", SEARCH], Limits(cell=10.0, total=120.0))
@@ -355,7 +384,7 @@ def test_hostile_search_of_objects_and_modules():
         assert not [name for found in seen for name in found if f".{word}" in name], (word, seen)
 
 
-# ------------------------------------------------------------------------------------------------------- learned from the check
+# --------------------------------------------------------------------------- learned from the check
 
 
 def test_hostile_memory_of_the_public_inputs():
@@ -363,9 +392,13 @@ def test_hostile_memory_of_the_public_inputs():
     homework = load("hw2")
     asked = homework["hw2.teacher_forcing"]
     public = AnswerKey(asked, 0)
-    table = {repr((case.args, case.kwargs)): right.value for case, right in zip(public.cases, public.right, strict=True)}
+    table = {
+        repr((case.args, case.kwargs)): right.value
+        for case, right in zip(public.cases, public.right, strict=True)
+    }
     cell = (
-        f"TABLE = {table!r}\ndef teacher_forcing(*args, **kwargs):\n    return TABLE.get(repr((args, kwargs)), next(iter(TABLE.values())))"
+        f"TABLE = {table!r}\ndef teacher_forcing(*args, **kwargs):\n    return "
+        f"TABLE.get(repr((args, kwargs)), next(iter(TABLE.values())))"
     )
     verdicts = {}
     for seed in (0, 1, 2):
@@ -383,11 +416,13 @@ def test_hostile_sizes_of_the_public_inputs():
     assert not graded([cell], varied)[0]["double"].right
 
 
-# ------------------------------------------------------------------------------------------------------- the library's function
+# --------------------------------------------------------------------------- the library's function
 
 
 def test_the_library_s_own_function_is_told_to_a_person(tmp_path):
-    """It earns its points, and the remarks say what stands there: whether that is allowed, a person decides."""
+    """It earns its points, and the remarks say what stands there: whether that is allowed, a person
+    decides.
+    """
     (solution,) = (ROOT / "solutions").glob("hw1_*.ipynb")
     cells = code_cells(solution.read_bytes())
     taken = {
@@ -398,12 +433,30 @@ def test_the_library_s_own_function_is_told_to_a_person(tmp_path):
     (tmp_path / "submissions" / "own.ipynb").write_bytes(notebook(*cells))
     for i, cell in enumerate(taken.values()):
         (tmp_path / "submissions" / f"taken_{i}.ipynb").write_bytes(notebook(*cells, cell))
-    command = [sys.executable, "-m", "lectures_lib.homework", "grade", "hw1", tmp_path / "submissions", "--out", tmp_path / "grades"]
-    done = subprocess.run([*map(str, command), "--seed", "5", "--workers", "1"], cwd=ROOT, capture_output=True, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "lectures_lib.homework",
+        "grade",
+        "hw1",
+        tmp_path / "submissions",
+        "--out",
+        tmp_path / "grades",
+    ]
+    done = subprocess.run(
+        [*map(str, command), "--seed", "5", "--workers", "1"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     with (tmp_path / "grades" / "grades.csv").open(newline="", encoding="utf-8") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
-    assert [float(rows[student]["total"]) for student in ("own", "taken_0", "taken_1")] == [20, 20, 20]
+    assert [float(rows[student]["total"]) for student in ("own", "taken_0", "taken_1")] == [
+        20,
+        20,
+        20,
+    ]
     assert rows["own"]["remarks"] == ""
     for i, name in enumerate(taken):
         assert f"mentions {name}" in rows[f"taken_{i}"]["remarks"]

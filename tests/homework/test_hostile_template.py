@@ -1,4 +1,6 @@
-"""One warm process forks for every submission: none may see it, touch it, outlive its turn, or leave anything to the next."""
+"""One warm process forks for every submission: none may see it, touch it, outlive its turn, or
+leave anything to the next.
+"""
 
 import ctypes
 import os
@@ -35,7 +37,9 @@ def errors(calls):
 
 def run(sandbox: Sandbox, source: str, seconds: float = 10.0):
     """Run a cell; it must not raise."""
-    outcome = sandbox.ask({"do": "cell", "cell": 1, "source": source, "only_definitions": False}, seconds=seconds)
+    outcome = sandbox.ask(
+        {"do": "cell", "cell": 1, "source": source, "only_definitions": False}, seconds=seconds
+    )
     assert outcome.raised is None, outcome.raised
 
 
@@ -84,7 +88,18 @@ def opened(*pids):
 """
     with Sandbox(Limits()) as sandbox:
         run(sandbox, source)
-        seen = value(sandbox, "opened", 1, 2, 3, 4, 5, template_of(sandbox), sandbox._template.pid, os.getpid())
+        seen = value(
+            sandbox,
+            "opened",
+            1,
+            2,
+            3,
+            4,
+            5,
+            template_of(sandbox),
+            sandbox._template.pid,
+            os.getpid(),
+        )
     assert seen == ["cpuinfo", "meminfo", "self", "stat"]
 
 
@@ -92,7 +107,11 @@ def test_hostile_signals_to_everybody():
     """kill(-1), kill(0) and the number of its group's leader reach its own processes only."""
     with Sandbox(Limits()) as sandbox:
         warm = template_of(sandbox)
-        run(sandbox, "import os, signal\nfor target in (-1, 0):\n    try:\n        os.kill(target, 9)\n    except OSError:\n        pass")
+        run(
+            sandbox,
+            "import os, signal\nfor target in (-1, 0):\n    try:\n        os.kill(target, 9)\n    "
+            "except OSError:\n        pass",
+        )
         run(sandbox, "assert os.getpgrp() == os.getsid(0) == os.getpid() == 1")
     with Sandbox(Limits()) as sandbox:
         assert template_of(sandbox) == warm
@@ -101,12 +120,16 @@ def test_hostile_signals_to_everybody():
 def test_hostile_system_calls_that_leave_the_walls():
     machine = os.uname().machine
     flags = {"unshare": [0x10000000], "setns": [0, 0], "ptrace": [16, 2, 0, 0]}
-    calls = [[name, call[machine], *flags.get(name, [0, 0, 0, 0, 0])] for name, call in seccomp.REFUSED_TO_STUDENTS.items()]
+    calls = [
+        [name, call[machine], *flags.get(name, [0, 0, 0, 0, 0])]
+        for name, call in seccomp.REFUSED_TO_STUDENTS.items()
+    ]
     calls += [["clone into a new user space", seccomp.CLONE[machine], 0x10000000 | 17, 0, 0, 0, 0]]
     with Sandbox(Limits()) as sandbox:
         run(sandbox, CALLS)
         told = value(sandbox, "errors", calls)
-        assert set(told.values()) == {1}, told  # EPERM, not EINVAL: the filter refused, before the kernel looked
+        # EPERM, not EINVAL: the filter refused, before the kernel looked
+        assert set(told.values()) == {1}, told
         assert value(sandbox, "errors", [["clone3", seccomp.CLONE3, 0, 0]]) == {"clone3": 38}
 
 
@@ -134,19 +157,29 @@ MORE_CALLS = {
 
 
 def test_hostile_system_calls_that_attack_the_kernel():
-    """Named here once more, so that none is lost from the lists: Docker's default profile refuses most of them, too."""
+    """Named here once more, so that none is lost from the lists: Docker's default profile refuses
+    most of them, too.
+    """
     machine = os.uname().machine
-    calls = [[name, call[machine], -1, -1, -1, -1, -1, -1] for name, call in MORE_CALLS.items() if machine in call]
+    calls = [
+        [name, call[machine], -1, -1, -1, -1, -1, -1]
+        for name, call in MORE_CALLS.items()
+        if machine in call
+    ]
     with Sandbox(Limits()) as sandbox:
         run(sandbox, CALLS)
         told = value(sandbox, "errors", calls)
         assert set(told.values()) == {1}, told
-        told = value(sandbox, "errors", [[str(number), number, -1, -1, -1] for number in range(451, 600)])
+        told = value(
+            sandbox, "errors", [[str(number), number, -1, -1, -1] for number in range(451, 600)]
+        )
         assert set(told.values()) == {38}, told  # ENOSYS: calls that came after these lists
 
 
 def test_hostile_socket_families():
-    """Only local and internet sockets open. A vsock would lead out of the sandbox's network: it is opened here, never connected."""
+    """Only local and internet sockets open. A vsock would lead out of the sandbox's network: it is
+    opened here, never connected.
+    """
     source = """
 import socket
 def opened():
@@ -177,9 +210,13 @@ def high(number):
         assert value(sandbox, "high", number) == 1
 
 
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="these are the other ways of calling an x86-64 kernel")
+@pytest.mark.skipif(
+    os.uname().machine != "x86_64", reason="these are the other ways of calling an x86-64 kernel"
+)
 def test_hostile_calls_under_other_numbers():
-    """The same calls have other numbers for 32-bit programs, which end the process, and for x32, which are refused."""
+    """The same calls have other numbers for 32-bit programs, which end the process, and for x32,
+    which are refused.
+    """
     source = """
 import mmap
 def as_32_bit():
@@ -189,13 +226,17 @@ def as_32_bit():
 """
     with Sandbox(Limits()) as sandbox:
         run(sandbox, CALLS + source)
-        assert value(sandbox, "errors", [["x32 socket", 0x40000000 + 41, 16, 2, 0]]) == {"x32 socket": 1}
+        assert value(sandbox, "errors", [["x32 socket", 0x40000000 + 41, 16, 2, 0]]) == {
+            "x32 socket": 1
+        }
         with pytest.raises(Lost, match="ended"):
             sandbox.ask({"do": "call", "answer": "as_32_bit"}, {"args": ()})
 
 
 def test_hostile_buffers_of_sockets():
-    """What waits in a socket is the kernel's memory: the buffers stay small, and there are not many sockets for each process."""
+    """What waits in a socket is the kernel's memory: the buffers stay small, and there are not many
+    sockets for each process.
+    """
     source = """
 import socket
 def enlarged():
@@ -257,7 +298,10 @@ def test_hostile_sockets_that_hold_the_kernels_memory(warm):
     """They belong to no process's memory, and count all the same."""
     template.use(warm=warm)
     try:
-        with Sandbox(Limits(total=900.0, memory=32 << 20)) as sandbox, pytest.raises(Lost, match="memory"):
+        with (
+            Sandbox(Limits(total=900.0, memory=32 << 20)) as sandbox,
+            pytest.raises(Lost, match="memory"),
+        ):
             run(sandbox, SOCKETS, seconds=600.0)
     finally:
         template.use(warm=True)
@@ -272,12 +316,18 @@ def test_hostile_files_in_great_numbers():
 
 def test_hostile_capabilities():
     with Sandbox(Limits()) as sandbox:
-        run(sandbox, "def capabilities():\n    return [line for line in open('/proc/self/status') if line.startswith('Cap')]")
+        run(
+            sandbox,
+            "def capabilities():\n    return [line for line in open('/proc/self/status') if "
+            "line.startswith('Cap')]",
+        )
         assert {int(line.split()[1], 16) for line in value(sandbox, "capabilities")} == {0}
 
 
 def test_hostile_traces_for_the_next_submission():
-    """Files, environment, modules, patches, shared memory: nothing is there when the next one runs."""
+    """Files, environment, modules, patches, shared memory: nothing is there when the next one
+    runs.
+    """
     leave = """
 import os, sys, torch, builtins
 for folder in ("/tmp", "/dev/shm"):
@@ -307,8 +357,14 @@ def found():
 
 def test_hostile_processes_do_not_outlive_their_turn():
     with Sandbox(Limits()) as sandbox:
-        run(sandbox, "import os, time\nfor _ in range(5):\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)")
-        folders = [path for path in Path("/proc").glob("[0-9]*/stat") if parent(path) == sandbox.pid]
+        run(
+            sandbox,
+            "import os, time\nfor _ in range(5):\n    if os.fork() == 0:\n        os.setsid()\n    "
+            "    time.sleep(600)",
+        )
+        folders = [
+            path for path in Path("/proc").glob("[0-9]*/stat") if parent(path) == sandbox.pid
+        ]
         assert len(folders) == 5
     assert not [path for path in folders if path.exists()]
 
@@ -321,9 +377,16 @@ def parent(stat: Path) -> int:
 
 
 def test_hostile_descriptors_lead_nowhere_else():
-    """What is open are its two pipes and /dev/null; what it writes into a pipe can only spoil its own reply."""
-    source = "import os\ndef open_ones():\n    return sorted({os.readlink(f'/proc/self/fd/{fd}').split(':')[0] for fd in fds()})\n"
-    source += "def fds():\n    return [fd for fd in range(1024) if os.path.exists(f'/proc/self/fd/{fd}')]"
+    """What is open are its two pipes and /dev/null; what it writes into a pipe can only spoil its
+    own reply.
+    """
+    source = (
+        "import os\ndef open_ones():\n    return "
+        "sorted({os.readlink(f'/proc/self/fd/{fd}').split(':')[0] for fd in fds()})\n"
+    )
+    source += (
+        "def fds():\n    return [fd for fd in range(1024) if os.path.exists(f'/proc/self/fd/{fd}')]"
+    )
     with Sandbox(Limits()) as sandbox:
         run(sandbox, source)
         assert value(sandbox, "open_ones") == ["/dev/null", "pipe"]
@@ -341,12 +404,16 @@ def test_a_template_that_was_killed_is_replaced():
 
 
 def test_a_submission_does_not_pay_for_a_template_that_was_killed():
-    """A machine out of memory ends the warm process in the middle of somebody's cells: they are run again, and nothing is noted."""
+    """A machine out of memory ends the warm process in the middle of somebody's cells: they are run
+    again, and nothing is noted.
+    """
     with Sandbox(Limits()) as sandbox:
         bubblewrap_s = sandbox._template.pid
     killer = threading.Timer(0.5, os.kill, (bubblewrap_s, 9))
     killer.start()
-    verdicts, execution = graded(["import time\ntime.sleep(2)", RIGHT_DOUBLE], DOUBLE, limits=Limits())
+    verdicts, execution = graded(
+        ["import time\ntime.sleep(2)", RIGHT_DOUBLE], DOUBLE, limits=Limits()
+    )
     killer.join()
     assert not Path(f"/proc/{bubblewrap_s}/cmdline").exists()
     assert verdicts["double"].right
@@ -354,11 +421,16 @@ def test_a_submission_does_not_pay_for_a_template_that_was_killed():
 
 
 def test_random_numbers_are_the_same_for_everybody():
-    """A fork inherits the generators' state; every submission starts from the same one, whoever came before."""
+    """A fork inherits the generators' state; every submission starts from the same one, whoever
+    came before.
+    """
     drawn = []
     for _ in range(2):
         with Sandbox(Limits()) as sandbox:
-            run(sandbox, "import torch, random\ndef draw():\n    return [torch.rand(3), random.random()]")
+            run(
+                sandbox,
+                "import torch, random\ndef draw():\n    return [torch.rand(3), random.random()]",
+            )
             drawn.append(value(sandbox, "draw"))
     assert drawn[0][0].equal(drawn[1][0])
     assert drawn[0][1] == drawn[1][1]
@@ -366,7 +438,9 @@ def test_random_numbers_are_the_same_for_everybody():
 
 @pytest.fixture
 def no_spaces_within_spaces():
-    """As on a machine that refuses them: every submission has a process of its own that imports torch anew."""
+    """As on a machine that refuses them: every submission has a process of its own that imports
+    torch anew.
+    """
     template.use(warm=False)
     yield
     template.use(warm=True)
@@ -375,7 +449,9 @@ def no_spaces_within_spaces():
 @pytest.mark.usefixtures("no_spaces_within_spaces")
 def test_hostile_without_spaces_within_spaces_it_is_as_shut():
     with Sandbox(Limits()) as sandbox:
-        outcome = sandbox.ask({"do": "probe", "hidden": ["/etc/passwd"], "processes": 64}, seconds=60.0)
+        outcome = sandbox.ask(
+            {"do": "probe", "hidden": ["/etc/passwd"], "processes": 64}, seconds=60.0
+        )
         assert outcome.value == []
     verdicts, _ = graded(["import os\nos._exit(0)", RIGHT_DOUBLE], DOUBLE)
     assert verdicts["double"].right
@@ -383,7 +459,9 @@ def test_hostile_without_spaces_within_spaces_it_is_as_shut():
 
 @pytest.mark.usefixtures("no_spaces_within_spaces")
 def test_hostile_writing_into_the_first_process_s_memory():
-    """Without spaces within spaces, too, the first process of the space is the submission's own, and no other is to be seen."""
+    """Without spaces within spaces, too, the first process of the space is the submission's own,
+    and no other is to be seen.
+    """
     source = """
 import os
 def writable():
@@ -403,7 +481,9 @@ def writable():
 
 @pytest.mark.usefixtures("no_spaces_within_spaces")
 def test_hostile_orphans_are_counted():
-    """A process whose parent has ended belongs to the submission as before, and so does its memory."""
+    """A process whose parent has ended belongs to the submission as before, and so does its
+    memory.
+    """
     source = """
 import os, time
 for _ in range(6):
@@ -416,7 +496,10 @@ for _ in range(6):
     os.wait()
 time.sleep(600)
 """
-    with Sandbox(Limits(total=900.0, memory=128 << 20)) as sandbox, pytest.raises(Lost, match="memory"):
+    with (
+        Sandbox(Limits(total=900.0, memory=128 << 20)) as sandbox,
+        pytest.raises(Lost, match="memory"),
+    ):
         run(sandbox, source, seconds=600.0)
 
 
@@ -443,7 +526,9 @@ def stay():
     with Sandbox(Limits()) as sandbox:
         run(sandbox, CALLS + source)
         assert value(sandbox, "stay") == -1
-        children = [path for path in Path("/proc").glob("[0-9]*/stat") if parent(path) == sandbox.pid]
+        children = [
+            path for path in Path("/proc").glob("[0-9]*/stat") if parent(path) == sandbox.pid
+        ]
         assert len(children) == 3
     assert not Path(f"/proc/{sandbox.pid}/stat").exists()
     assert not [path for path in children if path.exists()]
@@ -451,7 +536,9 @@ def stay():
 
 @pytest.mark.parametrize("warm", [True, False])
 def test_hostile_doors_that_are_open_are_found(monkeypatch, warm):
-    """The check before every run sees a call, or a family of sockets, that a filter has forgotten."""
+    """The check before every run sees a call, or a family of sockets, that a filter has
+    forgotten.
+    """
     template.use(warm=warm)
     try:
         monkeypatch.delitem(seccomp.REFUSED, "splice")
@@ -497,9 +584,13 @@ def cpu(pid: int) -> float:
 
 
 def test_hostile_writing_where_the_course_is_installed_in_tmp(tmp_path):
-    """The folder /tmp is every submission's own and empty; a course that lies there is seen all the same, and cannot be written to."""
+    """The folder /tmp is every submission's own and empty; a course that lies there is seen all the
+    same, and cannot be written to.
+    """
     assert tmp_path.is_relative_to("/tmp") or "tmp" in str(tmp_path)
-    shutil.copytree(bubblewrap.PACKAGE, tmp_path / "lectures_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        bubblewrap.PACKAGE, tmp_path / "lectures_lib", ignore=shutil.ignore_patterns("__pycache__")
+    )
     cell = f"""
 import os
 import shutil
@@ -527,6 +618,9 @@ with Sandbox(Limits()) as sandbox:
     print(sandbox.ask({{"do": "cell", "cell": 1, "source": {cell!r}, "only_definitions": False}}).raised)
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
     )
     assert done.stdout.decode().strip() == "None", (done.stdout, done.stderr)

@@ -1,4 +1,6 @@
-"""Homework 1: its inputs, its worked examples, and mistakes as students write them. What holds of all homework: `test_banks.py`."""
+"""Homework 1: its inputs, its worked examples, and mistakes as students write them. What holds of
+all homework: `test_banks.py`.
+"""
 
 import math
 import warnings
@@ -41,7 +43,7 @@ def test_inputs_are_not_square(name):
             assert len(set(sizes)) == len(sizes), f"seed {seed}: {sizes}"
 
 
-# --------------------------------------------------------------------------- the same mistakes, written as students write them
+# ------------------------------------------------ the same mistakes, written as students write them
 
 
 def queries_share_by_hand(Q, K, V):
@@ -241,16 +243,24 @@ class MaskNeverUsed(Student):
 class OneProjectionTwice(Student):
     def forward(self, x, mask=None):
         q, kv = self.cut(self.W_Q(x)), self.cut(self.W_K(x))
-        return self.W_O(F.scaled_dot_product_attention(q, kv, kv, attn_mask=mask).permute(0, 2, 1, 3).flatten(2))
+        return self.W_O(
+            F.scaled_dot_product_attention(q, kv, kv, attn_mask=mask).permute(0, 2, 1, 3).flatten(2)
+        )
 
 
 def thousand(n, d_model, start=0):
-    rows = [[(start + p) / 1000 ** (2 * (c // 2) / d_model) for c in range(d_model)] for p in range(n)]
-    return torch.tensor([[math.cos(a) if c % 2 else math.sin(a) for c, a in enumerate(row)] for row in rows])
+    rows = [
+        [(start + p) / 1000 ** (2 * (c // 2) / d_model) for c in range(d_model)] for p in range(n)
+    ]
+    return torch.tensor(
+        [[math.cos(a) if c % 2 else math.sin(a) for c, a in enumerate(row)] for row in rows]
+    )
 
 
 def halves(n, d_model, start=0):
-    angles = torch.arange(start, start + n)[:, None] * torch.exp(-math.log(1e4) * torch.arange(0, d_model, 2) / d_model)
+    angles = torch.arange(start, start + n)[:, None] * torch.exp(
+        -math.log(1e4) * torch.arange(0, d_model, 2) / d_model
+    )
     return torch.cat([angles.sin(), angles.cos()[:, : d_model // 2]], dim=-1)
 
 
@@ -271,7 +281,9 @@ def twice_doubled(n, d_model, start=0):
 
 
 def even_only(n, d_model, start=0):
-    angles = torch.arange(start, start + n).unsqueeze(1) * torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+    angles = torch.arange(start, start + n).unsqueeze(1) * torch.exp(
+        torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model)
+    )
     table = torch.zeros(n, d_model)
     table[:, 0::2] = torch.sin(angles)
     table[:, 1::2] = torch.cos(angles)
@@ -330,18 +342,24 @@ def nearly_zero(scores, mask):
 
 def as_wide_as_the_longest(lengths, n, side="right"):
     places = torch.arange(lengths.max())
-    words = places < lengths[:, None] if side == "right" else places >= lengths.max() - lengths[:, None]
+    words = (
+        places < lengths[:, None] if side == "right" else places >= lengths.max() - lengths[:, None]
+    )
     return words[:, None, None]
 
 
 def from_its_length_on(lengths, n, side="right"):
     places = torch.arange(n)
-    return (places < lengths[:, None] if side == "right" else places >= lengths[:, None])[:, None, None]
+    return (places < lengths[:, None] if side == "right" else places >= lengths[:, None])[
+        :, None, None
+    ]
 
 
 def sides_the_other_way(lengths, n, side="right"):
     places = torch.arange(n)
-    return (places < lengths[:, None] if side == "left" else places >= n - lengths[:, None])[:, None, None]
+    return (places < lengths[:, None] if side == "left" else places >= n - lengths[:, None])[
+        :, None, None
+    ]
 
 
 def batch_flipped(lengths, n, side="right"):
@@ -431,7 +449,11 @@ def causal_cannot_see_itself_behind_a_past(n, n_past=0):
 
 def padding_counted_from_the_longest(lengths, n, side="right"):
     positions = torch.arange(n)
-    mask = positions < lengths[:, None] if side == "right" else positions >= (lengths.max() - lengths)[:, None]
+    mask = (
+        positions < lengths[:, None]
+        if side == "right"
+        else positions >= (lengths.max() - lengths)[:, None]
+    )
     return mask[:, None, None]
 
 
@@ -453,7 +475,10 @@ class HeadsScaledByDModelPerHead(nn.Module):
         self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
 
     def forward(self, x, mask=None):
-        Q, K, V = [W(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for W in (self.W_Q, self.W_K, self.W_V)]
+        Q, K, V = [
+            W(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+            for W in (self.W_Q, self.W_K, self.W_V)
+        ]
         scores = Q @ K.transpose(-2, -1) / math.sqrt(self.d_k)
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
@@ -583,7 +608,10 @@ STUDENTS = {
         "masked_after_softmax": [hidden_weights_zero],
         "exponentials_overflow": [exponentials],
         "renormalised_after_softmax": [largest_of_all],
-        "finite_number_for_minus_infinity": [softmax_finite_number_for_minus_infinity, minus_hundred],
+        "finite_number_for_minus_infinity": [
+            softmax_finite_number_for_minus_infinity,
+            minus_hundred,
+        ],
         "mask_inverted": [true_hides],
         "nan_without_allowed_keys": [nothing_about_empty_rows],
         "one_maximum_for_all_rows": [softmax_one_maximum_for_all_rows],
@@ -665,23 +693,44 @@ def test_the_same_mistake_written_otherwise_gets_the_same_name(name, mistake, an
 def test_the_worked_examples_are_true():
     right = {name.split(".")[1]: find(name).reference for name in questions("hw1")}
     attention = right["scaled_dot_product_attention"](
-        torch.ones(1, 1, 4), torch.tensor([[[1.0, 1, 0, 0], [0, 0, 0, 0]]]), torch.tensor([[[10.0], [0]]])
+        torch.ones(1, 1, 4),
+        torch.tensor([[[1.0, 1, 0, 0], [0, 0, 0, 0]]]),
+        torch.tensor([[[10.0], [0]]]),
     )
     assert f"{attention.item():.1f}" == "7.3"
-    weights = right["masked_softmax"](torch.tensor([[1.0, 2, 3]]), torch.tensor([[True, True, False]]))
+    weights = right["masked_softmax"](
+        torch.tensor([[1.0, 2, 3]]), torch.tensor([[True, True, False]])
+    )
     assert [f"{w:.2f}" for w in weights[0]] == ["0.27", "0.73", "0.00"]
     assert torch.tensor(89.0).exp().isinf()
     assert torch.tensor(-104.0).exp() == 0
     assert right["causal_mask"](2, 1).tolist() == [[True, True, False], [True, True, True]]
     lengths = torch.tensor([2, 3])
-    assert right["padding_mask"](lengths, 3)[:, 0, 0].tolist() == [[True, True, False], [True, True, True]]
-    assert right["padding_mask"](lengths, 3, "left")[:, 0, 0].tolist() == [[False, True, True], [True, True, True]]
-    assert right["split_heads"](torch.arange(8.0).view(1, 2, 4), 2).tolist() == [[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]]
+    assert right["padding_mask"](lengths, 3)[:, 0, 0].tolist() == [
+        [True, True, False],
+        [True, True, True],
+    ]
+    assert right["padding_mask"](lengths, 3, "left")[:, 0, 0].tolist() == [
+        [False, True, True],
+        [True, True, True],
+    ]
+    assert right["split_heads"](torch.arange(8.0).view(1, 2, 4), 2).tolist() == [
+        [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
+    ]
     layer = right["MultiHeadAttention"](8, 2, 3)
     assert sum(p.numel() for p in layer.parameters()) == 192
     word = torch.randn(1, 1, 8, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(layer(word), layer.W_O(layer.W_V(word)))
-    assert [f"{p:.3f}" for p in right["sinusoidal_positions"](2, 4)[1]] == ["0.841", "0.540", "0.010", "1.000"]
-    assert [f"{p:.3f}" for p in right["sinusoidal_positions"](2, 3)[1]] == ["0.841", "0.540", "0.002"]
+    assert [f"{p:.3f}" for p in right["sinusoidal_positions"](2, 4)[1]] == [
+        "0.841",
+        "0.540",
+        "0.010",
+        "1.000",
+    ]
+    assert [f"{p:.3f}" for p in right["sinusoidal_positions"](2, 3)[1]] == [
+        "0.841",
+        "0.540",
+        "0.002",
+    ]
     moved = torch.tensor([1, 2, 0])
     assert moved.argsort()[0] == 2  # "dog" comes home from seat 2

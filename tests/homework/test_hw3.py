@@ -43,9 +43,16 @@ def test_an_answer_that_is_right_nine_times_of_ten_passes():
 
 @pytest.mark.parametrize("name", questions("hw3"))
 def test_mistakes_raise_only_what_students_see(name):
-    """Not what checks of types and shapes would raise: then another mistake would be recognised than the one that is meant."""
+    """Not what checks of types and shapes would raise: then another mistake would be recognised
+    than the one that is meant.
+    """
     for _, outcomes in key(name, 0).mistakes:
-        assert {o.raised.kind for o in outcomes if o.raised} <= {"ValueError", "IndexError", "ZeroDivisionError", "RuntimeError"}
+        assert {o.raised.kind for o in outcomes if o.raised} <= {
+            "ValueError",
+            "IndexError",
+            "ZeroDivisionError",
+            "RuntimeError",
+        }
 
 
 def test_inputs_are_drawn_again_until_mistakes_show():
@@ -61,13 +68,16 @@ def test_inputs_are_drawn_again_until_mistakes_show():
     def double(x):
         return 2 * x
 
-    (case,) = inputs.telling(torch.Generator().manual_seed(0), draw, square, [double, lambda x: 4 // (x - 1)])
-    # 0 and 2 are alike doubled and squared; 1 is fine: 1, 2, and a division by zero, which is not for `telling` to hide.
+    (case,) = inputs.telling(
+        torch.Generator().manual_seed(0), draw, square, [double, lambda x: 4 // (x - 1)]
+    )
+    # 0 and 2 are alike doubled and squared; 1 is fine: 1, 2, and a division by zero, which is not
+    # for `telling` to hide.
     assert case.args[0] == 3
     assert set(drawn[:-1]) <= {0, 2}
 
 
-# ----------------------------------------------------------------------------------------------- the references and the library
+# ------------------------------------------------------------------- the references and the library
 
 
 def test_pieces_as_the_library_reads_them():
@@ -84,19 +94,26 @@ def test_rate_and_loss_as_the_library_and_torch_compute_them():
     for seed in seeds("hw3.learning_rate"):
         for case in key("hw3.learning_rate", seed).cases:
             steps_before, d_model, warmup = case.args
-            assert math.isclose(RIGHT["learning_rate"](*case.args), training.transformer_schedule(d_model, warmup)(steps_before))
+            assert math.isclose(
+                RIGHT["learning_rate"](*case.args),
+                training.transformer_schedule(d_model, warmup)(steps_before),
+            )
         for case in key("hw3.smoothed_cross_entropy", seed).cases:
             logits, targets, epsilon, pad = case.args
             assert (targets == pad).any()
             mine = RIGHT["smoothed_cross_entropy"](*case.args)
             assert_close(mine, training.label_smoothed_cross_entropy(logits, targets, epsilon, pad))
-            assert_close(mine, F.cross_entropy(logits.mT, targets, label_smoothing=epsilon, ignore_index=pad))
+            assert_close(
+                mine, F.cross_entropy(logits.mT, targets, label_smoothing=epsilon, ignore_index=pad)
+            )
 
 
 def test_nucleus_as_the_library_keeps_it():
     for seed in seeds("hw3.nucleus"):
         for case in key("hw3.nucleus", seed).cases:
-            assert_close(RIGHT["nucleus"](*case.args), decoding.keep_top_p(*case.args).softmax(dim=-1))
+            assert_close(
+                RIGHT["nucleus"](*case.args), decoding.keep_top_p(*case.args).softmax(dim=-1)
+            )
 
 
 class Table(torch.nn.Module):
@@ -122,7 +139,14 @@ def test_beam_as_the_library_searches():
         for case in key("hw3.beam_search", seed).cases:
             log_probs, start, end, width, max_len, _ = case.args
             mine = RIGHT["beam_search"](log_probs, start, end, width, max_len, 0.0)
-            theirs, _ = decoding.n_best(Table(log_probs), torch.tensor([[start]]), width=width, alpha=0.0, end=end, max_len=max_len)
+            theirs, _ = decoding.n_best(
+                Table(log_probs),
+                torch.tensor([[start]]),
+                width=width,
+                alpha=0.0,
+                end=end,
+                max_len=max_len,
+            )
             assert_close(torch.tensor([score for _, score in mine]), theirs.scores[0])
             for (tokens, _), row in zip(mine, theirs.tokens[0].tolist(), strict=True):
                 assert tokens == (row[: row.index(end) + 1] if end in row else row)
@@ -154,7 +178,7 @@ def test_all_at_once_or_one_by_one_is_the_same():
     assert_close(past, cache)
 
 
-# --------------------------------------------------------------------------------------------------------- the worked examples
+# ------------------------------------------------------------------------------ the worked examples
 
 
 def test_the_worked_examples_are_true():
@@ -170,27 +194,45 @@ def test_the_worked_examples_are_true():
     assert rate[2] == max(rate)
     assert math.isclose(rate[4], rate[2] / 2)
     logits = torch.tensor([[[0.7, 0.1, 0.1, 0.1]]]).log()
-    losses = [RIGHT["smoothed_cross_entropy"](logits, torch.tensor([[0]]), epsilon, 3).item() for epsilon in (0.2, 0.0)]
+    losses = [
+        RIGHT["smoothed_cross_entropy"](logits, torch.tensor([[0]]), epsilon, 3).item()
+        for epsilon in (0.2, 0.0)
+    ]
     assert [f"{loss:.3f}" for loss in losses] == ["0.649", "0.357"]
     logits = torch.tensor([[0.15, 0.5, 0.05, 0.3]]).log()
     assert_close(RIGHT["nucleus"](logits, 0.7), torch.tensor([[0, 0.625, 0, 0.375]]))
     assert_close(RIGHT["nucleus"](logits, 0.4), torch.tensor([[0.0, 1, 0, 0]]))
     start, end, tea, now = range(4)
     table = torch.zeros(4, 4)
-    table[start, tea], table[start, now], table[tea, end], table[tea, now], table[now, end] = 0.6, 0.4, 0.55, 0.45, 1.0
+    table[start, tea], table[start, now], table[tea, end], table[tea, now], table[now, end] = (
+        0.6,
+        0.4,
+        0.55,
+        0.45,
+        1.0,
+    )
     found = RIGHT["beam_search"](table.log(), start, end, 2, 3, 1.0)
-    assert [(tokens, f"{score:.3f}") for tokens, score in found] == [([now, end], "-0.785"), ([tea, end], "-0.950")]
+    assert [(tokens, f"{score:.3f}") for tokens, score in found] == [
+        ([now, end], "-0.785"),
+        ([tea, end], "-0.950"),
+    ]
     assert f"{math.log(0.6 * 0.45) * 6 / 8:.3f}" == "-0.982"
 
 
 def test_the_texts_are_what_the_question_says():
-    """The first animal decides the sound, the verb the sign, and no prompt is a text's beginning."""
+    """The first animal decides the sound, the verb the sign, and no prompt is a text's
+    beginning.
+    """
     for seed in seeds("hw3.train_and_predict"):
         texts, prompts, vocab_size = key("hw3.train_and_predict", seed).cases[0].args
         assert len(texts) == 800
         assert int(texts.max()) < vocab_size
         rows = [[word for word in row if word] for row in texts.tolist()]
-        assert len({(row[0], row[-2]) for row in rows}) == len({row[0] for row in rows}) == len({row[-2] for row in rows})
+        assert (
+            len({(row[0], row[-2]) for row in rows})
+            == len({row[0] for row in rows})
+            == len({row[-2] for row in rows})
+        )
         assert len({(row[-3], row[-1]) for row in rows}) == len({row[-3] for row in rows}) == 3
         seen = {tuple(row[:-2]) for row in rows}
         prompts = [tuple(word for word in row if word) for row in prompts.tolist()]

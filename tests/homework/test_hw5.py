@@ -44,19 +44,35 @@ def test_inputs_are_not_square():
 
 
 def test_every_fate_is_met():
-    """Among the inputs there are masks, replacements, words that stay, special tokens with small chances, and long words."""
+    """Among the inputs there are masks, replacements, words that stay, special tokens with small
+    chances, and long words.
+    """
     for seed in SEEDS:
         met = set()
         for case in key("hw5.mask_words", seed).cases:
             tokens, chance, fate, _ = case.args
             _, chosen = RIGHT["mask_words"](*case.args)
             met |= {("fate", f >= 0.8, f >= 0.9) for f, c in zip(fate, chosen, strict=True) if c}
-            met |= {"special" for token, c in zip(tokens, chance, strict=True) if token.startswith("[") and c < 0.15}
-            met |= {"piece" for token, c in zip(tokens, chosen, strict=True) if token.startswith("##") and c}
-        assert met == {("fate", False, False), ("fate", True, False), ("fate", True, True), "special", "piece"}, f"seed {seed}"
+            met |= {
+                "special"
+                for token, c in zip(tokens, chance, strict=True)
+                if token.startswith("[") and c < 0.15
+            }
+            met |= {
+                "piece"
+                for token, c in zip(tokens, chosen, strict=True)
+                if token.startswith("##") and c
+            }
+        assert met == {
+            ("fate", False, False),
+            ("fate", True, False),
+            ("fate", True, True),
+            "special",
+            "piece",
+        }, f"seed {seed}"
 
 
-# ------------------------------------------------------------------------------------------------ the references and the library
+# ------------------------------------------------------------------- the references and the library
 
 
 def test_the_embeddings_are_the_librarys():
@@ -75,17 +91,27 @@ def test_the_embeddings_are_the_librarys():
 
 def test_the_counts_are_the_librarys():
     for config in (bert.BertConfig.TINY, bert.BertConfig.BASE, bert.BertConfig.LARGE):
-        sizes = {"vocab_size": config.vocab_size, "d_model": config.d_model, "n_layers": config.n_layers, "d_ff": config.d_ff}
+        sizes = {
+            "vocab_size": config.vocab_size,
+            "d_model": config.d_model,
+            "n_layers": config.n_layers,
+            "d_ff": config.d_ff,
+        }
         sizes |= {"max_len": config.max_len, "n_segments": config.n_segments}
         with torch.device("meta"):
             models = bert.Bert(config), bert.BertForPreTraining(config)
         for model, heads in zip(models, (False, True), strict=True):
-            assert RIGHT["count_bert"](**sizes, heads=heads) == sum(p.numel() for p in model.parameters())
+            assert RIGHT["count_bert"](**sizes, heads=heads) == sum(
+                p.numel() for p in model.parameters()
+            )
 
 
 def test_the_head_is_the_librarys():
     torch.manual_seed(0)
-    theirs, table = bert.MaskedWordHead(bert.BertConfig(11, d_model=6, n_heads=2)), TokenEmbedding(11, 6)
+    theirs, table = (
+        bert.MaskedWordHead(bert.BertConfig(11, d_model=6, n_heads=2)),
+        TokenEmbedding(11, 6),
+    )
     torch.nn.init.normal_(theirs.bias)
     ours = RIGHT["WordHead"](6, 11)
     ours.load_state_dict(theirs.state_dict())
@@ -98,7 +124,9 @@ def test_the_loss_is_the_librarys():
     for case in key("hw5.masked_word_loss", 1).cases:
         logits, positions, words, weights = case.args
         rows, places = (weights == 1).nonzero().T
-        theirs = pretraining.masked_word_loss(logits[rows, positions[rows, places]], words[rows, places])
+        theirs = pretraining.masked_word_loss(
+            logits[rows, positions[rows, places]], words[rows, places]
+        )
         assert_close(RIGHT["masked_word_loss"](*case.args), theirs)
 
 
@@ -112,13 +140,17 @@ def test_the_rates_of_masking_are_the_librarys():
     assert read.count("other") / sum(chosen) == pytest.approx(rates.random, abs=0.02)
 
 
-# ------------------------------------------------------------------------------------------------------- the worked examples
+# ------------------------------------------------------------------------------ the worked examples
 
 
 def table(question, rows):
     """The cells of a question's table, row by row, without marks."""
     section = text("hw5").split(f"## Question {question}:")[1].split("## Question")[0]
-    lines = [line for line in section.splitlines() if line.startswith("|") and not line.startswith("|---")]
+    lines = [
+        line
+        for line in section.splitlines()
+        if line.startswith("|") and not line.startswith("|---")
+    ]
     return [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in lines][1:][:rows]
 
 
@@ -162,8 +194,14 @@ def test_the_worked_example_of_the_loss():
     assert first[4:] == ["0.50, 0.25", "0.69, 1.39"]
     assert second[1:4] == ["1, 0", "it, –", "1, 0"]
     p = torch.full((2, 4, 3), 1 / 3)
-    p[0, 1], p[0, 2], p[1, 1] = torch.tensor([[0.3, 0.5, 0.2], [0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
-    positions, words, weights = torch.tensor([[1, 2], [1, 0]]), torch.tensor([[1, 2], [2, 0]]), torch.tensor([[1.0, 1], [1, 0]])
+    p[0, 1], p[0, 2], p[1, 1] = torch.tensor(
+        [[0.3, 0.5, 0.2], [0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]
+    )
+    positions, words, weights = (
+        torch.tensor([[1, 2], [1, 0]]),
+        torch.tensor([[1, 2], [2, 0]]),
+        torch.tensor([[1.0, 1], [1, 0]]),
+    )
     assert f"{RIGHT['masked_word_loss'](p.log(), positions, words, weights).item():.2f}" == "0.92"
 
 
@@ -174,7 +212,9 @@ def test_the_worked_example_of_the_pairs():
     assert pairs == [(first, second, int(label)) for first, second, label in told]
 
 
-@pytest.mark.parametrize(("name", "answer"), [(name, answer) for name, answers in CAUGHT.items() for answer in answers])
+@pytest.mark.parametrize(
+    ("name", "answer"), [(name, answer) for name, answers in CAUGHT.items() for answer in answers]
+)
 def test_what_an_answer_leaves_out_shows_with_any_seed(name, answer):
     """An argument, a place, a size of 1, a branch: some input of each seed asks for it."""
     for seed in range(20):

@@ -46,7 +46,9 @@ def test_inputs_are_not_square():
 
 
 def test_answers_of_every_sort_are_met():
-    """Among the cases are answers at both ends of the text, of one word and of the most words, and none."""
+    """Among the cases are answers at both ends of the text, of one word and of the most words, and
+    none.
+    """
     for seed in SEEDS:
         met = set()
         for case in key("hw6.best_answer", seed).cases:
@@ -55,8 +57,18 @@ def test_answers_of_every_sort_are_met():
             if (i, j) == (0, 0):
                 met.add("none")
             else:
-                met |= {("first", i == first), ("last", j == last), ("length", {1: "one", longest: "most"}.get(j - i + 1))}
-        assert met >= {"none", ("first", True), ("last", True), ("length", "one"), ("length", "most")}, f"seed {seed}: {met}"
+                met |= {
+                    ("first", i == first),
+                    ("last", j == last),
+                    ("length", {1: "one", longest: "most"}.get(j - i + 1)),
+                }
+        assert met >= {
+            "none",
+            ("first", True),
+            ("last", True),
+            ("length", "one"),
+            ("length", "most"),
+        }, f"seed {seed}: {met}"
 
 
 def test_no_layer_alone_suffices_and_the_classes_can_be_told():
@@ -69,7 +81,7 @@ def test_no_layer_alone_suffices_and_the_classes_can_be_told():
             assert (outcomes[0].value == right).float().mean() < 0.87, f"{name} with seed {seed}"
 
 
-# ------------------------------------------------------------------------------------------------ the references and the library
+# ------------------------------------------------------------------- the references and the library
 
 
 def test_pairs_are_cut_as_the_library_cuts_them():
@@ -80,25 +92,36 @@ def test_pairs_are_cut_as_the_library_cuts_them():
         first, second = ([rng.choice(letters) for _ in range(rng.randint(1, 12))] for _ in range(2))
         second = None if rng.random() < 0.2 else second
         max_len = rng.randint(5, 30)
-        theirs = tokenizer.pair(" ".join(first), None if second is None else " ".join(second), max_len)
+        theirs = tokenizer.pair(
+            " ".join(first), None if second is None else " ".join(second), max_len
+        )
         assert RIGHT["fit_pair"](first, second, max_len) == (theirs.tokens, theirs.segments)
 
 
 def test_labels_are_aligned_as_the_library_aligns_them():
     rng = random.Random(0)
-    tokenizer = WordPiece(Vocabulary([*SPECIALS, *(f"{mark}{c}" for mark in ("", "##") for c in "abc")], SPECIALS))
+    tokenizer = WordPiece(
+        Vocabulary([*SPECIALS, *(f"{mark}{c}" for mark in ("", "##") for c in "abc")], SPECIALS)
+    )
     for _ in range(200):
-        words = ["".join(rng.choice("abc") for _ in range(rng.randint(1, 4))) for _ in range(rng.randint(1, 8))]
+        words = [
+            "".join(rng.choice("abc") for _ in range(rng.randint(1, 4)))
+            for _ in range(rng.randint(1, 8))
+        ]
         labels, max_len = [rng.randint(0, 5) for _ in words], rng.randint(3, 20)
         read = alignment.read_words(tokenizer, words, max_len)
-        tokens, targets = RIGHT["piece_labels"]([tokenizer.tokenize(word).tokens for word in words], labels, max_len)
+        tokens, targets = RIGHT["piece_labels"](
+            [tokenizer.tokenize(word).tokens for word in words], labels, max_len
+        )
         assert [tokenizer.token_id(token) for token in tokens] == read.ids
         assert targets == alignment.align(read, labels)
 
 
 def test_the_head_is_the_librarys():
     torch.manual_seed(0)
-    model = task_heads.MultipleChoice(bert.Bert(bert.BertConfig(20, d_model=8, n_layers=1, n_heads=2, d_ff=16))).eval()
+    model = task_heads.MultipleChoice(
+        bert.Bert(bert.BertConfig(20, d_model=8, n_layers=1, n_heads=2, d_ff=16))
+    ).eval()
     ours = RIGHT["ChoiceHead"](8, 0.1).eval()
     ours.pooler.load_state_dict({name: p for name, p in model.bert.pooler.state_dict().items()})
     ours.head = model.head
@@ -113,7 +136,9 @@ def test_the_best_answer_is_the_librarys():
             start, end, first, last, longest, threshold = case.args
             allowed = torch.zeros(1, len(start), dtype=torch.bool)
             allowed[0, first : last + 1] = True
-            theirs = task_heads.best_spans(task_heads.SpanScores(start[None], end[None]), allowed, longest, threshold)
+            theirs = task_heads.best_spans(
+                task_heads.SpanScores(start[None], end[None]), allowed, longest, threshold
+            )
             assert RIGHT["best_answer"](*case.args) == (theirs.start.item(), theirs.end.item())
 
 
@@ -121,13 +146,20 @@ def test_the_f1_is_the_librarys():
     for seed in SEEDS:
         for case in key("hw6.entity_f1", seed).cases:
             predicted, right = case.args
-            assert RIGHT["entity_f1"](predicted, right) == pytest.approx(metrics.entity_scores(predicted, right).f1)
+            assert RIGHT["entity_f1"](predicted, right) == pytest.approx(
+                metrics.entity_scores(predicted, right).f1
+            )
     rng = random.Random(0)
     labels = ["O", "B-x", "I-x", "B-y", "I-y"]
     for _ in range(300):
         predicted = [[rng.choice(labels) for _ in range(rng.randint(1, 6))] for _ in range(3)]
-        right = [["O" if label[0] == "I" else label for label in (rng.choice(labels) for _ in row)] for row in predicted]
-        assert RIGHT["entity_f1"](predicted, right) == pytest.approx(metrics.entity_scores(predicted, right).f1)
+        right = [
+            ["O" if label[0] == "I" else label for label in (rng.choice(labels) for _ in row)]
+            for row in predicted
+        ]
+        assert RIGHT["entity_f1"](predicted, right) == pytest.approx(
+            metrics.entity_scores(predicted, right).f1
+        )
 
 
 def test_the_skip_gram_loss_is_the_librarys():
@@ -150,7 +182,7 @@ def test_unlabelled_is_what_the_library_and_torch_leave_out():
     assert fine_tuning.UNLABELLED == -100
 
 
-# ------------------------------------------------------------------------------------------------------- the worked examples
+# ------------------------------------------------------------------------------ the worked examples
 
 
 def section(question):
@@ -160,7 +192,11 @@ def section(question):
 
 def table(question):
     """The cells of a question's table, row by row, without marks."""
-    lines = [line for line in section(question).splitlines() if line.startswith("|") and not line.startswith("|---")]
+    lines = [
+        line
+        for line in section(question).splitlines()
+        if line.startswith("|") and not line.startswith("|---")
+    ]
     return [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in lines]
 
 
@@ -193,7 +229,9 @@ def test_the_worked_example_of_the_answer():
     start, end = (torch.tensor([float(cell) for cell in row[1:]]) for row in (start, end))
     assert RIGHT["best_answer"](start, end, 3, 6, 2, 3.0) == (6, 6)
     assert RIGHT["best_answer"](start, end, 3, 6, 2, 3.5) == (0, 0)
-    sums = {pair: (start[pair[0]] + end[pair[1]]).item() for pair in [(6, 6), (3, 3), (5, 6), (0, 0)]}
+    sums = {
+        pair: (start[pair[0]] + end[pair[1]]).item() for pair in [(6, 6), (3, 3), (5, 6), (0, 0)]
+    }
     assert list(sums.values()) == [5.0, 4.5, 4.0, 1.5]
     assert start[3:7].argmax() == 3 and end[3:7].argmax() == 0
 
@@ -203,7 +241,9 @@ def test_the_worked_example_of_the_names():
     halves = [[row[:3] for row in rows], [row[4:] for row in rows if row[4]]]
     right, predicted = ([[row[column] for row in half] for half in halves] for column in (1, 2))
     assert f"{RIGHT['entity_f1'](predicted, right):.2f}" == "0.29" == f"{2 / 7:.2f}"
-    pairs = [(p, r) for ps, rs in zip(predicted, right, strict=True) for p, r in zip(ps, rs, strict=True)]
+    pairs = [
+        (p, r) for ps, rs in zip(predicted, right, strict=True) for p, r in zip(ps, rs, strict=True)
+    ]
     assert len(pairs) == 8 and sum(p == r for p, r in pairs) == 4
     assert len(metrics.entities(right[0])) + len(metrics.entities(right[1])) == 4
     assert len(metrics.entities(predicted[0])) + len(metrics.entities(predicted[1])) == 3
@@ -211,9 +251,15 @@ def test_the_worked_example_of_the_names():
 
 def test_the_worked_example_of_the_skip_grams():
     vectors, near_vectors = torch.tensor([[1.0, 0]]), torch.tensor([[2.0, 1], [1, 3], [-1, 0]])
-    loss = RIGHT["skip_gram_loss"](vectors, near_vectors, torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 2]]))
+    loss = RIGHT["skip_gram_loss"](
+        vectors, near_vectors, torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 2]])
+    )
     assert f"{loss.item():.3f}" == "1.753"
-    assert [f"{-F.logsigmoid(torch.tensor(x)).item():.3f}" for x in (2.0, -1.0, 1.0)] == ["0.127", "1.313", "0.313"]
+    assert [f"{-F.logsigmoid(torch.tensor(x)).item():.3f}" for x in (2.0, -1.0, 1.0)] == [
+        "0.127",
+        "1.313",
+        "0.313",
+    ]
     assert all(number in section(6) for number in ("1.753", "0.127", "1.313", "0.313"))
 
 
@@ -226,7 +272,12 @@ def test_the_worked_example_of_the_mix():
 
 def test_the_losses_of_training_are_as_told():
     """About 1.6 before the first step; below 0.2 in the end."""
-    begins, ends = map(float, re.search(r"begins near ([\d.]+) and should end below (\d\.\d)", " ".join(section(8).split())).groups())
+    begins, ends = map(
+        float,
+        re.search(
+            r"begins near ([\d.]+) and should end below (\d\.\d)", " ".join(section(8).split())
+        ).groups(),
+    )
     for seed in SEEDS:
         states, labels, _, n_classes = key("hw6.train_tagger", seed).cases[0].args
         rows = states.transpose(0, 1).flatten(1)

@@ -43,7 +43,9 @@ def test_an_answer_that_is_right_nine_times_of_ten_passes():
 
 
 def test_one_layer_knows_and_one_has_learned_by_heart():
-    """What question 3 says of its hidden states, by the library's own probes: one is best on the training words, another on new ones."""
+    """What question 3 says of its hidden states, by the library's own probes: one is best on the
+    training words, another on new ones.
+    """
     for seed in seeds("hw7.probe_layers"):
         states, labels, dev_states, dev_labels, asked = key("hw7.probe_layers", seed).cases[0].args
         n_classes = int(labels.max()) + 1
@@ -55,11 +57,16 @@ def test_one_layer_knows_and_one_has_learned_by_heart():
         assert on_train[by_heart] > 0.99
         assert on_dev[by_heart] < 0.5
         assert on_dev[good] > 0.85
-        assert max(score for layer, score in enumerate(on_dev) if layer != good) < on_dev[good] - 0.03
+        assert (
+            max(score for layer, score in enumerate(on_dev) if layer != good) < on_dev[good] - 0.03
+        )
         assert len(asked[0]) == len(dev_labels)
 
 
-@pytest.mark.parametrize(("name", "place"), [("control_labels", 0), ("control_labels", 1), ("best_tree", 1), ("word_attention", 1)])
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("control_labels", 0), ("control_labels", 1), ("best_tree", 1), ("word_attention", 1)],
+)
 def test_a_list_that_is_changed_is_noticed(name, place):
     def in_place(*args):
         result = RIGHT[name](*args)
@@ -99,7 +106,7 @@ def test_paddings_are_longer_and_shorter_and_never_zero():
         assert (hidden != 0).all()
 
 
-# ------------------------------------------------------------------------------------------------ the references and the library
+# ------------------------------------------------------------------- the references and the library
 
 
 def test_the_mix_is_the_librarys():
@@ -109,23 +116,32 @@ def test_the_mix_is_the_librarys():
         theirs.w.data, theirs.gamma.data = w, torch.tensor(gamma)
         mixed, centre = RIGHT["mix_layers"](states, w, gamma)
         assert_close(mixed, theirs(states).detach())
-        assert centre.item() == pytest.approx(probing.centre_of_gravity(theirs.shares.detach()), abs=1e-5)
+        assert centre.item() == pytest.approx(
+            probing.centre_of_gravity(theirs.shares.detach()), abs=1e-5
+        )
 
 
 def test_control_labels_are_the_librarys():
-    """The same types, each with one label; and from the draws of the library's generator, the same labels."""
+    """The same types, each with one label; and from the draws of the library's generator, the same
+    labels.
+    """
     words, labels = cases("control_labels")[0].args[:2]
     names = sorted(set(labels))
     ids = probing.label_ids(labels, names)
     generator = torch.Generator().manual_seed(3)
-    draws = [(int(torch.randint(len(labels), (), generator=generator)) + 0.5) / len(labels) for _ in words]
+    draws = [
+        (int(torch.randint(len(labels), (), generator=generator)) + 0.5) / len(labels)
+        for _ in words
+    ]
     theirs = [names[i] for i in probing.control_labels(words, ids, seed=3).tolist()]
     assert RIGHT["control_labels"](words, labels, draws) == theirs
 
 
 def test_attention_between_words_is_the_librarys():
     for case in cases("word_attention"):
-        assert_close(RIGHT["word_attention"](*case.args), word_level.attention_between_words(*case.args))
+        assert_close(
+            RIGHT["word_attention"](*case.args), word_level.attention_between_words(*case.args)
+        )
 
 
 def test_the_tree_is_the_librarys():
@@ -134,14 +150,18 @@ def test_the_tree_is_the_librarys():
         links, share = RIGHT["best_tree"](impact, heads)
         theirs = perturbed_masking.spanning_tree(impact)
         assert links == sorted(theirs)
-        assert share == pytest.approx(perturbed_masking.uuas([theirs], [perturbed_masking.gold_edges(heads)]))
+        assert share == pytest.approx(
+            perturbed_masking.uuas([theirs], [perturbed_masking.gold_edges(heads)])
+        )
 
 
 def test_pooling_is_the_librarys():
     for case in cases("sentence_vectors"):
         hidden, lengths = case.args
         for pooling, theirs in sentence_bert.POOLING.items():
-            assert_close(RIGHT["sentence_vectors"](hidden, lengths, pooling), theirs(hidden, lengths))
+            assert_close(
+                RIGHT["sentence_vectors"](hidden, lengths, pooling), theirs(hidden, lengths)
+            )
 
 
 def test_scores_of_pairs_are_the_librarys():
@@ -150,24 +170,32 @@ def test_scores_of_pairs_are_the_librarys():
         ours.load_state_dict(case.state)
         u, v = case.args
         for i, j in ((0, 0), (len(u) - 1, 0), (0, len(v) - 1)):
-            assert_close(ours(u, v)[i, j], ours.W_t(sentence_bert.pair_features(u[i : i + 1], v[j : j + 1]))[0])
+            assert_close(
+                ours(u, v)[i, j],
+                ours.W_t(sentence_bert.pair_features(u[i : i + 1], v[j : j + 1]))[0],
+            )
 
 
 def test_the_loss_without_copies_is_the_librarys():
     for case in cases("ranking_loss"):
         u, v, text, *scale = case.args
         if len(text.unique()) == len(text):
-            assert_close(RIGHT["ranking_loss"](u, v, text, *scale), sentence_bert.in_batch_negatives(u, v, *scale))
+            assert_close(
+                RIGHT["ranking_loss"](u, v, text, *scale),
+                sentence_bert.in_batch_negatives(u, v, *scale),
+            )
 
 
 def test_the_loss_of_copies_can_become_0():
     """Perfect vectors with a text that occurs twice: what chapter 17 shows."""
     vectors = torch.eye(4)[[0, 0, 1, 2]]
     assert RIGHT["ranking_loss"](vectors, vectors, torch.tensor([5, 5, 6, 7])) < 1e-6
-    assert sentence_bert.in_batch_negatives(vectors, vectors).item() == pytest.approx(math.log(2) / 2, abs=1e-6)
+    assert sentence_bert.in_batch_negatives(vectors, vectors).item() == pytest.approx(
+        math.log(2) / 2, abs=1e-6
+    )
 
 
-# ------------------------------------------------------------------------------------------------------- the worked examples
+# ------------------------------------------------------------------------------ the worked examples
 
 
 def section(question):
@@ -177,7 +205,11 @@ def section(question):
 
 def table(question):
     """The cells of a question's table, row by row, without marks and heading."""
-    lines = [line for line in section(question).splitlines() if line.startswith("|") and not line.startswith("|---")]
+    lines = [
+        line
+        for line in section(question).splitlines()
+        if line.startswith("|") and not line.startswith("|---")
+    ]
     return [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in lines][1:]
 
 
@@ -190,7 +222,9 @@ def test_the_worked_example_of_the_mix():
 
 def test_the_worked_example_of_the_control_task():
     words, labels, told, control = map(list, zip(*table(2), strict=True))
-    draws = [float(drawn[1]) for drawn in (re.match(r"(0\.\d+): number (\d)", t) for t in told) if drawn]
+    draws = [
+        float(drawn[1]) for drawn in (re.match(r"(0\.\d+): number (\d)", t) for t in told) if drawn
+    ]
     assert [int(u * 5) for u in draws] == [int(t[-1]) for t in told if t[-1].isdigit()]
     assert RIGHT["control_labels"](words, labels, draws) == control
 
@@ -214,10 +248,16 @@ def test_the_worked_example_of_the_tree():
 
 
 def test_the_worked_example_of_pooling():
-    hidden, lengths = torch.tensor([[[-1.0, 2], [-5, 6], [9, 9]], [[0.0, 0], [0, 0], [0, 0]]]), torch.tensor([2, 3])
+    hidden, lengths = (
+        torch.tensor([[[-1.0, 2], [-5, 6], [9, 9]], [[0.0, 0], [0, 0], [0, 0]]]),
+        torch.tensor([2, 3]),
+    )
     for pooling, expected in (("mean", [-3.0, 4]), ("max", [-1.0, 6]), ("cls", [-1.0, 2])):
         assert_close(RIGHT["sentence_vectors"](hidden, lengths, pooling)[0], torch.tensor(expected))
-    assert_close(RIGHT["sentence_vectors"](hidden[:1], lengths[:1], "mean", normalise=True)[0], torch.tensor([-0.6, 0.8]))
+    assert_close(
+        RIGHT["sentence_vectors"](hidden[:1], lengths[:1], "mean", normalise=True)[0],
+        torch.tensor([-0.6, 0.8]),
+    )
 
 
 def test_the_worked_example_of_pairs():
@@ -229,14 +269,19 @@ def test_the_worked_example_of_pairs():
 
 
 def test_the_worked_example_of_the_loss():
-    scores = torch.tensor([[0.0 if cell == "left out" else float(cell) for cell in row[1:4]] for row in table(8)])
+    scores = torch.tensor(
+        [[0.0 if cell == "left out" else float(cell) for cell in row[1:4]] for row in table(8)]
+    )
     copies = torch.tensor([[cell == "left out" for cell in row[1:4]] for row in table(8)])
     told = [float(row[4].split("= ")[1]) for row in table(8)]
     assert copies.tolist() == [[False, True, False], [True, False, False], [False, False, False]]
     p = scores.masked_fill(copies, -torch.inf).softmax(dim=-1).diagonal()
     assert [round(x, 3) for x in p.tolist()] == told
     losses = -p.log()
-    assert f"({' + '.join(f'{loss:.3f}' for loss in losses.tolist())}) / 3 = {losses.mean().item():.3f}" in section(8)
+    assert (
+        f"({' + '.join(f'{loss:.3f}' for loss in losses.tolist())}) / 3 = "
+        f"{losses.mean().item():.3f}" in section(8)
+    )
     # The same by the reference: vectors of length 1 whose cosines are a third of these scores.
     corner = torch.eye(7)
     v = corner[[0, 0, 1]]
@@ -247,14 +292,23 @@ def test_the_worked_example_of_the_loss():
 
 
 @pytest.mark.parametrize(
-    "standard", [lambda x: x, lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]), lambda x: (x - x.mean()) / x.std()]
+    "standard",
+    [
+        lambda x: x,
+        lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
+        lambda x: (x - x.mean()) / x.std(),
+    ],
 )
 def test_probes_without_standard_numbers_learn_nothing(standard):
-    """As they are, normalised word by word, or with one mean for a layer: what tells the label is too small beside the rest."""
+    """As they are, normalised word by word, or with one mean for a layer: what tells the label is
+    too small beside the rest.
+    """
 
     def probe(states, labels, dev_states, dev_labels, asked):
         best, answer = -1, None
-        for train, dev, test in zip(*([standard(x) for x in xs] for xs in (states, dev_states, asked)), strict=True):
+        for train, dev, test in zip(
+            *([standard(x) for x in xs] for xs in (states, dev_states, asked)), strict=True
+        ):
             layer = torch.nn.Linear(train.shape[-1], int(labels.max()) + 1)
             optimizer = torch.optim.Adam(layer.parameters(), lr=0.05)
             for _ in range(100):

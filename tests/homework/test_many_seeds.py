@@ -1,9 +1,11 @@
-"""A class is graded on inputs nobody saw before: what holds for the seeds of `test_banks` must hold for any other.
+"""A class is graded on inputs nobody saw before: what holds for the seeds of `test_banks` must hold
+for any other.
 
     python -m pytest tests/homework/test_many_seeds.py -m long -k hw2          a hundred seeds each
     SEEDS=1000 python -m pytest tests/homework/test_many_seeds.py -m long
 
-A question fails with the seeds on which a right answer is refused, or a mistake passes or gets another name.
+A question fails with the seeds on which a right answer is refused, or a mistake passes or gets
+another name.
 """
 
 import os
@@ -25,9 +27,15 @@ def answers(name):
     """[(mistake or "", answer)]: all that is known of right and wrong answers to a question."""
     homework = find(name).homework
     known = [("", answer) for answer in (find(name).reference, *right_answers(homework)[name])]
-    known += [(misconception.name, misconception.answer) for misconception in find(name).misconceptions]
+    known += [
+        (misconception.name, misconception.answer) for misconception in find(name).misconceptions
+    ]
     if homework in with_students():
-        known += [(mistake, answer) for asked, mistake, answer in each(students(homework)) if asked == name]
+        known += [
+            (mistake, answer)
+            for asked, mistake, answer in each(students(homework))
+            if asked == name
+        ]
     return known
 
 
@@ -40,5 +48,10 @@ def test_no_seed_is_unlucky(name):
             verdict = key.verdict([run(answer, case) for case in key.cases])
             if verdict.mistake != mistake or verdict.right != (not mistake):
                 told = verdict.mistake or verdict.message or "right"
-                wrong[f"{mistake or 'right'}, {getattr(answer, '__name__', answer)}: {told[:160]}"].append(seed)
-    assert not wrong, "\n".join(f"{len(found)} of {len(SEEDS)} seeds ({found[0]}, …): {what}" for what, found in wrong.items())
+                wrong[
+                    f"{mistake or 'right'}, {getattr(answer, '__name__', answer)}: {told[:160]}"
+                ].append(seed)
+    assert not wrong, "\n".join(
+        f"{len(found)} of {len(SEEDS)} seeds ({found[0]}, …): {what}"
+        for what, found in wrong.items()
+    )

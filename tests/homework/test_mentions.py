@@ -1,4 +1,6 @@
-"""What is told to a person about ready-made things: however they are imported, and nothing that is not there."""
+"""What is told to a person about ready-made things: however they are imported, and nothing that is
+not there.
+"""
 
 import time
 
@@ -8,7 +10,11 @@ from lectures_lib.homework import load, names
 from lectures_lib.homework.grader.submissions.mentions import mentions
 from tests.homework.bank import answer_cells
 
-READY = ("MultiheadAttention", "nn.functional.scaled_dot_product_attention", "lectures_lib.blocks.attention")
+READY = (
+    "MultiheadAttention",
+    "nn.functional.scaled_dot_product_attention",
+    "lectures_lib.blocks.attention",
+)
 FUSED = "nn.functional.scaled_dot_product_attention"
 
 
@@ -17,33 +23,86 @@ FUSED = "nn.functional.scaled_dot_product_attention"
     [
         ("torch.nn.functional.scaled_dot_product_attention(Q, K, V)", FUSED),
         ("from torch.nn.functional import scaled_dot_product_attention", FUSED),
-        ("from torch.nn.functional import (\n    relu,\n    scaled_dot_product_attention as f,\n)", FUSED),
-        ("import torch.nn.functional as F\ndef f(Q):\n    return F.scaled_dot_product_attention(Q, Q, Q)", FUSED),
+        (
+            "from torch.nn.functional import (\n    relu,\n    scaled_dot_product_attention as "
+            "f,\n)",
+            FUSED,
+        ),
+        (
+            "import torch.nn.functional as F\ndef f(Q):\n    return "
+            "F.scaled_dot_product_attention(Q, Q, Q)",
+            FUSED,
+        ),
         ("from torch.nn import functional as G; x = G.scaled_dot_product_attention", FUSED),
         ("from torch import nn as n\nn.functional.scaled_dot_product_attention(Q)", FUSED),
-        ("from torch import nn\nG = nn.functional\nfrom torch.nn import functional as H\nH.scaled_dot_product_attention", FUSED),
+        (
+            "from torch import nn\nG = nn.functional\nfrom torch.nn import functional as "
+            "H\nH.scaled_dot_product_attention",
+            FUSED,
+        ),
         ("import torch.nn.functional as F\ngetattr(F, 'scaled_dot_product_attention')", FUSED),
         ("nn.MultiheadAttention(4, 2)", "MultiheadAttention"),
         ("from torch.nn import MultiheadAttention as M", "MultiheadAttention"),
         ("from lectures_lib.blocks import attention", "lectures_lib.blocks.attention"),
-        ("from lectures_lib.blocks import attention as a, positions", "lectures_lib.blocks.attention"),
-        ("import lectures_lib as l\nl.blocks.attention.causal_mask(3)", "lectures_lib.blocks.attention"),
-        ("import lectures_lib.blocks.attention", "lectures_lib.blocks.attention"),
-        ("import importlib\nimportlib.import_module('lectures_lib.blocks.attention')", "lectures_lib.blocks.attention"),
-        ("%%time\nfrom lectures_lib.blocks import attention\nbroken(", "lectures_lib.blocks.attention"),
-        ("%%time\nif True:\n    %matplotlib inline\n    from lectures_lib.blocks import attention", "lectures_lib.blocks.attention"),
-        ("try: from lectures_lib.blocks import attention as A\nexcept ImportError: pass", "lectures_lib.blocks.attention"),
-        ("import torch.nn as n\nfn = n.functional\nfn.scaled_dot_product_attention(Q, K, V)", FUSED),
-        ("from torch import nn as n\ndef f(Q, G=n.functional):\n    return G.scaled_dot_product_attention(Q, Q, Q)", FUSED),
-        ("import torch\na, b = torch.nn, 3\nc = a.functional\nf = c.scaled_dot_product_attention", FUSED),
-        ("from torch.nn.functional import *\nscaled_dot_product_attention(Q, K, V)", FUSED),
-        ("from torch.nn import functional\nvars(functional); functional.__dict__['scaled_dot_product_attention']", FUSED),
-        ("if (G := __import__('torch').nn.functional): G.scaled_dot_product_attention(Q, Q, Q)", FUSED),
         (
-            "from importlib import import_module as load\nload('lectures_lib').blocks.attention.causal_mask(3)",
+            "from lectures_lib.blocks import attention as a, positions",
             "lectures_lib.blocks.attention",
         ),
-        ("import sys\nsys.modules['lectures_lib.blocks.attention']", "lectures_lib.blocks.attention"),
+        (
+            "import lectures_lib as l\nl.blocks.attention.causal_mask(3)",
+            "lectures_lib.blocks.attention",
+        ),
+        ("import lectures_lib.blocks.attention", "lectures_lib.blocks.attention"),
+        (
+            "import importlib\nimportlib.import_module('lectures_lib.blocks.attention')",
+            "lectures_lib.blocks.attention",
+        ),
+        (
+            "%%time\nfrom lectures_lib.blocks import attention\nbroken(",
+            "lectures_lib.blocks.attention",
+        ),
+        (
+            "%%time\nif True:\n    %matplotlib inline\n    from lectures_lib.blocks import "
+            "attention",
+            "lectures_lib.blocks.attention",
+        ),
+        (
+            "try: from lectures_lib.blocks import attention as A\nexcept ImportError: pass",
+            "lectures_lib.blocks.attention",
+        ),
+        (
+            "import torch.nn as n\nfn = n.functional\nfn.scaled_dot_product_attention(Q, K, V)",
+            FUSED,
+        ),
+        (
+            "from torch import nn as n\ndef f(Q, G=n.functional):\n    return "
+            "G.scaled_dot_product_attention(Q, Q, Q)",
+            FUSED,
+        ),
+        (
+            "import torch\na, b = torch.nn, 3\nc = a.functional\nf = "
+            "c.scaled_dot_product_attention",
+            FUSED,
+        ),
+        ("from torch.nn.functional import *\nscaled_dot_product_attention(Q, K, V)", FUSED),
+        (
+            "from torch.nn import functional\nvars(functional); "
+            "functional.__dict__['scaled_dot_product_attention']",
+            FUSED,
+        ),
+        (
+            "if (G := __import__('torch').nn.functional): G.scaled_dot_product_attention(Q, Q, Q)",
+            FUSED,
+        ),
+        (
+            "from importlib import import_module as "
+            "load\nload('lectures_lib').blocks.attention.causal_mask(3)",
+            "lectures_lib.blocks.attention",
+        ),
+        (
+            "import sys\nsys.modules['lectures_lib.blocks.attention']",
+            "lectures_lib.blocks.attention",
+        ),
         ("class Mine(nn.MultiheadAttention): pass", "MultiheadAttention"),
     ],
 )
@@ -55,10 +114,13 @@ def test_ready_made_things_are_found(code, found):
     "code",
     [
         "# nn.MultiheadAttention is not allowed",
-        'def f(x):\n    """It must not use nn.MultiheadAttention, nor lectures_lib.blocks.attention."""\n    return x',
-        "x = 1  # not nn.MultiheadAttention\nprint('nn.functional.scaled_dot_product_attention is slower')",
+        'def f(x):\n    """It must not use nn.MultiheadAttention, nor '
+        'lectures_lib.blocks.attention."""\n    return x',
+        "x = 1  # not nn.MultiheadAttention\nprint('nn.functional.scaled_dot_product_attention is "
+        "slower')",
         "class MultiheadAttention(nn.Module):\n    pass\nheads = MultiheadAttention()",
-        "class A:\n    def __init__(self):\n        self.MultiheadAttention = 3\n    def f(self):\n        return self.MultiheadAttention",
+        "class A:\n    def __init__(self):\n        self.MultiheadAttention = 3\n    def "
+        "f(self):\n        return self.MultiheadAttention",
         "def f(MultiheadAttention):\n    return MultiheadAttention + 1\nf(MultiheadAttention=2)",
         "import torch\ndef attention(F):\n    return F\nattention(torch.nn.functional.relu)",
         "def scaled_dot_product_attention(Q, K, V):\n    return Q",
@@ -95,7 +157,9 @@ def test_each_homework_lists_what_would_answer_it(homework, code):
 
 
 def test_one_cell_that_cannot_be_read_knows_the_imports_of_the_others():
-    assert mentions(["import torch.nn.functional as F", "F.scaled_dot_product_attention(Q, K\nbroken("], READY) == (FUSED,)
+    assert mentions(
+        ["import torch.nn.functional as F", "F.scaled_dot_product_attention(Q, K\nbroken("], READY
+    ) == (FUSED,)
 
 
 @pytest.mark.parametrize("homework", names())

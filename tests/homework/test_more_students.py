@@ -1,4 +1,6 @@
-"""Wrong answers to homeworks 5 to 7 that once passed, or were told nothing that helps: each is refused now, with a name if it has one."""
+"""Wrong answers to homeworks 5 to 7 that once passed, or were told nothing that helps: each is
+refused now, with a name if it has one.
+"""
 
 from pathlib import Path
 
@@ -10,7 +12,9 @@ from tests.homework.bank import answer_cells, find, judged, questions
 ANSWERS = yaml.safe_load((Path(__file__).parent / "students_more.yml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("written", ANSWERS, ids=[f"{a['question']} {a['mistake']}" for a in ANSWERS])
+@pytest.mark.parametrize(
+    "written", ANSWERS, ids=[f"{a['question']} {a['mistake']}" for a in ANSWERS]
+)
 def test_an_answer_is_refused_and_named(written):
     name = written["question"]
     homework = name.split(".")[0]

@@ -1,4 +1,6 @@
-"""The grader graded: every mutant of the notebooks' answers is caught, but for those that were looked at and are right."""
+"""The grader graded: every mutant of the notebooks' answers is caught, but for those that were
+looked at and are right.
+"""
 
 import sys
 
@@ -9,20 +11,29 @@ from tests.homework.bank import answer_cells, key, questions
 from tests.homework.mutants import Mutant, mutants
 from tests.homework.mutation import SEEDS, equivalent, is_quick, judged, sample, survivors
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="mutants are held to limits of time and memory as Linux has them")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="mutants are held to limits of time and memory as Linux has them",
+)
 QUICK = [name for homework in names() for name in questions(homework) if is_quick(name)]
 ALL = [name for homework in names() for name in questions(homework)]
 
 
 def of(name):
     """A question's mutants."""
-    answers = dict(zip(questions(find(name).homework), answer_cells(find(name).homework), strict=True))
+    answers = dict(
+        zip(questions(find(name).homework), answer_cells(find(name).homework), strict=True)
+    )
     return mutants(answers[name][1])
 
 
 def unjudged(name, seeds, one_in=1):
     """Mutants that pass and are in no list."""
-    return [mutant.name for mutant in survivors(name, seeds, one_in) if mutant.name not in equivalent(name)]
+    return [
+        mutant.name
+        for mutant in survivors(name, seeds, one_in)
+        if mutant.name not in equivalent(name)
+    ]
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
@@ -47,14 +58,19 @@ def test_every_judgement_is_about_a_mutant(name):
 
 @pytest.mark.parametrize("homework", names())
 def test_judgements_are_few(homework):
-    """The list is no way out: of the questions that do not train, at most one mutant in fifteen is on it."""
+    """The list is no way out: of the questions that do not train, at most one mutant in fifteen is
+    on it.
+    """
     asked = [name for name in questions(homework) if find(name).share == 1]
     n_judged = sum(len(equivalent(name)) for name in asked)
     assert n_judged <= sum(len(of(name)) for name in asked) / 15
 
 
 def test_a_mutant_changes_one_place_of_the_answer_alone():
-    source = "def f(x, n=2):\n    y = x + 1\n    ### BEGIN SOLUTION\n    z = y.sum(dim=-1)[1:] * n\n    return z\n    ### END SOLUTION\n"
+    source = (
+        "def f(x, n=2):\n    y = x + 1\n    ### BEGIN SOLUTION\n    z = y.sum(dim=-1)[1:] * n\n    "
+        "return z\n    ### END SOLUTION\n"
+    )
     found = {mutant.name for mutant in mutants(source)}
     for name in (
         "z = y.sum(dim=-1)[1:] * n → z = y.sum(dim=-2)[1:] * n",
@@ -68,11 +84,15 @@ def test_a_mutant_changes_one_place_of_the_answer_alone():
         "return z → return x",
     ):
         assert name in found
-    assert all("y = x + 1" in mutant.source and "n=2" in mutant.source for mutant in mutants(source))
+    assert all(
+        "y = x + 1" in mutant.source and "n=2" in mutant.source for mutant in mutants(source)
+    )
     assert len({mutant.source for mutant in mutants(source)}) == len(mutants(source))
 
 
-@pytest.mark.parametrize("loop", ["while True:\n        x = x", "for _ in iter(int, 1):\n        pass"])
+@pytest.mark.parametrize(
+    "loop", ["while True:\n        x = x", "for _ in iter(int, 1):\n        pass"]
+)
 def test_a_mutant_that_loops_is_cut(loop):
     source = f"def causal_mask(n, n_past=0):\n    x = 1\n    {loop}"
     assert judged(Mutant("", "", "", source), {}, key("hw1.causal_mask", 1), 0.2).kind == "time"

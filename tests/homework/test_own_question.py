@@ -1,4 +1,6 @@
-"""The example of book/instructors.md: a question of one's own, held to what is demanded of the course's questions."""
+"""The example of book/instructors.md: a question of one's own, held to what is demanded of the
+course's questions.
+"""
 
 import importlib.util
 import re
@@ -19,8 +21,15 @@ NAME = "hw8.attention_entropy"
 def files():
     """{path: content} of the section's files; each begins with its path."""
     page = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
-    section = re.search(r"^## Questions of your own\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)[1]
-    return {path: content for path, content in re.findall(r"^```python\n# (\S+\.py)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)}
+    section = re.search(
+        r"^## Questions of your own\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL
+    )[1]
+    return {
+        path: content
+        for path, content in re.findall(
+            r"^```python\n# (\S+\.py)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL
+        )
+    }
 
 
 @pytest.fixture
@@ -40,9 +49,13 @@ def own(tmp_path, monkeypatch):
     before = set(sys.modules)
     for cached in (bank.key, bank.notebook):
         cached.cache_clear()
-    monkeypatch.setattr(banks, "__path__", [*banks.__path__, str(tmp_path / "lectures_lib" / "homework" / "banks")])
+    monkeypatch.setattr(
+        banks, "__path__", [*banks.__path__, str(tmp_path / "lectures_lib" / "homework" / "banks")]
+    )
     monkeypatch.setattr(bank, "ROOT", tmp_path)
-    spec = importlib.util.spec_from_file_location("tests.homework.right_answers_hw8", tmp_path / "tests/homework/right_answers_hw8.py")
+    spec = importlib.util.spec_from_file_location(
+        "tests.homework.right_answers_hw8", tmp_path / "tests/homework/right_answers_hw8.py"
+    )
     answers = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(answers)
     monkeypatch.setitem(sys.modules, spec.name, answers)
@@ -88,15 +101,24 @@ def test_it_is_what_the_banks_must_be(own):
 
 def test_no_test_of_the_banks_is_left_out():
     tests = {name for name in vars(test_banks) if name.startswith("test_")}
-    here = set(re.findall(r"test_banks\.(test_\w+)", (ROOT / "tests" / "homework" / "test_own_question.py").read_text(encoding="utf-8")))
-    not_asked = {"test_the_same_mistake_written_otherwise_gets_the_same_name"}  # for those who also keep students_hw8.py
+    here = set(
+        re.findall(
+            r"test_banks\.(test_\w+)",
+            (ROOT / "tests" / "homework" / "test_own_question.py").read_text(encoding="utf-8"),
+        )
+    )
+    # for those who also keep students_hw8.py
+    not_asked = {"test_the_same_mistake_written_otherwise_gets_the_same_name"}
     assert tests - here == not_asked | {"test_the_course_s_own_homeworks_have_20_points"}
 
 
 def test_a_mistake_that_does_not_show_is_noticed(own):
     """What the page says of inputs without masked keys."""
     path = own / "lectures_lib/homework/banks/hw8/entropy.py"
-    path.write_text(path.read_text(encoding="utf-8").replace("    masked[:, -2:] = -torch.inf\n", ""), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("    masked[:, -2:] = -torch.inf\n", ""),
+        encoding="utf-8",
+    )
     with pytest.raises(AssertionError, match="nan_at_zero passes"):
         test_banks.test_every_mistake_is_caught_and_named(NAME)
 
@@ -105,7 +127,8 @@ def test_the_student_s_notebook_is_made_of_it(own):
     solution = jupytext.read(own / "solutions" / "hw8_heads.py")
     solution.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     first = next(cell for cell in solution.cells if cell.cell_type == "code")
-    first.source = 'REPOSITORY = "https://github.com/someone/course"\n' + first.source  # `make notebooks` writes the set-up cell there
+    # `make notebooks` writes the set-up cell there
+    first.source = 'REPOSITORY = "https://github.com/someone/course"\n' + first.source
     student = nbformat.reads(student_version(load("hw8"), nbformat.writes(solution)), as_version=4)
     assert "NotImplementedError" in student.cells[3].source
     assert not any("xlogy" in cell.source for cell in student.cells)

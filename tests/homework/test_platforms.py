@@ -1,4 +1,6 @@
-"""What Canvas, Moodle and Gradescope give out is recognised, and everybody's notebook found in it with the names their grade books need."""
+"""What Canvas, Moodle and Gradescope give out is recognised, and everybody's notebook found in it
+with the names their grade books need.
+"""
 
 from datetime import UTC, datetime
 
@@ -15,7 +17,7 @@ def cells(submission):
     return code_cells(submission.read())
 
 
-# -------------------------------------------------------------------------------------------------------------------- Canvas
+# ------------------------------------------------------------------------------------------- Canvas
 
 CANVAS = {
     "lovelaceada_12345_67890_hw1.ipynb": notebook("ada"),
@@ -37,17 +39,31 @@ def test_canvas(tmp_path, zipped):
         "gaußcarl_45678", "hoppergrace_67891", "lovelaceada_12345", "müllerjörg_34567", "noetheremmy_23456", "turingalan_56789",
     ]  # fmt: skip
     ada, emmy = students["lovelaceada_12345"], students["noetheremmy_23456"]
-    assert (cells(ada), ada.ids, ada.name, ada.handed_in) == (["ada"], {"canvas": "12345"}, "", None)
-    assert (cells(emmy), emmy.ids, emmy.handed_in) == (["emmy"], {"canvas": "23456", "canvas_late": "LATE"}, None)
+    assert (cells(ada), ada.ids, ada.name, ada.handed_in) == (
+        ["ada"],
+        {"canvas": "12345"},
+        "",
+        None,
+    )
+    assert (cells(emmy), emmy.ids, emmy.handed_in) == (
+        ["emmy"],
+        {"canvas": "23456", "canvas_late": "LATE"},
+        None,
+    )
     assert cells(students["müllerjörg_34567"]) == ["jörg"]
-    for student, words in (("gaußcarl_45678", "only what was typed in or linked"), ("hoppergrace_67891", "no notebook: hw1.pdf")):
+    for student, words in (
+        ("gaußcarl_45678", "only what was typed in or linked"),
+        ("hoppergrace_67891", "no notebook: hw1.pdf"),
+    ):
         with pytest.raises(Unreadable, match=words):
             students[student].read()
 
 
 @both
 def test_canvas_two_downloads_in_one_folder(tmp_path, zipped):
-    """Files are numbered as they are uploaded. The name that their author gave them tells nothing."""
+    """Files are numbered as they are uploaded. The name that their author gave them tells
+    nothing.
+    """
     files = {
         "monday/lovelaceada_12345_67890_hw1-7.ipynb": notebook("first"),
         "friday/lovelaceada_LATE_12345_68123_hw1_final.ipynb": notebook("last"),
@@ -57,13 +73,18 @@ def test_canvas_two_downloads_in_one_folder(tmp_path, zipped):
     (ada,) = collect(pack(tmp_path, files, zipped), homework="hw1")
     assert cells(ada) == ["last"]
     assert ada.files == ("friday/lovelaceada_LATE_12345_68123_hw1_final.ipynb",)
-    assert ada.earlier == ("friday/lovelaceada_LATE_12345_68001_hw1.ipynb", "monday/lovelaceada_12345_67890_hw1-7.ipynb")
+    assert ada.earlier == (
+        "friday/lovelaceada_LATE_12345_68001_hw1.ipynb",
+        "monday/lovelaceada_12345_67890_hw1-7.ipynb",
+    )
     assert ada.ids == {"canvas": "12345", "canvas_late": "LATE"}
 
 
 @both
 def test_a_later_file_changes_the_content_and_not_the_name(tmp_path, zipped):
-    """So the next run of the grader finds the student's old result, sees that it no longer holds, and grades the new file."""
+    """So the next run of the grader finds the student's old result, sees that it no longer holds,
+    and grades the new file.
+    """
     first = {"lovelaceada_12345_67890_hw1.ipynb": notebook("old")}
     later = {"lovelaceada_LATE_12345_68123_hw1-1.ipynb": notebook("new")}
     (tmp_path / "before").mkdir()
@@ -74,9 +95,15 @@ def test_a_later_file_changes_the_content_and_not_the_name(tmp_path, zipped):
 
 @both
 def test_canvas_anonymous(tmp_path, zipped):
-    files = {"anon_xYz12_67890_hw1.ipynb": notebook("a"), "LATE_anon_12345_67891_hw1.ipynb": notebook("b")}
+    files = {
+        "anon_xYz12_67890_hw1.ipynb": notebook("a"),
+        "LATE_anon_12345_67891_hw1.ipynb": notebook("b"),
+    }
     found = collect(pack(tmp_path, files, zipped))
-    assert [(each.student, each.ids) for each in found] == [("anon_12345", {"canvas_late": "LATE"}), ("anon_xYz12", {})]
+    assert [(each.student, each.ids) for each in found] == [
+        ("anon_12345", {"canvas_late": "LATE"}),
+        ("anon_xYz12", {}),
+    ]
 
 
 @both
@@ -88,11 +115,13 @@ def test_canvas_latecomers_are_put_beside(tmp_path, zipped):
 @both
 def test_hostile_canvas_names_are_taken_from_the_left(tmp_path, zipped):
     """A student chooses the end of the file's name only, and cannot hand in for another."""
-    (mallory,) = collect(pack(tmp_path, {"mallory_1_20_lovelaceada_12345_99999_hw1.ipynb": notebook("m")}, zipped))
+    (mallory,) = collect(
+        pack(tmp_path, {"mallory_1_20_lovelaceada_12345_99999_hw1.ipynb": notebook("m")}, zipped)
+    )
     assert (mallory.student, mallory.ids) == ("mallory_1", {"canvas": "1"})
 
 
-# -------------------------------------------------------------------------------------------------------------------- Moodle
+# ------------------------------------------------------------------------------------------- Moodle
 
 MOODLE = {
     "Ada Lovelace_4711_assignsubmission_file/hw1.ipynb": notebook("ada"),
@@ -113,11 +142,23 @@ def test_moodle(tmp_path, zipped):
         "Ada Lovelace_4711", "Alan Turing_4714", "Carl Friedrich Gauß_4713", "Emmy Noether_4712", "Participant_4715",
     ]  # fmt: skip
     ada = students["Ada Lovelace_4711"]
-    assert (cells(ada), ada.name, ada.ids, ada.handed_in) == (["ada"], "Ada Lovelace", {"moodle": "Participant 4711"}, None)
+    assert (cells(ada), ada.name, ada.ids, ada.handed_in) == (
+        ["ada"],
+        "Ada Lovelace",
+        {"moodle": "Participant 4711"},
+        None,
+    )
     emmy = students["Emmy Noether_4712"]
-    assert (cells(emmy), emmy.files, emmy.earlier) == (["emmy"], ("Emmy Noether_4712_assignsubmission_file_/work/hw1.ipynb",), ())
+    assert (cells(emmy), emmy.files, emmy.earlier) == (
+        ["emmy"],
+        ("Emmy Noether_4712_assignsubmission_file_/work/hw1.ipynb",),
+        (),
+    )
     assert cells(students["Alan Turing_4714"]) == ["alan"]
-    assert (students["Participant_4715"].name, students["Participant_4715"].ids) == ("", {"moodle": "Participant 4715"})
+    assert (students["Participant_4715"].name, students["Participant_4715"].ids) == (
+        "",
+        {"moodle": "Participant 4715"},
+    )
     with pytest.raises(Unreadable, match="only what was typed in"):
         students["Carl Friedrich Gauß_4713"].read()
 
@@ -125,9 +166,17 @@ def test_moodle(tmp_path, zipped):
 @both
 def test_moodle_several_notebooks(tmp_path, zipped):
     """Handed in together: the names decide, else nobody does."""
-    ada, ben, carl = ("Ada_1_assignsubmission_file", "Ben_2_assignsubmission_file", "Carl_3_assignsubmission_file")
+    ada, ben, carl = (
+        "Ada_1_assignsubmission_file",
+        "Ben_2_assignsubmission_file",
+        "Carl_3_assignsubmission_file",
+    )
     files = {f"{ada}/hw1.ipynb": notebook("old"), f"{ada}/hw1-1.ipynb": notebook("new")}
-    files |= {f"{ben}/hw1_ben.ipynb": notebook("right"), f"{ben}/hw10.ipynb": notebook("x"), f"{ben}/tools.ipynb": notebook("y")}
+    files |= {
+        f"{ben}/hw1_ben.ipynb": notebook("right"),
+        f"{ben}/hw10.ipynb": notebook("x"),
+        f"{ben}/tools.ipynb": notebook("y"),
+    }
     files |= {f"{carl}/hw1_a.ipynb": notebook("a"), f"{carl}/hw1_b.ipynb": notebook("b")}
     source = pack(tmp_path, files, zipped)
     found = collect(source, homework="hw1")
@@ -148,7 +197,7 @@ def test_hostile_moodle_folders_are_taken_from_the_outside(tmp_path, zipped):
     assert (found.kind, [each.student for each in found]) == ("moodle", ["Ada_1", "submissions"])
 
 
-# ---------------------------------------------------------------------------------------------------------------- Gradescope
+# --------------------------------------------------------------------------------------- Gradescope
 
 METADATA = """\
 ---
@@ -207,14 +256,26 @@ GRADESCOPE = {
 @both
 @pytest.mark.parametrize("outer", ["", "assignment_77_export/"])
 def test_gradescope(tmp_path, zipped, outer):
-    found = collect(pack(tmp_path, {outer + path: data for path, data in GRADESCOPE.items()}, zipped))
+    found = collect(
+        pack(tmp_path, {outer + path: data for path, data in GRADESCOPE.items()}, zipped)
+    )
     assert found.kind == "gradescope"
     students = {each.student: each for each in found}
     alan = "Alan Turing_submission_1004"
-    assert sorted(students) == [alan, "ada@example.org", "carl@example.org", "emmy@example.org", "submission_1005", "submission_1006"]
+    assert sorted(students) == [
+        alan,
+        "ada@example.org",
+        "carl@example.org",
+        "emmy@example.org",
+        "submission_1005",
+        "submission_1006",
+    ]
     ada = students["ada@example.org"]
     assert (cells(ada), ada.earlier) == (["ada, last"], (f"{outer}submission_1001/hw1.ipynb",))
-    assert (ada.name, ada.ids) == ("Ada Lovelace", {"gradescope": "submission_1003", "email": "ada@example.org", "sid": "0123"})
+    assert (ada.name, ada.ids) == (
+        "Ada Lovelace",
+        {"gradescope": "submission_1003", "email": "ada@example.org", "sid": "0123"},
+    )
     assert ada.handed_in == datetime(2026, 10, 14, 10, tzinfo=UTC)
     emmy, carl = students["emmy@example.org"], students["carl@example.org"]
     assert cells(emmy) == cells(carl) == ["emmy and carl"]
@@ -228,8 +289,14 @@ def test_gradescope(tmp_path, zipped, outer):
 
 @both
 def test_gradescope_one_submission_several_notebooks(tmp_path, zipped):
-    metadata = b"submission_1: {':submitters': [{':email': a@b}], ':created_at': 2026-10-14 10:00:00}"
-    files = {"submission_metadata.yml": metadata, "submission_1/hw1.ipynb": notebook("right"), "submission_1/other.ipynb": notebook("x")}
+    metadata = (
+        b"submission_1: {':submitters': [{':email': a@b}], ':created_at': 2026-10-14 10:00:00}"
+    )
+    files = {
+        "submission_metadata.yml": metadata,
+        "submission_1/hw1.ipynb": notebook("right"),
+        "submission_1/other.ipynb": notebook("x"),
+    }
     source = pack(tmp_path, files, zipped)
     assert cells(collect(source, homework="hw1")[0]) == ["right"]
     with pytest.raises(Unreadable, match="2 files from this student"):
@@ -239,7 +306,11 @@ def test_gradescope_one_submission_several_notebooks(tmp_path, zipped):
 @both
 def test_hostile_metadata_of_a_student_is_not_read(tmp_path, zipped):
     theirs = b"submission_1002: {':submitters': [{':email': ada@example.org}]}\nsubmission_1001: {}"
-    files = {**GRADESCOPE, "submission_1001/submission_metadata.yml": theirs, "submission_1001/Ben_2_assignsubmission_file/hw1.ipynb": b""}
+    files = {
+        **GRADESCOPE,
+        "submission_1001/submission_metadata.yml": theirs,
+        "submission_1001/Ben_2_assignsubmission_file/hw1.ipynb": b"",
+    }
     found = collect(pack(tmp_path, files, zipped))
     assert found.kind == "gradescope"
     assert {each.student for each in found} >= {"emmy@example.org", "carl@example.org"}
@@ -273,10 +344,13 @@ def test_hostile_metadata_is_refused_with_a_reason(tmp_path, zipped, text, words
 def test_odd_metadata_costs_names_only(tmp_path):
     text = b"submission_1001: 7\nsubmission_1002: {':submitters': 3, ':created_at': [1]}\nsubmission_1003: {':created_at': never}\n1: 2"
     found = collect(pack(tmp_path, {**GRADESCOPE, "submission_metadata.yml": text}, zipped=False))
-    assert [(each.student, each.handed_in) for each in found][:2] == [("1", None), ("submission_1001", None)]
+    assert [(each.student, each.handed_in) for each in found][:2] == [
+        ("1", None),
+        ("submission_1001", None),
+    ]
 
 
-# ------------------------------------------------------------------------------------------------------------ told which it is
+# --------------------------------------------------------------------------------- told which it is
 
 
 @both
@@ -284,7 +358,11 @@ def test_the_kind_can_be_told(tmp_path, zipped):
     source = pack(tmp_path, CANVAS, zipped)
     assert collect(source, kind="plain")[-1].student == "turingalan_LATE_56789_link"
     with pytest.raises(
-        ValueError, match=r"nothing in .* is named like Ada Lovelace_4711_assignsubmission_file/hw1.ipynb; the first file is"
+        ValueError,
+        match=(
+            r"nothing in .* is named like Ada Lovelace_4711_assignsubmission_file/hw1.ipynb; the "
+            r"first file is"
+        ),
     ):
         collect(source, kind="moodle")
     with pytest.raises(ValueError, match=r"there is no submission_metadata.yml"):
@@ -293,7 +371,14 @@ def test_the_kind_can_be_told(tmp_path, zipped):
 
 
 @both
-@pytest.mark.parametrize("names", [["hw_1_2_anna", "zoe"], ["team_1_2_x", "anna", "ben", "carl"], ["submission_1", "submission_2"]])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["hw_1_2_anna", "zoe"],
+        ["team_1_2_x", "anna", "ben", "carl"],
+        ["submission_1", "submission_2"],
+    ],
+)
 def test_a_few_names_by_chance_make_no_platform(tmp_path, zipped, names):
     found = collect(pack(tmp_path, {f"{name}.ipynb": notebook("a") for name in names}, zipped))
     assert (found.kind, [each.student for each in found]) == ("plain", sorted(names))

@@ -1,4 +1,6 @@
-"""The record of a run: results come back as they were, the last one counts, and a cut-off write leaves nothing behind."""
+"""The record of a run: results come back as they were, the last one counts, and a cut-off write
+leaves nothing behind.
+"""
 
 import errno
 import sqlite3
@@ -14,7 +16,10 @@ RESULT = Result(
     "anna \ud800 ‮",
     ("anna.ipynb",),
     "abc",
-    (Verdict("toy.double", False, "misconception", "You square.", "squares", "a vector"), Verdict("toy.Scale", True, "right")),
+    (
+        Verdict("toy.double", False, "misconception", "You square.", "squares", "a vector"),
+        Verdict("toy.Scale", True, "right"),
+    ),
     "",
     ((3, "It ended the process."),),
     ("MultiheadAttention",),
@@ -44,7 +49,10 @@ def test_the_last_result_counts_and_all_are_kept(tmp_path):
 
 def test_threads_may_write_at_the_same_time(tmp_path):
     with Records(tmp_path) as records:
-        threads = [threading.Thread(target=records.put, args=(Result(f"student {i}", (), "x"),)) for i in range(40)]
+        threads = [
+            threading.Thread(target=records.put, args=(Result(f"student {i}", (), "x"),))
+            for i in range(40)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -72,7 +80,9 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         write_whole(path, "new")
     assert path.read_text() == "old"
-    assert [each.name for each in tmp_path.iterdir()] == ["grades.csv"], "no half-written file is left"
+    assert [each.name for each in tmp_path.iterdir()] == ["grades.csv"], (
+        "no half-written file is left"
+    )
 
 
 def test_names_of_files_are_harmless_and_unique():

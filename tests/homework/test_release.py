@@ -25,7 +25,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 HEADING = "## Question {}: {}\n\n*{} points · difficulty 1 of 3 · 5 minutes · chapter 2*\n\nText."
 ANSWER = f"def double(x):\n    {BEGIN}\n    return x + x  # an answer\n    {END}"
-CLASS = f"class Scale(nn.Module):\n    def forward(self, x):\n        {BEGIN}\n        return self.weight * x\n        {END}"
+CLASS = (
+    f"class Scale(nn.Module):\n    def forward(self, x):\n        {BEGIN}\n        return "
+    f"self.weight * x\n        {END}"
+)
 
 
 def solution(*changes: tuple[str, str]) -> str:
@@ -33,7 +36,9 @@ def solution(*changes: tuple[str, str]) -> str:
     new = nbformat.v4
     output = [new.new_output("stream", text="✓ right\n")]
     cells = [
-        new.new_code_cell("import lectures_lib", metadata={"tags": ["setup"]}, execution_count=1, outputs=output),
+        new.new_code_cell(
+            "import lectures_lib", metadata={"tags": ["setup"]}, execution_count=1, outputs=output
+        ),
         new.new_markdown_cell(HEADING.format(1, "Double", 2)),
         new.new_code_cell(ANSWER, execution_count=2),
         new.new_code_cell('check("toy.double", double)', execution_count=3, outputs=output),
@@ -42,7 +47,9 @@ def solution(*changes: tuple[str, str]) -> str:
         new.new_code_cell("check('toy.Scale', Scale)", outputs=output),
     ]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    text = nbformat.writes(new.new_notebook(cells=cells, metadata={"kernelspec": kernel, "widgets": {"state": 1}}))
+    text = nbformat.writes(
+        new.new_notebook(cells=cells, metadata={"kernelspec": kernel, "widgets": {"state": 1}})
+    )
     for old, replacement in changes:
         assert old in text
         text = text.replace(old, replacement)
@@ -53,7 +60,11 @@ def test_answers_and_outputs_go_and_the_rest_stays():
     text = student_version(TOY, solution())
     student = nbformat.reads(text, as_version=4)
     code = [cell for cell in student.cells if cell.cell_type == "code"]
-    assert [cell.source for cell in code[:3]] == ["import lectures_lib", f"def double(x):\n    {OPEN}", 'check("toy.double", double)']
+    assert [cell.source for cell in code[:3]] == [
+        "import lectures_lib",
+        f"def double(x):\n    {OPEN}",
+        'check("toy.double", double)',
+    ]
     assert code[3].source.endswith(f"    def forward(self, x):\n        {OPEN}")
     assert all(cell.outputs == [] and cell.execution_count is None for cell in code)
     assert code[0].metadata.tags == ["setup"]
@@ -66,7 +77,15 @@ def test_answers_and_outputs_go_and_the_rest_stays():
 
 @pytest.mark.parametrize(
     "source",
-    [BEGIN, END, f"{BEGIN}\n{BEGIN}\n{END}", f"{END}\n{BEGIN}", f"{BEGIN}\n{END}\n{END}", "### begin SOLUTION\n", f"{BEGIN} here\n{END}"],
+    [
+        BEGIN,
+        END,
+        f"{BEGIN}\n{BEGIN}\n{END}",
+        f"{END}\n{BEGIN}",
+        f"{BEGIN}\n{END}\n{END}",
+        "### begin SOLUTION\n",
+        f"{BEGIN} here\n{END}",
+    ],
 )
 def test_markers_must_pair(source):
     with pytest.raises(Unreleasable):
@@ -98,10 +117,14 @@ def test_links_lead_to_the_site():
     """A student has this file alone: nothing stands beside it."""
     site = "https://owner.github.io/course"
     text = (
-        "[a](../notebooks/02_x.ipynb#why), [b](../book/handing_in.md), [c](../notebooks/03_y.ipynb), [d](https://pytorch.org/), [e](#here)"
+        "[a](../notebooks/02_x.ipynb#why), [b](../book/handing_in.md), "
+        "[c](../notebooks/03_y.ipynb), [d](https://pytorch.org/), [e](#here)"
     )
     found = with_addresses(text, site)
-    assert found.startswith(f"[a]({site}/notebooks/02_x.html#why), [b]({site}/book/handing_in.html), [c]({site}/notebooks/03_y.html), ")
+    assert found.startswith(
+        f"[a]({site}/notebooks/02_x.html#why), [b]({site}/book/handing_in.html), "
+        f"[c]({site}/notebooks/03_y.html), "
+    )
     assert found.endswith(", [d](https://pytorch.org/), [e](#here)")
     for link in ("../data/words.txt", "hw2.ipynb", "../notebooks/02_x.py"):
         with pytest.raises(Unreleasable, match="no page of the site"):
@@ -115,11 +138,17 @@ def test_links_lead_to_the_site():
 @pytest.mark.parametrize("name", names())
 def test_every_link_is_absolute_and_of_this_book(name):
     (path,) = (ROOT / "exercises").glob(f"{name}_*.ipynb")
-    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+    cells = [
+        cell.source
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "markdown"
+    ]
     links = re.findall(r"\]\(([^)\s]*)\)", "\n".join(cells))
     assert len(links) > len(load(name).questions)
     assert all(link.startswith(("https://", "#")) for link in links)
-    repository = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+    repository = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"][
+        "url"
+    ]
     owner, course = repository.split("/")[-2:]
     ours = [link for link in links if ".github.io/" in link]
     assert ours
@@ -147,7 +176,9 @@ def test_student_notebooks_are_not_stale(name, tmp_path):
 
 
 def test_every_student_notebook_belongs_to_a_homework():
-    assert sorted(path.name.split("_")[0] for path in (ROOT / "exercises").glob("*.ipynb")) == names()
+    assert (
+        sorted(path.name.split("_")[0] for path in (ROOT / "exercises").glob("*.ipynb")) == names()
+    )
 
 
 @pytest.mark.parametrize("name", names())

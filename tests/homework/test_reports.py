@@ -10,7 +10,14 @@ import pytest
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import file_stem
 from lectures_lib.homework.grader.grading.rules import Rules
-from lectures_lib.homework.grader.reports import canvas, class_report, feedback, gradebook, moodle, told
+from lectures_lib.homework.grader.reports import (
+    canvas,
+    class_report,
+    feedback,
+    gradebook,
+    moodle,
+    told,
+)
 from lectures_lib.homework.grader.reports.everything import write_all
 from lectures_lib.homework.grader.reports.page import days, marked
 from lectures_lib.homework.grader.reports.spreadsheet import harmless, number
@@ -45,20 +52,46 @@ def test_a_recognised_mistake_keeps_what_differs():
 
 
 def test_one_row_a_student():
-    header, anna, ben = rows(result(cells=((3, "stopped"),), uses=("flash",)), result("ben", verdicts=(), problem="The file is empty."))
+    header, anna, ben = rows(
+        result(cells=((3, "stopped"),), uses=("flash",)),
+        result("ben", verdicts=(), problem="The file is empty."),
+    )
     assert header == ["student", "total", "toy.double", "toy.Scale", "remarks"]
     assert anna == ["anna", "1", "0", "1", "double: squares; cell 3 stopped; mentions flash"]
     assert ben == ["ben", "0", "0", "0", "The file is empty."]
 
 
 def test_more_columns_where_somebody_has_something_in_them():
-    header, anna, ben = rows(result(name="Anna A.", handed_in="2026-11-20T10:00:00+00:00"), result("ben"), rules=Late())
-    assert header == ["student", "total", "toy.double", "toy.Scale", "name", "handed_in", "deducted", "remarks"]
-    assert anna == ["anna", "0.5", "0", "1", "Anna A.", "2026-11-20T10:00:00+00:00", "0.5", "double: squares"]
+    header, anna, ben = rows(
+        result(name="Anna A.", handed_in="2026-11-20T10:00:00+00:00"), result("ben"), rules=Late()
+    )
+    assert header == [
+        "student",
+        "total",
+        "toy.double",
+        "toy.Scale",
+        "name",
+        "handed_in",
+        "deducted",
+        "remarks",
+    ]
+    assert anna == [
+        "anna",
+        "0.5",
+        "0",
+        "1",
+        "Anna A.",
+        "2026-11-20T10:00:00+00:00",
+        "0.5",
+        "double: squares",
+    ]
     assert ben[4:7] == ["", "", "0.5"]
 
 
-@pytest.mark.parametrize(("value", "text"), [(3, "3"), (3.0, "3"), (2.5, "2.5"), (1 / 3, "0.33"), (0.0, "0"), (-0.001, "0"), (100, "100")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(3, "3"), (3.0, "3"), (2.5, "2.5"), (1 / 3, "0.33"), (0.0, "0"), (-0.001, "0"), (100, "100")],
+)
 def test_numbers_are_short(value, text):
     assert number(value) == text
 
@@ -71,49 +104,105 @@ def test_hostile_names_are_no_formulas(name):
 
 
 @pytest.mark.parametrize(
-    "text", ["＝1+1", "\u200b=1", " \u202e=1", "\ufeff@x", "anna;=1+1", 'anna; "=1', "anna\t-1", "a\u2028=1\x0b=2\x85=3\x00"]
+    "text",
+    [
+        "＝1+1",
+        "\u200b=1",
+        " \u202e=1",
+        "\ufeff@x",
+        "anna;=1+1",
+        'anna; "=1',
+        "anna\t-1",
+        "a\u2028=1\x0b=2\x85=3\x00",
+    ],
 )
 def test_hostile_text_is_no_formula_in_any_cell(text):
     """Not behind what nobody sees, nor in a cell that begins at a semicolon."""
     for cell in re.split(r"[;\r\n\x0b\x85\u2028]", harmless(text)):
         assert not re.match(r"[\s\u200b-\u202e\ufeff\"]*[=+\-@＝]", cell)
-    assert harmless("double: squares; cell 3 stopped (x - 1)") == "double: squares; cell 3 stopped (x - 1)"
+    assert (
+        harmless("double: squares; cell 3 stopped (x - 1)")
+        == "double: squares; cell 3 stopped (x - 1)"
+    )
 
 
 def test_canvas_gets_what_it_exports():
-    """Columns and rows as in Canvas's own gradebook_exporter.rb; its importer knows the second row by its first words."""
+    """Columns and rows as in Canvas's own gradebook_exporter.rb; its importer knows the second row
+    by its first words.
+    """
     someone = result(name="Anna A.", ids={"canvas": "4711"})
-    text, warnings = canvas.table(TOY, [someone, result("ben"), result("carl", ids={"canvas": "12abc"})], Late())
+    text, warnings = canvas.table(
+        TOY, [someone, result("ben"), result("carl", ids={"canvas": "12abc"})], Late()
+    )
     header, possible, anna = read(text)
-    assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Homework toy: A toy"]
+    assert header == [
+        "Student",
+        "ID",
+        "SIS User ID",
+        "SIS Login ID",
+        "Section",
+        "Homework toy: A toy",
+    ]
     assert possible == ["    Points Possible", "", "", "", "", "3"]
     assert anna == ["Anna A.", "4711", "", "", "", "0.5"]
-    assert warnings == ["2 of 3 submissions have no number in Canvas and are not in canvas_import.csv"]
-    assert read(canvas.table(TOY, [someone], assignment="Attention (99)")[0])[0][-1] == "Attention (99)"
+    assert warnings == [
+        "2 of 3 submissions have no number in Canvas and are not in canvas_import.csv"
+    ]
+    assert (
+        read(canvas.table(TOY, [someone], assignment="Attention (99)")[0])[0][-1]
+        == "Attention (99)"
+    )
     assert canvas.table(TOY, [result("ben")]) == ("", [])
 
 
 def test_moodle_finds_its_columns():
-    """The columns without which importgradeslib.php refuses a worksheet, and comments that are HTML."""
-    text, warnings = moodle.table(TOY, [result(name="Anna A.", ids={"moodle": "Participant 12"}), result("ben")])
+    """The columns without which importgradeslib.php refuses a worksheet, and comments that are
+    HTML.
+    """
+    text, warnings = moodle.table(
+        TOY, [result(name="Anna A.", ids={"moodle": "Participant 12"}), result("ben")]
+    )
     header, anna = read(text)
     assert {"Identifier", "Grade", "Last modified (grade)", "Feedback comments"} <= set(header)
     row = dict(zip(header, anna, strict=True))
-    assert (row["Identifier"], row["Full name"], row["Grade"], row["Maximum Grade"]) == ("Participant 12", "Anna A.", "1", "3")
-    for words in ("Double: 0 of 2", "x**2</bdi></code> where 2 &lt; 3.", "On: a vector of 3 numbers", "[0] is 4", "chapter 2, masks"):
+    assert (row["Identifier"], row["Full name"], row["Grade"], row["Maximum Grade"]) == (
+        "Participant 12",
+        "Anna A.",
+        "1",
+        "3",
+    )
+    for words in (
+        "Double: 0 of 2",
+        "x**2</bdi></code> where 2 &lt; 3.",
+        "On: a vector of 3 numbers",
+        "[0] is 4",
+        "chapter 2, masks",
+    ):
         assert words in row["Feedback comments"]
-    assert warnings == ["1 of 2 submissions have no identifier of Moodle's and are not in moodle_import.csv"]
+    assert warnings == [
+        "1 of 2 submissions have no identifier of Moodle's and are not in moodle_import.csv"
+    ]
     assert moodle.table(TOY, [result(ids={"moodle": "someone"})]) == ("", [])
 
 
-@pytest.mark.parametrize("text", [*FORMULAS, *MARKUP, "<=WEBSERVICE(A1);", "Points Possible", "a\nb", "\u202ename"])
+@pytest.mark.parametrize(
+    "text", [*FORMULAS, *MARKUP, "<=WEBSERVICE(A1);", "Points Possible", "a\nb", "\u202ename"]
+)
 def test_hostile_text_in_import_files(text):
     ids = {"canvas": "1", "moodle": "Participant 1"}
-    bad = result("x", name=text, ids=ids, verdicts=(replace(WRONG, message=text, on=text, differs=text), RIGHT))
+    bad = result(
+        "x",
+        name=text,
+        ids=ids,
+        verdicts=(replace(WRONG, message=text, on=text, differs=text), RIGHT),
+    )
     (_, _, row) = read(canvas.table(TOY, [bad])[0])
     assert row[1:2] == ["1"]
     assert "Points Possible" not in row[0]
-    for worksheet in (moodle.table(TOY, [bad])[0], moodle.table(TOY, [replace(bad, problem=text)])[0]):
+    for worksheet in (
+        moodle.table(TOY, [bad])[0],
+        moodle.table(TOY, [replace(bad, problem=text)])[0],
+    ):
         _, row = read(worksheet)
         comments = row[-1]
         assert set(Page(comments).tags) <= {"p", "b", "br", "code", "bdi", "em"}
@@ -124,7 +213,13 @@ def test_hostile_text_in_import_files(text):
 
 def test_a_page_says_what_is_wrong_and_where_to_reread():
     page = Page(feedback.page(TOY, result()))
-    for words in ("Homework toy: A toy", "anna", "1 of 3 points", "Squares. You use x**2 where 2 < 3.", "a vector of 3 numbers"):
+    for words in (
+        "Homework toy: A toy",
+        "anna",
+        "1 of 3 points",
+        "Squares. You use x**2 where 2 < 3.",
+        "a vector of 3 numbers",
+    ):
         assert words in page.text
     assert "[0] is 4, expected 2." in page.text
     assert "chapter 2, masks" in page.text
@@ -134,8 +229,21 @@ def test_a_page_says_what_is_wrong_and_where_to_reread():
 
 
 def test_a_page_says_when_it_came_what_it_cost_and_what_does_not_count():
-    page = Page(feedback.page(TOY, result(name="Anna A.", handed_in="2026-11-21T23:35:00+00:00", earlier=("old.ipynb",)), Late()))
-    for words in ("Anna A.", "21 November 2026, 23:35 UTC", "0.5 points less", "On day 2.", "Earned: 1. Counted: 0.5.", "old.ipynb"):
+    page = Page(
+        feedback.page(
+            TOY,
+            result(name="Anna A.", handed_in="2026-11-21T23:35:00+00:00", earlier=("old.ipynb",)),
+            Late(),
+        )
+    )
+    for words in (
+        "Anna A.",
+        "21 November 2026, 23:35 UTC",
+        "0.5 points less",
+        "On day 2.",
+        "Earned: 1. Counted: 0.5.",
+        "old.ipynb",
+    ):
         assert words in page.text
     assert "0.5 of 3 points" in page.text
 
@@ -149,7 +257,10 @@ def test_what_is_withdrawn_counts_nowhere():
         assert words in page
     assert read(canvas.table(TOY, [someone], rules)[0])[1][-1] == "0.5"
     assert "Double: does not count" in moodle.table(TOY, [someone], rules)[0]
-    assert "Withdrawn, they do not count: Double." in Page(class_report.page(TOY, [someone], rules)).text
+    assert (
+        "Withdrawn, they do not count: Double."
+        in Page(class_report.page(TOY, [someone], rules)).text
+    )
 
 
 def test_what_the_rules_leave_open_is_told(tmp_path):
@@ -171,10 +282,17 @@ def test_a_page_says_where_points_come_from_that_no_answer_earned():
 @pytest.mark.parametrize("hostile", MARKUP)
 def test_hostile_text_stays_text(hostile, tmp_path):
     verdict = Verdict("toy.double", False, "raised", hostile, on=hostile, differs=hostile)
-    bad = result(hostile.encode("utf-8", "replace").decode(), verdicts=(verdict, RIGHT), cells=((1, hostile),), uses=(hostile,))
+    bad = result(
+        hostile.encode("utf-8", "replace").decode(),
+        verdicts=(verdict, RIGHT),
+        cells=((1, hostile),),
+        uses=(hostile,),
+    )
     bad = replace(bad, name=hostile, earlier=(hostile,), handed_in=hostile)
     warnings = write_all(TOY, [bad, result(problem=hostile)], tmp_path / "out")
-    assert warnings == ["1 of 2 files could not be read and count 0 points; class_report.html says which and why"]
+    assert warnings == [
+        "1 of 2 files could not be read and count 0 points; class_report.html says which and why"
+    ]
     pages = [tmp_path / "out" / "class_report.html", *(tmp_path / "out" / "feedback").iterdir()]
     assert len(pages) == 3
     for path in pages:
@@ -188,7 +306,10 @@ def test_hostile_text_stays_text(hostile, tmp_path):
 def test_hostile_names_do_not_turn_the_page_around():
     """Right-to-left marks end where the name ends; control characters are seen."""
     name = "\u202eanna\u0007"
-    for text in (feedback.page(TOY, result(name=name)), class_report.page(TOY, [result(name=name)])):
+    for text in (
+        feedback.page(TOY, result(name=name)),
+        class_report.page(TOY, [result(name=name)]),
+    ):
         for found in re.finditer("\u202eanna\ufffd", text):
             before = text[: found.start()]
             assert before.endswith(("<bdi>", "\N{FIRST STRONG ISOLATE}"))
@@ -216,7 +337,13 @@ def test_everything_is_written_and_replaced(tmp_path):
         "1 of 2 submissions have no identifier of Moodle's and are not in moodle_import.csv"
     ]
     files = {path.name for path in out.iterdir()}
-    assert files == {"grades.csv", "class_report.html", "canvas_import.csv", "moodle_import.csv", "feedback"}
+    assert files == {
+        "grades.csv",
+        "class_report.html",
+        "canvas_import.csv",
+        "moodle_import.csv",
+        "feedback",
+    }
     assert [row[0] for row in read((out / "grades.csv").read_text())] == ["student", "anna", "ben"]
     assert write_all(TOY, [result()], out, Late()) == []
     assert {path.name for path in out.iterdir()} == {"grades.csv", "class_report.html", "feedback"}
@@ -224,13 +351,22 @@ def test_everything_is_written_and_replaced(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(1.0, "1 day"), (2.5, "2.5 days"), (0.5, "12 hours"), (0.01, "14.4 minutes"), (0.0, "0 seconds")]
+    ("value", "words"),
+    [
+        (1.0, "1 day"),
+        (2.5, "2.5 days"),
+        (0.5, "12 hours"),
+        (0.01, "14.4 minutes"),
+        (0.0, "0 seconds"),
+    ],
 )
 def test_times_in_words(value, words):
     assert days(value) == words
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "", ".", "x" * 500, "ä é", "a\x00b", "<script>"])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "a/b", "", ".", "x" * 500, "ä é", "a\x00b", "<script>"]
+)
 def test_hostile_names_are_harmless_file_names(name):
     stem = file_stem(name)
     assert stem.isascii()

@@ -24,21 +24,36 @@ TEN = LatePolicy(percent_per_day=10)
 
 
 def result(student="anna", right=("double", "Scale"), handed_in="", **more):
-    verdicts = tuple(Verdict(question.name, question.answer_name in right, "values") for question in TOY.questions)
-    return Result(student, (), "", verdicts, handed_in=handed_in.isoformat() if handed_in else "", **more)
+    verdicts = tuple(
+        Verdict(question.name, question.answer_name in right, "values")
+        for question in TOY.questions
+    )
+    return Result(
+        student, (), "", verdicts, handed_in=handed_in.isoformat() if handed_in else "", **more
+    )
 
 
 def after(**time):
     return result(handed_in=DEADLINE.astimezone(UTC) + timedelta(**time))
 
 
-# ---------------------------------------------------------------------------------------------------------- what is scored
+# ----------------------------------------------------------------------------------- what is scored
 
 
 def test_without_rules_the_bank_decides():
     score = Rules().score(TOY, result(right=("double",)))
-    assert (score.points, score.possible) == ({"toy.double": 2.0, "toy.Scale": 0.0}, {"toy.double": 2.0, "toy.Scale": 1.0})
-    assert (score.total, score.out_of, score.deducted, score.days_late, score.note, score.withdrawn) == (2.0, 3.0, 0.0, 0.0, "", ())
+    assert (score.points, score.possible) == (
+        {"toy.double": 2.0, "toy.Scale": 0.0},
+        {"toy.double": 2.0, "toy.Scale": 1.0},
+    )
+    assert (
+        score.total,
+        score.out_of,
+        score.deducted,
+        score.days_late,
+        score.note,
+        score.withdrawn,
+    ) == (2.0, 3.0, 0.0, 0.0, "", ())
     assert Rules().score(TOY, after(days=400)).total == 3.0
     assert Rules().score(TOY, Result("anna", (), "", problem="The file is empty.")).total == 0.0
 
@@ -47,9 +62,18 @@ def test_points_withdrawn_and_cap():
     score = Rules(points={"double": 4.5, "toy.Scale": 0}).score(TOY, result())
     assert (score.points, score.out_of) == ({"toy.double": 4.5, "toy.Scale": 0.0}, 4.5)
     score = Rules(withdrawn=["toy.double"]).score(TOY, result())
-    assert (score.points, score.possible, score.withdrawn) == ({"toy.Scale": 1.0}, {"toy.Scale": 1.0}, ("toy.double",))
+    assert (score.points, score.possible, score.withdrawn) == (
+        {"toy.Scale": 1.0},
+        {"toy.Scale": 1.0},
+        ("toy.double",),
+    )
     score = Rules(cap=2.5).score(TOY, result())
-    assert (sum(score.points.values()), score.earned, score.out_of, score.total) == (3.0, 2.5, 2.5, 2.5)
+    assert (sum(score.points.values()), score.earned, score.out_of, score.total) == (
+        3.0,
+        2.5,
+        2.5,
+        2.5,
+    )
     assert score.note == "At most 2.5 points count."
     assert Rules(cap=2.5).score(TOY, result(right=("double",))).note == ""
     with pytest.raises(ValueError, match="toy has no question 'triple'; it has double, Scale"):
@@ -89,24 +113,47 @@ def test_what_the_student_is_told():
     policy = LatePolicy(percent_per_day=10, floor_percent=50, accepted_days=7)
     rules = Rules(deadline=DEADLINE, late=policy)
     day = "Handed in after the deadline (2026-10-12 23:59 Europe/Berlin), on day"
-    taken = "Each started day takes 10 % of what was earned, but 50 % of them are left in any case: 0.6 points."
+    taken = (
+        "Each started day takes 10 % of what was earned, but 50 % of them are left in any case: "
+        "0.6 points."
+    )
     assert rules.score(TOY, after(days=2)).note == f"{day} 2. {taken}"
-    assert rules.score(TOY, after(days=8)).note == f"{day} 8. The last day on which it counted was day 7."
-    assert Rules(deadline=DEADLINE).score(TOY, after(days=2)).note == f"{day} 2. That costs nothing."
-    capped = Rules(deadline=DEADLINE, late=LatePolicy(percent_per_day=1, of="possible"), cap=2).score(TOY, after(hours=1))
-    assert capped.note == f"At most 2 points count. {day} 1. Each started day takes 1 % of the 2 possible points: 0.02 points."
+    assert (
+        rules.score(TOY, after(days=8)).note
+        == f"{day} 8. The last day on which it counted was day 7."
+    )
+    assert (
+        Rules(deadline=DEADLINE).score(TOY, after(days=2)).note == f"{day} 2. That costs nothing."
+    )
+    capped = Rules(
+        deadline=DEADLINE, late=LatePolicy(percent_per_day=1, of="possible"), cap=2
+    ).score(TOY, after(hours=1))
+    assert (
+        capped.note
+        == f"At most 2 points count. {day} 1. Each started day takes 1 % of the 2 possible points: 0.02 points."
+    )
 
 
 def test_a_day_is_24_hours_also_when_the_clocks_change():
     """The night to 25 October 2026 has an hour more in Berlin."""
     rules = Rules(deadline=datetime(2026, 10, 24, 23, 59, tzinfo=BERLIN), late=TEN)
-    assert rules.score(TOY, result(handed_in=datetime(2026, 10, 25, 22, 59, tzinfo=BERLIN))).days_late == 1
-    assert rules.score(TOY, result(handed_in=datetime(2026, 10, 25, 23, 0, tzinfo=BERLIN))).days_late == 2
+    assert (
+        rules.score(TOY, result(handed_in=datetime(2026, 10, 25, 22, 59, tzinfo=BERLIN))).days_late
+        == 1
+    )
+    assert (
+        rules.score(TOY, result(handed_in=datetime(2026, 10, 25, 23, 0, tzinfo=BERLIN))).days_late
+        == 2
+    )
 
 
 @pytest.mark.parametrize(
     "known",
-    [{"student": "ada"}, {"student": "x", "ids": {"canvas": "ada"}}, {"student": "x", "ids": {"moodle": "Participant 1", "email": "ada"}}],
+    [
+        {"student": "ada"},
+        {"student": "x", "ids": {"canvas": "ada"}},
+        {"student": "x", "ids": {"moodle": "Participant 1", "email": "ada"}},
+    ],
 )
 def test_an_extension_by_any_name(known):
     rules = Rules(deadline=DEADLINE, late=TEN, extensions={"ada": DEADLINE + timedelta(days=7)})
@@ -119,7 +166,9 @@ def test_an_extension_by_any_name(known):
 
 def test_canvas_mark_is_nobody_s_name():
     rules = Rules(deadline=DEADLINE, late=TEN, extensions={"LATE": DEADLINE + timedelta(days=7)})
-    marked = result(ids={"canvas": "1", "canvas_late": "LATE"}, handed_in=DEADLINE + timedelta(days=2))
+    marked = result(
+        ids={"canvas": "1", "canvas_late": "LATE"}, handed_in=DEADLINE + timedelta(days=2)
+    )
     assert rules.score(TOY, marked).days_late == 2
     assert rules.unused([marked]) == ["LATE"]
 
@@ -137,7 +186,7 @@ def test_when_nobody_knows_when():
     assert Rules(deadline=DEADLINE, handed_in={"1": DEADLINE}).score(TOY, marked).remark == ""
 
 
-# -------------------------------------------------------------------------------------------------------------- properties
+# --------------------------------------------------------------------------------------- properties
 
 cents = st.integers(0, 2000).map(lambda n: n / 100)
 percents = st.integers(0, 1000).map(lambda n: n / 10)
@@ -164,7 +213,9 @@ all_rules = st.builds(
 @settings(max_examples=150, deadline=None)
 @given(all_rules, rights, minutes)
 def test_never_below_nothing_nor_above_what_is_possible(rules, right, late):
-    score = rules.score(TOY, result(right=right, handed_in=DEADLINE.astimezone(UTC) + timedelta(minutes=late)))
+    score = rules.score(
+        TOY, result(right=right, handed_in=DEADLINE.astimezone(UTC) + timedelta(minutes=late))
+    )
     assert 0 <= score.total <= score.earned <= score.out_of <= sum(score.possible.values()) + 1e-9
     assert 0 <= score.deducted <= score.earned
     assert score.total == round(score.total, 2) == round(score.earned - score.deducted, 2)
@@ -177,7 +228,10 @@ def test_never_below_nothing_nor_above_what_is_possible(rules, right, late):
 @given(all_rules, rights, minutes, minutes)
 def test_later_never_earns_more(rules, right, one, other):
     early, late = (
-        rules.score(TOY, result(right=right, handed_in=DEADLINE.astimezone(UTC) + timedelta(minutes=m))) for m in sorted((one, other))
+        rules.score(
+            TOY, result(right=right, handed_in=DEADLINE.astimezone(UTC) + timedelta(minutes=m))
+        )
+        for m in sorted((one, other))
     )
     assert late.total <= early.total
     assert late.days_late >= early.days_late
@@ -186,8 +240,14 @@ def test_later_never_earns_more(rules, right, one, other):
 @settings(max_examples=150, deadline=None)
 @given(all_rules, rights, minutes, st.integers(0, 10_000), st.sampled_from(["anna", "4711"]))
 def test_an_extension_never_costs_anything(rules, right, late, more, key):
-    submission = result(right=right, handed_in=DEADLINE.astimezone(UTC) + timedelta(minutes=late), ids={"canvas": "4711"})
-    extended = rules.model_copy(update={"extensions": {key: DEADLINE.astimezone(UTC) + timedelta(minutes=more)}})
+    submission = result(
+        right=right,
+        handed_in=DEADLINE.astimezone(UTC) + timedelta(minutes=late),
+        ids={"canvas": "4711"},
+    )
+    extended = rules.model_copy(
+        update={"extensions": {key: DEADLINE.astimezone(UTC) + timedelta(minutes=more)}}
+    )
     assert extended.score(TOY, submission).total >= rules.score(TOY, submission).total
     assert extended.score(TOY, result("ben", right)) == rules.score(TOY, result("ben", right))
 
@@ -200,7 +260,7 @@ def test_one_more_right_answer_never_costs_anything(rules, right, late):
     assert with_more >= rules.score(TOY, result(right=right, handed_in=when)).total
 
 
-# ---------------------------------------------------------------------------------------------------------------- the file
+# ----------------------------------------------------------------------------------------- the file
 
 COURSE = """\
 # late applies where a homework has a deadline and says nothing else
@@ -240,9 +300,16 @@ def test_a_course_file(tmp_path):
     assert rules.possible(TOY) == {"toy.double": 4.0, "toy.Scale": 1.5}
     assert (rules.deadline, rules.grace_minutes, rules.cap) == (DEADLINE, 15, 5)
     assert rules.late == LatePolicy(percent_per_day=10, floor_percent=50, accepted_days=7)
-    assert rules.extensions == {"0042": moment("2026-10-19T21:59Z"), "Participant 4711": moment("2026-10-19T21:59Z")}
+    assert rules.extensions == {
+        "0042": moment("2026-10-19T21:59Z"),
+        "Participant 4711": moment("2026-10-19T21:59Z"),
+    }
     assert rules.score(TOY, after(days=2)).total == 4.0
-    path.write_text(COURSE.replace("  toy:\n", "  hw4:\n").replace("double:", "rollout:").replace("toy.Scale", "hw4.patches"))
+    path.write_text(
+        COURSE.replace("  toy:\n", "  hw4:\n")
+        .replace("double:", "rollout:")
+        .replace("toy.Scale", "hw4.patches")
+    )
     hw1 = load_homework("hw1")
     assert "hw1.order_effect" not in load(path, hw1).possible(hw1)
     assert load(path, hw1).late is None
@@ -251,11 +318,19 @@ def test_a_course_file(tmp_path):
 
 
 def test_times_mean_one_moment():
-    same = ["2026-10-12 23:59 Europe/Berlin", "2026-10-12T23:59+02:00", "2026-10-12 21:59Z", "2026-10-12T21:59:00 UTC", DEADLINE]
+    same = [
+        "2026-10-12 23:59 Europe/Berlin",
+        "2026-10-12T23:59+02:00",
+        "2026-10-12 21:59Z",
+        "2026-10-12T21:59:00 UTC",
+        DEADLINE,
+    ]
     assert {moment(time) for time in same} == {DEADLINE}
 
 
-LAUGHS = "a: &a [1,1,1,1,1,1,1,1,1]\n" + "".join(f"{y}: &{y} [{','.join([f'*{x}'] * 9)}]\n" for x, y in ("ab", "bc", "cd", "de", "ef"))
+LAUGHS = "a: &a [1,1,1,1,1,1,1,1,1]\n" + "".join(
+    f"{y}: &{y} [{','.join([f'*{x}'] * 9)}]\n" for x, y in ("ab", "bc", "cd", "de", "ef")
+)
 TIME = 'must be a day, a time and a zone, such as "2026-10-12 23:59 Europe/Berlin"'
 
 
@@ -296,7 +371,8 @@ TIME = 'must be a day, a time and a zone, such as "2026-10-12 23:59 Europe/Berli
         ("homework: {toy: {grace_minutes: 5}}", "homework.toy.grace_minutes: needs a deadline beside it"),
         ("homework: {toy: {late: {percent_per_day: 5}}}", "homework.toy.late: needs a deadline beside it"),
         ("homework:\n  toy:\n    deadline: 2026-10-12 23:59 UTC\n    extensions:\n      ada: 2026-10-12 23:58 UTC",
-         "line 5, homework.toy.extensions.ada: is before the deadline: 2026-10-12 23:58 UTC instead of 2026-10-12 23:59 UTC"),
+         "line 5, homework.toy.extensions.ada: is before the deadline: 2026-10-12 23:58 UTC "
+         "instead of 2026-10-12 23:59 UTC"),
         ("homework:\n  toy: {}\n  toy: {}", "line 3: homework.toy is set for the second time; the first is in line 2"),
         ("homework: {toy: {deadline: [}}", "line 1, column"),
         ("homework:\n\ttoy: {}", "line 2, column 1: this is no YAML"),
@@ -326,7 +402,9 @@ def test_every_mistake_is_told_at_once(tmp_path):
     with pytest.raises(ValueError, match="cannot be used") as refusal:
         load(
             written(
-                tmp_path, "late: {percent_per_day: 200}\nhomework:\n  toy: {cap: -1, points: {double: x}}\n  hw1: {withdrawn: [tripel]}\n"
+                tmp_path,
+                "late: {percent_per_day: 200}\nhomework:\n  toy: {cap: -1, points: {double: x}}\n  "
+                "hw1: {withdrawn: [tripel]}\n",
             ),
             TOY,
         )
@@ -372,11 +450,27 @@ def test_the_example_of_the_page_is_a_course_file(tmp_path):
     (example,) = re.findall(r"^```yaml\n(# course\.yml\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
     hw1, hw2 = load_homework("hw1"), load_homework("hw2")
     rules = load(written(tmp_path, example), hw1)
-    assert (rules.possible(hw1)["hw1.causal_mask"], rules.late.accepted_days, len(rules.extensions)) == (3.0, 7, 2)
+    assert (
+        rules.possible(hw1)["hw1.causal_mask"],
+        rules.late.accepted_days,
+        len(rules.extensions),
+    ) == (3.0, 7, 2)
     assert load(written(tmp_path, example), hw2).late is None
-    wrong = example.replace("causal_mask", "causal_maks").replace("23:59 Europe/Berlin\n    grace", "23:59\n    grace")
-    (told,) = re.findall(r"^```text\n(course\.yml cannot be used:\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    wrong = example.replace("causal_mask", "causal_maks").replace(
+        "23:59 Europe/Berlin\n    grace", "23:59\n    grace"
+    )
+    (told,) = re.findall(
+        r"^```text\n(course\.yml cannot be used:\n.*?)^```$", page, re.MULTILINE | re.DOTALL
+    )
     for line in told.splitlines()[1:]:
         with pytest.raises(ValueError, match="cannot be used") as refusal:
-            load(written(tmp_path, wrong if "causal" not in line else example.replace("causal_mask", "causal_maks")), hw1)
+            load(
+                written(
+                    tmp_path,
+                    wrong
+                    if "causal" not in line
+                    else example.replace("causal_mask", "causal_maks"),
+                ),
+                hw1,
+            )
         assert line.removesuffix("…").strip() in str(refusal.value)

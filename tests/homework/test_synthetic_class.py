@@ -1,4 +1,6 @@
-"""A class whose grades are known beforehand, killed while it is graded and graded on: every grade is right, and nothing is done twice."""
+"""A class whose grades are known beforehand, killed while it is graded and graded on: every grade
+is right, and nothing is done twice.
+"""
 
 import csv
 import signal
@@ -18,14 +20,25 @@ SIZE = 24
 
 def grade(folder, *more):
     """The command, started."""
-    command = [sys.executable, "-m", "lectures_lib.homework", "grade", "hw2", folder / "submissions", "--out", folder / "grades"]
+    command = [
+        sys.executable,
+        "-m",
+        "lectures_lib.homework",
+        "grade",
+        "hw2",
+        folder / "submissions",
+        "--out",
+        folder / "grades",
+    ]
     command += ["--workers", "2", "--seed", "20261121", "--cell-seconds", "1.5", *more]
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(list(map(str, command)), cwd=ROOT, preexec_fn=hears_ctrl_c, **pipes)
 
 
 def hears_ctrl_c():
-    """Where the tests run in the background of a shell, Ctrl-C is ignored, and so it would be by whatever they start."""
+    """Where the tests run in the background of a shell, Ctrl-C is ignored, and so it would be by
+    whatever they start.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

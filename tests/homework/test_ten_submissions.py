@@ -1,4 +1,6 @@
-"""Ten submissions of homework 1, as they come: all graded in one command, each mistake called by its name."""
+"""Ten submissions of homework 1, as they come: all graded in one command, each mistake called by
+its name.
+"""
 
 import csv
 import json
@@ -19,18 +21,35 @@ POINTS = {question.name.split(".")[1]: question.points for question in load("hw1
 TOTAL = sum(POINTS.values())
 (SOLUTION,) = (ROOT / "solutions").glob("hw1_*.ipynb")
 
-# student: (what stands in their notebook instead of what is right, the questions that it costs, what the remarks must say)
+# student: (what stands in their notebook instead of what is right, the questions that it costs,
+# what the remarks must say)
 MISTAKES = {
     "softmax": (
         "return scores.softmax(dim=-1) @ V",
         "return scores.softmax(dim=-2) @ V",
         "scaled_dot_product_attention: softmax_over_queries",
     ),
-    "inverted": ("weights = scores.masked_fill(~mask,", "weights = scores.masked_fill(mask,", "masked_softmax: mask_inverted"),
-    "off_by_one": (".tril(diagonal=n_past)", ".tril(diagonal=n_past + 1)", "causal_mask: sees_the_next_token"),
-    "padding": ("words[:, None, None, :]", "words", "padding_mask: no_dimensions_for_heads_and_queries"),
+    "inverted": (
+        "weights = scores.masked_fill(~mask,",
+        "weights = scores.masked_fill(mask,",
+        "masked_softmax: mask_inverted",
+    ),
+    "off_by_one": (
+        ".tril(diagonal=n_past)",
+        ".tril(diagonal=n_past + 1)",
+        "causal_mask: sees_the_next_token",
+    ),
+    "padding": (
+        "words[:, None, None, :]",
+        "words",
+        "padding_mask: no_dimensions_for_heads_and_queries",
+    ),
     "base": ("10_000 **", "1_000 **", "sinusoidal_positions: base_1000"),
-    "seats": ("shuffled[permutation.argsort()] - in_order", "shuffled - in_order", "order_effect: shuffle_not_undone"),
+    "seats": (
+        "shuffled[permutation.argsort()] - in_order",
+        "shuffled - in_order",
+        "order_effect: shuffle_not_undone",
+    ),
 }
 
 FORGED = """
@@ -60,7 +79,9 @@ def changed(old: str, new: str) -> bytes:
 def in_other_words() -> bytes:
     """Every question answered in another right way."""
     source = (ROOT / "tests" / "homework" / "right_answers_hw1.py").read_text(encoding="utf-8")
-    names = "\n".join(f"{name.split('.')[1]} = {answers[0].__name__}" for name, answers in RIGHT_ANSWERS.items())
+    names = "\n".join(
+        f"{name.split('.')[1]} = {answers[0].__name__}" for name, answers in RIGHT_ANSWERS.items()
+    )
     return notebook(source, names)
 
 
@@ -73,12 +94,25 @@ def rows(tmp_path_factory):
     notebooks = {student: changed(old, new) for student, (old, new, _) in MISTAKES.items()}
     notebooks["right"] = SOLUTION.read_bytes()
     notebooks["in_other_words"] = in_other_words()
-    notebooks["loops"] = changed("positions = torch.arange(n)\n", "while True:\n        pass\n    positions = 1\n")
+    notebooks["loops"] = changed(
+        "positions = torch.arange(n)\n", "while True:\n        pass\n    positions = 1\n"
+    )
     notebooks["corrupt"] = SOLUTION.read_bytes()[:5000]
     notebooks["forger"] = notebook(FORGED % list(POINTS))
     for student, data in notebooks.items():
         (submissions / f"{student}.ipynb").write_bytes(data)
-    command = [sys.executable, "-m", "lectures_lib.homework", "grade", "hw1", submissions, "--out", folder / "grades", "--workers", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "lectures_lib.homework",
+        "grade",
+        "hw1",
+        submissions,
+        "--out",
+        folder / "grades",
+        "--workers",
+        "2",
+    ]
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with (folder / "grades" / "grades.csv").open(newline="", encoding="utf-8") as file:
@@ -114,7 +148,10 @@ def test_hostile_patches_and_forged_reports_get_nothing(rows):
 
 
 def test_everyone_has_a_page_and_the_run_a_record(rows):
-    pages = {path.name.rsplit("-", 1)[0]: path.read_text(encoding="utf-8") for path in (rows[1] / "feedback").iterdir()}
+    pages = {
+        path.name.rsplit("-", 1)[0]: path.read_text(encoding="utf-8")
+        for path in (rows[1] / "feedback").iterdir()
+    }
     assert set(pages) == set(rows[0])
     assert "softmax ran over the queries" in pages["softmax"]
     record = json.loads((rows[1] / "grading.json").read_text())

@@ -14,11 +14,31 @@ from lectures_lib.homework.questions import Case, Homework, Misconception, Quest
 QUICK = Limits(cell=1.0, total=120.0)
 
 
-def question(name: str, reference: Callable, cases: list[Case] | None = None, mistakes: tuple = (), **more) -> Question:
-    """A question called toy.<name>; on two random vectors of different lengths, if no cases are given."""
-    misconceptions = tuple(Misconception(mistake, f"You made the mistake {mistake}.", answer) for mistake, answer in mistakes)
-    settings = {"title": name.capitalize(), "points": 2, "minutes": 5, "difficulty": 1, "chapter": "02_self_attention#masks", **more}
-    return Question(f"toy.{name}", cases=lambda g: cases or vectors(g), reference=reference, misconceptions=misconceptions, **settings)
+def question(
+    name: str, reference: Callable, cases: list[Case] | None = None, mistakes: tuple = (), **more
+) -> Question:
+    """A question called toy.<name>; on two random vectors of different lengths, if no cases are
+    given.
+    """
+    misconceptions = tuple(
+        Misconception(mistake, f"You made the mistake {mistake}.", answer)
+        for mistake, answer in mistakes
+    )
+    settings = {
+        "title": name.capitalize(),
+        "points": 2,
+        "minutes": 5,
+        "difficulty": 1,
+        "chapter": "02_self_attention#masks",
+        **more,
+    }
+    return Question(
+        f"toy.{name}",
+        cases=lambda g: cases or vectors(g),
+        reference=reference,
+        misconceptions=misconceptions,
+        **settings,
+    )
 
 
 def vectors(g: torch.Generator) -> list[Case]:
@@ -38,8 +58,18 @@ class Scale(nn.Module):
         return self.weight * x
 
 
-DOUBLE = question("double", double, mistakes=(("squares", lambda x: x**2), ("reversed", lambda x: 2 * x.flip(0))), seconds=1.0)
-SCALE = question("Scale", Scale, [Case((torch.arange(3.0),), init={"n": 3}, state={"weight": torch.tensor([2.0, 3.0, 5.0])})], points=1)
+DOUBLE = question(
+    "double",
+    double,
+    mistakes=(("squares", lambda x: x**2), ("reversed", lambda x: 2 * x.flip(0))),
+    seconds=1.0,
+)
+SCALE = question(
+    "Scale",
+    Scale,
+    [Case((torch.arange(3.0),), init={"n": 3}, state={"weight": torch.tensor([2.0, 3.0, 5.0])})],
+    points=1,
+)
 TOY = Homework("toy", "A toy", (DOUBLE, SCALE))
 
 RIGHT_DOUBLE = "def double(x):\n    return x + x"
@@ -60,8 +90,12 @@ def judged(question: Question, answer, seed: int = 0) -> Verdict:
     return key.verdict([run(answer, case) for case in key.cases])
 
 
-def graded(cells: list[str], *questions: Question, limits: Limits = QUICK) -> tuple[dict[str, Verdict], Execution]:
-    """The verdicts on a notebook run in the sandbox, by the questions' own names, and what became of its cells."""
+def graded(
+    cells: list[str], *questions: Question, limits: Limits = QUICK
+) -> tuple[dict[str, Verdict], Execution]:
+    """The verdicts on a notebook run in the sandbox, by the questions' own names, and what became
+    of its cells.
+    """
     keys = [AnswerKey(question, seed=1) for question in questions]
     execution = Execution(cells, limits)
     verdicts = execution.verdicts(keys)
@@ -70,5 +104,14 @@ def graded(cells: list[str], *questions: Question, limits: Limits = QUICK) -> tu
 
 def notebook(*cells: str) -> bytes:
     """A notebook file with these code cells."""
-    code = [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": [], "execution_count": None} for cell in cells]
+    code = [
+        {
+            "cell_type": "code",
+            "source": cell,
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+        }
+        for cell in cells
+    ]
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code}).encode()

@@ -9,7 +9,13 @@ from lectures_lib.homework.grader.grading.rules import Rules
 
 RIGHT = Verdict("toy.Scale", True, "right")
 WRONG = Verdict(
-    "toy.double", False, "misconception", "You use `x**2` where 2 < 3.", "squares", "a vector of 3 numbers", "[0] is 4, expected 2."
+    "toy.double",
+    False,
+    "misconception",
+    "You use `x**2` where 2 < 3.",
+    "squares",
+    "a vector of 3 numbers",
+    "[0] is 4, expected 2.",
 )
 
 
@@ -17,7 +23,9 @@ class Late(Rules):
     """Half a point less for everybody."""
 
     def score(self, homework, result):
-        return replace(super().score(homework, result), deducted=0.5, days_late=2.0, note="On day 2.")
+        return replace(
+            super().score(homework, result), deducted=0.5, days_late=2.0, note="On day 2."
+        )
 
 
 def result(student="anna", **more):

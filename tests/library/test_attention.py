@@ -1,4 +1,6 @@
-"""Attention equals torch's, forward and backward, and keeps the properties that chapters 2 and 3 claim."""
+"""Attention equals torch's, forward and backward, and keeps the properties that chapters 2 and 3
+claim.
+"""
 
 import math
 
@@ -42,34 +44,53 @@ def masks(n_query, n_key):
 @pytest.mark.parametrize("kind", ["none", "causal", "padding", "both"])
 @pytest.mark.parametrize("attend", [scaled_dot_product_attention, fused_attention])
 def test_equals_torch_function(dtype, kind, attend):
-    inputs = [torch.randn(2, 3, n, d, dtype=dtype, requires_grad=True) for n, d in ((5, 8), (7, 8), (7, 4))]
+    inputs = [
+        torch.randn(2, 3, n, d, dtype=dtype, requires_grad=True)
+        for n, d in ((5, 8), (7, 8), (7, 4))
+    ]
     mask = masks(5, 7)[kind]
     ours = attend(*inputs, mask)
     theirs = F.scaled_dot_product_attention(*inputs, attn_mask=mask)
     assert largest_difference(ours, theirs) <= TOLERANCE[dtype]
     upstream = torch.randn_like(ours)
-    for a, b in zip(torch.autograd.grad(ours, inputs, upstream), torch.autograd.grad(theirs, inputs, upstream), strict=True):
+    for a, b in zip(
+        torch.autograd.grad(ours, inputs, upstream),
+        torch.autograd.grad(theirs, inputs, upstream),
+        strict=True,
+    ):
         assert largest_difference(a, b) <= GRADIENT_TOLERANCE[dtype]
 
 
 def torch_twin(ours, d_model, n_heads, d_context, bias):
-    """nn.MultiheadAttention with our parameters. It packs W_Q, W_K and W_V into one matrix when their widths agree."""
-    theirs = nn.MultiheadAttention(d_model, n_heads, bias=bias, batch_first=True, kdim=d_context, vdim=d_context)
+    """nn.MultiheadAttention with our parameters. It packs W_Q, W_K and W_V into one matrix when
+    their widths agree.
+    """
+    theirs = nn.MultiheadAttention(
+        d_model, n_heads, bias=bias, batch_first=True, kdim=d_context, vdim=d_context
+    )
     projections = (ours.W_Q, ours.W_K, ours.W_V)
     state = {"out_proj.weight": ours.W_O.weight}
     if d_context == d_model:
         state["in_proj_weight"] = torch.cat([p.weight for p in projections])
     else:
-        state |= {f"{name}_proj_weight": p.weight for name, p in zip("qkv", projections, strict=True)}
+        state |= {
+            f"{name}_proj_weight": p.weight for name, p in zip("qkv", projections, strict=True)
+        }
     if bias:
-        state |= {"in_proj_bias": torch.cat([p.bias for p in projections]), "out_proj.bias": ours.W_O.bias}
+        state |= {
+            "in_proj_bias": torch.cat([p.bias for p in projections]),
+            "out_proj.bias": ours.W_O.bias,
+        }
     theirs.load_state_dict(state)
     return theirs
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("kind", ["none", "causal", "padding", "both"])
-@pytest.mark.parametrize(("cross", "d_context", "bias"), [(False, 12, False), (False, 12, True), (True, 12, True), (True, 10, True)])
+@pytest.mark.parametrize(
+    ("cross", "d_context", "bias"),
+    [(False, 12, False), (False, 12, True), (True, 12, True), (True, 10, True)],
+)
 def test_equals_torch_module(dtype, kind, cross, d_context, bias):
     d_model, n_heads, n_query, n_key = 12, 3, 6, 7 if cross else 6
     ours = MultiHeadAttention(d_model, n_heads, d_context=d_context, bias=bias)
@@ -78,9 +99,16 @@ def test_equals_torch_module(dtype, kind, cross, d_context, bias):
     query = torch.randn(2, n_query, d_model, dtype=dtype, requires_grad=True)
     context = torch.randn(2, n_key, d_context, dtype=dtype, requires_grad=True) if cross else query
     mask = masks(n_query, n_key)[kind]
-    # torch's module means the opposite (True = may not attend) and wants one mask for each head of each sentence.
-    theirs_mask = None if mask is None else ~mask.expand(2, n_heads, n_query, n_key).reshape(-1, n_query, n_key)
-    expected, expected_weights = theirs(query, context, context, attn_mask=theirs_mask, average_attn_weights=False)
+    # torch's module means the opposite (True = may not attend) and wants one mask for each head of
+    # each sentence.
+    theirs_mask = (
+        None
+        if mask is None
+        else ~mask.expand(2, n_heads, n_query, n_key).reshape(-1, n_query, n_key)
+    )
+    expected, expected_weights = theirs(
+        query, context, context, attn_mask=theirs_mask, average_attn_weights=False
+    )
     with record(ours) as seen:
         output = ours(query, context if cross else None, mask)
     assert largest_difference(output, expected) <= TOLERANCE[dtype]
@@ -116,7 +144,9 @@ def test_a_fully_padded_sentence_gives_zeros():
 @settings(max_examples=40, deadline=None)
 def test_rows_of_weights_sum_to_one(n, d, seed):
     generator = torch.Generator().manual_seed(seed)
-    weights = attention_weights(torch.randn(n, d, generator=generator) * 30, torch.randn(n + 1, d, generator=generator) * 30)
+    weights = attention_weights(
+        torch.randn(n, d, generator=generator) * 30, torch.randn(n + 1, d, generator=generator) * 30
+    )
     assert (weights >= 0).all()
     assert_close(weights.sum(-1), torch.ones(n))
 
@@ -126,14 +156,20 @@ def test_rows_of_weights_sum_to_one(n, d, seed):
 def test_permutation_equivariance(n, seed):
     """Without positions, shuffling the tokens shuffles the outputs and changes nothing else."""
     torch.manual_seed(seed)
-    attention, x, order = MultiHeadAttention(8, 2).double(), torch.randn(1, n, 8, dtype=torch.float64), torch.randperm(n)
+    attention, x, order = (
+        MultiHeadAttention(8, 2).double(),
+        torch.randn(1, n, 8, dtype=torch.float64),
+        torch.randperm(n),
+    )
     assert_close(attention(x)[:, order], attention(x[:, order]))
 
 
 @given(n=st.integers(2, 10), data=st.data())
 @settings(max_examples=40, deadline=None)
 def test_causality(n, data):
-    """Changing tokens after position i leaves the outputs up to i bit for bit the same, and does change a later one."""
+    """Changing tokens after position i leaves the outputs up to i bit for bit the same, and does
+    change a later one.
+    """
     i = data.draw(st.integers(0, n - 2))
     attention, x = MultiHeadAttention(8, 2), torch.randn(1, n, 8)
     changed = torch.cat([x[:, : i + 1], torch.randn(1, n - i - 1, 8)], dim=1)
@@ -154,7 +190,9 @@ def test_gradient_flows_from_the_past_only():
 @given(n=st.integers(1, 8), extra=st.integers(1, 6))
 @settings(max_examples=40, deadline=None)
 def test_padding_invariance(n, extra):
-    """However much padding follows, and whatever stands in it, a sentence's outputs stay the same."""
+    """However much padding follows, and whatever stands in it, a sentence's outputs stay the
+    same.
+    """
     attention, x = MultiHeadAttention(8, 2).double(), torch.randn(1, n, 8, dtype=torch.float64)
     padded = torch.cat([x, 100 * torch.randn(1, extra, 8, dtype=torch.float64)], dim=1)
     output = attention(padded, mask=padding_mask(torch.tensor([n]), n + extra))
@@ -170,10 +208,16 @@ def test_scaling_keeps_the_scores_variance_at_one():
 
 def test_separate_heads_equal_one_sliced_matrix():
     d_model, n_heads, d_k, d_v = 10, 3, 4, 5
-    attention, x = MultiHeadAttention(d_model, n_heads, d_k=d_k, d_v=d_v), torch.randn(2, 6, d_model)
+    attention, x = (
+        MultiHeadAttention(d_model, n_heads, d_k=d_k, d_v=d_v),
+        torch.randn(2, 6, d_model),
+    )
     heads = []
     for i in range(n_heads):
-        Q, K, V = (x @ W.weight[i * d : (i + 1) * d].T for W, d in ((attention.W_Q, d_k), (attention.W_K, d_k), (attention.W_V, d_v)))
+        Q, K, V = (
+            x @ W.weight[i * d : (i + 1) * d].T
+            for W, d in ((attention.W_Q, d_k), (attention.W_K, d_k), (attention.W_V, d_v))
+        )
         heads.append(scaled_dot_product_attention(Q, K, V))
     assert_close(attention(x), torch.cat(heads, dim=-1) @ attention.W_O.weight.T)
 
@@ -195,12 +239,21 @@ def test_dropout_acts_in_training_only():
     torch.manual_seed(1)
     dropped = scaled_dot_product_attention(Q, K, V, dropout=0.5)
     assert (dropped - scaled_dot_product_attention(Q, K, V)).abs().max() > 0.1
-    assert not torch.equal(fused_attention(Q, K, V, dropout=0.5), fused_attention(Q, K, V, dropout=0.5))
+    assert not torch.equal(
+        fused_attention(Q, K, V, dropout=0.5), fused_attention(Q, K, V, dropout=0.5)
+    )
 
 
 def test_masks_by_hand():
-    assert causal_mask(3).tolist() == [[True, False, False], [True, True, False], [True, True, True]]
-    assert padding_mask(torch.tensor([1, 3]), 3)[:, 0, 0].tolist() == [[True, False, False], [True, True, True]]
+    assert causal_mask(3).tolist() == [
+        [True, False, False],
+        [True, True, False],
+        [True, True, True],
+    ]
+    assert padding_mask(torch.tensor([1, 3]), 3)[:, 0, 0].tolist() == [
+        [True, False, False],
+        [True, True, True],
+    ]
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
@@ -212,14 +265,28 @@ def test_masks_by_hand():
         (lambda: split_heads(torch.zeros(1, 2, 7), 2), r"width of 7 .* n_heads = 2"),
         (lambda: causal_mask(0), r"n = 0"),
         (lambda: padding_mask(torch.tensor([2, 5]), 4), r"between 0 and n = 4, got \[2, 5\]"),
-        (lambda: scaled_dot_product_attention(torch.zeros(2, 3), torch.zeros(2, 4), torch.zeros(2, 4)), r"\(2, 3\), K is \(2, 4\)"),
-        (lambda: scaled_dot_product_attention(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(4, 3)), r"\(2, 3\), V is \(4, 3\)"),
         (
-            lambda: scaled_dot_product_attention(*[torch.zeros(5, 3)] * 3, mask=torch.ones(4, 5, dtype=torch.bool)),
+            lambda: scaled_dot_product_attention(
+                torch.zeros(2, 3), torch.zeros(2, 4), torch.zeros(2, 4)
+            ),
+            r"\(2, 3\), K is \(2, 4\)",
+        ),
+        (
+            lambda: scaled_dot_product_attention(
+                torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(4, 3)
+            ),
+            r"\(2, 3\), V is \(4, 3\)",
+        ),
+        (
+            lambda: scaled_dot_product_attention(
+                *[torch.zeros(5, 3)] * 3, mask=torch.ones(4, 5, dtype=torch.bool)
+            ),
             r"\(4, 5\) does not broadcast to the scores' \(5, 5\)",
         ),
         (
-            lambda: scaled_dot_product_attention(*[torch.zeros(5, 3)] * 3, mask=torch.ones(2, 5, 5, dtype=torch.bool)),
+            lambda: scaled_dot_product_attention(
+                *[torch.zeros(5, 3)] * 3, mask=torch.ones(2, 5, 5, dtype=torch.bool)
+            ),
             r"\(2, 5, 5\) does not broadcast",
         ),
         (
@@ -234,6 +301,8 @@ def test_bad_input_is_refused_with_its_numbers(call, message):
 
 
 def test_shapes_in_signatures_are_checked():
-    """The suite runs with the library's shape annotations enforced; without that, they would be mere comments."""
+    """The suite runs with the library's shape annotations enforced; without that, they would be
+    mere comments.
+    """
     with pytest.raises(TypeCheckError):
         merge_heads(torch.zeros(2, 3))

@@ -25,7 +25,9 @@ def test_the_first_picture_is_the_library_s_attention(numbers, causal):
     expected = scaled_dot_product_attention(Q, K, V, causal_mask(3) if causal else None)
     assert torch.allclose(lab.weights() @ lab.V, expected)
     shown = [float(cell) for cell in re.findall(r"<td>(-?[\d.]+)</td>", lab._repr_html_())]
-    assert shown == [float(f"{x:.2f}") for x in [*lab.weights().flatten().tolist(), *expected.flatten().tolist()]]
+    assert shown == [
+        float(f"{x:.2f}") for x in [*lab.weights().flatten().tolist(), *expected.flatten().tolist()]
+    ]
 
 
 def test_words_are_escaped_and_the_same_input_gives_the_same_bytes(numbers):

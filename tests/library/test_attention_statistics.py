@@ -1,15 +1,24 @@
-"""Counting what heads do: on weights made by hand every number is known; the best head is tried on other sentences than chosen by."""
+"""Counting what heads do: on weights made by hand every number is known; the best head is tried on
+other sentences than chosen by.
+"""
 
 import math
 
 import pytest
 import torch
 
-from lectures_lib.analysis.attention_statistics import best_heads, governor_hits, head_statistics, parsed
+from lectures_lib.analysis.attention_statistics import (
+    best_heads,
+    governor_hits,
+    head_statistics,
+    parsed,
+)
 
 
 def looks(n, where):
-    """One head whose token i puts all its weight on where(i), or spreads it evenly where that is None."""
+    """One head whose token i puts all its weight on where(i), or spreads it evenly where that is
+    None.
+    """
     weights = torch.zeros(n, n)
     for i in range(n):
         if where(i) is None:
@@ -21,7 +30,14 @@ def looks(n, where):
 
 def heads(n):
     """Two layers of three heads: previous, next, itself; [CLS], [SEP], everywhere alike."""
-    kinds = [lambda i: i - 1, lambda i: i + 1, lambda i: i, lambda i: 0, lambda i: n - 1, lambda i: None]
+    kinds = [
+        lambda i: i - 1,
+        lambda i: i + 1,
+        lambda i: i,
+        lambda i: 0,
+        lambda i: n - 1,
+        lambda i: None,
+    ]
     return torch.stack([looks(n, kind) for kind in kinds]).view(2, 3, n, n)
 
 
@@ -49,7 +65,8 @@ def test_statistics_are_over_words_not_over_sentences():
     short, long = heads(4), heads(12)
     found = head_statistics([short, long])
     assert found.cls[0, 0].item() == pytest.approx(2 / 12)  # two first words among 2 + 10
-    assert head_statistics([heads(3), short]).cls[0, 0].item() == pytest.approx(1 / 2)  # one word alone is left out
+    # one word alone is left out
+    assert head_statistics([heads(3), short]).cls[0, 0].item() == pytest.approx(1 / 2)
 
 
 def test_hits_in_both_directions():
@@ -58,16 +75,20 @@ def test_hits_in_both_directions():
     weights = torch.full((1, 1, 5, 5), 0.0)
     # Rows and columns: [CLS], the, cat, sleeps, [SEP]
     weights[0, 0, 0, 0] = weights[0, 0, 4, 0] = 1.0
-    weights[0, 0, 1] = torch.tensor([0.9, 0.0, 0.1, 0.0, 0.0])  # mostly [CLS]; of the other words most to its governor, cat
+    # mostly [CLS]; of the other words most to its governor, cat
+    weights[0, 0, 1] = torch.tensor([0.9, 0.0, 0.1, 0.0, 0.0])
     weights[0, 0, 2] = torch.tensor([0.0, 0.3, 0.5, 0.2, 0.0])  # cat: of the others, most to the
     weights[0, 0, 3] = torch.tensor([0.0, 0.1, 0.6, 0.3, 0.0])  # sleeps attends to cat
     up, down = governor_hits(weights, tree)
     assert up[0, 0].tolist() == [True, False, False]
-    assert down[0, 0].tolist() == [True, True, False]  # cat attends most to the; sleeps attends most to cat
+    # cat attends most to the; sleeps attends most to cat
+    assert down[0, 0].tolist() == [True, True, False]
 
 
 def sentences(n_sentences, n=6, seed=0):
-    """Sentences whose head 0 always knows the governor, and others that guess; all relations are one."""
+    """Sentences whose head 0 always knows the governor, and others that guess; all relations are
+    one.
+    """
     generator = torch.Generator().manual_seed(seed)
     found = []
     for _ in range(n_sentences):
@@ -75,22 +96,38 @@ def sentences(n_sentences, n=6, seed=0):
         weights = torch.rand(2, 4, n + 2, n + 2, generator=generator)
         for i, head in enumerate(tree, 1):
             weights[1, 2, i, head] = 9.0
-        found.append(parsed(weights / weights.sum(dim=-1, keepdim=True), tree, ["root"] + ["dep"] * (n - 1)))
+        found.append(
+            parsed(weights / weights.sum(dim=-1, keepdim=True), tree, ["root"] + ["dep"] * (n - 1))
+        )
     return found
 
 
 def test_the_head_that_knows_is_found_and_the_offset_beside_it():
     choose, test = sentences(30), sentences(30, seed=1)
     (best,) = best_heads(choose, test)
-    assert (best.relation, best.count, best.layer, best.head, best.direction) == ("dep", 150, 1, 2, "upwards")
+    assert (best.relation, best.count, best.layer, best.head, best.direction) == (
+        "dep",
+        150,
+        1,
+        2,
+        "upwards",
+    )
     assert best.accuracy == 1.0
     offsets = [offset for sentence in test for offset in sentence.offsets[1:]]
     assert best.offset == -1 and best.offset_accuracy == pytest.approx(offsets.count(-1) / 150)
 
 
 def test_the_best_head_of_many_is_tried_on_other_sentences():
-    """Among heads that all guess, the best on some sentences is no better than the others on new ones."""
-    choose, test = ([s._replace(upwards=s.upwards[:1], downwards=s.downwards[:1]) for s in sentences(12, seed=seed)] for seed in (2, 3))
+    """Among heads that all guess, the best on some sentences is no better than the others on new
+    ones.
+    """
+    choose, test = (
+        [
+            s._replace(upwards=s.upwards[:1], downwards=s.downwards[:1])
+            for s in sentences(12, seed=seed)
+        ]
+        for seed in (2, 3)
+    )
     (best,) = best_heads(choose, test)
     (told_on_the_same,) = best_heads(choose, choose)
     assert told_on_the_same.accuracy > best.accuracy
@@ -100,7 +137,9 @@ def test_bad_trees_and_weights_are_refused(shapes_unchecked):
     weights = heads(5)
     with pytest.raises(ValueError, match="got 2 heads for 3 words"):
         governor_hits(weights, [2, 0])
-    with pytest.raises(ValueError, match="the head of word 2 is 4; a head is another one of the words 1 … 3"):
+    with pytest.raises(
+        ValueError, match="the head of word 2 is 4; a head is another one of the words 1 … 3"
+    ):
         governor_hits(weights, [2, 4, 0])
     with pytest.raises(ValueError, match="the head of word 1 is 1"):
         governor_hits(weights, [1, 0, 2])
@@ -110,5 +149,7 @@ def test_bad_trees_and_weights_are_refused(shapes_unchecked):
         head_statistics([heads(3)])
     with pytest.raises(ValueError, match=r"off by 1\.0000"):
         head_statistics([weights * 2])
-    with pytest.raises(ValueError, match="no relation comes 1000 times in both sets of 3 and 3 sentences"):
+    with pytest.raises(
+        ValueError, match="no relation comes 1000 times in both sets of 3 and 3 sentences"
+    ):
         best_heads(sentences(3), sentences(3), at_least=1000)

@@ -1,4 +1,6 @@
-"""Our BERT equals Hugging Face's on random weights and on MiniLM's; its checkpoints go there and back; bad input is named."""
+"""Our BERT equals Hugging Face's on random weights and on MiniLM's; its checkpoints go there and
+back; bad input is named.
+"""
 
 import json
 
@@ -12,7 +14,13 @@ from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 
-SIZES = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+SIZES = {
+    "vocab_size": 50,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 32,
+}
 TOKENS = torch.randint(0, 50, (3, 9), generator=torch.Generator().manual_seed(0))
 SEGMENTS = torch.tensor([[0] * 5 + [1] * 4, [0] * 9, [0] * 2 + [1] * 7])
 LENGTHS = torch.tensor([9, 7, 5])
@@ -62,15 +70,33 @@ def test_scores_and_hidden_states_equal_hugging_faces(twins):
 def test_gradients_equal_hugging_faces(twins):
     ours, theirs = twins
     losses = []
-    for words, following in (ours(TOKENS, SEGMENTS, LENGTHS), list(their_scores(theirs).values())[:2]):
-        losses.append(F.cross_entropy(words[real()], TOKENS[real()]) + F.cross_entropy(following, torch.tensor([0, 1, 1])))
+    for words, following in (
+        ours(TOKENS, SEGMENTS, LENGTHS),
+        list(their_scores(theirs).values())[:2],
+    ):
+        losses.append(
+            F.cross_entropy(words[real()], TOKENS[real()])
+            + F.cross_entropy(following, torch.tensor([0, 1, 1]))
+        )
     for loss in losses:
         loss.backward()
     pairs = {
-        "token vectors": (ours.bert.embeddings.tokens.weight, theirs.bert.embeddings.word_embeddings.weight),
-        "segments": (ours.bert.embeddings.segments, theirs.bert.embeddings.token_type_embeddings.weight),
-        "a query": (ours.bert.encoder.blocks[0].self_attention.W_Q.weight, theirs.bert.encoder.layer[0].attention.self.query.weight),
-        "the head's layer": (ours.masked_words.dense.weight, theirs.cls.predictions.transform.dense.weight),
+        "token vectors": (
+            ours.bert.embeddings.tokens.weight,
+            theirs.bert.embeddings.word_embeddings.weight,
+        ),
+        "segments": (
+            ours.bert.embeddings.segments,
+            theirs.bert.embeddings.token_type_embeddings.weight,
+        ),
+        "a query": (
+            ours.bert.encoder.blocks[0].self_attention.W_Q.weight,
+            theirs.bert.encoder.layer[0].attention.self.query.weight,
+        ),
+        "the head's layer": (
+            ours.masked_words.dense.weight,
+            theirs.cls.predictions.transform.dense.weight,
+        ),
         "the pooler": (ours.bert.pooler.weight, theirs.bert.pooler.dense.weight),
         "next sentence": (ours.next_sentence.weight, theirs.cls.seq_relationship.weight),
     }
@@ -81,11 +107,18 @@ def test_gradients_equal_hugging_faces(twins):
 def test_scores_at_some_positions_are_those_of_all(twins):
     ours, _ = twins
     at = torch.rand(TOKENS.shape) < 0.3
-    assert_close(ours(TOKENS, SEGMENTS, LENGTHS, at).words, ours(TOKENS, SEGMENTS, LENGTHS).words[at])
+    assert_close(
+        ours(TOKENS, SEGMENTS, LENGTHS, at).words, ours(TOKENS, SEGMENTS, LENGTHS).words[at]
+    )
 
 
 @pytest.mark.parametrize(
-    ("config", "parameters"), [(BertConfig.BASE, 109_482_240), (BertConfig.LARGE, 335_141_888), (BertConfig.MINILM, 22_713_216)]
+    ("config", "parameters"),
+    [
+        (BertConfig.BASE, 109_482_240),
+        (BertConfig.LARGE, 335_141_888),
+        (BertConfig.MINILM, 22_713_216),
+    ],
 )
 def test_published_sizes(config, parameters):
     with torch.device("meta"):
@@ -105,7 +138,9 @@ def test_minilm_equals_hugging_face(dtype, tolerance):
     with torch.no_grad():
         with record(ours) as seen:
             encoded = ours(tokens, lengths=mask.sum(dim=1))
-        expected = theirs(tokens, attention_mask=mask, output_hidden_states=True, output_attentions=True)
+        expected = theirs(
+            tokens, attention_mask=mask, output_hidden_states=True, output_attentions=True
+        )
     hidden = [seen["embeddings"], *seen.all("encoder.blocks.*")]
     assert len(hidden) == len(expected.hidden_states) == 7
     for a, b in zip(hidden, expected.hidden_states, strict=True):
@@ -124,7 +159,11 @@ def test_a_checkpoint_of_ours_loads_in_transformers_and_back_bit_for_bit(tmp_pat
     config = BertConfig(50, 16, 2, 4, 32, max_len=12)
     ours = kind(config).eval()
     ours.save_pretrained(tmp_path / "ours")
-    theirs = getattr(transformers, name.replace("Bert", "BertModel") if name == "Bert" else name).from_pretrained(tmp_path / "ours").eval()
+    theirs = (
+        getattr(transformers, name.replace("Bert", "BertModel") if name == "Bert" else name)
+        .from_pretrained(tmp_path / "ours")
+        .eval()
+    )
     theirs.save_pretrained(tmp_path / "theirs")
     back = kind.from_pretrained(tmp_path / "theirs")
     assert back.config == config
@@ -133,14 +172,21 @@ def test_a_checkpoint_of_ours_loads_in_transformers_and_back_bit_for_bit(tmp_pat
         assert torch.equal(tensor, back.state_dict()[key]), key
     scores, expected = ours(TOKENS, SEGMENTS, LENGTHS), their_scores(theirs)
     index = 0 if name == "Bert" else slice(None)
-    assert_close(scores[0][real()][index], next(iter(expected.values()))[real()][index], atol=2e-6, rtol=0)
+    assert_close(
+        scores[0][real()][index], next(iter(expected.values()))[real()][index], atol=2e-6, rtol=0
+    )
 
 
 def test_first_checkpoints_spell_gamma_and_beta(tmp_path):
     their_model().save_pretrained(tmp_path)
     right = BertForPreTraining.from_pretrained(tmp_path).state_dict()
     weights = load_file(tmp_path / "model.safetensors")
-    old = {k.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): v for k, v in weights.items()}
+    old = {
+        k.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): v
+        for k, v in weights.items()
+    }
     assert old.keys() != weights.keys()
     save_file(old, tmp_path / "model.safetensors")
     for name, tensor in BertForPreTraining.from_pretrained(tmp_path).state_dict().items():
@@ -169,9 +215,21 @@ def test_it_reads_both_ways_and_knows_order_and_segments():
     ("tokens", "segments", "message"),
     [
         (torch.zeros(1, 513, dtype=torch.long), None, "513 tokens, but positions for only 512"),
-        (torch.tensor([[1, 2, 3]]), torch.tensor([[0, 1, 2]]), r"segment id 2 \(row 0, position 2\): this model has segments 0 to 1"),
-        (torch.tensor([[1, 2, 3]]), torch.tensor([[0, 1]]), r"tokens are \(1, 3\), segments \(1, 2\)"),
-        (torch.tensor([[1, 200]]), None, r"token id 200 \(row 0, position 1\) is not among the vocabulary's 100"),
+        (
+            torch.tensor([[1, 2, 3]]),
+            torch.tensor([[0, 1, 2]]),
+            r"segment id 2 \(row 0, position 2\): this model has segments 0 to 1",
+        ),
+        (
+            torch.tensor([[1, 2, 3]]),
+            torch.tensor([[0, 1]]),
+            r"tokens are \(1, 3\), segments \(1, 2\)",
+        ),
+        (
+            torch.tensor([[1, 200]]),
+            None,
+            r"token id 200 \(row 0, position 1\) is not among the vocabulary's 100",
+        ),
         (torch.zeros(1, 0, dtype=torch.long), None, "the sentences are empty"),
     ],
 )
@@ -184,17 +242,29 @@ def test_bad_input_is_refused_with_the_numbers(tokens, segments, message):
 def test_checkpoints_that_do_not_fit_are_refused_and_named(tmp_path):
     theirs = their_model()
     theirs.save_pretrained(tmp_path)
-    weights, config = load_file(tmp_path / "model.safetensors"), json.loads((tmp_path / "config.json").read_text())
-    save_file(weights | {"bert.encoder.strange.weight": torch.zeros(1)}, tmp_path / "model.safetensors")
-    with pytest.raises(ValueError, match=r"1 tensors that the key map does not know: encoder\.strange\.weight"):
+    weights, config = (
+        load_file(tmp_path / "model.safetensors"),
+        json.loads((tmp_path / "config.json").read_text()),
+    )
+    save_file(
+        weights | {"bert.encoder.strange.weight": torch.zeros(1)}, tmp_path / "model.safetensors"
+    )
+    with pytest.raises(
+        ValueError, match=r"1 tensors that the key map does not know: encoder\.strange\.weight"
+    ):
         BertForPreTraining.from_pretrained(tmp_path)
-    save_file({k: v for k, v in weights.items() if "seq_relationship" not in k}, tmp_path / "model.safetensors")
+    save_file(
+        {k: v for k, v in weights.items() if "seq_relationship" not in k},
+        tmp_path / "model.safetensors",
+    )
     with pytest.raises(ValueError, match=r"next_sentence\.weight is missing"):
         BertForPreTraining.from_pretrained(tmp_path)
     Bert.from_pretrained(tmp_path)  # the body needs no heads
     whole = (tmp_path / "model.safetensors").read_bytes()
     (tmp_path / "model.safetensors").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match=rf"model\.safetensors \({len(whole) // 2:,} bytes\) is damaged"):
+    with pytest.raises(
+        ValueError, match=rf"model\.safetensors \({len(whole) // 2:,} bytes\) is damaged"
+    ):
         Bert.from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "roberta"}))
     with pytest.raises(ValueError, match="model_type = 'roberta'"):

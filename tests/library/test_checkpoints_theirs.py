@@ -1,4 +1,6 @@
-"""Whatever a configuration allows, what we write is read by Hugging Face and by us: the same numbers, the same options."""
+"""Whatever a configuration allows, what we write is read by Hugging Face and by us: the same
+numbers, the same options.
+"""
 
 import warnings
 from dataclasses import replace
@@ -12,19 +14,46 @@ from lectures_lib.blocks.layers import ACTIVATIONS
 from lectures_lib.models import hugging_face
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining, bert_config
 from lectures_lib.models.vit import ViT, ViTConfig, vit_config
-from lectures_lib.tasks.task_heads import MultipleChoice, SentenceClassifier, SentenceRegressor, SpanExtractor, TokenTagger
+from lectures_lib.tasks.task_heads import (
+    MultipleChoice,
+    SentenceClassifier,
+    SentenceRegressor,
+    SpanExtractor,
+    TokenTagger,
+)
 
 BERT = BertConfig(11, d_model=8, n_layers=2, n_heads=2, d_ff=12, max_len=9, dropout=0.1)
 OF_BERT = [{"activation": name} for name in ACTIVATIONS]
-OF_BERT += [{"dropout": 0.1, "attention_dropout": 0.0}, {"dropout": 0.0, "attention_dropout": 0.3}, {"attention_dropout": 0.1}]
-OF_BERT += [{"eps": 1e-5}, {"n_segments": 1}, {"n_segments": 3}, {"n_heads": 8}, {"n_layers": 1}, {"max_len": 3}, {"init_std": 0.5}]
+OF_BERT += [
+    {"dropout": 0.1, "attention_dropout": 0.0},
+    {"dropout": 0.0, "attention_dropout": 0.3},
+    {"attention_dropout": 0.1},
+]
+OF_BERT += [
+    {"eps": 1e-5},
+    {"n_segments": 1},
+    {"n_segments": 3},
+    {"n_heads": 8},
+    {"n_layers": 1},
+    {"max_len": 3},
+    {"init_std": 0.5},
+]
 VIT = ViTConfig.DIGITS
 OF_VIT = [{"activation": name} for name in ACTIVATIONS]
-OF_VIT += [{"dropout": 0.2, "attention_dropout": 0.3}, {"attention_dropout": 0.3}, {"eps": 1e-5}, {"image_size": 12, "patch_size": 3}]
+OF_VIT += [
+    {"dropout": 0.2, "attention_dropout": 0.3},
+    {"attention_dropout": 0.3},
+    {"eps": 1e-5},
+    {"image_size": 12, "patch_size": 3},
+]
 OF_VIT += [{"n_channels": 3}, {"n_classes": 1}, {"n_classes": 2}, {"n_classes": 3}, {"n_heads": 1}]
 TOKENS = torch.tensor([[1, 2, 3], [4, 5, 6]])
 BODIES = [
-    (SentenceClassifier, "ForSequenceClassification", lambda bert: SentenceClassifier(bert, 3, ["a", "b", "c"])),
+    (
+        SentenceClassifier,
+        "ForSequenceClassification",
+        lambda bert: SentenceClassifier(bert, 3, ["a", "b", "c"]),
+    ),
     (SentenceRegressor, "ForSequenceClassification", SentenceRegressor),
     (MultipleChoice, "ForMultipleChoice", MultipleChoice),
     (TokenTagger, "ForTokenClassification", lambda bert: TokenTagger(bert, 3, dropout=0.4)),
@@ -52,9 +81,16 @@ def test_a_bert_of_any_options_is_read_by_both(tmp_path, changes):
     assert_close(theirs(TOKENS).pooler_output, ours(TOKENS).pooled, rtol=1e-4, atol=1e-5)
     assert torch.equal(again(TOKENS).pooled, ours(TOKENS).pooled)
     of_attention = config.dropout if config.attention_dropout is None else config.attention_dropout
-    assert (theirs.config.hidden_dropout_prob, theirs.config.attention_probs_dropout_prob) == (config.dropout, of_attention)
-    assert {block.self_attention.attention.dropout for block in again.encoder.blocks} == {of_attention}
-    assert again.config == replace(config, attention_dropout=None if of_attention == config.dropout else of_attention)
+    assert (theirs.config.hidden_dropout_prob, theirs.config.attention_probs_dropout_prob) == (
+        config.dropout,
+        of_attention,
+    )
+    assert {block.self_attention.attention.dropout for block in again.encoder.blocks} == {
+        of_attention
+    }
+    assert again.config == replace(
+        config, attention_dropout=None if of_attention == config.dropout else of_attention
+    )
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -77,15 +113,24 @@ def test_a_vit_of_any_options_is_read_by_both(tmp_path, changes):
     images = torch.rand(2, config.n_channels, config.image_size, config.image_size)
     assert_close(theirs(images).logits, ours(images), rtol=1e-4, atol=1e-5)
     assert torch.equal(again(images), ours(images))
-    assert again.config == config and again.names == tuple(names) == ViT.from_pretrained(again.save_pretrained(tmp_path / "again")).names
+    assert (
+        again.config == config
+        and again.names
+        == tuple(names)
+        == ViT.from_pretrained(again.save_pretrained(tmp_path / "again")).names
+    )
     assert list(theirs.config.id2label.values()) == names
     dropouts = (theirs.config.hidden_dropout_prob, theirs.config.attention_probs_dropout_prob)
     assert dropouts == (config.dropout, config.attention_dropout)
-    assert {block.self_attention.attention.dropout for block in again.encoder.blocks} == {config.attention_dropout}
+    assert {block.self_attention.attention.dropout for block in again.encoder.blocks} == {
+        config.attention_dropout
+    }
 
 
 @pytest.mark.parametrize("changes", OF_BERT[:6], ids=str)
-@pytest.mark.parametrize(("kind", "their_name", "make"), BODIES, ids=[kind.__name__ for kind, _, _ in BODIES])
+@pytest.mark.parametrize(
+    ("kind", "their_name", "make"), BODIES, ids=[kind.__name__ for kind, _, _ in BODIES]
+)
 def test_heads_on_a_bert_of_any_options_are_read_by_both(tmp_path, kind, their_name, make, changes):
     ours = shaken(make(shaken(Bert(replace(BERT, **changes)))))
     tokens = TOKENS[:, None].repeat(1, 2, 1) if kind is MultipleChoice else TOKENS
@@ -101,9 +146,17 @@ def test_heads_on_a_bert_of_any_options_are_read_by_both(tmp_path, kind, their_n
     assert (again.names, again.dropout.p) == (ours.names, ours.dropout.p)
 
 
-@pytest.mark.parametrize("kind", ["MaskedLM", "TokenClassification", "QuestionAnswering", "SequenceClassification"])
+@pytest.mark.parametrize(
+    "kind", ["MaskedLM", "TokenClassification", "QuestionAnswering", "SequenceClassification"]
+)
 def test_a_body_is_read_from_their_checkpoints_with_and_without_a_pooler(tmp_path, kind):
-    sizes = {"vocab_size": 11, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 12}
+    sizes = {
+        "vocab_size": 11,
+        "hidden_size": 8,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 12,
+    }
     theirs = getattr(transformers, f"BertFor{kind}")(transformers.BertConfig(**sizes)).eval()
     theirs.save_pretrained(tmp_path)
     with warnings.catch_warnings(record=True) as said:
@@ -111,7 +164,11 @@ def test_a_body_is_read_from_their_checkpoints_with_and_without_a_pooler(tmp_pat
         ours = Bert.from_pretrained(tmp_path)
     assert_close(ours(TOKENS).hidden, theirs.bert(TOKENS).last_hidden_state, rtol=1e-4, atol=1e-5)
     has_pooler = kind == "SequenceClassification"
-    assert [str(w.message) for w in said if "no pooler" in str(w.message)] == [] if has_pooler else "no pooler" in str(said[-1].message)
+    assert (
+        [str(w.message) for w in said if "no pooler" in str(w.message)] == []
+        if has_pooler
+        else "no pooler" in str(said[-1].message)
+    )
     assert ours.pooler.weight.isfinite().all() and 0 < ours.pooler.weight.std() < 0.1
 
 
@@ -136,8 +193,12 @@ def test_options_that_we_do_not_have_are_refused(config, theirs, message):
 
 
 def test_sizes_given_as_height_and_width():
-    assert vit_config({"image_size": [32, 32], "patch_size": (4, 4)}) == replace(ViTConfig.B16, image_size=32, patch_size=4, n_classes=2)
+    assert vit_config({"image_size": [32, 32], "patch_size": (4, 4)}) == replace(
+        ViTConfig.B16, image_size=32, patch_size=4, n_classes=2
+    )
 
 
 def test_each_activation_comes_back_from_its_written_name():
-    assert {hugging_face.ACTIVATIONS[hugging_face.activation_written(name)] for name in ACTIVATIONS} == set(ACTIVATIONS)
+    assert {
+        hugging_face.ACTIVATIONS[hugging_face.activation_written(name)] for name in ACTIVATIONS
+    } == set(ACTIVATIONS)

@@ -1,4 +1,6 @@
-"""`torch.compile` and `torch.export` take every model whole: no graph break, the same numbers, any batch and any length."""
+"""`torch.compile` and `torch.export` take every model whole: no graph break, the same numbers, any
+batch and any length.
+"""
 
 from dataclasses import replace
 
@@ -28,7 +30,11 @@ def lengths(batch: int, n: int) -> torch.Tensor:
 def transformer():
     """A Transformer, inputs of a given size, and which of their dimensions vary."""
     model = Transformer(TransformerConfig(11, **SMALL, max_len=32))
-    return model, lambda b, n: (tokens(b, n), tokens(b, n + 1), lengths(b, n)), ({0: "b", 1: "n"}, {0: "b", 1: "m"}, {0: "b"})
+    return (
+        model,
+        lambda b, n: (tokens(b, n), tokens(b, n + 1), lengths(b, n)),
+        ({0: "b", 1: "n"}, {0: "b", 1: "m"}, {0: "b"}),
+    )
 
 
 def language_model():
@@ -40,7 +46,11 @@ def language_model():
 def bert():
     """A BERT with its two heads."""
     model = BertForPreTraining(replace(BertConfig.TINY, vocab_size=11, **SMALL, max_len=32))
-    return model, lambda b, n: (tokens(b, n), tokens(b, n) % 2, lengths(b, n)), ({0: "b", 1: "n"}, {0: "b", 1: "n"}, {0: "b"})
+    return (
+        model,
+        lambda b, n: (tokens(b, n), tokens(b, n) % 2, lengths(b, n)),
+        ({0: "b", 1: "n"}, {0: "b", 1: "n"}, {0: "b"}),
+    )
 
 
 def vit():
@@ -79,7 +89,11 @@ def test_nothing_breaks_its_graph(make):
 @pytest.mark.parametrize("make", MODELS)
 def test_exported_it_gives_the_same_for_any_batch_and_length(make):
     model, inputs, varying = make()
-    sizes = {"b": torch.export.Dim("b", min=2, max=8), "n": torch.export.Dim("n", min=2, max=16), "m": torch.export.Dim("m", min=2, max=16)}
+    sizes = {
+        "b": torch.export.Dim("b", min=2, max=8),
+        "n": torch.export.Dim("n", min=2, max=16),
+        "m": torch.export.Dim("m", min=2, max=16),
+    }
     shapes = tuple({i: sizes[name] for i, name in dimensions.items()} for dimensions in varying)
     program = torch.export.export(model.eval(), inputs(3, 6), dynamic_shapes=shapes).module()
     for size in ((3, 6), (2, 4), (5, 9)):

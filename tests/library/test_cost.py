@@ -16,11 +16,15 @@ from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.training import cost
 
 BERT = BertConfig(70, d_model=24, n_layers=3, n_heads=4, d_ff=40, dropout=0.0, max_len=20)
-TRANSFORMER = TransformerConfig(50, d_model=24, n_heads=3, n_layers=2, d_ff=40, dropout=0.0, max_len=30)
+TRANSFORMER = TransformerConfig(
+    50, d_model=24, n_heads=3, n_layers=2, d_ff=40, dropout=0.0, max_len=30
+)
 
 
 def counted(function):
-    """The operations that torch counts, and what the function gives; fused kernels are not counted on every device."""
+    """The operations that torch counts, and what the function gives; fused kernels are not counted
+    on every device.
+    """
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         result = function()
     return counter.get_total_flops(), result
@@ -51,7 +55,9 @@ def test_pretraining_forward_and_backward():
 
     def forward():
         encoded = model.bert(tokens)
-        return model.masked_words(encoded.hidden[at], model.bert.embeddings.tokens), model.next_sentence(encoded.pooled)
+        return model.masked_words(
+            encoded.hidden[at], model.bert.embeddings.tokens
+        ), model.next_sentence(encoded.pooled)
 
     forward_flops, (words, following) = counted(forward)
     parts = cost.bert_flops(BERT, 11, 3, scored=int(at.sum()))
@@ -64,7 +70,9 @@ def test_pretraining_forward_and_backward():
 def test_heads_are_counted_only_where_asked_for():
     assert "heads" not in cost.bert_flops(BERT, 5)
     assert cost.bert_flops(BERT, 5, scored=0)["heads"] == 4 * 24
-    with pytest.raises(ValueError, match="11 positions to be scored, but 2 inputs of 5 tokens have 10"):
+    with pytest.raises(
+        ValueError, match="11 positions to be scored, but 2 inputs of 5 tokens have 10"
+    ):
         cost.bert_flops(BERT, 5, 2, scored=11)
 
 
@@ -74,15 +82,23 @@ def test_an_encoder_decoder():
     assert flops == sum(cost.transformer_flops(TRANSFORMER, 9, 6, 2).values())
 
 
-@pytest.mark.parametrize("config", [BERT, BertConfig.BASE, BertConfig.LARGE, BertConfig.MINILM], ids=["tiny", "base", "large", "minilm"])
+@pytest.mark.parametrize(
+    "config",
+    [BERT, BertConfig.BASE, BertConfig.LARGE, BertConfig.MINILM],
+    ids=["tiny", "base", "large", "minilm"],
+)
 def test_parameters(config):
     with torch.device("meta"):
         for model, heads in ((Bert(config), False), (BertForPreTraining(config), True)):
-            assert sum(p.numel() for p in model.parameters()) == sum(cost.bert_parameters(config, heads).values())
+            assert sum(p.numel() for p in model.parameters()) == sum(
+                cost.bert_parameters(config, heads).values()
+            )
 
 
 def test_rule_of_thumb_is_the_exact_count_of_the_matrices():
-    """6 N D counts every matrix of the blocks once for each token; biases and norms are in N, attention's scores are not."""
+    """6 N D counts every matrix of the blocks once for each token; biases and norms are in N,
+    attention's scores are not.
+    """
     d, d_ff, L = BERT.d_model, BERT.d_ff, BERT.n_layers
     parts = cost.training_flops(cost.bert_flops(BERT, n=10, batch=4))
     exact = parts["projections"] + parts["feed_forward"]
@@ -132,16 +148,22 @@ def kept_bytes(function, model):
 @pytest.mark.parametrize("explicit", [True, False], ids=["explicit", "fused"])
 @pytest.mark.parametrize(("batch", "n"), [(2, 7), (3, 20)])
 def test_activations_are_what_autograd_keeps(batch, n, explicit, monkeypatch):
-    encoder = Encoder(BERT.n_layers, BERT.d_model, BERT.n_heads, BERT.d_ff, activation="gelu").train()
+    encoder = Encoder(
+        BERT.n_layers, BERT.d_model, BERT.n_heads, BERT.d_ff, activation="gelu"
+    ).train()
     x = torch.randn(batch, n, BERT.d_model, requires_grad=True)
     if explicit:
-        monkeypatch.setattr("lectures_lib.blocks.attention.fused_attention", scaled_dot_product_attention)
+        monkeypatch.setattr(
+            "lectures_lib.blocks.attention.fused_attention", scaled_dot_product_attention
+        )
     kept = kept_bytes(lambda: encoder(x), encoder)
     assert kept == sum(cost.activation_bytes(BERT, n, batch, explicit).values())
 
 
 def test_half_precision_of_korthikanti():
-    """Their 34 bytes for each token and unit of width, without the 2 of dropout's masks and the statistics."""
+    """Their 34 bytes for each token and unit of width, without the 2 of dropout's masks and the
+    statistics.
+    """
     config = replace(BERT, d_ff=4 * BERT.d_model, n_layers=1)
     linear = cost.activation_bytes(config, 1, width=2)["linear"]
     assert linear == (34 - 2) * config.d_model + 2 * 4
@@ -150,7 +172,11 @@ def test_half_precision_of_korthikanti():
 def test_a_training_steps_memory():
     parts = cost.training_bytes(BERT, 10, 4, explicit=True)
     weights = 4 * sum(cost.bert_parameters(BERT).values())
-    assert (parts["weights"], parts["gradients"], parts["moments"]) == (weights, weights, 2 * weights)
+    assert (parts["weights"], parts["gradients"], parts["moments"]) == (
+        weights,
+        weights,
+        2 * weights,
+    )
     twice = cost.training_bytes(BERT, 20, 4, explicit=True)
     assert twice["linear"] == 2 * parts["linear"] and twice["attention"] == 4 * parts["attention"]
     fused = cost.training_bytes(BERT, 20, 4)

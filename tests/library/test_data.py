@@ -1,4 +1,6 @@
-"""Data comes from where it was asked for, splits never overlap, batches waste little and can always be made again."""
+"""Data comes from where it was asked for, splits never overlap, batches waste little and can always
+be made again.
+"""
 
 import os
 import re
@@ -13,7 +15,10 @@ from lectures_lib import data
 from lectures_lib.data import numbers
 from lectures_lib.data.words import BOS, EOS, PAD, UNK
 
-MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub")
+MIRROR = Path(
+    os.environ.get("LECTURES_DATA")
+    or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub"
+)
 
 
 @pytest.fixture
@@ -37,8 +42,24 @@ def test_number_words_are_translations():
     for pair in data.load("translation", size=200):
         english, german = (data.number_tokens(pair[language]) for language in ("en", "de"))
         assert all(data.number_alignment(english, german))
-    assert data.number_tokens("two hundred and twenty-five, seven") == ["two", "hundred", "and", "twenty", "five", ",", "seven"]
-    assert data.number_tokens("zweihundertfünfundzwanzig, sieben") == ["zwei", "hundert", "fünf", "und", "zwanzig", ",", "sieben"]
+    assert data.number_tokens("two hundred and twenty-five, seven") == [
+        "two",
+        "hundred",
+        "and",
+        "twenty",
+        "five",
+        ",",
+        "seven",
+    ]
+    assert data.number_tokens("zweihundertfünfundzwanzig, sieben") == [
+        "zwei",
+        "hundert",
+        "fünf",
+        "und",
+        "zwanzig",
+        ",",
+        "sieben",
+    ]
     assert data.number_tokens("siebzehn Äpfel") == ["siebzehn", "Äpfel"]
 
 
@@ -49,11 +70,15 @@ def test_every_number_is_cut_into_few_words_and_can_be_put_together():
         tokens = data.number_tokens(german)
         assert "".join(tokens) == german
         words.update(tokens)
-    assert len(words) == 31  # null to zwölf with ein and eins, six more teens, eight tens, hundert, und
+    # null to zwölf with ein and eins, six more teens, eight tens, hundert, und
+    assert len(words) == 31
 
 
 def test_alignment_crosses_and_takes_equal_words_in_turn():
-    english, german = (data.number_tokens(text) for text in ("five hundred and twenty-five, five", "fünfhundertfünfundzwanzig, fünf"))
+    english, german = (
+        data.number_tokens(text)
+        for text in ("five hundred and twenty-five, five", "fünfhundertfünfundzwanzig, fünf")
+    )
     #  english:  five 0  hundred 1  and 2  twenty 3  five 4  , 5  five 6
     assert data.number_alignment(english, german) == [{0}, {1}, {4}, {3, 4}, {3}, {5}, {6}]
     with pytest.raises(ValueError, match="'sechs' has no source"):
@@ -62,9 +87,14 @@ def test_alignment_crosses_and_takes_equal_words_in_turn():
         data.number_alignment(["five", ",", "six"], ["fünf"])
 
 
-@pytest.mark.parametrize("options", [{}, {"highest": 99}, {"counts": (1,)}, {"seed": 5, "counts": (2, 5)}])
+@pytest.mark.parametrize(
+    "options", [{}, {"highest": 99}, {"counts": (1,)}, {"seed": 5, "counts": (2, 5)}]
+)
 def test_number_splits_never_overlap(options):
-    found = {split: {pair["en"] for pair in data.load("translation", split, size=3000, **options)} for split in data.SPLITS}
+    found = {
+        split: {pair["en"] for pair in data.load("translation", split, size=3000, **options)}
+        for split in data.SPLITS
+    }
     assert all(found.values())
     for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")):
         assert not found[a] & found[b]
@@ -75,11 +105,16 @@ def test_number_splits_never_overlap(options):
 
 def test_number_words_are_deterministic_and_as_asked():
     first = data.load("translation", size=100)
-    assert list(first) == list(data.load("translation", size=100)) != list(data.load("translation", size=100, seed=1))
+    assert (
+        list(first)
+        == list(data.load("translation", size=100))
+        != list(data.load("translation", size=100, seed=1))
+    )
     assert first.origin == "number_words, made on this machine"
     lengths = Counter(pair["en"].count(",") + 1 for pair in first)
     assert lengths == {1: 25, 2: 25, 3: 25, 4: 25}
-    # The very first one, so that another version of Python or num2words that changes them is noticed.
+    # The very first one, so that another version of Python or num2words that changes them is
+    # noticed.
     assert first[0] == {"en": "eight hundred and forty-three", "de": "achthundertdreiundvierzig"}
     assert len(data.load("translation")) == 20_000
 
@@ -87,7 +122,9 @@ def test_number_words_are_deterministic_and_as_asked():
 def test_short_lists_run_out_in_the_test_split_and_repeat_in_training():
     test = [pair["en"] for pair in data.load("translation", "test", counts=(1,), size=500)]
     assert 50 < len(test) == len(set(test)) < 150
-    drawn = [pair["en"] for pair in data.load("translation", "test", counts=(3,), highest=40, size=500)]  # of 6,900 or so
+    drawn = [
+        pair["en"] for pair in data.load("translation", "test", counts=(3,), highest=40, size=500)
+    ]  # of 6,900 or so
     assert len(drawn) == len(set(drawn)) == 500
     train = [pair["en"] for pair in data.load("translation", counts=(1,), size=3000)]
     assert len(train) == 3000 > len(set(train)) > 500
@@ -100,10 +137,14 @@ def test_python_manual_is_a_text_without_repetition():
     found = {split: data.load("language_model", split, docstrings=False) for split in data.SPLITS}
     text = "\n\n".join(text for texts in found.values() for text in texts)
     assert len(text) > 200_000 and "assert_stmt" in text
-    paragraphs = Counter(p.strip() for texts in found.values() for text in texts for p in text.split("\n\n"))
+    paragraphs = Counter(
+        p.strip() for texts in found.values() for text in texts for p in text.split("\n\n")
+    )
     assert max(paragraphs.values()) == 1
     sizes = {split: sum(map(len, texts)) for split, texts in found.items()}
-    assert sizes["train"] > 3 * max(sizes["validation"], sizes["test"]) and min(sizes.values()) > 5_000
+    assert (
+        sizes["train"] > 3 * max(sizes["validation"], sizes["test"]) and min(sizes.values()) > 5_000
+    )
 
 
 def test_docstrings_make_it_longer_and_leave_the_manual_where_it_was():
@@ -121,9 +162,15 @@ def test_docstrings_make_it_longer_and_leave_the_manual_where_it_was():
     [
         (("summaries",), "no task 'summaries'; there is: translation, language_model"),
         (("translation", "dev"), "no split 'dev'; there is: train, validation, test"),
-        (("translation", "train", "wmt/wmt14"), "no source 'wmt/wmt14' .* offline, real, bentrevett/multi30k"),
+        (
+            ("translation", "train", "wmt/wmt14"),
+            "no source 'wmt/wmt14' .* offline, real, bentrevett/multi30k",
+        ),
         (("senses", "train", "real"), "no source 'real' for 'senses'; there is: offline$"),
-        (("question_entailment",), "no source 'offline' for 'question_entailment'; there is: real, nyu-mll/glue/qnli"),
+        (
+            ("question_entailment",),
+            "no source 'offline' for 'question_entailment'; there is: real, nyu-mll/glue/qnli",
+        ),
     ],
 )
 def test_what_does_not_exist_is_refused(arguments, message):
@@ -134,7 +181,8 @@ def test_what_does_not_exist_is_refused(arguments, message):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"counts": (0, 1)}, "counts = "), ({"size": 0}, "size = 0"), ({"highest": 8}, "highest = 8")]
+    ("options", "message"),
+    [({"counts": (0, 1)}, "counts = "), ({"size": 0}, "size = 0"), ({"highest": 8}, "highest = 8")],
 )
 def test_impossible_number_lists_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
@@ -166,7 +214,9 @@ def test_without_network_real_data_fails_and_says_what_to_do(monkeypatch):
 
 def test_a_mirror_that_is_no_folder_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("LECTURES_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(data.DataError, match=r"nowhere, which is not a folder: correct it, or unset it"):
+    with pytest.raises(
+        data.DataError, match=r"nowhere, which is not a folder: correct it, or unset it"
+    ):
         data.load("translation", source="real")
 
 
@@ -183,9 +233,13 @@ def test_real_data_from_the_mirror(mirror, task, source, sizes):
     for split, size in zip(data.SPLITS, sizes, strict=True):
         found = data.load(task, split, source)
         assert len(found) == size
-        assert re.search(r"/\w+, \w+, from the mirror|wikitext-2-v1, \w+, from the mirror", found.origin)
+        assert re.search(
+            r"/\w+, \w+, from the mirror|wikitext-2-v1, \w+, from the mirror", found.origin
+        )
         example = found[-1]
-        assert isinstance(example, str) if task == "language_model" else example.keys() == {"en", "de"}
+        assert (
+            isinstance(example, str) if task == "language_model" else example.keys() == {"en", "de"}
+        )
     if task == "translation":
         assert found[0]["en"].startswith("A man in an orange hat")
 
@@ -197,7 +251,8 @@ LABELLED = {
     "question_entailment": (None, 5_463, {"first", "second", "label"}),
     "similarity": (5_749, 1_500, {"first", "second", "score"}),
     "entities": (3_394, 1_009, {"words", "labels"}),
-    "questions": (None, 10_570, {"question", "context", "answers"}),  # the mirror's train split is not the whole one
+    # the mirror's train split is not the whole one
+    "questions": (None, 10_570, {"question", "context", "answers"}),
     "treebank": (12_544, 2_001, {"words", "upos", "heads", "relations"}),
 }
 
@@ -208,7 +263,11 @@ LABELLED = {
 def test_real_labelled_data_from_the_mirror(task):
     train, validation, keys = LABELLED[task]
     found = data.load(task, "validation", "real")
-    assert len(found) == validation and found.origin == f"{data.TASKS[task].real[0]}, validation, from the mirror that LECTURES_DATA names"
+    assert (
+        len(found) == validation
+        and found.origin
+        == f"{data.TASKS[task].real[0]}, validation, from the mirror that LECTURES_DATA names"
+    )
     assert all(example.keys() == keys for example in found)
     if train:
         assert len(data.load(task, "train", "real")) == train
@@ -219,11 +278,22 @@ def test_real_labelled_data_from_the_mirror(task):
 @pytest.mark.mirror
 @pytest.mark.usefixtures("mirror")
 def test_real_examples_are_what_they_are_said_to_be():
-    assert data.load("sentiment", "validation", "real")[0] == {"text": "it 's a charming and often affecting journey .", "label": 1}
+    assert data.load("sentiment", "validation", "real")[0] == {
+        "text": "it 's a charming and often affecting journey .",
+        "label": 1,
+    }
     scores = [example["score"] for example in data.load("similarity", "validation", "real")]
-    assert min(scores) == 0.0 and max(scores) == 5.0 and all(isinstance(score, float) for score in scores)
+    assert (
+        min(scores) == 0.0
+        and max(scores) == 5.0
+        and all(isinstance(score, float) for score in scores)
+    )
     pair = data.load("entailment", "validation", "real")[0]
-    assert pair["first"].startswith("Dana Reeve") and pair["second"] == "Christopher Reeve had an accident." and pair["label"] == 1
+    assert (
+        pair["first"].startswith("Dana Reeve")
+        and pair["second"] == "Christopher Reeve had an accident."
+        and pair["label"] == 1
+    )
     for example in data.load("questions", "validation", "real"):
         assert example["answers"]
         for answer in example["answers"]:
@@ -240,7 +310,15 @@ def test_real_entities_have_legal_labels():
         types.update(label[2:] for label in labels)
         for before, label in zip(["O", *labels], labels, strict=False):
             assert label[0] != "I" or before[2:] == label[2:]
-    assert set(types) == {"", "corporation", "creative-work", "group", "location", "person", "product"}
+    assert set(types) == {
+        "",
+        "corporation",
+        "creative-work",
+        "group",
+        "location",
+        "person",
+        "product",
+    }
 
 
 @pytest.mark.mirror
@@ -248,8 +326,14 @@ def test_real_entities_have_legal_labels():
 def test_real_trees_are_trees():
     for example in data.load("treebank", "validation", "real"):
         heads = example["heads"]
-        assert len(heads) == len(example["words"]) == len(example["upos"]) == len(example["relations"])
-        assert "_" not in example["upos"] and heads.count(0) == 1 and example["relations"][heads.index(0)] == "root"
+        assert (
+            len(heads) == len(example["words"]) == len(example["upos"]) == len(example["relations"])
+        )
+        assert (
+            "_" not in example["upos"]
+            and heads.count(0) == 1
+            and example["relations"][heads.index(0)] == "root"
+        )
         for word in range(1, len(heads) + 1):
             steps = 0
             while word:
@@ -266,14 +350,20 @@ def test_words_written_as_one_and_words_left_out_are_no_words_of_a_tree():
     }
     tree = data.rows.dependency_tree(row)
     assert tree["words"] == ["do", "n't", "go", "nor", "they"] and tree["heads"] == [3, 3, 0, 5, 3]
-    assert data.rows.dependency_tree(row | {"head": ["None", *row["head"][1:6], "None"]}) == tree  # as the hub writes it
+    # as the hub writes it
+    assert data.rows.dependency_tree(row | {"head": ["None", *row["head"][1:6], "None"]}) == tree
 
 
 @pytest.mark.mirror
 @pytest.mark.usefixtures("mirror")
-@pytest.mark.parametrize("task", ["sentiment", "acceptability", "entailment", "question_entailment", "similarity"])
+@pytest.mark.parametrize(
+    "task", ["sentiment", "acceptability", "entailment", "question_entailment", "similarity"]
+)
 def test_hidden_answers_are_not_given_as_labels(task):
-    with pytest.raises(data.DataError, match=r'nyu-mll/glue/\w+ hides the answers of its test split .*use split="validation"'):
+    with pytest.raises(
+        data.DataError,
+        match=r'nyu-mll/glue/\w+ hides the answers of its test split .*use split="validation"',
+    ):
         data.load(task, "test", "real")
 
 
@@ -287,7 +377,11 @@ def test_a_choice_is_read_from_the_columns_of_swag():
         "label": 2,
         "sent2": "He",
     }
-    assert data.rows.choice(row) == {"start": "He opens the door. He", "endings": ["a", "b", "c", "d"], "label": 2}
+    assert data.rows.choice(row) == {
+        "start": "He opens the door. He",
+        "endings": ["a", "b", "c", "d"],
+        "label": 2,
+    }
 
 
 @pytest.mark.mirror
@@ -298,12 +392,20 @@ def test_a_missing_split_and_a_damaged_file_are_named(mirror, monkeypatch, tmp_p
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
     shutil.copy(mirror / "bentrevett/multi30k/test.parquet", folder)
     assert len(data.load("translation", "test", "real")) == 1000
-    with pytest.raises(data.DataError, match=r"no bentrevett/multi30k/train.parquet \(there: test\): add it, or unset LECTURES_DATA"):
+    with pytest.raises(
+        data.DataError,
+        match=(
+            r"no bentrevett/multi30k/train.parquet \(there: test\): add it, or unset LECTURES_DATA"
+        ),
+    ):
         data.load("translation", "train", "real")
     whole = (folder / "test.parquet").read_bytes()
     for damaged in (whole[: len(whole) // 2], b"", whole[:2000] + b"\0" * 4000 + whole[6000:]):
         (folder / "validation.parquet").write_bytes(damaged)
-        with pytest.raises(data.DataError, match=r"validation.parquet is damaged \(.+\): copy it again, .*source=\"offline\""):
+        with pytest.raises(
+            data.DataError,
+            match=r"validation.parquet is damaged \(.+\): copy it again, .*source=\"offline\"",
+        ):
             data.load("translation", "validation", "real")
 
 
@@ -331,7 +433,9 @@ def pairs(n=500):
     return [([4 + i] * a, [1, *[4 + i] * b, 2]) for i, (a, b) in enumerate(lengths)]
 
 
-@pytest.mark.parametrize("limits", [{"max_tokens": 700}, {"batch_size": 16}, {"max_tokens": 700, "batch_size": 6}])
+@pytest.mark.parametrize(
+    "limits", [{"max_tokens": 700}, {"batch_size": 16}, {"max_tokens": 700, "batch_size": 6}]
+)
 def test_an_epoch_has_every_example_once_within_the_limits(limits):
     batches = data.Batches(pairs(), data.pad_pairs, **limits)
     rows = [i for plan in batches.plan(3) for i in plan]
@@ -346,36 +450,68 @@ def test_an_epoch_has_every_example_once_within_the_limits(limits):
 
 def test_sorting_by_length_wastes_little():
     def useful(by_length):
-        batches = list(data.Batches(pairs(), data.pad_pairs, max_tokens=700, by_length=by_length).epoch(0))
-        return sum(int(b.target_lengths.sum()) for b in batches) / sum(b.target.numel() for b in batches)
+        batches = list(
+            data.Batches(pairs(), data.pad_pairs, max_tokens=700, by_length=by_length).epoch(0)
+        )
+        return sum(int(b.target_lengths.sum()) for b in batches) / sum(
+            b.target.numel() for b in batches
+        )
 
     assert useful(by_length=True) > 0.95 > 0.75 > useful(by_length=False)
 
 
 def test_an_epoch_can_be_made_again_and_differs_from_the_others():
-    one, same, other = (data.Batches(pairs(), data.pad_pairs, batch_size=8, seed=seed) for seed in (0, 0, 1))
+    one, same, other = (
+        data.Batches(pairs(), data.pad_pairs, batch_size=8, seed=seed) for seed in (0, 0, 1)
+    )
     assert one.plan(2) == same.plan(2)
-    assert len({str(plan) for plan in (one.plan(0), one.plan(1), one.plan(2), other.plan(0), other.plan(1))}) == 5
+    assert (
+        len(
+            {
+                str(plan)
+                for plan in (one.plan(0), one.plan(1), one.plan(2), other.plan(0), other.plan(1))
+            }
+        )
+        == 5
+    )
     # Not only the order of the batches changes: equally long examples meet others.
-    assert {tuple(sorted(rows)) for rows in one.plan(0)} != {tuple(sorted(rows)) for rows in one.plan(1)}
+    assert {tuple(sorted(rows)) for rows in one.plan(0)} != {
+        tuple(sorted(rows)) for rows in one.plan(1)
+    }
     lengths = [len(one.examples[rows[0]][1]) for rows in one.plan(0)]
     assert lengths != sorted(lengths)
 
 
 def test_padding_by_hand():
     batch = data.pad_pairs([([5, 6], [1, 7, 2]), ([8, 9, 4], [1, 2])])
-    assert batch.source.tolist() == [[5, 6, 0], [8, 9, 4]] and batch.source_lengths.tolist() == [2, 3]
-    assert batch.target.tolist() == [[1, 7, 2], [1, 2, 0]] and batch.target_lengths.tolist() == [3, 2]
-    assert batch.read.tolist() == [[1, 7], [1, 2]] and batch.predicted.tolist() == [[7, 2], [2, 0]] and batch.n_targets == 3
+    assert batch.source.tolist() == [[5, 6, 0], [8, 9, 4]] and batch.source_lengths.tolist() == [
+        2,
+        3,
+    ]
+    assert batch.target.tolist() == [[1, 7, 2], [1, 2, 0]] and batch.target_lengths.tolist() == [
+        3,
+        2,
+    ]
+    assert (
+        batch.read.tolist() == [[1, 7], [1, 2]]
+        and batch.predicted.tolist() == [[7, 2], [2, 0]]
+        and batch.n_targets == 3
+    )
     text = data.pad_texts([([4, 5, 6],), ([7, 8],)])
-    assert text.read.tolist() == [[4, 5], [7, 8]] and text.predicted.tolist() == [[5, 6], [8, 0]] and text.n_targets == 3
+    assert (
+        text.read.tolist() == [[4, 5], [7, 8]]
+        and text.predicted.tolist() == [[5, 6], [8, 0]]
+        and text.n_targets == 3
+    )
     assert data.pad([[4], [5, 6]], pad_id=9).ids.tolist() == [[4, 9], [5, 6]]
 
 
 def test_blocks_predict_every_token_once():
     cut = data.blocks(list(range(11)), 4)
     assert cut == [[0, 1, 2, 3, 4], [4, 5, 6, 7, 8]]
-    assert [token for block in data.blocks(list(range(13)), 4) for token in block[1:]] == list(range(1, 13))
+    assert [token for block in data.blocks(list(range(13)), 4) for token in block[1:]] == list(
+        range(1, 13)
+    )
 
 
 @pytest.mark.parametrize(
@@ -384,7 +520,10 @@ def test_blocks_predict_every_token_once():
         (lambda: data.Batches([], data.pad_pairs, batch_size=2), "no examples"),
         (lambda: data.Batches(pairs(3), data.pad_pairs), "max_tokens = None, batch_size = None"),
         (lambda: data.Batches(pairs(3), data.pad_pairs, batch_size=0), "batch_size = 0"),
-        (lambda: data.Batches([([4] * 30, [1, 2])], data.pad_pairs, max_tokens=31), "example 0 has 32 tokens, more than max_tokens = 31"),
+        (
+            lambda: data.Batches([([4] * 30, [1, 2])], data.pad_pairs, max_tokens=31),
+            "example 0 has 32 tokens, more than max_tokens = 31",
+        ),
         (lambda: data.pad([[4], []]), r"got lengths \[1, 0\]"),
         (lambda: data.blocks([1, 2, 3], 3), "got 3"),
     ],

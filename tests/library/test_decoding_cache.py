@@ -6,7 +6,11 @@ from torch.testing import assert_close
 
 from lectures_lib.blocks.attention import causal_mask, padding_mask
 from lectures_lib.blocks.layers import DecoderBlock, EncoderBlock
-from lectures_lib.decoding.cache import KeyValueCache, decoder_block_with_cache, encoder_block_with_cache
+from lectures_lib.decoding.cache import (
+    KeyValueCache,
+    decoder_block_with_cache,
+    encoder_block_with_cache,
+)
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
@@ -16,18 +20,27 @@ def test_a_cached_encoder_block_computes_only_what_is_new(pre_norm):
     cache = KeyValueCache()
     assert_close(encoder_block_with_cache(block, x[:, :3], cache, causal_mask(3)), expected[:, :3])
     for i in range(3, 6):
-        assert_close(encoder_block_with_cache(block, x[:, i : i + 1], cache), expected[:, i : i + 1])
+        assert_close(
+            encoder_block_with_cache(block, x[:, i : i + 1], cache), expected[:, i : i + 1]
+        )
     assert cache.n == 6
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
 def test_a_cached_decoder_block_computes_only_what_is_new(pre_norm):
-    block, x, memory = DecoderBlock(8, 2, 16, pre_norm=pre_norm), torch.randn(2, 4, 8), torch.randn(2, 5, 8)
+    block, x, memory = (
+        DecoderBlock(8, 2, 16, pre_norm=pre_norm),
+        torch.randn(2, 4, 8),
+        torch.randn(2, 5, 8),
+    )
     mask = padding_mask(torch.tensor([5, 3]), 5)
     expected = block(x, memory, causal_mask(4), mask)
     cache, keys_values = KeyValueCache(), block.cross_attention.keys_values(memory)
     for i in range(4):
-        assert_close(decoder_block_with_cache(block, x[:, i : i + 1], cache, keys_values, mask), expected[:, i : i + 1])
+        assert_close(
+            decoder_block_with_cache(block, x[:, i : i + 1], cache, keys_values, mask),
+            expected[:, i : i + 1],
+        )
 
 
 def test_cache_of_selected_rows():
@@ -36,7 +49,9 @@ def test_cache_of_selected_rows():
     encoder_block_with_cache(block, x[:, :3], cache, causal_mask(3))
     rows = torch.tensor([2, 0, 2, 1])
     chosen = cache.select(rows)
-    assert_close(encoder_block_with_cache(block, x[rows, 3:], chosen), block(x, causal_mask(4))[rows, 3:])
+    assert_close(
+        encoder_block_with_cache(block, x[rows, 3:], chosen), block(x, causal_mask(4))[rows, 3:]
+    )
     assert (cache.n, chosen.n) == (3, 4)
     # The one it was taken from is as it was.
     assert_close(encoder_block_with_cache(block, x[:, 3:], cache), block(x, causal_mask(4))[:, 3:])

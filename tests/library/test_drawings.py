@@ -1,4 +1,6 @@
-"""The drawings: well-formed, described in words, readable in both schemes, and their numbers are the library's."""
+"""The drawings: well-formed, described in words, readable in both schemes, and their numbers are
+the library's.
+"""
 
 import math
 import re
@@ -10,10 +12,24 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib.blocks.attention import attention_weights, causal_mask, scaled_dot_product_attention, split_heads
+from lectures_lib.blocks.attention import (
+    attention_weights,
+    causal_mask,
+    scaled_dot_product_attention,
+    split_heads,
+)
 from lectures_lib.blocks.positions import shift_matrix, sinusoidal_positions
 from lectures_lib.models.transformer import shift_right
-from lectures_lib.show.drawings import DRAWINGS, attention, decoder, draw, heads, palette, positions, recurrent
+from lectures_lib.show.drawings import (
+    DRAWINGS,
+    attention,
+    decoder,
+    draw,
+    heads,
+    palette,
+    positions,
+    recurrent,
+)
 from lectures_lib.show.drawings.canvas import SMALLEST, Canvas
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -44,8 +60,14 @@ class Ground:
 
 
 def width(text: str, size: float, bold: bool) -> float:
-    """A rough upper estimate of how wide a text is: the letters of DejaVu Sans, one of the widest fonts a reader may have."""
-    return sum(0.38 if c in NARROW else 0.92 if c in WIDE else 0.62 for c in text) * size * (1.08 if bold else 1.0)
+    """A rough upper estimate of how wide a text is: the letters of DejaVu Sans, one of the widest
+    fonts a reader may have.
+    """
+    return (
+        sum(0.38 if c in NARROW else 0.92 if c in WIDE else 0.62 for c in text)
+        * size
+        * (1.08 if bold else 1.0)
+    )
 
 
 def classes(element: ET.Element) -> dict[str, str]:
@@ -60,7 +82,9 @@ def layers(svg: str) -> list[Label | Ground]:
         kind = classes(element)
         if element.tag == f"{SVG}rect" and ("f" in kind or "l" in kind):
             x, y, w, h = (float(element.get(name)) for name in ("x", "y", "width", "height"))
-            found.append(Ground(x, y, x + w, y + h, f"{kind['f']}-soft" if "f" in kind else kind["l"]))
+            found.append(
+                Ground(x, y, x + w, y + h, f"{kind['f']}-soft" if "f" in kind else kind["l"])
+            )
         if element.tag == f"{SVG}circle":
             x, y, r = (float(element.get(name)) for name in ("cx", "cy", "r"))
             found.append(Ground(x - r, y - r, x + r, y + r, f"{kind['f']}-soft"))
@@ -69,21 +93,38 @@ def layers(svg: str) -> list[Label | Ground]:
             bold = "bold" in element.get("class")
             long = width(element.text or "", size, bold)
             for span in element:
-                long += width(span.text or "", float(span.get("font-size", size)), bold) + width(span.tail or "", size, bold)
-            left = {"start": x, "middle": x - long / 2, "end": x - long}[element.get("text-anchor", "start")]
-            found.append(Label("".join(element.itertext()), left, left + long, float(element.get("y")) - 0.35 * size, size, kind["t"]))
+                long += width(span.text or "", float(span.get("font-size", size)), bold) + width(
+                    span.tail or "", size, bold
+                )
+            left = {"start": x, "middle": x - long / 2, "end": x - long}[
+                element.get("text-anchor", "start")
+            ]
+            found.append(
+                Label(
+                    "".join(element.itertext()),
+                    left,
+                    left + long,
+                    float(element.get("y")) - 0.35 * size,
+                    size,
+                    kind["t"],
+                )
+            )
     return found
 
 
 def too_pale(svg: str) -> list[str]:
-    """Texts whose contrast against what is painted below their middle is under 4.5 : 1 in one of the schemes."""
+    """Texts whose contrast against what is painted below their middle is under 4.5 : 1 in one of
+    the schemes.
+    """
     bad, below = [], []
     for layer in layers(svg):
         if isinstance(layer, Ground):
             below.append(layer)
             continue
         x = (layer.left + layer.right) / 2
-        fill = [g.fill for g in below if g.left <= x <= g.right and g.top <= layer.y <= g.bottom][-1]
+        fill = [g.fill for g in below if g.left <= x <= g.right and g.top <= layer.y <= g.bottom][
+            -1
+        ]
         name, _, soft = fill.partition("-")
         for scheme in ("light", "dark"):
             ground = palette.colour(name, scheme, "soft" if soft else "line")
@@ -96,7 +137,11 @@ def outside(svg: str) -> list[str]:
     """Texts that reach beyond the viewBox, or nearer than 4 pixels to its edge."""
     _, _, w, h = map(float, ET.fromstring(svg).get("viewBox").split())
     labels = [layer for layer in layers(svg) if isinstance(layer, Label)]
-    return [t.words for t in labels if t.left < 4 or t.right > w - 4 or t.y - t.size / 2 < 4 or t.y + t.size / 2 > h - 4]
+    return [
+        t.words
+        for t in labels
+        if t.left < 4 or t.right > w - 4 or t.y - t.size / 2 < 4 or t.y + t.size / 2 > h - 4
+    ]
 
 
 def overlapping(svg: str) -> list[tuple[str, str]]:
@@ -106,9 +151,9 @@ def overlapping(svg: str) -> list[tuple[str, str]]:
     for i, a in enumerate(labels):
         for b in labels[i + 1 :]:
             squeeze = 0.08
-            across = min(a.right - squeeze * (a.right - a.left), b.right - squeeze * (b.right - b.left)) - max(
-                a.left + squeeze * (a.right - a.left), b.left + squeeze * (b.right - b.left)
-            )
+            across = min(
+                a.right - squeeze * (a.right - a.left), b.right - squeeze * (b.right - b.left)
+            ) - max(a.left + squeeze * (a.right - a.left), b.left + squeeze * (b.right - b.left))
             if across > 0 and abs(a.y - b.y) < 0.4 * (a.size + b.size):
                 pairs.append((a.words, b.words))
     return pairs
@@ -126,7 +171,10 @@ def holds_in_order(shown: list[str], wanted: list[str]) -> bool:
 
 def written(matrix: torch.Tensor, spec: str = "g") -> list[str]:
     """The matrix's numbers, row by row, as a drawing writes them."""
-    return ["−∞" if v == -math.inf else f"{v:{spec}}".replace("-", "−") for v in matrix.flatten().tolist()]
+    return [
+        "−∞" if v == -math.inf else f"{v:{spec}}".replace("-", "−")
+        for v in matrix.flatten().tolist()
+    ]
 
 
 @pytest.fixture(params=DRAWINGS, scope="module")
@@ -136,7 +184,10 @@ def drawing(request) -> Canvas:
 
 def test_parses_and_says_what_it_shows(drawing):
     root = ET.fromstring(drawing.svg())
-    assert root.get("role") == "img" and root.get("viewBox") == f"0 0 {drawing.width:g} {drawing.height:g}"
+    assert (
+        root.get("role") == "img"
+        and root.get("viewBox") == f"0 0 {drawing.width:g} {drawing.height:g}"
+    )
     assert [child.tag for child in root[:2]] == [f"{SVG}title", f"{SVG}desc"]
     assert 10 < len(root[0].text) < 120
     assert len(root[1].text) > 200
@@ -148,7 +199,8 @@ def test_page_holds_a_figure_with_its_caption(drawing):
     assert figure.tag == "figure" and figure.get("class") == "picture drawing"
     assert figure.find("figcaption").text == drawing.caption
     scroll = figure.find("div")
-    assert scroll.get("tabindex") == "0" and scroll.get("aria-label") == drawing.title  # a keyboard can scroll it
+    # a keyboard can scroll it
+    assert scroll.get("tabindex") == "0" and scroll.get("aria-label") == drawing.title
 
 
 def test_no_id_twice_on_a_page_of_all_drawings_twice():
@@ -157,12 +209,21 @@ def test_no_id_twice_on_a_page_of_all_drawings_twice():
 
 
 def test_only_colours_of_the_palette(drawing):
-    known = {colour for schemes in palette.PALETTE.values() for roles in schemes.values() for colour in roles.values()}
+    known = {
+        colour
+        for schemes in palette.PALETTE.values()
+        for roles in schemes.values()
+        for colour in roles.values()
+    }
     svg = drawing.svg()
     assert set(re.findall(r"#[0-9a-fA-F]{3,8}\b", svg)) <= known
     assert not re.search(r"\b(rgb|hsl|opacity|url)\b", svg)
     for element in ET.fromstring(svg).iter():
-        assert element.get("fill") in (None, "none") and element.get("stroke") is None and element.get("style") is None
+        assert (
+            element.get("fill") in (None, "none")
+            and element.get("stroke") is None
+            and element.get("style") is None
+        )
 
 
 def test_every_variable_has_a_colour_in_both_schemes(drawing):
@@ -217,7 +278,8 @@ def test_unknown_drawing_is_refused_with_the_names_of_all():
 @pytest.mark.parametrize("name", palette.PALETTE)
 def test_palette_is_readable(name, scheme):
     line, soft, paper, ink = (
-        palette.colour(*which) for which in ((name, scheme), (name, scheme, "soft"), ("paper", scheme), ("ink", scheme))
+        palette.colour(*which)
+        for which in ((name, scheme), (name, scheme, "soft"), ("paper", scheme), ("ink", scheme))
     )
     if name != "paper":
         assert palette.contrast(line, paper) >= 4.5
@@ -226,19 +288,32 @@ def test_palette_is_readable(name, scheme):
         assert palette.contrast(line, soft) >= 3
 
 
-# How eyes without one kind of cone see linear red, green and blue (Machado, Oliveira and Fernandes 2009, severity 1).
+# How eyes without one kind of cone see linear red, green and blue (Machado, Oliveira and Fernandes
+# 2009, severity 1).
 EYES = {
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
 }
-TO_XYZ = torch.tensor([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+TO_XYZ = torch.tensor(
+    [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+)
 
 
 def lab(colour: str, eye: str) -> torch.Tensor:
     """CIELAB coordinates of a colour as such an eye sees it."""
     rgb = torch.tensor([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = torch.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    xyz = TO_XYZ @ (torch.tensor(EYES[eye]) @ linear).clamp(0, 1) / torch.tensor([0.9505, 1.0, 1.089])
+    xyz = (
+        TO_XYZ @ (torch.tensor(EYES[eye]) @ linear).clamp(0, 1) / torch.tensor([0.9505, 1.0, 1.089])
+    )
     x, y, z = torch.where(xyz > 0.008856, xyz.clamp(min=1e-9) ** (1 / 3), 7.787 * xyz + 16 / 116)
     return torch.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
@@ -246,7 +321,14 @@ def lab(colour: str, eye: str) -> torch.Tensor:
 @pytest.mark.parametrize("eye", EYES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "pair", [("query", "key"), ("query", "value"), ("key", "value"), ("encoder", "decoder"), ("prediction", "neutral")]
+    "pair",
+    [
+        ("query", "key"),
+        ("query", "value"),
+        ("key", "value"),
+        ("encoder", "decoder"),
+        ("prediction", "neutral"),
+    ],
 )
 def test_what_stands_together_is_told_apart_by_colour_blind_eyes(pair, scheme, eye):
     one, other = (lab(palette.colour(name, scheme), eye) for name in pair)
@@ -292,18 +374,27 @@ def test_attention_steps_shows_what_the_library_computes():
         (scaled_dot_product_attention(Q, K, V, mask), ".2f"),
     ):
         assert holds_in_order(shown, written(matrix, spec)), written(matrix, spec)
-    for matrix, spec in ((Q, "g"), (K, "g"), (V, "g"), (scores, "g"), (attention_weights(Q, K, mask), ".2f")):
+    for matrix, spec in (
+        (Q, "g"),
+        (K, "g"),
+        (V, "g"),
+        (scores, "g"),
+        (attention_weights(Q, K, mask), ".2f"),
+    ):
         assert all(": " + ", ".join(written(row, spec)) in description for row in matrix)
 
 
 def test_weights_of_attention_steps_sum_to_1_as_shown():
-    rounded = torch.tensor([[float(n) for n in row] for row in attention.numbers(attention.steps()["weights"], ".2f")])
+    rounded = torch.tensor(
+        [[float(n) for n in row] for row in attention.numbers(attention.steps()["weights"], ".2f")]
+    )
     assert_close(rounded.sum(dim=-1), torch.ones(3))
 
 
 def test_split_heads_colours_cells_as_the_library_cuts():
     made = heads.split_and_merge()
-    assert_close(made["cut"], torch.arange(3.0)[:, None, None].expand(3, 3, 2))  # each head holds one colour
+    # each head holds one colour
+    assert_close(made["cut"], torch.arange(3.0)[:, None, None].expand(3, 3, 2))
     assert_close(made["joined"], made["matrix"])
 
 
@@ -312,7 +403,9 @@ def test_view_trap_shows_what_view_does():
     assert_close(made["right"].float(), split_heads(made["x"].float()[None], 2)[0])
     shown = texts(draw("view_trap").svg())
     for name in ("right", "wrong"):
-        assert all(holds_in_order(shown, [str(int(v)) for v in head.flatten()]) for head in made[name])
+        assert all(
+            holds_in_order(shown, [str(int(v)) for v in head.flatten()]) for head in made[name]
+        )
     assert not torch.equal(made["right"], made["wrong"])
 
 
@@ -321,30 +414,44 @@ def test_shift_is_the_librarys():
     read = shift_right(target, ord(decoder.BEGIN))
     assert decoder.shifted(decoder.TARGET) == "".join(chr(i) for i in read[0].tolist())
     shown = texts(draw("shift").svg())
-    cells = [chr(read[0, j]) for i in range(5) for j in range(i + 1)]  # what the causal mask leaves, row by row
+    # what the causal mask leaves, row by row
+    cells = [chr(read[0, j]) for i in range(5) for j in range(i + 1)]
     assert holds_in_order(shown, cells)
 
 
 def test_hands_of_the_clocks_are_the_sinusoids():
     vector = sinusoidal_positions(positions.N, positions.D_MODEL)[positions.FRAMED]
     assert any(", ".join(written(vector, ".2f")) in text for text in texts(draw("clocks").svg()))
-    drawn = {(x, y) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="4"', draw("clocks").svg())}
+    drawn = {
+        (x, y)
+        for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="4"', draw("clocks").svg())
+    }
     assert len(drawn) == positions.N * positions.D_MODEL // 2
 
 
 def test_rotation_turns_by_the_angles_of_the_shift_matrix():
     matrix = shift_matrix(positions.STEP, positions.WIDTH)
-    for i, degrees in enumerate(positions.turned_by(positions.STEP, positions.WIDTH)[: positions.SHOWN]):
+    for i, degrees in enumerate(
+        positions.turned_by(positions.STEP, positions.WIDTH)[: positions.SHOWN]
+    ):
         assert math.degrees(math.acos(matrix[2 * i, 2 * i])) == pytest.approx(degrees, abs=1e-3)
-        assert texts(draw("rotation").svg()).count(f"turned by {degrees:.0f}°") == len(positions.STARTS)
+        assert texts(draw("rotation").svg()).count(f"turned by {degrees:.0f}°") == len(
+            positions.STARTS
+        )
 
 
 def test_gate_mixes_as_torchs_cell_does():
     cell = torch.nn.GRUCell(1, 4)
-    with torch.no_grad():  # a cell whose gates and proposal are those that are drawn, whatever comes in
+    # a cell whose gates and proposal are those that are drawn, whatever comes in
+    with torch.no_grad():
         for p in cell.parameters():
             p.zero_()
         cell.bias_ih[4:8] = torch.logit(recurrent.GATE, eps=1e-7)
         cell.bias_ih[8:] = recurrent.CANDIDATE.atanh()
-        assert_close(cell(torch.zeros(1, 1), recurrent.OLD[None])[0], recurrent.new_state(), rtol=0, atol=1e-5)
+        assert_close(
+            cell(torch.zeros(1, 1), recurrent.OLD[None])[0],
+            recurrent.new_state(),
+            rtol=0,
+            atol=1e-5,
+        )
     assert holds_in_order(texts(draw("gate").svg()), written(recurrent.new_state(), ".2f"))

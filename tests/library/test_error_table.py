@@ -9,7 +9,12 @@ import torch
 
 from lectures_lib.show.error_table import ErrorTable
 
-COLUMNS = {"sentence": ["a <b>bold</b> claim", "fine"], "said": ["bad", "good"], "sure": [0.8765, 1.0], "words": [4, 1]}
+COLUMNS = {
+    "sentence": ["a <b>bold</b> claim", "fine"],
+    "said": ["bad", "good"],
+    "sure": [0.8765, 1.0],
+    "words": [4, 1],
+}
 
 
 def test_every_row_is_there_escaped_and_marked():

@@ -1,4 +1,6 @@
-"""Features: the right pieces of the right words from the right layers, equal to Hugging Face's; combinations; nearest neighbours."""
+"""Features: the right pieces of the right words from the right layers, equal to Hugging Face's;
+combinations; nearest neighbours.
+"""
 
 import os
 from pathlib import Path
@@ -19,7 +21,10 @@ from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.tasks.word_level import cut_words, word_states
 from lectures_lib.tokenization import WordPiece
 
-MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub")
+MIRROR = Path(
+    os.environ.get("LECTURES_DATA")
+    or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub"
+)
 SENTENCES = [
     ["Photosynthesis", "turns", "light", "into", "sugar", "."],
     ["Ok"],
@@ -44,15 +49,22 @@ def small():
     return Bert(BertConfig(30_522, d_model=16, n_layers=4, n_heads=2, d_ff=32)).eval()
 
 
-# ---------------------------------------------------------------------------------------------------------------- locating
+# ----------------------------------------------------------------------------------------- locating
 
 
 def test_words_are_located_as_hugging_face_does(tokenizer):
     theirs = AutoTokenizer.from_pretrained(minilm.checkpoint())
-    for words in [*SENTENCES[:2], ["Jane's", "@friend", "flew", "to", "Reykjavík", "!!!", "yesterday"], SENTENCES[3]]:
+    for words in [
+        *SENTENCES[:2],
+        ["Jane's", "@friend", "flew", "to", "Reykjavík", "!!!", "yesterday"],
+        SENTENCES[3],
+    ]:
         cut, expected = cut_words(tokenizer, words), theirs(words, is_split_into_words=True)
         assert cut.ids == expected["input_ids"]
-        assert cut.places == [[i for i, word in enumerate(expected.word_ids()) if word == number] for number in range(len(words))]
+        assert cut.places == [
+            [i for i, word in enumerate(expected.word_ids()) if word == number]
+            for number in range(len(words))
+        ]
 
 
 def test_a_word_that_cleaning_empties_is_unknown_and_no_word_shifts(tokenizer):
@@ -68,7 +80,10 @@ def test_a_word_is_located_in_a_text(tokenizer):
         cut = features.cut_text(tokenizer, text, word, text.index(word))
         assert cut.ids == tokenizer.pair(text).ids
         assert [[cut.ids[i] for i in places] for places in cut.places] == [tokenizer.encode(word)]
-    assert [features.cut_text(tokenizer, "bank by bank", "bank", i).places for i in (0, 8)] == [[[1]], [[3]]]
+    assert [features.cut_text(tokenizer, "bank by bank", "bank", i).places for i in (0, 8)] == [
+        [[1]],
+        [[3]],
+    ]
 
 
 def test_both_ways_of_locating_agree(tokenizer, small):
@@ -93,7 +108,7 @@ def test_every_word_of_wnut_has_its_own_pieces(tokenizer, monkeypatch, split):
             assert [cut.ids[i] for i in places] == (tokenizer.encode(word) or [100])
 
 
-# ----------------------------------------------------------------------------------------------------------------- vectors
+# ------------------------------------------------------------------------------------------ vectors
 
 
 def test_vectors_equal_hugging_faces(tokenizer, real):
@@ -102,9 +117,15 @@ def test_vectors_equal_hugging_faces(tokenizer, real):
     vectors = {how: features.word_vectors(real, texts, how) for how in features.PIECES}
     for i, text in enumerate(texts):
         with torch.no_grad():
-            hidden = torch.stack(theirs(torch.tensor([text.ids]), output_hidden_states=True).hidden_states)[:, 0]
+            hidden = torch.stack(
+                theirs(torch.tensor([text.ids]), output_hidden_states=True).hidden_states
+            )[:, 0]
         for word, places in enumerate(text.places):
-            first, last, mean = hidden[:, places[0]], hidden[:, places[-1]], hidden[:, places].mean(dim=1)
+            first, last, mean = (
+                hidden[:, places[0]],
+                hidden[:, places[-1]],
+                hidden[:, places].mean(dim=1),
+            )
             for how, expected in (("first", first), ("last", last), ("mean", mean)):
                 assert_close(vectors[how][i][:, word], expected, atol=1e-5, rtol=0)
 
@@ -113,7 +134,11 @@ def test_states_equal_what_the_model_notes_and_the_other_reader(tokenizer, small
     cuts = [cut_words(tokenizer, words) for words in SENTENCES]
     others = word_states(small, tokenizer, SENTENCES)
     for cut, first, mean, other in zip(
-        cuts, features.word_vectors(small, cuts), features.word_vectors(small, cuts, "mean"), others, strict=True
+        cuts,
+        features.word_vectors(small, cuts),
+        features.word_vectors(small, cuts, "mean"),
+        others,
+        strict=True,
     ):
         with torch.no_grad(), record(small) as seen:
             small(torch.tensor([cut.ids]))
@@ -134,7 +159,10 @@ def test_batches_change_nothing(tokenizer, small, max_tokens):
 
 def test_only_the_states_asked_for(tokenizer, small):
     texts = [cut_words(tokenizer, words) for words in SENTENCES]
-    every, some = features.word_vectors(small, texts), features.word_vectors(small, texts, states=slice(-2, None))
+    every, some = (
+        features.word_vectors(small, texts),
+        features.word_vectors(small, texts, states=slice(-2, None)),
+    )
     assert [vectors.shape[0] for vectors in some] == [2] * 4
     assert all(torch.equal(a[-2:], b) for a, b in zip(every, some, strict=True))
 
@@ -146,7 +174,7 @@ def test_the_model_stays_as_it_is(tokenizer, small):
     assert all(parameter.grad is None for parameter in small.parameters())
 
 
-# ------------------------------------------------------------------------------------------------------------ combinations
+# ------------------------------------------------------------------------------------- combinations
 
 
 def test_combinations_by_hand():
@@ -175,7 +203,8 @@ def test_a_weighted_sum_finds_the_layer_that_matters():
         optimizer.zero_grad()
         F.mse_loss(combination(states), target).backward()
         optimizer.step()
-    assert combination.mix.shares.argmax() == 2 and combination.mix.shares[2] > 0.95  # the embeddings are not in the sum
+    # the embeddings are not in the sum
+    assert combination.mix.shares.argmax() == 2 and combination.mix.shares[2] > 0.95
     assert combination.mix.gamma.item() == pytest.approx(2.0, abs=0.1)
 
 
@@ -201,7 +230,7 @@ def test_a_bilstm_tagger_looks_around_and_a_linear_one_does_not():
         assert torch.equal(tagger(states)[0, 2], tagger(changed)[0, 2]) is not moves
 
 
-# ------------------------------------------------------------------------------------------------------ nearest neighbours
+# ------------------------------------------------------------------------------- nearest neighbours
 
 
 def test_nearest_neighbours_equal_scikit_learns():
@@ -211,44 +240,76 @@ def test_nearest_neighbours_equal_scikit_learns():
     theirs = KNeighborsClassifier(1, metric="cosine").fit(vectors[train].numpy(), labels[:40])
     expected = theirs.score(vectors[~train].numpy(), labels[40:])
     may = ~train[:, None] & train[None, :]
-    assert features.nearest_neighbour_accuracy(features.cosines(vectors), labels, may) == pytest.approx(expected)
+    assert features.nearest_neighbour_accuracy(
+        features.cosines(vectors), labels, may
+    ) == pytest.approx(expected)
 
 
 def test_ties_count_in_shares_and_nobody_is_its_own_neighbour():
     labels, others = ["a", "a", "b", "b"], ~torch.eye(4, dtype=torch.bool)
-    assert features.nearest_neighbour_accuracy(torch.zeros(4, 4), labels, others) == pytest.approx(1 / 3)
+    assert features.nearest_neighbour_accuracy(torch.zeros(4, 4), labels, others) == pytest.approx(
+        1 / 3
+    )
     places = torch.tensor([3.0, 4.0, 3.0, 4.0])
     by_place = -(places[:, None] - places).abs()
     assert features.nearest_neighbour_accuracy(by_place, labels, others) == 0.0
     assert features.nearest_neighbour_accuracy(by_place, ["a", "b", "a", "b"], others) == 1.0
-    only_first = others & (torch.arange(4) == 0)[:, None]  # the first may have neighbours, the others are not asked
-    assert features.nearest_neighbour_accuracy(torch.zeros(4, 4), labels, only_first) == pytest.approx(1 / 3)
+    # the first may have neighbours, the others are not asked
+    only_first = others & (torch.arange(4) == 0)[:, None]
+    assert features.nearest_neighbour_accuracy(
+        torch.zeros(4, 4), labels, only_first
+    ) == pytest.approx(1 / 3)
 
 
-# --------------------------------------------------------------------------------------------------------------- bad input
+# ---------------------------------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t, m: features.cut_text(t, "so light " * 300, "light", 3), "of 2700 characters is 602 pieces .* room for 512"),
-        (lambda t, m: features.cut_text(t, "so light", "light", 2), "character 2 of 'so light', but there stands ' ligh'"),
+        (
+            lambda t, m: features.cut_text(t, "so light " * 300, "light", 3),
+            "of 2700 characters is 602 pieces .* room for 512",
+        ),
+        (
+            lambda t, m: features.cut_text(t, "so light", "light", 2),
+            "character 2 of 'so light', but there stands ' ligh'",
+        ),
         (lambda t, m: features.cut_text(t, "so light", "light", -5), "character -5"),
         (lambda t, m: features.cut_text(t, "so light", "", 3), "there stands ''"),
         (lambda t, m: features.cut_text(t, "a \u200d b", "\u200d", 2), "no piece of its own"),
         (lambda t, m: features.word_vectors(m, []), "no texts"),
-        (lambda t, m: features.word_vectors(m, [cut_words(t, ["a"])], "cls"), "first, mean, last, got 'cls'"),
-        (lambda t, m: features.word_vectors(m, [cut_words(t, ["a"] * 600, max_len=700)]), "512"),
-        (lambda t, m: features.word_vectors(Bert(m.config), [cut_words(t, ["a"])]), r"call model.eval\(\) first \(its dropout is 0.1\)"),
-        (lambda t, m: LayerCombination("first", 6, 2), "no combination 'first'; there is: embeddings"),
-        (lambda t, m: LayerCombination("concat_last_four", 3, 2), "needs four layers, the model has 3"),
-        (lambda t, m: LayerCombination("last", 6, 2)(torch.zeros(6, 2)), "6 layers has 7 hidden states, got 6"),
         (
-            lambda t, m: features.nearest_neighbour_accuracy(torch.zeros(3, 3), ["a", "b"], torch.ones(2, 2, dtype=torch.bool)),
+            lambda t, m: features.word_vectors(m, [cut_words(t, ["a"])], "cls"),
+            "first, mean, last, got 'cls'",
+        ),
+        (lambda t, m: features.word_vectors(m, [cut_words(t, ["a"] * 600, max_len=700)]), "512"),
+        (
+            lambda t, m: features.word_vectors(Bert(m.config), [cut_words(t, ["a"])]),
+            r"call model.eval\(\) first \(its dropout is 0.1\)",
+        ),
+        (
+            lambda t, m: LayerCombination("first", 6, 2),
+            "no combination 'first'; there is: embeddings",
+        ),
+        (
+            lambda t, m: LayerCombination("concat_last_four", 3, 2),
+            "needs four layers, the model has 3",
+        ),
+        (
+            lambda t, m: LayerCombination("last", 6, 2)(torch.zeros(6, 2)),
+            "6 layers has 7 hidden states, got 6",
+        ),
+        (
+            lambda t, m: features.nearest_neighbour_accuracy(
+                torch.zeros(3, 3), ["a", "b"], torch.ones(2, 2, dtype=torch.bool)
+            ),
             r"2 labels .* got \(3, 3\) and \(2, 2\)",
         ),
         (
-            lambda t, m: features.nearest_neighbour_accuracy(torch.zeros(2, 2), ["a", "b"], torch.zeros(2, 2, dtype=torch.bool)),
+            lambda t, m: features.nearest_neighbour_accuracy(
+                torch.zeros(2, 2), ["a", "b"], torch.zeros(2, 2, dtype=torch.bool)
+            ),
             "none of the 2",
         ),
     ],

@@ -1,4 +1,6 @@
-"""The slider over recorded frames: one picture a value, the same bytes every time, words for those who do not see it."""
+"""The slider over recorded frames: one picture a value, the same bytes every time, words for those
+who do not see it.
+"""
 
 import json
 import re

@@ -1,4 +1,6 @@
-"""Each head equals Hugging Face's on random weights, loss and gradient too; models go there and back; only legal spans are chosen."""
+"""Each head equals Hugging Face's on random weights, loss and gradient too; models go there and
+back; only legal spans are chosen.
+"""
 
 import json
 
@@ -22,22 +24,48 @@ from lectures_lib.tasks.task_heads import (
     best_spans,
 )
 
-SIZES = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+SIZES = {
+    "vocab_size": 50,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 32,
+}
 CONFIG = BertConfig(50, 16, 2, 4, 32, max_len=12)
 GENERATOR = torch.Generator().manual_seed(0)
 TOKENS = torch.randint(0, 50, (3, 9), generator=GENERATOR)
 SEGMENTS = torch.tensor([[0] * 5 + [1] * 4, [0] * 9, [0] * 2 + [1] * 7])
 LENGTHS = torch.tensor([9, 7, 5])
-TAGS = torch.randint(0, 5, (3, 9), generator=GENERATOR).masked_fill(torch.arange(9) >= LENGTHS[:, None], UNLABELLED)
+TAGS = torch.randint(0, 5, (3, 9), generator=GENERATOR).masked_fill(
+    torch.arange(9) >= LENGTHS[:, None], UNLABELLED
+)
 TAGS[:, ::3] = UNLABELLED
 
 # Ours, Hugging Face's AutoModelFor…, how many labels, the targets, and how Hugging Face calls them.
 KINDS = {
-    "classifier": (SentenceClassifier, "SequenceClassification", 3, torch.tensor([0, 2, 1]), ("labels",)),
-    "regressor": (SentenceRegressor, "SequenceClassification", 1, torch.tensor([0.5, 4.0, 2.5]), ("labels",)),
+    "classifier": (
+        SentenceClassifier,
+        "SequenceClassification",
+        3,
+        torch.tensor([0, 2, 1]),
+        ("labels",),
+    ),
+    "regressor": (
+        SentenceRegressor,
+        "SequenceClassification",
+        1,
+        torch.tensor([0.5, 4.0, 2.5]),
+        ("labels",),
+    ),
     "choice": (MultipleChoice, "MultipleChoice", 2, torch.tensor([1, 0]), ("labels",)),
     "tagger": (TokenTagger, "TokenClassification", 5, TAGS, ("labels",)),
-    "spans": (SpanExtractor, "QuestionAnswering", 2, torch.tensor([[1, 3], [0, 0], [2, 2]]), ("start_positions", "end_positions")),
+    "spans": (
+        SpanExtractor,
+        "QuestionAnswering",
+        2,
+        torch.tensor([[1, 3], [0, 0], [2, 2]]),
+        ("start_positions", "end_positions"),
+    ),
 }
 
 
@@ -50,7 +78,9 @@ def their_model(kind):
     """Hugging Face's, with random weights, none of them at its usual start."""
     import transformers
 
-    labels = {"num_labels": KINDS[kind][2]} | ({"problem_type": "regression"} if kind == "regressor" else {})
+    labels = {"num_labels": KINDS[kind][2]} | (
+        {"problem_type": "regression"} if kind == "regressor" else {}
+    )
     config = transformers.BertConfig(**SIZES, max_position_embeddings=12, **labels)
     model = getattr(transformers, f"AutoModelFor{KINDS[kind][1]}").from_config(config).eval()
     with torch.no_grad():
@@ -70,7 +100,11 @@ def ask_them(theirs, kind, with_targets=False):
     tokens, segments, lengths = inputs(kind)
     mask = (torch.arange(tokens.shape[-1]) < lengths[..., None]).long()
     targets, names = KINDS[kind][3:]
-    columns = dict(zip(names, targets.T if len(names) == 2 else [targets], strict=True)) if with_targets else {}
+    columns = (
+        dict(zip(names, targets.T if len(names) == 2 else [targets], strict=True))
+        if with_targets
+        else {}
+    )
     return theirs(input_ids=tokens, token_type_ids=segments, attention_mask=mask, **columns)
 
 
@@ -78,7 +112,10 @@ def compare(ours, theirs, kind, tolerance=2e-6):
     scores, expected = ours(*inputs(kind)), ask_them(theirs, kind)
     real = torch.arange(9) < LENGTHS[:, None]
     if kind == "spans":
-        pairs = [(scores.start[real], expected.start_logits[real]), (scores.end[real], expected.end_logits[real])]
+        pairs = [
+            (scores.start[real], expected.start_logits[real]),
+            (scores.end[real], expected.end_logits[real]),
+        ]
     elif kind == "tagger":
         pairs = [(scores[real], expected.logits[real])]
     else:
@@ -103,7 +140,10 @@ def test_scores_equal_hugging_faces(twins):
 def test_loss_and_gradients_equal_hugging_faces(twins):
     kind, ours, theirs = twins
     targets = KINDS[kind][3]
-    loss, expected = ours.loss(ours(*inputs(kind)), targets), ask_them(theirs, kind, with_targets=True).loss
+    loss, expected = (
+        ours.loss(ours(*inputs(kind)), targets),
+        ask_them(theirs, kind, with_targets=True).loss,
+    )
     assert_close(loss, expected, atol=2e-6, rtol=0)
     loss.backward()
     expected.backward()
@@ -111,8 +151,14 @@ def test_loss_and_gradients_equal_hugging_faces(twins):
     pairs = {
         "head": (ours.head.weight, head.weight),
         "head's bias": (ours.head.bias, head.bias),
-        "a value": (ours.bert.encoder.blocks[0].self_attention.W_V.weight, theirs.bert.encoder.layer[0].attention.self.value.weight),
-        "token vectors": (ours.bert.embeddings.tokens.weight, theirs.bert.embeddings.word_embeddings.weight),
+        "a value": (
+            ours.bert.encoder.blocks[0].self_attention.W_V.weight,
+            theirs.bert.encoder.layer[0].attention.self.value.weight,
+        ),
+        "token vectors": (
+            ours.bert.embeddings.tokens.weight,
+            theirs.bert.embeddings.word_embeddings.weight,
+        ),
     }
     if ours.pools:
         pairs["pooler"] = (ours.bert.pooler.weight, theirs.bert.pooler.dense.weight)
@@ -128,7 +174,11 @@ def test_a_checkpoint_of_ours_loads_in_transformers_and_back_bit_for_bit(tmp_pat
 
     ours = our_model(kind).eval()
     ours.save_pretrained(tmp_path / "ours")
-    theirs = getattr(transformers, f"AutoModelFor{KINDS[kind][1]}").from_pretrained(tmp_path / "ours").eval()
+    theirs = (
+        getattr(transformers, f"AutoModelFor{KINDS[kind][1]}")
+        .from_pretrained(tmp_path / "ours")
+        .eval()
+    )
     compare(ours, theirs, kind)
     theirs.save_pretrained(tmp_path / "theirs")
     back = type(ours).from_pretrained(tmp_path / "theirs")
@@ -143,12 +193,17 @@ def test_a_checkpoint_of_ours_loads_in_transformers_and_back_bit_for_bit(tmp_pat
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_heads_dropout_and_its_kind_of_problem_are_written(tmp_path, kind):
     ours, _, n_labels, *_ = KINDS[kind]
-    model = ours(Bert(CONFIG), n_labels, dropout=0.25) if kind in ("classifier", "tagger") else ours(Bert(CONFIG), dropout=0.25)
+    model = (
+        ours(Bert(CONFIG), n_labels, dropout=0.25)
+        if kind in ("classifier", "tagger")
+        else ours(Bert(CONFIG), dropout=0.25)
+    )
     facts = json.loads((model.save_pretrained(tmp_path) / "config.json").read_text())
     assert (facts["classifier_dropout"], facts["hidden_dropout_prob"]) == (0.25, 0.1)
     assert facts.get("problem_type") == ("regression" if kind == "regressor" else None)
     back = ours.from_pretrained(tmp_path)
-    assert back.dropout.p == (0.25 if kind != "spans" else 0.0)  # Hugging Face's has none there, whatever the file says
+    # Hugging Face's has none there, whatever the file says
+    assert back.dropout.p == (0.25 if kind != "spans" else 0.0)
     assert back.bert.config.dropout == 0.1
 
 
@@ -168,7 +223,9 @@ def test_a_fresh_head_on_real_weights(kind):
     model = ours(body, n_labels) if kind in ("classifier", "tagger") else ours(body)
     assert model.bert is body and model.dropout.p == 0.0 and body.config.dropout == 0.0
     n_new = sum(p.numel() for p in model.head.parameters())
-    assert n_new == 385 * {"classifier": 3, "regressor": 1, "choice": 1, "tagger": 5, "spans": 2}[kind]
+    assert (
+        n_new == 385 * {"classifier": 3, "regressor": 1, "choice": 1, "tagger": 5, "spans": 2}[kind]
+    )
     assert not model.head.bias.any() and 0.01 < model.head.weight.std() < 0.03
     with torch.no_grad():
         scores = model(*inputs(kind))
@@ -209,7 +266,8 @@ def one_process():
 def test_training_in_several_processes_waits_for_no_gradient_that_never_comes(kind, one_process):
     model = our_model(kind)
     trained = torch.nn.parallel.DistributedDataParallel(model)
-    for _ in range(2):  # the second step is the one that is refused where the first left a gradient out
+    # the second step is the one that is refused where the first left a gradient out
+    for _ in range(2):
         model.loss(trained(*inputs(kind)), KINDS[kind][3]).backward()
     assert model.head.weight.grad.any()
 
@@ -242,7 +300,12 @@ def test_spans_are_legal_and_the_best(seed, max_length, threshold):
     allowed[:, 0], allowed[:, 5] = False, True
     found = best_spans(SpanScores(start, end), allowed, max_length, threshold)
     for row in range(4):
-        legal = [(i, j) for i in range(n) for j in range(i, min(n, i + max_length)) if allowed[row, i : j + 1].all()]
+        legal = [
+            (i, j)
+            for i in range(n)
+            for j in range(i, min(n, i + max_length))
+            if allowed[row, i : j + 1].all()
+        ]
         best = max(legal, key=lambda span: float(start[row, span[0]] + end[row, span[1]]))
         score, nothing = start[row, best[0]] + end[row, best[1]], start[row, 0] + end[row, 0]
         answered = threshold is None or score > nothing + threshold
@@ -257,23 +320,69 @@ def test_spans_are_legal_and_the_best(seed, max_length, threshold):
             lambda: SentenceClassifier.loss(torch.zeros(2, 3), torch.tensor([0, 3])),
             r"label 3 \(at \[1\]\) is not among the 3 there are, 0 … 2",
         ),
-        (lambda: SentenceClassifier.loss(torch.zeros(1, 3), torch.tensor([UNLABELLED])), "label -100"),
-        (lambda: MultipleChoice.loss(torch.zeros(1, 4), torch.tensor([4])), "label 4 .* 4 there are"),
-        (lambda: TokenTagger.loss(torch.zeros(1, 2, 3), torch.tensor([[0, 5]])), r"label 5 \(at \[0, 1\]\) .* and -100 for none"),
-        (lambda: TokenTagger.loss(torch.zeros(1, 2, 3), torch.full((1, 2), UNLABELLED)), "none of the 2 tokens has a label"),
-        (lambda: SentenceRegressor.loss(torch.zeros(1), torch.tensor([torch.nan])), "finite number, got .nan"),
-        (lambda: SpanExtractor.loss(SpanScores(torch.zeros(1, 5), torch.zeros(1, 5)), torch.tensor([[2, 5]])), "label 5"),
-        (lambda: SpanExtractor.loss(SpanScores(torch.zeros(1, 5), torch.zeros(1, 5)), torch.tensor([[3, 2]])), r"\[3, 2\]"),
-        (lambda: MultipleChoice(Bert(CONFIG))(TOKENS), r"at least 2 endings, got shape \(3, 9\): no axis of endings"),
-        (lambda: MultipleChoice(Bert(CONFIG))(TOKENS[:, None]), r"at least 2 endings, got shape \(3, 1, 9\): 1 ending"),
+        (
+            lambda: SentenceClassifier.loss(torch.zeros(1, 3), torch.tensor([UNLABELLED])),
+            "label -100",
+        ),
+        (
+            lambda: MultipleChoice.loss(torch.zeros(1, 4), torch.tensor([4])),
+            "label 4 .* 4 there are",
+        ),
+        (
+            lambda: TokenTagger.loss(torch.zeros(1, 2, 3), torch.tensor([[0, 5]])),
+            r"label 5 \(at \[0, 1\]\) .* and -100 for none",
+        ),
+        (
+            lambda: TokenTagger.loss(torch.zeros(1, 2, 3), torch.full((1, 2), UNLABELLED)),
+            "none of the 2 tokens has a label",
+        ),
+        (
+            lambda: SentenceRegressor.loss(torch.zeros(1), torch.tensor([torch.nan])),
+            "finite number, got .nan",
+        ),
+        (
+            lambda: SpanExtractor.loss(
+                SpanScores(torch.zeros(1, 5), torch.zeros(1, 5)), torch.tensor([[2, 5]])
+            ),
+            "label 5",
+        ),
+        (
+            lambda: SpanExtractor.loss(
+                SpanScores(torch.zeros(1, 5), torch.zeros(1, 5)), torch.tensor([[3, 2]])
+            ),
+            r"\[3, 2\]",
+        ),
+        (
+            lambda: MultipleChoice(Bert(CONFIG))(TOKENS),
+            r"at least 2 endings, got shape \(3, 9\): no axis of endings",
+        ),
+        (
+            lambda: MultipleChoice(Bert(CONFIG))(TOKENS[:, None]),
+            r"at least 2 endings, got shape \(3, 1, 9\): 1 ending",
+        ),
         (lambda: SentenceClassifier(Bert(CONFIG), 0), "got n_classes = 0"),
-        (lambda: SentenceClassifier(Bert(CONFIG), 1), "at least 2 classes apart, got n_classes = 1"),
+        (
+            lambda: SentenceClassifier(Bert(CONFIG), 1),
+            "at least 2 classes apart, got n_classes = 1",
+        ),
         (lambda: TokenTagger(Bert(CONFIG), 0), "got 0 numbers"),
         (lambda: TokenTagger(Bert(CONFIG), 3, ["O"]), r"got 3 numbers, names \['O'\]"),
-        (lambda: best_spans(SpanScores(*torch.zeros(2, 1, 4)), torch.tensor([[False] * 4])), "row 0: no position is allowed"),
-        (lambda: best_spans(SpanScores(*torch.zeros(2, 1, 4)), torch.tensor([[True] * 4])), r"row 0: position 0 is \[CLS\]"),
-        (lambda: best_spans(SpanScores(*torch.zeros(2, 1, 4)), torch.ones(1, 4).bool(), 0), "max_length = 0"),
-        (lambda: best_spans(SpanScores(*torch.zeros(2, 1, 4)), torch.ones(1, 5).bool()), r"\(1, 5\)"),
+        (
+            lambda: best_spans(SpanScores(*torch.zeros(2, 1, 4)), torch.tensor([[False] * 4])),
+            "row 0: no position is allowed",
+        ),
+        (
+            lambda: best_spans(SpanScores(*torch.zeros(2, 1, 4)), torch.tensor([[True] * 4])),
+            r"row 0: position 0 is \[CLS\]",
+        ),
+        (
+            lambda: best_spans(SpanScores(*torch.zeros(2, 1, 4)), torch.ones(1, 4).bool(), 0),
+            "max_length = 0",
+        ),
+        (
+            lambda: best_spans(SpanScores(*torch.zeros(2, 1, 4)), torch.ones(1, 5).bool()),
+            r"\(1, 5\)",
+        ),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(call, message, shapes_unchecked):
@@ -284,9 +393,13 @@ def test_bad_input_is_refused_with_its_numbers(call, message, shapes_unchecked):
 def test_another_models_checkpoint_is_refused(tmp_path):
     BertForPreTraining(CONFIG).save_pretrained(tmp_path / "pretraining")
     SentenceClassifier(Bert(CONFIG), 3).save_pretrained(tmp_path / "three")
-    with pytest.raises(ValueError, match="holds a BertForPreTraining, not the head of a SentenceClassifier"):
+    with pytest.raises(
+        ValueError, match="holds a BertForPreTraining, not the head of a SentenceClassifier"
+    ):
         SentenceClassifier.from_pretrained(tmp_path / "pretraining")
-    with pytest.raises(ValueError, match="holds a BertForSequenceClassification, not the head of a TokenTagger"):
+    with pytest.raises(
+        ValueError, match="holds a BertForSequenceClassification, not the head of a TokenTagger"
+    ):
         TokenTagger.from_pretrained(tmp_path / "three")
     with pytest.raises(ValueError, match="gives 3 numbers, a regressor's gives 1"):
         SentenceRegressor.from_pretrained(tmp_path / "three")
@@ -298,6 +411,10 @@ def test_another_models_checkpoint_is_refused(tmp_path):
 
 def test_the_loss_is_over_labelled_tokens_alone():
     scores = torch.randn(2, 4, 3)
-    targets = torch.tensor([[UNLABELLED, 1, UNLABELLED, 2], [UNLABELLED, 0, UNLABELLED, UNLABELLED]])
+    targets = torch.tensor(
+        [[UNLABELLED, 1, UNLABELLED, 2], [UNLABELLED, 0, UNLABELLED, UNLABELLED]]
+    )
     labelled = targets != UNLABELLED
-    assert_close(TokenTagger.loss(scores, targets), F.cross_entropy(scores[labelled], targets[labelled]))
+    assert_close(
+        TokenTagger.loss(scores, targets), F.cross_entropy(scores[labelled], targets[labelled])
+    )

@@ -1,4 +1,6 @@
-"""Images: the digits' splits, batches that can be made again, and Fashion-MNIST and CIFAR-10 from the mirror."""
+"""Images: the digits' splits, batches that can be made again, and Fashion-MNIST and CIFAR-10 from
+the mirror.
+"""
 
 import os
 from pathlib import Path
@@ -9,7 +11,10 @@ import torch
 from lectures_lib import data
 from lectures_lib.training import Epochs
 
-MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub")
+MIRROR = Path(
+    os.environ.get("LECTURES_DATA")
+    or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub"
+)
 
 
 @pytest.fixture(scope="module")
@@ -18,9 +23,14 @@ def digits():
 
 
 def test_the_digits_are_split_once_and_for_all(digits):
-    assert {split: len(examples) for split, examples in digits.items()} == {"train": 1200, "validation": 200, "test": 397}
+    assert {split: len(examples) for split, examples in digits.items()} == {
+        "train": 1200,
+        "validation": 200,
+        "test": 397,
+    }
     everything = [example for examples in digits.values() for example in examples]
-    assert len({example["image"].numpy().tobytes() for example in everything}) == len(everything)  # no image twice
+    # no image twice
+    assert len({example["image"].numpy().tobytes() for example in everything}) == len(everything)
     # The first labels, so that another shuffle, or other images from scikit-learn, are noticed.
     assert [example["label"] for example in digits["train"][:8]] == [2, 8, 7, 9, 5, 9, 3, 4]
     for example in everything:
@@ -36,7 +46,11 @@ def test_every_image_comes_once_an_epoch_and_epochs_can_be_made_again(digits):
     first = list(batches.epoch(1))
     assert [len(batch.labels) for batch in first] == [500, 500, 200]
     images = torch.cat([batch.images for batch in first])
-    together = {(i.numpy().tobytes(), int(label)) for b in first for i, label in zip(b.images, b.labels, strict=True)}
+    together = {
+        (i.numpy().tobytes(), int(label))
+        for b in first
+        for i, label in zip(b.images, b.labels, strict=True)
+    }
     assert together == {(e["image"].numpy().tobytes(), e["label"]) for e in digits["train"]}
     again = torch.cat([batch.images for batch in batches.epoch(1)])
     assert torch.equal(images, again)
@@ -51,7 +65,9 @@ def test_what_augments_is_drawn_from_the_epochs_generator(digits):
     batches = data.ImageBatches(digits["validation"], 64, augment=brighter)
     first, again = ([batch.images for batch in batches.epoch(0)] for _ in range(2))
     plain = [batch.images for batch in data.ImageBatches(digits["validation"], 64).epoch(0)]
-    assert torch.equal(torch.cat(first), torch.cat(again)) and not torch.equal(torch.cat(first), torch.cat(plain))
+    assert torch.equal(torch.cat(first), torch.cat(again)) and not torch.equal(
+        torch.cat(first), torch.cat(plain)
+    )
 
 
 def test_bad_images_are_refused(digits):
@@ -68,16 +84,25 @@ def test_bad_images_are_refused(digits):
 @pytest.mark.mirror
 @pytest.mark.parametrize(
     ("source", "hub_id", "shape"),
-    [("real", "zalando-datasets/fashion_mnist", (1, 28, 28)), ("uoft-cs/cifar10", "uoft-cs/cifar10", (3, 32, 32))],
+    [
+        ("real", "zalando-datasets/fashion_mnist", (1, 28, 28)),
+        ("uoft-cs/cifar10", "uoft-cs/cifar10", (3, 32, 32)),
+    ],
 )
 def test_real_images_from_the_mirror(monkeypatch, source, hub_id, shape):
     if not MIRROR.is_dir():
         pytest.skip(f"no mirror of real data: LECTURES_DATA is not set, and there is no {MIRROR}")
     monkeypatch.setenv("LECTURES_DATA", str(MIRROR))
     examples = data.load("images", "test", source)
-    assert len(examples) == 10_000 and examples.origin == f"{hub_id}, test, from the mirror that LECTURES_DATA names"
+    assert (
+        len(examples) == 10_000
+        and examples.origin == f"{hub_id}, test, from the mirror that LECTURES_DATA names"
+    )
     stacked = data.stack(examples)
-    assert stacked.images.shape == (10_000, *shape) and stacked.labels.bincount().tolist() == [1000] * 10
+    assert (
+        stacked.images.shape == (10_000, *shape)
+        and stacked.labels.bincount().tolist() == [1000] * 10
+    )
     assert stacked.images.min() == 0 and stacked.images.max() == 1
     with pytest.raises(data.DataError, match=r"no .*/validation.parquet \(there: test, train\)"):
         data.load("images", "validation", source)

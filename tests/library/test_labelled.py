@@ -1,4 +1,6 @@
-"""The sets written for this book: shaped as said, balanced, no example in two splits, offsets and labels right, and the datasheet true."""
+"""The sets written for this book: shaped as said, balanced, no example in two splits, offsets and
+labels right, and the datasheet true.
+"""
 
 import re
 import tomllib
@@ -53,7 +55,10 @@ def test_examples_have_the_keys_that_load_promises(task):
     for split, examples in splits(task).items():
         assert examples and examples.origin == f"{task}, a small set written for this book"
         for example in examples:
-            assert {key: type(value) for key, value in example.items()} == KEYS[task], (split, example)
+            assert {key: type(value) for key, value in example.items()} == KEYS[task], (
+                split,
+                example,
+            )
             for text in sentences(task, example):
                 assert text == text.strip() and "  " not in text and text
 
@@ -70,17 +75,27 @@ def test_nothing_is_said_in_two_splits(task):
 
 @pytest.mark.parametrize("task", labelled.WRITTEN)
 def test_no_example_occurs_twice(task):
-    examples = [str(sorted(example.items())) for split in data.SPLITS for example in data.load(task, split)]
+    examples = [
+        str(sorted(example.items())) for split in data.SPLITS for example in data.load(task, split)
+    ]
     assert [example for example, n in Counter(examples).items() if n > 1] == []
 
 
 @pytest.mark.parametrize("task", ["sentiment", "acceptability", "similarity", "entities", "senses"])
 def test_splits_share_no_sentence_with_a_word_or_two_changed(task):
-    bags = {split: [Counter(words(t)) for e in examples for t in sentences(task, e)] for split, examples in splits(task).items()}
+    bags = {
+        split: [Counter(words(t)) for e in examples for t in sentences(task, e)]
+        for split, examples in splits(task).items()
+    }
     for a, b in combinations(data.SPLITS, 2):
         for x in bags[a]:
             for y in bags[b]:
-                assert (x & y).total() <= 0.75 * max(x.total(), y.total()), (a, sorted(x), b, sorted(y))
+                assert (x & y).total() <= 0.75 * max(x.total(), y.total()), (
+                    a,
+                    sorted(x),
+                    b,
+                    sorted(y),
+                )
 
 
 @pytest.mark.parametrize("task", ["sentiment", "acceptability", "entailment"])
@@ -101,8 +116,11 @@ def test_sentiment_is_not_told_by_length():
 
 def test_most_unacceptable_sentences_have_the_words_of_an_acceptable_one():
     for examples in splits("acceptability").values():
-        good, bad = ([sorted(words(e["text"])) for e in examples if e["label"] == label] for label in (1, 0))
-        assert sum(bag in good for bag in bad) > 0.6 * len(bad)  # a bag of words cannot tell them apart
+        good, bad = (
+            [sorted(words(e["text"])) for e in examples if e["label"] == label] for label in (1, 0)
+        )
+        # a bag of words cannot tell them apart
+        assert sum(bag in good for bag in bad) > 0.6 * len(bad)
         assert len(good) == len(bad)
 
 
@@ -127,10 +145,16 @@ def test_entities_are_tagged_by_the_rules():
     for examples in splits("entities").values():
         kinds = Counter()
         for example in examples:
-            assert len(example["words"]) == len(example["labels"]) and bio_errors(example["labels"]) == []
+            assert (
+                len(example["words"]) == len(example["labels"])
+                and bio_errors(example["labels"]) == []
+            )
             assert all(word and not re.search(r"\s", word) for word in example["words"])
             kinds.update(label[2:] for label in example["labels"] if label[0] == "B")
-        assert kinds.keys() == {"person", "location", "organisation", "product"} and min(kinds.values()) >= 7
+        assert (
+            kinds.keys() == {"person", "location", "organisation", "product"}
+            and min(kinds.values()) >= 7
+        )
         assert any(set(example["labels"]) == {"O"} for example in examples)
 
 
@@ -141,7 +165,9 @@ def test_some_names_are_of_two_kinds():
             for word, label in zip(example["words"], example["labels"], strict=True):
                 if label[0] == "B":
                     kinds[word].add(label)
-    assert {"Jordan", "Paris", "Florence", "Georgia"} <= {word for word, labels in kinds.items() if len(labels) > 1}
+    assert {"Jordan", "Paris", "Florence", "Georgia"} <= {
+        word for word, labels in kinds.items() if len(labels) > 1
+    }
 
 
 def test_answers_stand_in_their_contexts_and_a_fifth_has_none():
@@ -191,27 +217,44 @@ def test_every_sentence_is_one_that_bert_can_spell(task):
     for examples in splits(task).values():
         for example in examples:
             for text in sentences(task, example):
-                assert tokenizer.token_id("[UNK]") not in cut_words(tokenizer, text.split()).ids, text
+                assert tokenizer.token_id("[UNK]") not in cut_words(tokenizer, text.split()).ids, (
+                    text
+                )
 
 
 def test_the_datasheet_tells_the_sizes_that_the_files_have():
-    table = re.findall(r"^\| `(\w+)` \|.*\| (\d+) \| (\d+) \| (\d+) \|$", DATASHEET.read_text(encoding="utf-8"), re.M)
-    found = {task: tuple(len(examples) for examples in splits(task).values()) for task in labelled.WRITTEN}
+    table = re.findall(
+        r"^\| `(\w+)` \|.*\| (\d+) \| (\d+) \| (\d+) \|$",
+        DATASHEET.read_text(encoding="utf-8"),
+        re.M,
+    )
+    found = {
+        task: tuple(len(examples) for examples in splits(task).values())
+        for task in labelled.WRITTEN
+    }
     assert {task: tuple(map(int, sizes)) for task, *sizes in table} == found
 
 
 def test_the_files_ship_with_the_package():
     setuptools = pytest.importorskip("setuptools")
     root = DATASHEET.parents[1]
-    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    packages = setuptools.find_namespace_packages(str(root), include=settings["packages"]["find"]["include"])
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "setuptools"
+    ]
+    packages = setuptools.find_namespace_packages(
+        str(root), include=settings["packages"]["find"]["include"]
+    )
     assert "lectures_lib.data.labelled" in packages and "*.jsonl" in settings["package-data"]["*"]
-    assert {file.stem for file in (root / "lectures_lib/data/labelled").iterdir()} == set(labelled.WRITTEN)
+    assert {file.stem for file in (root / "lectures_lib/data/labelled").iterdir()} == set(
+        labelled.WRITTEN
+    )
 
 
 def test_a_set_that_was_not_written_is_refused(monkeypatch, tmp_path):
     with pytest.raises(ValueError, match="no labelled set 'opinions'; there is: sentiment"):
         labelled.examples("opinions", "train")
     monkeypatch.setattr(labelled, "files", lambda package: tmp_path)
-    with pytest.raises(data.DataError, match=r"no data/labelled/senses.jsonl: install the package again"):
+    with pytest.raises(
+        data.DataError, match=r"no data/labelled/senses.jsonl: install the package again"
+    ):
         labelled.examples("senses", "train")

@@ -1,4 +1,6 @@
-"""Blocks and stacks equal torch's, forward and backward, post- and pre-norm; what they show on the way is what they computed."""
+"""Blocks and stacks equal torch's, forward and backward, post- and pre-norm; what they show on the
+way is what they computed.
+"""
 
 import math
 
@@ -40,50 +42,95 @@ def assert_same_gradients(ours, theirs, our_inputs, their_inputs, our_weight, th
 @pytest.mark.parametrize("padded", [False, True])
 def test_encoder_block_equals_torch(pre_norm, activation, padded):
     ours = jiggle(EncoderBlock(D_MODEL, N_HEADS, D_FF, activation=activation, pre_norm=pre_norm))
-    theirs = nn.TransformerEncoderLayer(D_MODEL, N_HEADS, D_FF, dropout=0.0, activation=activation, batch_first=True, norm_first=pre_norm)
+    theirs = nn.TransformerEncoderLayer(
+        D_MODEL,
+        N_HEADS,
+        D_FF,
+        dropout=0.0,
+        activation=activation,
+        batch_first=True,
+        norm_first=pre_norm,
+    )
     theirs.load_state_dict(encoder_block_state(ours))
     x = torch.randn(2, 7, D_MODEL, requires_grad=True)
     mask = padding_mask(LENGTHS, 7) if padded else None
-    output, expected = ours(x, mask), theirs(x, src_key_padding_mask=~mask[:, 0, 0] if padded else None)
+    output, expected = (
+        ours(x, mask),
+        theirs(x, src_key_padding_mask=~mask[:, 0, 0] if padded else None),
+    )
     assert largest_difference(output, expected) <= 5e-6
-    assert_same_gradients(output, expected, [x], [x], ours.feed_forward.W_1.weight, theirs.linear1.weight)
+    assert_same_gradients(
+        output, expected, [x], [x], ours.feed_forward.W_1.weight, theirs.linear1.weight
+    )
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
 @pytest.mark.parametrize("padded", [False, True])
 def test_decoder_block_equals_torch(pre_norm, padded):
     ours = jiggle(DecoderBlock(D_MODEL, N_HEADS, D_FF, pre_norm=pre_norm))
-    theirs = nn.TransformerDecoderLayer(D_MODEL, N_HEADS, D_FF, dropout=0.0, batch_first=True, norm_first=pre_norm)
+    theirs = nn.TransformerDecoderLayer(
+        D_MODEL, N_HEADS, D_FF, dropout=0.0, batch_first=True, norm_first=pre_norm
+    )
     theirs.load_state_dict(decoder_block_state(ours))
-    x, memory = torch.randn(2, 4, D_MODEL, requires_grad=True), torch.randn(2, 7, D_MODEL, requires_grad=True)
+    x, memory = (
+        torch.randn(2, 4, D_MODEL, requires_grad=True),
+        torch.randn(2, 7, D_MODEL, requires_grad=True),
+    )
     memory_mask = padding_mask(LENGTHS, 7) if padded else None
     output = ours(x, memory, causal_mask(4), memory_mask)
-    expected = theirs(x, memory, ~causal_mask(4), memory_key_padding_mask=~memory_mask[:, 0, 0] if padded else None)
+    expected = theirs(
+        x,
+        memory,
+        ~causal_mask(4),
+        memory_key_padding_mask=~memory_mask[:, 0, 0] if padded else None,
+    )
     assert largest_difference(output, expected) <= 5e-6
     assert_same_gradients(
-        output, expected, [x, memory], [x, memory], ours.cross_attention.W_O.weight, theirs.multihead_attn.out_proj.weight
+        output,
+        expected,
+        [x, memory],
+        [x, memory],
+        ours.cross_attention.W_O.weight,
+        theirs.multihead_attn.out_proj.weight,
     )
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
 def test_stacks_equal_torch_transformer(pre_norm):
     sizes = (3, D_MODEL, N_HEADS, D_FF)
-    encoder, decoder = (jiggle(kind(*sizes, pre_norm=pre_norm, final_norm=True)) for kind in (Encoder, Decoder))
+    encoder, decoder = (
+        jiggle(kind(*sizes, pre_norm=pre_norm, final_norm=True)) for kind in (Encoder, Decoder)
+    )
     theirs = torch_transformer((encoder, decoder), sizes, norm_first=pre_norm)
-    source, target = torch.randn(2, 7, D_MODEL, requires_grad=True), torch.randn(2, 5, D_MODEL, requires_grad=True)
+    source, target = (
+        torch.randn(2, 7, D_MODEL, requires_grad=True),
+        torch.randn(2, 5, D_MODEL, requires_grad=True),
+    )
     mask = padding_mask(LENGTHS, 7)
     output = decoder(target, encoder(source, mask), causal_mask(5), mask)
     hidden = ~mask[:, 0, 0]
     expected = theirs(
-        source, target, tgt_mask=~causal_mask(5), src_key_padding_mask=hidden, memory_key_padding_mask=hidden, tgt_is_causal=True
+        source,
+        target,
+        tgt_mask=~causal_mask(5),
+        src_key_padding_mask=hidden,
+        memory_key_padding_mask=hidden,
+        tgt_is_causal=True,
     )
     assert largest_difference(output, expected) <= 5e-6
-    first, their_first = encoder.blocks[0].feed_forward.W_1.weight, theirs.encoder.layers[0].linear1.weight
+    first, their_first = (
+        encoder.blocks[0].feed_forward.W_1.weight,
+        theirs.encoder.layers[0].linear1.weight,
+    )
     assert_same_gradients(output, expected, [source, target], [source, target], first, their_first)
 
 
 def test_last_norm_follows_pre_norm_unless_told():
-    for pre_norm, final_norm, expected in [(False, None, nn.Identity), (True, None, nn.LayerNorm), (False, True, nn.LayerNorm)]:
+    for pre_norm, final_norm, expected in [
+        (False, None, nn.Identity),
+        (True, None, nn.LayerNorm),
+        (False, True, nn.LayerNorm),
+    ]:
         assert type(Encoder(1, 8, 2, 16, pre_norm=pre_norm, final_norm=final_norm).norm) is expected
     x = torch.randn(2, 3, 8)
     deep = Encoder(4, 8, 2, 16, pre_norm=True, final_norm=True)(x)
@@ -102,7 +149,10 @@ def test_activations_by_hand():
     assert ACTIVATIONS["relu"](x).tolist() == [0.0, 0.0, 2.0]
     Phi = 0.5 * (1 + torch.erf(x / math.sqrt(2)))
     assert_close(ACTIVATIONS["gelu"](x), x * Phi)
-    assert_close(ACTIVATIONS["gelu_tanh"](x), 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
+    assert_close(
+        ACTIVATIONS["gelu_tanh"](x),
+        0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    )
     assert_close(ACTIVATIONS["swish"](x), x / (1 + torch.exp(-x)))
 
 
@@ -110,7 +160,9 @@ def test_residual_post_and_pre_norm_by_hand():
     x = torch.randn(1, 2, 4)
 
     def normalised(x):
-        return (x - x.mean(-1, keepdim=True)) / (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
+        return (x - x.mean(-1, keepdim=True)) / (
+            x.var(-1, unbiased=False, keepdim=True) + 1e-5
+        ).sqrt()
 
     assert_close(Residual(4)(x, torch.tanh), normalised(x + x.tanh()))
     assert_close(Residual(4, pre_norm=True)(x, torch.tanh), x + normalised(x).tanh())
@@ -125,7 +177,10 @@ def test_dropout_acts_on_what_the_sublayer_adds_and_in_training_only():
 
 def test_attention_dropout_reaches_both_attentions():
     block = DecoderBlock(8, 2, 16, attention_dropout=0.3)
-    assert (block.self_attention.attention.dropout, block.cross_attention.attention.dropout) == (0.3, 0.3)
+    assert (block.self_attention.attention.dropout, block.cross_attention.attention.dropout) == (
+        0.3,
+        0.3,
+    )
     assert EncoderBlock(8, 2, 16, attention_dropout=0.3).self_attention.attention.dropout == 0.3
 
 
@@ -147,15 +202,30 @@ def test_token_vectors_begin_with_variance_one_once_scaled():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: FeedForward(8, 16, "softplus"), r"no activation named 'softplus'; there are: relu, gelu"),
+        (
+            lambda: FeedForward(8, 16, "softplus"),
+            r"no activation named 'softplus'; there are: relu, gelu",
+        ),
         (lambda: Encoder(0, 8, 2, 16), r"n_layers = 0"),
         (lambda: EncoderBlock(10, 3, 16), r"d_model = 10 .* n_heads = 3"),
-        (lambda: TokenEmbedding(5, 8)(torch.tensor([[1, 2], [3, 5]])), r"token id 5 \(row 1, position 1\).* 5, 0 … 4"),
+        (
+            lambda: TokenEmbedding(5, 8)(torch.tensor([[1, 2], [3, 5]])),
+            r"token id 5 \(row 1, position 1\).* 5, 0 … 4",
+        ),
         (lambda: check_tokens(torch.tensor([[-1]]), 9), r"token id -1 \(row 0, position 0\)"),
         (lambda: check_lengths(None, torch.zeros(2, 0, dtype=torch.long)), r"empty: .* \(2, 0\)"),
-        (lambda: check_lengths(torch.tensor([3, 0]), torch.zeros(2, 3).long()), r"1 to 3 tokens .* \[3, 0\]"),
-        (lambda: check_lengths(torch.tensor([3, 4]), torch.zeros(2, 3).long()), r"1 to 3 tokens .* \[3, 4\]"),
-        (lambda: check_lengths(torch.tensor([3]), torch.zeros(2, 3).long()), r"each of the 2 sentences, got lengths of shape \(1,\)"),
+        (
+            lambda: check_lengths(torch.tensor([3, 0]), torch.zeros(2, 3).long()),
+            r"1 to 3 tokens .* \[3, 0\]",
+        ),
+        (
+            lambda: check_lengths(torch.tensor([3, 4]), torch.zeros(2, 3).long()),
+            r"1 to 3 tokens .* \[3, 4\]",
+        ),
+        (
+            lambda: check_lengths(torch.tensor([3]), torch.zeros(2, 3).long()),
+            r"each of the 2 sentences, got lengths of shape \(1,\)",
+        ),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(call, message):

@@ -1,4 +1,6 @@
-"""Marian checkpoints in our Transformer equal Hugging Face's own model; what does not fit is refused and named."""
+"""Marian checkpoints in our Transformer equal Hugging Face's own model; what does not fit is
+refused and named.
+"""
 
 import io
 import json
@@ -28,9 +30,15 @@ def test_equals_hugging_face(tmp_path, activation):
     theirs = their_model(activation_function=activation)
     theirs.save_pretrained(tmp_path)
     ours = marian.from_pretrained(tmp_path)
-    source, target, lengths = torch.randint(0, 30, (3, 9)), torch.randint(0, 30, (3, 7)), torch.tensor([9, 4, 1])
+    source, target, lengths = (
+        torch.randint(0, 30, (3, 9)),
+        torch.randint(0, 30, (3, 7)),
+        torch.tensor([9, 4, 1]),
+    )
     attention_mask = (torch.arange(9) < lengths[:, None]).long()
-    expected = theirs(input_ids=source, attention_mask=attention_mask, decoder_input_ids=target).logits
+    expected = theirs(
+        input_ids=source, attention_mask=attention_mask, decoder_input_ids=target
+    ).logits
     assert (ours(source, target, lengths) - expected).abs().max().item() <= 1e-5
     memory = theirs.model.encoder(input_ids=source, attention_mask=attention_mask).last_hidden_state
     for i, n in enumerate(lengths.tolist()):
@@ -42,7 +50,9 @@ def test_greedy_decoding_equals_generate(checkpoint):
     ours = marian.from_pretrained(folder)
     source, lengths = torch.randint(2, 30, (5, 8)), torch.tensor([8, 3, 5, 1, 6])
     mask = (torch.arange(8) < lengths[:, None]).long()
-    expected = theirs.generate(source, attention_mask=mask, do_sample=False, num_beams=1, max_new_tokens=12)
+    expected = theirs.generate(
+        source, attention_mask=mask, do_sample=False, num_beams=1, max_new_tokens=12
+    )
     found = greedy(ours, source, lengths, begin=1, end=0, max_len=12)
     theirs_cut = [row[1:].tolist() for row in expected]
     assert [row[: row.index(0)] if 0 in row else row for row in theirs_cut] == found.sentences()
@@ -52,17 +62,31 @@ def test_weights_are_ready_to_use(checkpoint):
     model = marian.from_pretrained(str(checkpoint[0]))
     assert not model.training
     assert model.config == TransformerConfig(
-        30, d_model=16, n_heads=4, n_layers=2, d_ff=32, dropout=0.1, max_len=24, activation="swish", sines_first=True
+        30,
+        d_model=16,
+        n_heads=4,
+        n_layers=2,
+        d_ff=32,
+        dropout=0.1,
+        max_len=24,
+        activation="swish",
+        sines_first=True,
     )
 
 
 def test_old_checkpoints_hold_copies_and_sinusoids_in_a_pickle(checkpoint):
-    """As the published ones do: pytorch_model.bin, with the tied matrix four times and the positions."""
+    """As the published ones do: pytorch_model.bin, with the tied matrix four times and the
+    positions.
+    """
     folder, theirs = checkpoint
     expected = marian.from_pretrained(folder).state_dict()
     (folder / "model.safetensors").unlink()
     torch.save(theirs.state_dict(), folder / "pytorch_model.bin")
-    assert {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.encoder.embed_positions.weight"} <= set(theirs.state_dict())
+    assert {
+        "lm_head.weight",
+        "model.encoder.embed_tokens.weight",
+        "model.encoder.embed_positions.weight",
+    } <= set(theirs.state_dict())
     for name, tensor in marian.from_pretrained(folder).state_dict().items():
         assert torch.equal(tensor, expected[name])
 
@@ -83,24 +107,44 @@ def change_config(folder, **changes):
     ("damage", "message"),
     [
         (
-            lambda folder: change_weights(folder, lambda s: s.update({"model.new.weight": torch.zeros(1), "a": torch.zeros(1)})),
+            lambda folder: change_weights(
+                folder,
+                lambda s: s.update({"model.new.weight": torch.zeros(1), "a": torch.zeros(1)}),
+            ),
             r"2 tensors that the key map does not know: a, model.new.weight",
         ),
         (
-            lambda folder: change_weights(folder, lambda s: s.pop("model.encoder.layers.1.fc1.bias")),
+            lambda folder: change_weights(
+                folder, lambda s: s.pop("model.encoder.layers.1.fc1.bias")
+            ),
             r"encoder.blocks.1.feed_forward.W_1.bias is missing",
         ),
         (
             lambda folder: change_config(folder, vocab_size=31),
-            r"embedding.weight is \(30, 16\), the model's \(31, 16\); output_bias|output_bias .*embedding.weight is \(30, 16\)",
+            r"embedding.weight is \(30, 16\), the model's \(31, 16\); output_bias|output_bias "
+            r".*embedding.weight is \(30, 16\)",
         ),
-        (lambda folder: change_config(folder, encoder_layers=1, decoder_layers=1), r"encoder.blocks.1.* is not in the model"),
-        (lambda folder: change_config(folder, decoder_layers=5), r"encoder_layers = 2 but decoder_layers = 5"),
-        (lambda folder: change_config(folder, scale_embedding=False), r"scale_embedding = False"),
-        (lambda folder: change_config(folder, share_encoder_decoder_embeddings=False), r"share_encoder_decoder_embeddings = False"),
-        (lambda folder: change_config(folder, activation_function="mish"), r"activation_function = 'mish'"),
         (
-            lambda folder: change_weights(folder, lambda s: s.update({"lm_head.weight": torch.zeros(30, 16)})),
+            lambda folder: change_config(folder, encoder_layers=1, decoder_layers=1),
+            r"encoder.blocks.1.* is not in the model",
+        ),
+        (
+            lambda folder: change_config(folder, decoder_layers=5),
+            r"encoder_layers = 2 but decoder_layers = 5",
+        ),
+        (lambda folder: change_config(folder, scale_embedding=False), r"scale_embedding = False"),
+        (
+            lambda folder: change_config(folder, share_encoder_decoder_embeddings=False),
+            r"share_encoder_decoder_embeddings = False",
+        ),
+        (
+            lambda folder: change_config(folder, activation_function="mish"),
+            r"activation_function = 'mish'",
+        ),
+        (
+            lambda folder: change_weights(
+                folder, lambda s: s.update({"lm_head.weight": torch.zeros(30, 16)})
+            ),
             r"embedding.weight, but their values differ",
         ),
     ],
@@ -113,14 +157,23 @@ def test_what_does_not_fit_is_named(checkpoint, damage, message):
 
 
 def test_missing_checkpoints_say_so(tmp_path, checkpoint):
-    with pytest.raises(FileNotFoundError, match=r"'Helsinki-NLP/none-such' is no folder here, and could not be fetched"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"'Helsinki-NLP/none-such' is no folder here, and could not be fetched",
+    ):
         marian.from_pretrained("Helsinki-NLP/none-such")
     (checkpoint[0] / "model.safetensors").unlink()
     with pytest.raises(FileNotFoundError, match=r"neither model.safetensors nor pytorch_model.bin"):
         marian.from_pretrained(checkpoint[0])
 
 
-@pytest.mark.parametrize("held", [["config.json", "model.safetensors", "pytorch_model.bin"], ["config.json", "pytorch_model.bin"]])
+@pytest.mark.parametrize(
+    "held",
+    [
+        ["config.json", "model.safetensors", "pytorch_model.bin"],
+        ["config.json", "pytorch_model.bin"],
+    ],
+)
 def test_what_is_fetched_from_the_hub(tmp_path, monkeypatch, held):
     """Weights once, and safetensors where there are some."""
     import huggingface_hub
@@ -137,15 +190,27 @@ def test_what_is_fetched_from_the_hub(tmp_path, monkeypatch, held):
 
 def test_rename_copies_placeholders():
     state = {"a.3.b.weight": torch.ones(1), "skip.7": torch.zeros(1)}
-    assert list(hugging_face.rename(state, {"a.{i}.b.{kind}": "ours.{kind}.{i}"}, ["skip.{i}"])) == ["ours.weight.3"]
+    assert list(
+        hugging_face.rename(state, {"a.{i}.b.{kind}": "ours.{kind}.{i}"}, ["skip.{i}"])
+    ) == ["ours.weight.3"]
     with pytest.raises(ValueError, match=r"does not know: axb"):
         hugging_face.rename({"axb": torch.ones(1)}, {"a.b": "c"})  # a dot is a dot
 
 
-# ------------------------------------------------------------------------------------------------------------- the vocabulary
+# ----------------------------------------------------------------------------------- the vocabulary
 
-ENGLISH = ["the cat sat on the mat", "a dog saw the cat", "the dog and the cat ran away", "I saw a mat and a dog on it"]
-GERMAN = ["die Katze saß auf der Matte", "ein Hund sah die Katze", "der Hund und die Katze liefen weg", "ich sah eine Matte"]
+ENGLISH = [
+    "the cat sat on the mat",
+    "a dog saw the cat",
+    "the dog and the cat ran away",
+    "I saw a mat and a dog on it",
+]
+GERMAN = [
+    "die Katze saß auf der Matte",
+    "ein Hund sah die Katze",
+    "der Hund und die Katze liefen weg",
+    "ich sah eine Matte",
+]
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +221,11 @@ def vocabulary_folder(tmp_path_factory):
     for name, sentences in {"source": ENGLISH, "target": GERMAN}.items():
         model = io.BytesIO()
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(sentences * 20), model_writer=model, vocab_size=40, hard_vocab_limit=False, minloglevel=2
+            sentence_iterator=iter(sentences * 20),
+            model_writer=model,
+            vocab_size=40,
+            hard_vocab_limit=False,
+            minloglevel=2,
         )
         (folder / f"{name}.spm").write_bytes(model.getvalue())
         processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
@@ -173,7 +242,9 @@ def test_vocabulary_equals_hugging_face(vocabulary_folder):
     ours = marian.MarianVocabulary(vocabulary_folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it recommends another package
-        theirs = MarianTokenizer(*(str(vocabulary_folder / file) for file in marian.VOCABULARY_FILES))
+        theirs = MarianTokenizer(
+            *(str(vocabulary_folder / file) for file in marian.VOCABULARY_FILES)
+        )
     for text in [*ENGLISH, "", " the  cat ", ">>deu<< the cat", "a zebra!", "<< the >> cat"]:
         assert ours.encode(text) == theirs(text).input_ids
     for text in GERMAN:
@@ -184,7 +255,10 @@ def test_vocabulary_equals_hugging_face(vocabulary_folder):
 def test_batch_pads_on_the_right(vocabulary_folder):
     vocabulary = marian.MarianVocabulary(vocabulary_folder)
     tokens, lengths = vocabulary.batch(["the cat", "the cat sat on the mat"])
-    assert lengths.tolist() == [len(vocabulary.encode("the cat")), len(vocabulary.encode("the cat sat on the mat"))]
+    assert lengths.tolist() == [
+        len(vocabulary.encode("the cat")),
+        len(vocabulary.encode("the cat sat on the mat")),
+    ]
     assert tokens.shape == (2, lengths[1])
     assert tokens[0, : lengths[0]].tolist() == vocabulary.encode("the cat")
     assert set(tokens[0, lengths[0] :].tolist()) == {vocabulary.pad}
@@ -210,7 +284,9 @@ def test_vocabulary_errors(vocabulary_folder, tmp_path):
         vocabulary.decode([3, 999])
     with pytest.raises(ValueError, match=r"no sentences"):
         vocabulary.batch([])
-    with pytest.raises(ValueError, match=rf"the vocabulary has {len(vocabulary)} tokens, the model 1000"):
+    with pytest.raises(
+        ValueError, match=rf"the vocabulary has {len(vocabulary)} tokens, the model 1000"
+    ):
         marian.translate(Transformer(TransformerConfig.TINY), vocabulary, ["the cat"])
     with pytest.raises(FileNotFoundError, match=r"source.spm, target.spm, vocab.json missing"):
         marian.MarianVocabulary(tmp_path)

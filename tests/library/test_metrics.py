@@ -9,7 +9,9 @@ from lectures_lib.metrics import bleu, exact_match, perplexity, token_accuracy
 
 
 def test_bleu_by_hand():
-    """8 of 9 words, 6 of 8 pairs, 4 of 7 triples and 2 of 6 quadruples are right, and it is as long as the reference."""
+    """8 of 9 words, 6 of 8 pairs, 4 of 7 triples and 2 of 6 quadruples are right, and it is as long
+    as the reference.
+    """
     references = ["the cat sat on the mat near the door"]
     hypotheses = ["the cat sat on a mat near the door"]
     score, signature = bleu(hypotheses, references)
@@ -21,7 +23,8 @@ def test_bleu_is_the_corpus_s_and_punishes_brevity():
     references = ["one two three four five", "six seven eight nine ten"]
     right, short = references[0], "six seven eight nine"
     score, _ = bleu([right, short], references)
-    assert score == pytest.approx(100 * math.exp(1 - 10 / 9))  # every n-gram is right, one word of ten is missing
+    # every n-gram is right, one word of ten is missing
+    assert score == pytest.approx(100 * math.exp(1 - 10 / 9))
     assert score != pytest.approx((100 + bleu([short], references[1:]).score) / 2, abs=0.1)
 
 
@@ -52,7 +55,10 @@ def test_perplexity_of_a_uniform_guess_is_the_vocabulary_s_size():
         (lambda: bleu(["a"], ["a", "b"]), "got 1 and 2"),
         (lambda: exact_match([], []), "got 0 and 0"),
         (lambda: bleu("one sentence", "another"), "not one string"),
-        (lambda: token_accuracy(torch.zeros(2, 3).long(), torch.zeros(2, 3).long()), "all 6 targets are padding"),
+        (
+            lambda: token_accuracy(torch.zeros(2, 3).long(), torch.zeros(2, 3).long()),
+            "all 6 targets are padding",
+        ),
         (lambda: perplexity(1.0, 0), "n_tokens = 0"),
         (lambda: perplexity(-1.0, 3), r"loss = -1\.0"),
     ],

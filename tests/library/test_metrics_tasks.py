@@ -1,4 +1,6 @@
-"""Measures of classes, scores, names and quoted answers: equal to scikit-learn, scipy, seqeval and SQuAD's definition."""
+"""Measures of classes, scores, names and quoted answers: equal to scikit-learn, scipy, seqeval and
+SQuAD's definition.
+"""
 
 import math
 import random
@@ -12,13 +14,22 @@ import pytest
 import torch
 from scipy import stats
 from seqeval.metrics import f1_score, precision_score, recall_score
-from sklearn.metrics import accuracy_score, confusion_matrix, matthews_corrcoef, precision_recall_fscore_support
+from sklearn.metrics import (
+    accuracy_score,
+    confusion_matrix,
+    matthews_corrcoef,
+    precision_recall_fscore_support,
+)
 
 from lectures_lib import metrics
 
 RNG = np.random.default_rng(0)
 CLASSES = [
-    *[(RNG.integers(0, 2, n), (RNG.random(n) < share).astype(int)) for n in (2, 7, 100) for share in (0.1, 0.5, 0.9)],
+    *[
+        (RNG.integers(0, 2, n), (RNG.random(n) < share).astype(int))
+        for n in (2, 7, 100)
+        for share in (0.1, 0.5, 0.9)
+    ],
     ([0, 0, 0], [0, 1, 1]),  # constant predictions
     ([1, 1, 1], [0, 1, 1]),
     ([0, 0, 0], [0, 0, 0]),  # one class only, and right
@@ -36,8 +47,12 @@ def test_two_classes_equal_scikit_learn(predicted, right):
     assert metrics.accuracy(predicted, right) == pytest.approx(accuracy_score(right, predicted))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = precision_recall_fscore_support(right, predicted, average="binary", zero_division=0)[:3]
-        assert metrics.matthews(predicted, right) == pytest.approx(matthews_corrcoef(right, predicted), abs=1e-12)
+        expected = precision_recall_fscore_support(
+            right, predicted, average="binary", zero_division=0
+        )[:3]
+        assert metrics.matthews(predicted, right) == pytest.approx(
+            matthews_corrcoef(right, predicted), abs=1e-12
+        )
     assert metrics.precision_recall_f1(predicted, right) == pytest.approx(expected)
 
 
@@ -51,28 +66,44 @@ MANY = [
     (["no", "yes", "no", "yes"], ["no", "yes", "yes", "yes"]),  # two, but not 0 and 1
     ([-1, 1, 1, -1], [-1, 1, -1, -1]),
     *[(RNG.integers(0, k, n), RNG.integers(0, k, n)) for k, n in ((3, 5), (3, 60), (9, 400))],
-    *[(np.where(RNG.random(80) < 0.7, right, RNG.integers(0, 5, 80)), right) for right in [RNG.integers(0, 5, 80)]],
+    *[
+        (np.where(RNG.random(80) < 0.7, right, RNG.integers(0, 5, 80)), right)
+        for right in [RNG.integers(0, 5, 80)]
+    ],
 ]
 
 
 @pytest.mark.parametrize(("predicted", "right"), MANY)
 def test_matthews_of_many_classes_equals_scikit_learn(predicted, right):
-    assert metrics.matthews(predicted, right) == pytest.approx(matthews_corrcoef(right, predicted), abs=1e-12)
+    assert metrics.matthews(predicted, right) == pytest.approx(
+        matthews_corrcoef(right, predicted), abs=1e-12
+    )
     for one in set(list(right)):
         expected = matthews_corrcoef(np.asarray(right) == one, np.asarray(predicted) == one)
-        assert metrics.matthews(predicted, right, positive=one) == pytest.approx(expected, abs=1e-12)
+        assert metrics.matthews(predicted, right, positive=one) == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
 def test_matthews_takes_tensors_of_any_kind():
-    predicted, right = torch.tensor([0, 1, 2, 2], dtype=torch.int32), torch.tensor([0.0, 1.0, 2.0, 1.0])
+    predicted, right = (
+        torch.tensor([0, 1, 2, 2], dtype=torch.int32),
+        torch.tensor([0.0, 1.0, 2.0, 1.0]),
+    )
     assert metrics.matthews(predicted, right) == pytest.approx(0.7)
-    assert metrics.matthews([True, False], [1, 0]) == metrics.matthews(list(np.array([1, 0])), [1, 0]) == 1.0
+    assert (
+        metrics.matthews([True, False], [1, 0])
+        == metrics.matthews(list(np.array([1, 0])), [1, 0])
+        == 1.0
+    )
 
 
 def test_another_class_may_be_looked_for():
     """MRPC and QQP ask for 1; entailment is class 0."""
     predicted, right = RNG.integers(0, 3, 50), RNG.integers(0, 3, 50)
-    expected = precision_recall_fscore_support(right, predicted, labels=[2], average="macro", zero_division=0)[:3]
+    expected = precision_recall_fscore_support(
+        right, predicted, labels=[2], average="macro", zero_division=0
+    )[:3]
     assert metrics.precision_recall_f1(predicted, right, positive=2) == pytest.approx(expected)
 
 
@@ -103,7 +134,11 @@ def random_labels(rng, n, well_formed):
     labels = []
     for _ in range(n):
         before = labels[-1] if labels else "O"
-        allowed = [x for x in LABELS if not x.startswith("I-") or before[2:] == x[2:]] if well_formed else LABELS
+        allowed = (
+            [x for x in LABELS if not x.startswith("I-") or before[2:] == x[2:]]
+            if well_formed
+            else LABELS
+        )
         labels.append(rng.choice(allowed))
     return labels
 
@@ -112,12 +147,23 @@ def random_labels(rng, n, well_formed):
 def test_names_equal_seqeval(seed):
     rng = random.Random(seed)
     right = [random_labels(rng, rng.randint(1, 9), True) for _ in range(6)]
-    predicted = [random_labels(rng, len(labels), seed % 2 == 0) if rng.random() < 0.6 else labels for labels in right]
-    expected = [score(right, predicted, zero_division=0) for score in (precision_score, recall_score, f1_score)]
+    predicted = [
+        random_labels(rng, len(labels), seed % 2 == 0) if rng.random() < 0.6 else labels
+        for labels in right
+    ]
+    expected = [
+        score(right, predicted, zero_division=0)
+        for score in (precision_score, recall_score, f1_score)
+    ]
     assert metrics.entity_scores(predicted, right) == pytest.approx(expected)
-    found = [{(i, *e) for i, labels in enumerate(lists) for e in metrics.entities(labels)} for lists in (predicted, right)]
+    found = [
+        {(i, *e) for i, labels in enumerate(lists) for e in metrics.entities(labels)}
+        for lists in (predicted, right)
+    ]
     both = len(found[0] & found[1])
-    assert metrics.entity_scores(predicted, right).f1 == pytest.approx(2 * both / (len(found[0]) + len(found[1]) or 1))
+    assert metrics.entity_scores(predicted, right).f1 == pytest.approx(
+        2 * both / (len(found[0]) + len(found[1]) or 1)
+    )
 
 
 def test_names_by_hand():
@@ -127,7 +173,11 @@ def test_names_by_hand():
     assert metrics.entity_scores([["B-person", "O", "O", "B-place"]], right) == (0.5, 0.5, 0.5)
     assert metrics.entity_scores([["O"] * 4], right) == (0.0, 0.0, 0.0)
     assert metrics.entity_scores([["O"] * 4], [["O"] * 4]) == (0.0, 0.0, 0.0)
-    assert metrics.entities(["I-person", "I-place", "B-place"]) == [("person", 0, 1), ("place", 1, 2), ("place", 2, 3)]
+    assert metrics.entities(["I-person", "I-place", "B-place"]) == [
+        ("person", 0, 1),
+        ("place", 1, 2),
+        ("place", 2, 3),
+    ]
 
 
 def test_breaks_of_the_bio_scheme_are_found():
@@ -141,7 +191,9 @@ def test_breaks_of_the_bio_scheme_are_found():
 
 
 def squad_by_the_book(predicted, right):
-    """The paper's words (section 6.1), and the one rule that SQuAD 2.0 adds, written once more and apart from the library."""
+    """The paper's words (section 6.1), and the one rule that SQuAD 2.0 adds, written once more and
+    apart from the library.
+    """
 
     def words(text):
         text = "".join(c for c in text.lower() if c not in set(string.punctuation))
@@ -160,7 +212,21 @@ def squad_by_the_book(predicted, right):
     return float(exact), f1
 
 
-ANSWERS = ["the Cat", "cat!", "a cat sat", "the", "", "  An  ", "U.S.A.", "usa", "sat cat cat", "theatre", "—", "İstanbul", "10 %"]
+ANSWERS = [
+    "the Cat",
+    "cat!",
+    "a cat sat",
+    "the",
+    "",
+    "  An  ",
+    "U.S.A.",
+    "usa",
+    "sat cat cat",
+    "theatre",
+    "—",
+    "İstanbul",
+    "10 %",
+]
 
 
 def test_answers_equal_squads_definition():
@@ -171,7 +237,9 @@ def test_answers_equal_squads_definition():
         assert metrics.exact_answer(*case) == exact, case
         assert metrics.answer_f1(*case) == pytest.approx(f1), case
     total = metrics.answer_scores(*map(list, zip(*cases, strict=True)))
-    assert total == pytest.approx([sum(column) / len(cases) for column in zip(*expected, strict=True)])
+    assert total == pytest.approx(
+        [sum(column) / len(cases) for column in zip(*expected, strict=True)]
+    )
     assert 0.1 < total.exact_match < total.f1 < 0.9
 
 
@@ -194,8 +262,9 @@ def test_answers_by_hand(predicted, right, exact, f1):
     assert metrics.answer_f1(predicted, right) == pytest.approx(f1)
 
 
-# What SQuAD 2.0's script says, as Hugging Face keeps it: compute_exact and compute_f1 of src/transformers/data/metrics/squad_metrics.py
-# (commit 0cbcecb; version 5 has it no longer), of the best right answer, [""] where there is none. Values, not our definition again.
+# What SQuAD 2.0's script says, as Hugging Face keeps it: compute_exact and compute_f1 of
+# src/transformers/data/metrics/squad_metrics.py (commit 0cbcecb; version 5 has it no longer), of
+# the best right answer, [""] where there is none. Values, not our definition again.
 BY_THE_SCRIPT = [
     ("The cat's.", ["cats"], 1, 1),
     ("U.S.", ["the US", "America"], 1, 1),
@@ -204,7 +273,8 @@ BY_THE_SCRIPT = [
     ("the", [], 1, 1),
     ("The!", ["cat"], 0, 0),
     ("", ["an"], 1, 1),
-    ("", ["the", "cat"], 0, 0),  # an answer of which nothing is left does not count where there is another
+    # an answer of which nothing is left does not count where there is another
+    ("", ["the", "cat"], 0, 0),
     ("no one", ["", "No-one"], 0, 0),
     ("he–the–she", ["he– –she"], 1, 1),
     ("cat cat", ["cat cat dog"], 0, 0.8),
@@ -249,8 +319,14 @@ def test_the_old_names_are_where_they_were():
         (lambda: metrics.pearson([1.0], [2.0]), "at least two pairs, got 1"),
         (lambda: metrics.spearman([], []), "got 0 and 0"),
         (lambda: metrics.entity_scores([], []), "got 0 and 0"),
-        (lambda: metrics.entity_scores([["O"]], [["O", "O"]]), "sentence 0 has 2 words, but 1 labels"),
-        (lambda: metrics.entity_scores([["O", "O"]], [["O", "I-x"]]), "right labels of sentence 0 break .* label 1 is I-x"),
+        (
+            lambda: metrics.entity_scores([["O"]], [["O", "O"]]),
+            "sentence 0 has 2 words, but 1 labels",
+        ),
+        (
+            lambda: metrics.entity_scores([["O", "O"]], [["O", "I-x"]]),
+            "right labels of sentence 0 break .* label 1 is I-x",
+        ),
         (lambda: metrics.entities(["person"]), "label 0 is 'person'"),
         (lambda: metrics.bio_errors(["O", "B-"]), "label 1 is 'B-'"),
         (lambda: metrics.answer_scores(["a"], ["a"]), "question 0 must be a list"),

@@ -66,5 +66,7 @@ def test_a_silenced_head_equals_zeroing_its_output(theirs):
 
 
 def test_silencing_a_head_that_does_not_exist_is_refused():
-    with pytest.raises(ValueError, match=r"layers 0 to 5 and heads 0 to 11; asked to silence \[\(6, 0\)\]"):
+    with pytest.raises(
+        ValueError, match=r"layers 0 to 5 and heads 0 to 11; asked to silence \[\(6, 0\)\]"
+    ):
         minilm.read(TEXT, silenced=[(6, 0)])

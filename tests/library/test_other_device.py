@@ -23,7 +23,9 @@ ROWS = {
     "questions": [{"question": "who?", "context": text, "answers": []} for text in TEXTS],
 }
 EXAMPLES = {kind: getattr(fine_tuning, kind)(rows, WORDPIECE) for kind, rows in ROWS.items()}
-EXAMPLES["tagged"] = fine_tuning.tagged([{"words": words, "labels": ["O"] * len(words)} for words in SENTENCES], WORDPIECE, ["O"])
+EXAMPLES["tagged"] = fine_tuning.tagged(
+    [{"words": words, "labels": ["O"] * len(words)} for words in SENTENCES], WORDPIECE, ["O"]
+)
 
 
 def body():
@@ -39,14 +41,31 @@ HEADS = {
 READERS = {
     "word_states": (body, lambda model: word_states(model, WORDPIECE, SENTENCES)),
     "word_attention": (body, lambda model: list(word_attention(model, WORDPIECE, SENTENCES))),
-    "impact_matrix": (body, lambda model: [impact_matrix(model, WORDPIECE, SENTENCES[0], batch_size=4)]),
-    "word_vectors": (body, lambda model: word_vectors(model, [cut_words(WORDPIECE, words) for words in SENTENCES])),
-    "embed": (lambda: SentenceBert(body(), WORDPIECE, max_len=20), lambda model: [model.embed(TEXTS)]),
+    "impact_matrix": (
+        body,
+        lambda model: [impact_matrix(model, WORDPIECE, SENTENCES[0], batch_size=4)],
+    ),
+    "word_vectors": (
+        body,
+        lambda model: word_vectors(model, [cut_words(WORDPIECE, words) for words in SENTENCES]),
+    ),
+    "embed": (
+        lambda: SentenceBert(body(), WORDPIECE, max_len=20),
+        lambda model: [model.embed(TEXTS)],
+    ),
 }
 for kind, make in HEADS.items():
     READERS |= {
-        f"scores, {kind}": (make, lambda model, kind=kind: fine_tuning.scores(model, EXAMPLES[kind])),
-        f"predict, {kind}": (make, lambda model, kind=kind: [torch.tensor(p) for p in fine_tuning.predict(model, EXAMPLES[kind])]),
+        f"scores, {kind}": (
+            make,
+            lambda model, kind=kind: fine_tuning.scores(model, EXAMPLES[kind]),
+        ),
+        f"predict, {kind}": (
+            make,
+            lambda model, kind=kind: [
+                torch.tensor(p) for p in fine_tuning.predict(model, EXAMPLES[kind])
+            ],
+        ),
     }
 
 
@@ -72,6 +91,10 @@ def test_the_other_device_is_one():
         there = torch.ones(3, device=device)
         assert isinstance(there, Elsewhere) and there.device == here.to(device).device == device
         assert (there * 2).cpu().tolist() == [2.0, 2.0, 2.0] and there.sum().item() == 3.0
-        for wrong in (lambda: there + here, lambda: torch.nn.Linear(3, 1).to(device)(here), lambda: torch.stack([here, there])):
+        for wrong in (
+            lambda: there + here,
+            lambda: torch.nn.Linear(3, 1).to(device)(here),
+            lambda: torch.stack([here, there]),
+        ):
             with pytest.raises(RuntimeError, match="same device"):
                 wrong()

@@ -51,7 +51,10 @@ def test_gradients_equal_the_padded_batchs(bert):
     lengths = torch.tensor([len(s) for s in sequences])
     padded = torch.tensor([s + [0] * (12 - len(s)) for s in sequences])
     gradients = []
-    for pooled in (packing.encode(bert, packing.pack(sequences, 24)).pooled, bert(padded, lengths=lengths).pooled):
+    for pooled in (
+        packing.encode(bert, packing.pack(sequences, 24)).pooled,
+        bert(padded, lengths=lengths).pooled,
+    ):
         bert.zero_grad()
         (pooled * weights).sum().backward()
         gradients.append([p.grad.clone() for p in bert.parameters()])
@@ -60,7 +63,10 @@ def test_gradients_equal_the_padded_batchs(bert):
 
 def test_with_real_weights():
     bert = Bert.from_pretrained(minilm.checkpoint())
-    sequences = [[101, *range(2000 + 50 * k, 2000 + 50 * k + length), 102] for k, length in enumerate((3, 17, 8, 1, 25))]
+    sequences = [
+        [101, *range(2000 + 50 * k, 2000 + 50 * k + length), 102]
+        for k, length in enumerate((3, 17, 8, 1, 25))
+    ]
     packed = packing.pack(sequences, 64)
     assert len(packed.tokens) == 1
     with torch.no_grad():
@@ -102,7 +108,9 @@ def test_no_mask_or_no_new_positions_is_another_result(bert):
     packed = packing.pack([[5, 6, 7], [8, 9]], 5)
     with torch.no_grad():
         right = packing.encode(bert, packed).hidden
-        one_owner = packing.encode(bert, packed._replace(owner=torch.zeros_like(packed.owner))).hidden
+        one_owner = packing.encode(
+            bert, packed._replace(owner=torch.zeros_like(packed.owner))
+        ).hidden
         running_on = packing.encode(bert, packed._replace(positions=torch.arange(5)[None])).hidden
     assert (one_owner - right).abs().max() > 0.1
     assert (running_on - right)[0, 3:].abs().max() > 0.1

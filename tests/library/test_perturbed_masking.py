@@ -1,4 +1,6 @@
-"""Impacts equal a plain loop over Hugging Face's model; the tree builders find the best of all trees; scores are the definition's."""
+"""Impacts equal a plain loop over Hugging Face's model; the tree builders find the best of all
+trees; scores are the definition's.
+"""
 
 from itertools import product
 
@@ -47,7 +49,11 @@ def test_impacts_equal_a_plain_loop(reader, layer):
         masked = torch.tensor([ids])
         for other in hidden_words:
             masked[0, places[other]] = reader[1].token_id("[MASK]")
-        return theirs(masked, output_hidden_states=True).hidden_states[layer][0, places[word]].mean(dim=0)
+        return (
+            theirs(masked, output_hidden_states=True)
+            .hidden_states[layer][0, places[word]]
+            .mean(dim=0)
+        )
 
     expected = torch.zeros(5, 5)
     for i, j in product(range(5), repeat=2):
@@ -89,7 +95,9 @@ def test_the_builders_find_the_best_of_all_trees(n):
     for seed in range(4):
         scores = torch.randn(n, n, generator=torch.Generator().manual_seed(seed))
         best = max(trees, key=lambda edges: total(edges, scores))
-        best_planar = max((edges for edges in trees if not crosses(edges)), key=lambda edges: total(edges, scores))
+        best_planar = max(
+            (edges for edges in trees if not crosses(edges)), key=lambda edges: total(edges, scores)
+        )
         assert spanning_tree(scores) == best
         assert eisner(scores) == best_planar
 
@@ -112,7 +120,8 @@ def test_one_word_and_two():
 
 
 def test_gold_edges_without_punctuation():
-    # Well , the cat sleeps .   heads, counted from 1: Well → sleeps, ',' → Well, the → cat, cat → sleeps
+    # Well , the cat sleeps .   heads, counted from 1: Well → sleeps, ',' → Well, the → cat, cat →
+    # sleeps
     heads, upos = [5, 1, 4, 5, 0, 5], ["INTJ", "PUNCT", "DET", "NOUN", "VERB", "PUNCT"]
     kept = not_punctuation(upos)
     assert kept == [0, 2, 3, 4]
@@ -139,13 +148,18 @@ def test_linked_above_unlinked_is_the_area_under_the_curve():
     from sklearn.metrics import roc_auc_score
 
     generator = torch.Generator().manual_seed(0)
-    impacts = [random_scores(n, generator).round(decimals=1) for n in (5, 7, 9)]  # rounded: with ties
+    # rounded: with ties
+    impacts = [random_scores(n, generator).round(decimals=1) for n in (5, 7, 9)]
     gold = [eisner(random_scores(len(impact), generator)) for impact in impacts]
     for distance in (1, 2):
         pairs = [(k, i) for k, impact in enumerate(impacts) for i in range(len(impact) - distance)]
-        scores = [(impacts[k][i, i + distance] + impacts[k][i + distance, i]).item() for k, i in pairs]
+        scores = [
+            (impacts[k][i, i + distance] + impacts[k][i + distance, i]).item() for k, i in pairs
+        ]
         labels = [(i, i + distance) in gold[k] for k, i in pairs]
-        assert linked_above_unlinked(impacts, gold, distance) == pytest.approx(roc_auc_score(labels, scores))
+        assert linked_above_unlinked(impacts, gold, distance) == pytest.approx(
+            roc_auc_score(labels, scores)
+        )
 
 
 def test_bad_input_is_refused(reader, shapes_unchecked):

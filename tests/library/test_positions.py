@@ -1,4 +1,6 @@
-"""Sinusoids and learned positions: the formula by hand, the rotation property, odd widths, lengths."""
+"""Sinusoids and learned positions: the formula by hand, the rotation property, odd widths,
+lengths.
+"""
 
 import math
 
@@ -8,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions, frequencies, shift_matrix, sinusoidal_positions
+from lectures_lib.blocks.positions import (
+    LearnedPositions,
+    SinusoidalPositions,
+    frequencies,
+    shift_matrix,
+    sinusoidal_positions,
+)
 
 
 def test_the_formula_by_hand():
@@ -24,7 +32,9 @@ def test_the_formula_by_hand():
 def test_odd_width_ends_on_a_sine(d_model):
     positions = sinusoidal_positions(20, d_model)
     assert positions.shape == (20, d_model)
-    assert_close(positions[:, -1], torch.sin(torch.arange(20.0) * 10000 ** (-(d_model - 1) / d_model)))
+    assert_close(
+        positions[:, -1], torch.sin(torch.arange(20.0) * 10000 ** (-(d_model - 1) / d_model))
+    )
 
 
 @given(pos=st.integers(0, 5000), k=st.integers(-500, 500), half=st.integers(1, 32))
@@ -35,7 +45,9 @@ def test_a_shift_is_the_same_rotation_everywhere(pos, k, half):
     torch.set_default_dtype(torch.float64)
     try:
         positions = sinusoidal_positions(max(pos, pos + k) + 1, 2 * half)
-        assert_close(shift_matrix(k, 2 * half) @ positions[pos], positions[pos + k], rtol=0, atol=1e-9)
+        assert_close(
+            shift_matrix(k, 2 * half) @ positions[pos], positions[pos + k], rtol=0, atol=1e-9
+        )
     finally:
         torch.set_default_dtype(torch.float32)
 
@@ -63,7 +75,9 @@ def test_frequencies_fall_from_one_to_nearly_one_over_base():
 
 def test_modules_add_their_positions():
     x = torch.randn(2, 5, 8)
-    assert_close(SinusoidalPositions(8)(x) - x, sinusoidal_positions(5, 8).expand(2, 5, 8), rtol=0, atol=1e-6)
+    assert_close(
+        SinusoidalPositions(8)(x) - x, sinusoidal_positions(5, 8).expand(2, 5, 8), rtol=0, atol=1e-6
+    )
     learned = LearnedPositions(8, max_len=5)
     learned(x).sum().backward()
     assert_close(learned.positions.grad, torch.full((5, 8), 2.0))
@@ -79,8 +93,14 @@ def test_modules_add_their_positions():
         (lambda: sinusoidal_positions(4, 0), "d_model = 0"),
         (lambda: frequencies(4, base=-1), "base = -1"),
         (lambda: shift_matrix(1, 5), "even, got 5"),
-        (lambda: LearnedPositions(4, max_len=3)(torch.zeros(1, 4, 4)), "sequence of 4 tokens, but positions for only 3"),
-        (lambda: SinusoidalPositions(4, max_len=3)(torch.zeros(1, 4, 4)), "sequence of 4 tokens, but positions for only 3"),
+        (
+            lambda: LearnedPositions(4, max_len=3)(torch.zeros(1, 4, 4)),
+            "sequence of 4 tokens, but positions for only 3",
+        ),
+        (
+            lambda: SinusoidalPositions(4, max_len=3)(torch.zeros(1, 4, 4)),
+            "sequence of 4 tokens, but positions for only 3",
+        ),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(call, message):

@@ -1,4 +1,6 @@
-"""Words' vectors equal Hugging Face's, probes equal scikit-learn's, scores are those of the papers' formulas; bad input is named."""
+"""Words' vectors equal Hugging Face's, probes equal scikit-learn's, scores are those of the papers'
+formulas; bad input is named.
+"""
 
 import pytest
 import torch
@@ -21,10 +23,19 @@ from lectures_lib.analysis.probing import (
 )
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig
-from lectures_lib.tasks.word_level import attention_between_words, cut_words, word_attention, word_states
+from lectures_lib.tasks.word_level import (
+    attention_between_words,
+    cut_words,
+    word_attention,
+    word_states,
+)
 from lectures_lib.tokenization import WordPiece
 
-SENTENCES = [["The", "flightless", "birds", "ate", "quinoa", "."], ["Yes", "!"], ["An", "unbelievably", "long-winded", "speech"]]
+SENTENCES = [
+    ["The", "flightless", "birds", "ate", "quinoa", "."],
+    ["Yes", "!"],
+    ["An", "unbelievably", "long-winded", "speech"],
+]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +46,9 @@ def reader():
 
 @pytest.fixture(scope="module")
 def theirs():
-    """What Hugging Face makes of the sentences: hidden states, attentions, and the word that each piece belongs to."""
+    """What Hugging Face makes of the sentences: hidden states, attentions, and the word that each
+    piece belongs to.
+    """
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils import logging
 
@@ -47,22 +60,35 @@ def theirs():
         inputs = tokenizer(words, is_split_into_words=True, return_tensors="pt")
         with torch.no_grad():
             output = model(**inputs, output_hidden_states=True, output_attentions=True)
-        found.append((torch.cat(output.hidden_states), torch.cat(output.attentions), inputs.word_ids(0)))
+        found.append(
+            (torch.cat(output.hidden_states), torch.cat(output.attentions), inputs.word_ids(0))
+        )
     return found
 
 
 def test_word_states_are_the_means_of_hugging_faces_pieces(reader, theirs):
     for batch_size in (1, 3):
-        for ours, (hidden, _, word_ids) in zip(word_states(*reader, SENTENCES, batch_size), theirs, strict=True):
+        for ours, (hidden, _, word_ids) in zip(
+            word_states(*reader, SENTENCES, batch_size), theirs, strict=True
+        ):
             n = max(i for i in word_ids if i is not None) + 1
-            expected = [hidden[:, [p for p, word in enumerate(word_ids) if word == w]].mean(dim=1) for w in range(n)]
+            expected = [
+                hidden[:, [p for p, word in enumerate(word_ids) if word == w]].mean(dim=1)
+                for w in range(n)
+            ]
             assert_close(ours, torch.stack(expected, dim=1), atol=1e-5, rtol=0)
 
 
 def test_word_attention_sums_what_is_attended_to_and_averages_who_attends(reader, theirs):
-    for ours, (_, weights, word_ids) in zip(word_attention(*reader, SENTENCES, 2), theirs, strict=True):
+    for ours, (_, weights, word_ids) in zip(
+        word_attention(*reader, SENTENCES, 2), theirs, strict=True
+    ):
         n = max(i for i in word_ids if i is not None) + 1
-        places = [[0], *([p for p, word in enumerate(word_ids) if word == w] for w in range(n)), [len(word_ids) - 1]]
+        places = [
+            [0],
+            *([p for p, word in enumerate(word_ids) if word == w] for w in range(n)),
+            [len(word_ids) - 1],
+        ]
         expected = torch.zeros(6, 12, n + 2, n + 2)
         for a, rows in enumerate(places):
             for b, columns in enumerate(places):
@@ -73,8 +99,11 @@ def test_word_attention_sums_what_is_attended_to_and_averages_who_attends(reader
 
 def test_attention_between_words_by_hand():
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.5, 0.1, 0.4]])
-    # Pieces 1 and 2 are one word: it is attended to with 0.2 + 0.7, and attends to word 0 with (0.3 + 0.5) / 2.
-    assert_close(attention_between_words(weights, [[0], [1, 2]]), torch.tensor([[0.1, 0.9], [0.4, 0.6]]))
+    # Pieces 1 and 2 are one word: it is attended to with 0.2 + 0.7, and attends to word 0 with (0.3
+    # + 0.5) / 2.
+    assert_close(
+        attention_between_words(weights, [[0], [1, 2]]), torch.tensor([[0.1, 0.9], [0.4, 0.6]])
+    )
 
 
 def test_a_word_of_which_nothing_is_left_is_unknown(reader):
@@ -103,7 +132,9 @@ def test_bad_sentences_are_refused(reader, shapes_unchecked):
 
 
 def separable(n=300, states=3, d=8, classes=4, good=1, seed=0, rule=0):
-    """Words whose label is plain to see in one hidden state, and in no other; words of one rule have the same classes."""
+    """Words whose label is plain to see in one hidden state, and in no other; words of one rule
+    have the same classes.
+    """
     centres = torch.randn(classes, d, generator=torch.Generator().manual_seed(rule)) * 3
     generator = torch.Generator().manual_seed(seed)
     labels = torch.randint(0, classes, (n,), generator=generator)
@@ -133,9 +164,12 @@ def test_a_probe_of_one_state_equals_scikit_learn():
     probe = fit_probe(train, 4, l2=l2, steps=300)
     x = (train.states[0] - train.states[0].mean(dim=0)) / train.states[0].std(dim=0, correction=0)
     # Ours is mean loss + l2 |W|²; theirs sum of losses + |W|² / (2 C).
-    theirs = LogisticRegression(C=1 / (2 * l2 * len(x)), tol=1e-8, max_iter=2000).fit(x.numpy(), train.labels.numpy())
+    theirs = LogisticRegression(C=1 / (2 * l2 * len(x)), tol=1e-8, max_iter=2000).fit(
+        x.numpy(), train.labels.numpy()
+    )
     expected = torch.tensor(theirs.predict_proba(x.numpy())).float()
-    # Both end a little beside the optimum; where depends on the processor (1e-4 to 3e-4 from each other).
+    # Both end a little beside the optimum; where depends on the processor (1e-4 to 3e-4 from each
+    # other).
     assert_close(probe(train.states).softmax(dim=-1).detach(), expected, atol=1e-3, rtol=0)
 
 
@@ -148,8 +182,14 @@ def test_a_probe_finds_the_layer_that_knows():
     assert differential_scores(cumulative)[0] > 0.5
     probe = fit_probe(train, 4)
     assert probe.mix.shares.argmax() == 1
-    assert fit_probe(train, 4, l2_mix=0.0).mix.shares[1] > probe.mix.shares[1] > fit_probe(train, 4, l2_mix=1.0).mix.shares[1]
-    assert_close(fit_probe(train, 4, l2_mix=1000.0).mix.shares, torch.full((3,), 1 / 3), atol=1e-2, rtol=0)
+    assert (
+        fit_probe(train, 4, l2_mix=0.0).mix.shares[1]
+        > probe.mix.shares[1]
+        > fit_probe(train, 4, l2_mix=1.0).mix.shares[1]
+    )
+    assert_close(
+        fit_probe(train, 4, l2_mix=1000.0).mix.shares, torch.full((3,), 1 / 3), atol=1e-2, rtol=0
+    )
 
 
 def test_a_probe_comes_out_the_same_every_time_and_minds_no_scale():
@@ -174,9 +214,14 @@ def test_control_labels_depend_on_the_type_only_and_look_like_the_real_ones():
     labels = torch.tensor([0, 0, 0, 1] * 1000 + [2, 2, 2])
     control = control_labels(words, labels)
     assert len({*control[-3:].tolist()}) == 1
-    assert all(torch.equal(control[:400], control[start : start + 400]) for start in range(0, 4000, 400))
-    assert 0.65 < (control[:400] == 0).float().mean() < 0.85  # as often as among the real labels, 3 in 4
-    assert torch.equal(control, control_labels(words, labels)) and not torch.equal(control, control_labels(words, labels, seed=1))
+    assert all(
+        torch.equal(control[:400], control[start : start + 400]) for start in range(0, 4000, 400)
+    )
+    # as often as among the real labels, 3 in 4
+    assert 0.65 < (control[:400] == 0).float().mean() < 0.85
+    assert torch.equal(control, control_labels(words, labels)) and not torch.equal(
+        control, control_labels(words, labels, seed=1)
+    )
 
 
 def test_the_baseline_gives_each_word_its_most_frequent_label():

@@ -19,7 +19,10 @@ def test_what_is_seen_of_a_block_is_what_was_computed():
     assert seen["self_attention.weights"].shape == (2, 2, 4, 4)
     assert seen["self_attention.weights"].triu(1).abs().max() == 0
     assert seen["cross_attention.weights"].shape == (2, 2, 4, 6)
-    assert_close(seen["around_self_attention"], block.around_self_attention.norm(x + block.self_attention(x, mask=causal_mask(4))))
+    assert_close(
+        seen["around_self_attention"],
+        block.around_self_attention.norm(x + block.self_attention(x, mask=causal_mask(4))),
+    )
     assert torch.equal(seen["around_feed_forward"], output)
 
 
@@ -85,7 +88,9 @@ def test_two_recorders_at_once():
     encoder, x = Encoder(1, 8, 2, 16), torch.randn(1, 3, 8)
     with record(encoder) as outer, record(encoder, "blocks.*.self_attention.weights") as inner:
         encoder(x)
-    assert torch.equal(outer["blocks.0.self_attention.weights"], inner["blocks.0.self_attention.weights"])
+    assert torch.equal(
+        outer["blocks.0.self_attention.weights"], inner["blocks.0.self_attention.weights"]
+    )
 
 
 def test_a_recurrent_decoder_that_does_not_look_has_no_alignment():

@@ -1,4 +1,6 @@
-"""Stopped, saved and resumed equals never stopped, bit for bit: for every optimizer and every schedule that torch has."""
+"""Stopped, saved and resumed equals never stopped, bit for bit: for every optimizer and every
+schedule that torch has.
+"""
 
 import math
 from collections import Counter
@@ -78,15 +80,25 @@ SCHEDULES = {
     "CosineAnnealingLR": lambda o: schedules.CosineAnnealingLR(o, 9),
     "CyclicLR": lambda o: schedules.CyclicLR(o, 0.01, 0.1, 3),
     "CyclicLR exp": lambda o: schedules.CyclicLR(o, 0.01, 0.1, 3, mode="exp_range", gamma=0.9),
-    "CyclicLR own": lambda o: schedules.CyclicLR(o, 0.01, 0.1, 3, scale_fn=lambda x: 0.9**x, cycle_momentum=False),
+    "CyclicLR own": lambda o: schedules.CyclicLR(
+        o, 0.01, 0.1, 3, scale_fn=lambda x: 0.9**x, cycle_momentum=False
+    ),
     "CosineAnnealingWarmRestarts": lambda o: schedules.CosineAnnealingWarmRestarts(o, 4, 2),
     "OneCycleLR": lambda o: schedules.OneCycleLR(o, 0.1, total_steps=STEPS + 1),
     "PolynomialLR": lambda o: schedules.PolynomialLR(o, 9, 2.0),
     "SWALR": lambda o: SWALR(o, 0.01, anneal_epochs=9),
-    "SequentialLR": lambda o: schedules.SequentialLR(o, [schedules.LinearLR(o, 0.1, 1.0, 4), schedules.MultiStepLR(o, [4, 6])], [4]),
-    "ChainedScheduler": lambda o: schedules.ChainedScheduler([schedules.MultiStepLR(o, [3, 9]), schedules.ExponentialLR(o, 0.9)], o),
-    "SequentialLR of SequentialLR": lambda o: schedules.SequentialLR(o, [SCHEDULES["SequentialLR"](o), schedules.StepLR(o, 2)], [10]),
-    "ChainedScheduler of SequentialLR": lambda o: schedules.ChainedScheduler([SCHEDULES["SequentialLR"](o), schedules.StepLR(o, 4)], o),
+    "SequentialLR": lambda o: schedules.SequentialLR(
+        o, [schedules.LinearLR(o, 0.1, 1.0, 4), schedules.MultiStepLR(o, [4, 6])], [4]
+    ),
+    "ChainedScheduler": lambda o: schedules.ChainedScheduler(
+        [schedules.MultiStepLR(o, [3, 9]), schedules.ExponentialLR(o, 0.9)], o
+    ),
+    "SequentialLR of SequentialLR": lambda o: schedules.SequentialLR(
+        o, [SCHEDULES["SequentialLR"](o), schedules.StepLR(o, 2)], [10]
+    ),
+    "ChainedScheduler of SequentialLR": lambda o: schedules.ChainedScheduler(
+        [SCHEDULES["SequentialLR"](o), schedules.StepLR(o, 4)], o
+    ),
 }
 
 
@@ -106,13 +118,20 @@ def state(optimizer):
 
 
 def assert_resumes(tmp_path, make_model, make_optimizer, make_schedule):
-    """Run whole; run until STOP, and a second model on from there: the same weights, rates and optimizer."""
+    """Run whole; run until STOP, and a second model on from there: the same weights, rates and
+    optimizer.
+    """
 
     def run(**options):
         model = make_model()
         optimizer = make_optimizer(model.parameters())
         scheduler = None if make_schedule is None else make_schedule(optimizer)
-        loss = lambda model, batch: squared_error(model, batch._replace(x=batch.x.to(next(model.parameters()).dtype)))  # noqa: E731
+
+        def loss(model, batch):
+            return squared_error(
+                model, batch._replace(x=batch.x.to(next(model.parameters()).dtype))
+            )
+
         history = train(model, optimizer, scheduler, loss=loss, **options)
         return model, optimizer, scheduler, history
 
@@ -123,8 +142,14 @@ def assert_resumes(tmp_path, make_model, make_optimizer, make_schedule):
     run(steps=STOP, checkpoint=path)
     torch.manual_seed(3)
     resumed = run(steps=STEPS, checkpoint=path, resume=True)
-    assert whole[3].learning_rates == resumed[3].learning_rates and whole[3].losses == resumed[3].losses
-    assert all(torch.equal(a, b) for a, b in zip(whole[0].parameters(), resumed[0].parameters(), strict=True))
+    assert (
+        whole[3].learning_rates == resumed[3].learning_rates
+        and whole[3].losses == resumed[3].losses
+    )
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(whole[0].parameters(), resumed[0].parameters(), strict=True)
+    )
     assert state(whole[1]) == state(resumed[1])
     if whole[2] is not None:
         assert whole[2].get_last_lr() == resumed[2].get_last_lr()
@@ -141,7 +166,8 @@ def test_in_half_precision_too(tmp_path, name):
     assert_resumes(tmp_path, partial(network, torch.bfloat16), OPTIMIZERS[name], None)
 
 
-@pytest.mark.filterwarnings("ignore:Detected call of")  # torch says so where a SequentialLR is part of another schedule
+# torch says so where a SequentialLR is part of another schedule
+@pytest.mark.filterwarnings("ignore:Detected call of")
 @pytest.mark.parametrize("make_optimizer", [momentum, tensor_rate])
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_every_schedule_goes_on_as_if_it_had_not_stopped(tmp_path, name, make_optimizer):
@@ -151,15 +177,19 @@ def test_every_schedule_goes_on_as_if_it_had_not_stopped(tmp_path, name, make_op
 def test_none_of_torchs_own_was_forgotten():
     """Each is resumed above, or refused below."""
     here = {name.split()[0] for name in (*OPTIMIZERS, *REFUSED_BY_FIT)}
-    assert here >= {name for name, kind in vars(optim).items() if isinstance(kind, type) and issubclass(kind, optim.Optimizer)} - {
-        "Optimizer"
-    }
+    assert here >= {
+        name
+        for name, kind in vars(optim).items()
+        if isinstance(kind, type) and issubclass(kind, optim.Optimizer)
+    } - {"Optimizer"}
     kinds = {name for name in schedules.__all__ if name != "LRScheduler"}
     assert {name.split()[0] for name in (*SCHEDULES, "ReduceLROnPlateau")} >= kinds
 
 
 def test_lbfgs_goes_on_too_where_the_loop_is_ones_own(tmp_path):
-    """`fit` refuses it; `save` and `load` need not: its state holds numbers, lists of tensors, and None."""
+    """`fit` refuses it; `save` and `load` need not: its state holds numbers, lists of tensors, and
+    None.
+    """
     path, batch = tmp_path / "run.safetensors", next(Samples().epoch(0))
 
     def run(steps, load=False, save=False):
@@ -183,7 +213,10 @@ def test_lbfgs_goes_on_too_where_the_loop_is_ones_own(tmp_path):
     whole = run(8)
     run(5, save=True)
     resumed = run(3, load=True)
-    assert all(torch.equal(a, b) for a, b in zip(whole[0].parameters(), resumed[0].parameters(), strict=True))
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(whole[0].parameters(), resumed[0].parameters(), strict=True)
+    )
     assert state(whole[1]) == state(resumed[1])
 
 
@@ -204,8 +237,16 @@ def test_a_plateau_is_saved_where_the_loop_is_ones_own(tmp_path):
     ("make", "error", "message"),
     [
         (lambda p: (optim.LBFGS(p), None), ValueError, r"LBFGS\.step\(\) must be given closure"),
-        (lambda p: (o := momentum(p), schedules.ReduceLROnPlateau(o)), ValueError, r"ReduceLROnPlateau\.step\(\) must be given metrics"),
-        (lambda p: (momentum([nn.Parameter(torch.zeros(1))]), None), ValueError, "no parameter of this model"),
+        (
+            lambda p: (o := momentum(p), schedules.ReduceLROnPlateau(o)),
+            ValueError,
+            r"ReduceLROnPlateau\.step\(\) must be given metrics",
+        ),
+        (
+            lambda p: (momentum([nn.Parameter(torch.zeros(1))]), None),
+            ValueError,
+            "no parameter of this model",
+        ),
         (
             lambda p: (o := momentum(p), schedules.LambdaLR(o, Stateful())),
             checkpoints.CheckpointError,
@@ -238,10 +279,15 @@ class Stateful:
 def test_a_checkpoint_of_other_kinds_is_refused(tmp_path):
     path, model = tmp_path / "run.safetensors", network()
     optimizer = momentum(model.parameters())
-    checkpoints.save(path, model, optimizer, schedules.StepLR(optimizer, 3), [checkpoints.random_state()], {})
+    checkpoints.save(
+        path, model, optimizer, schedules.StepLR(optimizer, 3), [checkpoints.random_state()], {}
+    )
     for make in (momentum, optim.Adam):
         other = make(model.parameters())
-        with pytest.raises(checkpoints.CheckpointError, match=rf"SGD and StepLR; this run has {type(other).__name__} and ExponentialLR"):
+        with pytest.raises(
+            checkpoints.CheckpointError,
+            match=rf"SGD and StepLR; this run has {type(other).__name__} and ExponentialLR",
+        ):
             checkpoints.load(path, model, other, schedules.ExponentialLR(other, 0.9))
 
 
@@ -278,7 +324,11 @@ def test_an_older_checkpoint_is_read(tmp_path):
     def run(**options):
         model = network()
         optimizer = optim.AdamW(model.parameters(), lr=0.02, betas=(0.8, 0.9))
-        return train(model, optimizer, schedules.MultiStepLR(optimizer, [3, 8]), **options), model, optimizer
+        return (
+            train(model, optimizer, schedules.MultiStepLR(optimizer, [3, 8]), **options),
+            model,
+            optimizer,
+        )
 
     new, old = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
     torch.manual_seed(2)
@@ -288,7 +338,9 @@ def test_an_older_checkpoint_is_read(tmp_path):
     with safe_open(new, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         header = checkpoints._made(json.loads(file.metadata()["state"]), tensors)
-    tensors = {name: tensor for name, tensor in tensors.items() if not name.startswith("generators")}
+    tensors = {
+        name: tensor for name, tensor in tensors.items() if not name.startswith("generators")
+    }
     (generator,) = header["generators"]
     tensors["generator.0.torch"] = generator.pop("torch")
     generator.pop("cuda", None)
@@ -297,7 +349,9 @@ def test_an_older_checkpoint_is_read(tmp_path):
     save_file(tensors, old, {"version": "1", "state": json.dumps(header)})
     resumed, other, optimizer = run(steps=STEPS, checkpoint=old, resume=True)
     assert resumed.learning_rates == whole.learning_rates and len(set(whole.learning_rates)) == 3
-    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+    assert all(
+        torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True)
+    )
     assert optimizer.param_groups[0]["betas"] == (0.8, 0.9)
 
 
@@ -305,7 +359,9 @@ def test_an_older_checkpoint_is_read(tmp_path):
 @pytest.mark.parametrize("batches", [[(torch.zeros(2, 4), torch.zeros(2))], None, "text"])
 def test_batches_that_cannot_be_made_again_are_refused(batches):
     model = network()
-    with pytest.raises(TypeError, match=rf"need a method epoch\(number\).*got a {type(batches).__name__}"):
+    with pytest.raises(
+        TypeError, match=rf"need a method epoch\(number\).*got a {type(batches).__name__}"
+    ):
         fit(model, batches, squared_error, momentum(model.parameters()), steps=1, progress=False)
 
 
@@ -313,7 +369,11 @@ def test_batches_that_cannot_be_made_again_are_refused(batches):
 @pytest.mark.parametrize(
     ("loss", "error", "message"),
     [
-        (lambda model, batch: squared_error(model, batch).item(), TypeError, "got a float: leave out"),
+        (
+            lambda model, batch: squared_error(model, batch).item(),
+            TypeError,
+            "got a float: leave out",
+        ),
         (lambda model, batch: model(batch.x), ValueError, r"one number.*shape \(2, 1\)"),
     ],
 )
@@ -330,7 +390,14 @@ def test_the_batch_of_a_nan_is_named_whatever_it_is():
 
     model = network()
     with pytest.raises(FloatingPointError, match=r"Batch 0 of epoch 0 \(x: 2×4, y: 2, note\)"):
-        train(model, momentum(model.parameters()), None, Dictionaries(), lambda model, batch: model(batch["x"]).mean(), steps=1)
+        train(
+            model,
+            momentum(model.parameters()),
+            None,
+            Dictionaries(),
+            lambda model, batch: model(batch["x"]).mean(),
+            steps=1,
+        )
 
 
 @pytest.mark.parametrize("evaluate", [None, lambda model: {"one": 1.0}])
@@ -339,7 +406,13 @@ def test_each_part_of_the_model_ends_in_the_mode_in_which_it_came(evaluate):
         model = network().train(training)
         model[2].eval()
         train(model, momentum(model.parameters()), None, steps=2, evaluate=evaluate)
-        assert [part.training for part in model.modules()] == [training, training, training, False, training]
+        assert [part.training for part in model.modules()] == [
+            training,
+            training,
+            training,
+            False,
+            training,
+        ]
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -352,8 +425,13 @@ def test_the_loss_equals_torchs_wherever_padding_is_and_at_impossible_words(smoo
     logits = torch.tensor([[0.0, 1.0, -math.inf], [0.5, 0.1, 2.0], [1.0, 2.0, 3.0]])
     targets = torch.tensor([1, 2, pad_id])
     expected = cross_entropy(logits, targets, ignore_index=pad_id, label_smoothing=smoothing)
-    assert torch.equal(label_smoothed_cross_entropy(logits, targets, smoothing, pad_id).isfinite(), expected.isfinite())
-    torch.testing.assert_close(label_smoothed_cross_entropy(logits, targets, smoothing, pad_id), expected)
+    assert torch.equal(
+        label_smoothed_cross_entropy(logits, targets, smoothing, pad_id).isfinite(),
+        expected.isfinite(),
+    )
+    torch.testing.assert_close(
+        label_smoothed_cross_entropy(logits, targets, smoothing, pad_id), expected
+    )
 
 
 @pytest.mark.usefixtures("shapes_unchecked")

@@ -24,11 +24,19 @@ def test_general():
 
 def test_additive():
     Q, K, additive = torch.randn(4, 3), torch.randn(5, 6), AdditiveScore(3, 6, 7)
-    formula = pairwise(lambda q, k: additive.v.weight[0] @ torch.tanh(additive.W_q.weight @ q + additive.W_k.weight @ k), Q, K)
+    formula = pairwise(
+        lambda q, k: (
+            additive.v.weight[0] @ torch.tanh(additive.W_q.weight @ q + additive.W_k.weight @ k)
+        ),
+        Q,
+        K,
+    )
     assert_close(additive(Q, K), formula)
 
 
-@pytest.mark.parametrize("score", [dot_score, scaled_dot_score, GeneralScore(6, 6), AdditiveScore(6, 6, 4)])
+@pytest.mark.parametrize(
+    "score", [dot_score, scaled_dot_score, GeneralScore(6, 6), AdditiveScore(6, 6, 4)]
+)
 def test_batches_and_heads(score):
     Q, K = torch.randn(2, 3, 4, 6), torch.randn(2, 3, 5, 6)
     assert score(Q, K).shape == (2, 3, 4, 5)

@@ -1,4 +1,6 @@
-"""Sentence vectors and objectives equal those of sentence-transformers; padding counts for nothing; bad input is named."""
+"""Sentence vectors and objectives equal those of sentence-transformers; padding counts for nothing;
+bad input is named.
+"""
 
 import os
 import random
@@ -17,8 +19,13 @@ from lectures_lib.tasks.sentence_bert import SentenceBert, Siamese, SiameseBatch
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import fit
 
-STSB = Path(os.environ.get("LECTURES_DATA", Path(__file__).parents[3] / "shared/data/hub")) / "nyu-mll/glue/stsb/validation.parquet"
-LONG = " ".join(f"Sentence number {i} says something about attention, vectors and dinner." for i in range(60))
+STSB = (
+    Path(os.environ.get("LECTURES_DATA", Path(__file__).parents[3] / "shared/data/hub"))
+    / "nyu-mll/glue/stsb/validation.parquet"
+)
+LONG = " ".join(
+    f"Sentence number {i} says something about attention, vectors and dinner." for i in range(60)
+)
 TEXTS = [
     "A man is dancing.",
     "The feather is very light, and so is the bag.",
@@ -54,37 +61,58 @@ def small() -> SentenceBert:
     """Four letters as words, random weights, no dropout."""
     from lectures_lib.tokenization import Vocabulary
 
-    tokenizer = WordPiece(Vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d"], ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]))
-    return SentenceBert(Bert(BertConfig(8, 16, 1, 2, 32, dropout=0.0, max_len=20, init_std=0.3)), tokenizer, max_len=12)
+    tokenizer = WordPiece(
+        Vocabulary(
+            ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d"],
+            ["[PAD]", "[UNK]", "[CLS]", "[SEP]"],
+        )
+    )
+    return SentenceBert(
+        Bert(BertConfig(8, 16, 1, 2, 32, dropout=0.0, max_len=20, init_std=0.3)),
+        tokenizer,
+        max_len=12,
+    )
 
 
 def vectors(n: int = 6, d: int = 8, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
     u = torch.randn(n, d, generator=generator)
-    return u.requires_grad_(), (u.detach() + torch.randn(n, d, generator=generator)).requires_grad_()
+    return u.requires_grad_(), (
+        u.detach() + torch.randn(n, d, generator=generator)
+    ).requires_grad_()
 
 
-# --------------------------------------------------------------------------------------------- the vectors
+# -------------------------------------------------------------------------------------- the vectors
 
 
 @pytest.mark.filterwarnings("ignore:.*ends are cut off")
 def test_every_vector_equals_sentence_transformers(encoder, theirs):
     assert theirs.max_seq_length == encoder.max_len == 256
-    assert_close(encoder.embed(TEXTS), theirs.encode(TEXTS, convert_to_tensor=True), atol=1e-6, rtol=0)
+    assert_close(
+        encoder.embed(TEXTS), theirs.encode(TEXTS, convert_to_tensor=True), atol=1e-6, rtol=0
+    )
 
 
 def test_what_is_longer_than_256_tokens_is_not_read(encoder):
     assert len(encoder.ids(LONG)) == 256
     with pytest.warns(
-        UserWarning, match=r"2 of 3 texts have more than 256 word pieces .* the longest 729: their ends are cut off"
+        UserWarning,
+        match=(
+            r"2 of 3 texts have more than 256 word pieces .* the longest 729: their ends are cut "
+            r"off"
+        ),
     ) as caught:
-        vectors = encoder.embed([LONG, "short", LONG + " And now for something completely different."])
+        vectors = encoder.embed(
+            [LONG, "short", LONG + " And now for something completely different."]
+        )
     assert torch.equal(vectors[0], vectors[2]) and len(caught) == 1
 
 
 def test_pairs_that_are_cut_are_counted_once(small):
     fits = " ".join(["a"] * 10)  # and [CLS] and [SEP]: 12
-    with pytest.warns(UserWarning, match=r"2 of 6 texts have more than 12 word pieces .* the longest 32:") as caught:
+    with pytest.warns(
+        UserWarning, match=r"2 of 6 texts have more than 12 word pieces .* the longest 32:"
+    ) as caught:
         SiameseBatches(small, [(fits, "a"), (fits + " a", fits), ("a", "a " * 30)])
     assert len(caught) == 1
     SiameseBatches(small, [(fits, "a")])
@@ -92,23 +120,47 @@ def test_pairs_that_are_cut_are_counted_once(small):
 
 
 @pytest.mark.mirror
-@pytest.mark.skipif(not STSB.is_file(), reason=f"no mirror of STS-B at {STSB}; LECTURES_DATA names the folder of one")
-@pytest.mark.parametrize(
-    ("n", "known"), [pytest.param(100, None, id="100 pairs"), pytest.param(1500, "0.8672", marks=pytest.mark.long, id="all")]
+@pytest.mark.skipif(
+    not STSB.is_file(),
+    reason=f"no mirror of STS-B at {STSB}; LECTURES_DATA names the folder of one",
 )
-def test_every_vector_of_stsb_and_the_correlation_equal_sentence_transformers(encoder, theirs, n, known):
-    """Pairs of the validation split: some with each change, all 1,500 (3,000 sentences) at night."""
+@pytest.mark.parametrize(
+    ("n", "known"),
+    [
+        pytest.param(100, None, id="100 pairs"),
+        pytest.param(1500, "0.8672", marks=pytest.mark.long, id="all"),
+    ],
+)
+def test_every_vector_of_stsb_and_the_correlation_equal_sentence_transformers(
+    encoder, theirs, n, known
+):
+    """Pairs of the validation split: some with each change, all 1,500 (3,000 sentences) at
+    night.
+    """
     from scipy.stats import spearmanr
 
-    table = {name: column[:n] for name, column in pytest.importorskip("pyarrow.parquet").read_table(STSB).to_pydict().items()}
+    table = {
+        name: column[:n]
+        for name, column in pytest.importorskip("pyarrow.parquet")
+        .read_table(STSB)
+        .to_pydict()
+        .items()
+    }
     both = []
     for model in (encoder.embed, lambda texts: theirs.encode(texts, convert_to_tensor=True)):
         first, second = (model(table[name]) for name in ("sentence1", "sentence2"))
-        both.append((torch.cat([first, second]), spearmanr(F.cosine_similarity(first, second), table["label"]).statistic))
+        both.append(
+            (
+                torch.cat([first, second]),
+                spearmanr(F.cosine_similarity(first, second), table["label"]).statistic,
+            )
+        )
     (vectors_, spearman), (expected, their_spearman) = both
     assert len(vectors_) == 2 * n
     assert_close(vectors_, expected, atol=1e-6, rtol=0)
-    assert abs(spearman - their_spearman) < 1e-4 and f"{spearman:.4f}" == f"{their_spearman:.4f}" == (known or f"{spearman:.4f}")
+    assert abs(
+        spearman - their_spearman
+    ) < 1e-4 and f"{spearman:.4f}" == f"{their_spearman:.4f}" == (known or f"{spearman:.4f}")
 
 
 def test_order_is_kept_whatever_the_batches(encoder):
@@ -121,7 +173,9 @@ def test_order_is_kept_whatever_the_batches(encoder):
 def test_embedding_leaves_the_model_as_it_was(small):
     small.bert.embeddings.dropout.p = 0.5
     small.train()
-    assert torch.equal(small.embed(["a b", "c"]), small.embed(["a b", "c"])), "dropout is off while it embeds"
+    assert torch.equal(small.embed(["a b", "c"]), small.embed(["a b", "c"])), (
+        "dropout is off while it embeds"
+    )
     assert small.training
     assert small.bert.training
     assert not small.embed(["a"]).requires_grad
@@ -134,17 +188,20 @@ def test_lengths_are_one_if_asked_for(encoder):
     assert (plain.embed(TEXTS[:4]).norm(dim=-1) - 1).abs().min() > 0.1
 
 
-# --------------------------------------------------------------------------------------------- pooling
+# ------------------------------------------------------------------------------------------ pooling
 
 
 @pytest.mark.parametrize("name", ours.POOLING)
 def test_pooling_equals_sentence_transformers_and_leaves_padding_out(name):
     from sentence_transformers.sentence_transformer.modules import Pooling
 
-    hidden, lengths = torch.randn(4, 7, 8) - 3, torch.tensor([7, 1, 4, 6])  # below 0: a maximum over padded zeros would show
+    # below 0: a maximum over padded zeros would show
+    hidden, lengths = torch.randn(4, 7, 8) - 3, torch.tensor([7, 1, 4, 6])
     pooled = ours.POOLING[name](hidden, lengths)
     mask = (torch.arange(7) < lengths[:, None]).long()
-    expected = Pooling(8, pooling_mode=name)({"token_embeddings": hidden, "attention_mask": mask})["sentence_embedding"]
+    expected = Pooling(8, pooling_mode=name)({"token_embeddings": hidden, "attention_mask": mask})[
+        "sentence_embedding"
+    ]
     assert_close(pooled, expected)
     garbage = hidden.masked_fill(~mask.bool()[..., None], torch.nan)
     assert torch.equal(ours.POOLING[name](garbage, lengths), pooled)
@@ -167,7 +224,7 @@ def test_a_sentence_of_no_tokens_has_no_vector(name, shapes_unchecked):
         ours.POOLING[name](torch.zeros(2, 3, 4), torch.tensor([3, 3, 3]))
 
 
-# --------------------------------------------------------------------------------------------- objectives
+# --------------------------------------------------------------------------------------- objectives
 
 
 def same_with_gradients(mine, their_loss, labels=None):
@@ -184,14 +241,21 @@ def test_the_regression_objective_equals_sentence_transformers(theirs):
     from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss
 
     similarity = torch.tensor([0.0, 0.2, 0.5, 0.75, 0.9, 1.0])
-    same_with_gradients(lambda u, v: ours.cosine_regression(u, v, similarity), CosineSimilarityLoss(theirs), similarity)
+    same_with_gradients(
+        lambda u, v: ours.cosine_regression(u, v, similarity),
+        CosineSimilarityLoss(theirs),
+        similarity,
+    )
 
 
 @pytest.mark.parametrize("scale", [1.0, 20.0])
 def test_in_batch_negatives_equal_sentence_transformers(theirs, scale):
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
-    same_with_gradients(lambda u, v: ours.in_batch_negatives(u, v, scale), MultipleNegativesRankingLoss(theirs, scale=scale))
+    same_with_gradients(
+        lambda u, v: ours.in_batch_negatives(u, v, scale),
+        MultipleNegativesRankingLoss(theirs, scale=scale),
+    )
 
 
 @pytest.mark.parametrize("margin", [0.5, 0.9])
@@ -199,13 +263,18 @@ def test_contrastive_pairs_equal_sentence_transformers(theirs, margin):
     from sentence_transformers.sentence_transformer.losses import ContrastiveLoss
 
     same = torch.tensor([1, 0, 1, 0, 0, 1])
-    same_with_gradients(lambda u, v: ours.contrastive_pairs(u, v, same.bool(), margin), ContrastiveLoss(theirs, margin=margin), same)
+    same_with_gradients(
+        lambda u, v: ours.contrastive_pairs(u, v, same.bool(), margin),
+        ContrastiveLoss(theirs, margin=margin),
+        same,
+    )
 
 
 def test_the_classification_objective_equals_sentence_transformers(theirs, small, monkeypatch):
     from sentence_transformers.sentence_transformer.losses import SoftmaxLoss, softmax
 
-    monkeypatch.setattr(softmax, "embed_columns", lambda model, features: features)  # vectors in place of texts
+    # vectors in place of texts
+    monkeypatch.setattr(softmax, "embed_columns", lambda model, features: features)
     siamese, peer = Siamese(small, n_classes=3), SoftmaxLoss(theirs, 16, 3)
     peer.classifier.load_state_dict(siamese.W_t.state_dict())
     (batch,) = SiameseBatches(small, [("a", "b c"), ("d", "a")], [2, 0]).epoch(0)
@@ -219,16 +288,24 @@ def test_the_classification_objective_equals_sentence_transformers(theirs, small
 
 
 def test_the_objectives_by_hand():
-    u, v = torch.tensor([[3.0, 4.0], [1.0, 0.0]]), torch.tensor([[4.0, 3.0], [0.0, 2.0]])  # cosines 0.96 and 0
+    # cosines 0.96 and 0
+    u, v = torch.tensor([[3.0, 4.0], [1.0, 0.0]]), torch.tensor([[4.0, 3.0], [0.0, 2.0]])
     assert_close(ours.cosines(u, v), torch.tensor([[0.96, 0.8], [0.8, 0.0]]))
-    assert_close(ours.cosine_regression(u, v, torch.tensor([1.0, 0.5])), torch.tensor((0.04**2 + 0.5**2) / 2))
-    assert_close(ours.contrastive_pairs(u, v, torch.tensor([True, False])), torch.tensor(0.5 * 0.04**2 / 2))
-    assert_close(ours.contrastive_pairs(u, v, torch.tensor([False, True])), torch.tensor(0.5 * (0.46**2 + 1) / 2))
+    assert_close(
+        ours.cosine_regression(u, v, torch.tensor([1.0, 0.5])), torch.tensor((0.04**2 + 0.5**2) / 2)
+    )
+    assert_close(
+        ours.contrastive_pairs(u, v, torch.tensor([True, False])), torch.tensor(0.5 * 0.04**2 / 2)
+    )
+    assert_close(
+        ours.contrastive_pairs(u, v, torch.tensor([False, True])),
+        torch.tensor(0.5 * (0.46**2 + 1) / 2),
+    )
     assert ours.in_batch_negatives(u, u, scale=100.0) < 1e-4
     assert_close(ours.pair_features(u, v)[0], torch.tensor([3.0, 4.0, 4.0, 3.0, 1.0, 1.0]))
 
 
-# --------------------------------------------------------------------------------------------- search
+# ------------------------------------------------------------------------------------------- search
 
 
 def test_search_equals_sentence_transformers():
@@ -239,20 +316,32 @@ def test_search_equals_sentence_transformers():
     expected = semantic_search(queries, corpus, top_k=7)
     assert places.tolist() == [[hit["corpus_id"] for hit in hits] for hits in expected]
     assert_close(scores, torch.tensor([[hit["score"] for hit in hits] for hits in expected]))
-    assert search(corpus, corpus, k=1).places[:, 0].tolist() == list(range(40)), "each is nearest to itself"
+    assert search(corpus, corpus, k=1).places[:, 0].tolist() == list(range(40)), (
+        "each is nearest to itself"
+    )
 
 
 def test_search_finds_what_is_meant(encoder):
-    corpus = ["The cat sleeps on the sofa.", "Interest rates rose again.", "He fried two eggs for breakfast."]
+    corpus = [
+        "The cat sleeps on the sofa.",
+        "Interest rates rose again.",
+        "He fried two eggs for breakfast.",
+    ]
     queries = ["A pet takes a nap.", "cooking in the morning", "money and banks"]
-    assert search(encoder.embed(queries), encoder.embed(corpus), k=1).places[:, 0].tolist() == [0, 2, 1]
+    assert search(encoder.embed(queries), encoder.embed(corpus), k=1).places[:, 0].tolist() == [
+        0,
+        2,
+        1,
+    ]
 
 
-# --------------------------------------------------------------------------------------------- training
+# ----------------------------------------------------------------------------------------- training
 
 
 def pairs_of_letters(n: int = 200) -> tuple[list[tuple[str, str]], list[int]]:
-    """Sentences of the words a, b, c and d; two of them are the same (1) if they begin with the same word."""
+    """Sentences of the words a, b, c and d; two of them are the same (1) if they begin with the
+    same word.
+    """
     rng = random.Random(0)
 
     def sentence(first):
@@ -265,14 +354,24 @@ def pairs_of_letters(n: int = 200) -> tuple[list[tuple[str, str]], list[int]]:
 
 @pytest.mark.parametrize("loss", [ours.classification_loss, ours.regression_loss, ours.margin_loss])
 def test_training_pulls_together_what_belongs_together(small, loss):
-    siamese, batches = Siamese(small, n_classes=2), SiameseBatches(small, *pairs_of_letters(), batch_size=40)
+    siamese, batches = (
+        Siamese(small, n_classes=2),
+        SiameseBatches(small, *pairs_of_letters(), batch_size=40),
+    )
 
     def gap():
         together, apart = (small.embed([*pair]) for pair in (["a b c", "a d"], ["a b c", "d b c"]))
         return (together[0] @ together[1] - apart[0] @ apart[1]).item()
 
     before = gap()
-    history = fit(siamese, batches, loss, torch.optim.Adam(siamese.parameters(), lr=3e-3), steps=60, progress=False)
+    history = fit(
+        siamese,
+        batches,
+        loss,
+        torch.optim.Adam(siamese.parameters(), lr=3e-3),
+        steps=60,
+        progress=False,
+    )
     assert sum(history.losses[-5:]) < 0.6 * sum(history.losses[:5])
     assert gap() > before + 0.2
 
@@ -289,7 +388,14 @@ def test_objectives_see_the_vectors_before_they_are_normalised(small):
 def test_in_batch_negatives_train(small):
     pairs = [("a b", "a c"), ("b", "b d"), ("c a a", "c"), ("d c", "d d")]
     siamese, batches = Siamese(small), SiameseBatches(small, pairs, batch_size=4)
-    history = fit(siamese, batches, ours.ranking_loss, torch.optim.Adam(siamese.parameters(), lr=3e-3), steps=60, progress=False)
+    history = fit(
+        siamese,
+        batches,
+        ours.ranking_loss,
+        torch.optim.Adam(siamese.parameters(), lr=3e-3),
+        steps=60,
+        progress=False,
+    )
     assert history.losses[-1] < 0.5 * history.losses[0]
     u, v = (small.embed(list(side)) for side in zip(*pairs, strict=True))
     assert search(u, v, k=1).places[:, 0].tolist() == [0, 1, 2, 3]
@@ -305,15 +411,20 @@ def test_every_pair_keeps_its_label(small):
             assert torch.equal(batch.label, same.float())
             seen.append(len(batch.label))
     assert sum(seen) == 100
-    assert [batch.first.tolist() for batch in batches.epoch(1)] == [batch.first.tolist() for batch in batches.epoch(1)]
+    assert [batch.first.tolist() for batch in batches.epoch(1)] == [
+        batch.first.tolist() for batch in batches.epoch(1)
+    ]
 
 
-# --------------------------------------------------------------------------------------------- bad input
+# ---------------------------------------------------------------------------------------- bad input
 
 
 def test_texts_without_words_are_refused(encoder, shapes_unchecked):
     for empty in ("", "   ", "\n\t", "\u200b\x00"):
-        said = f"there is no word in the text {empty!r} ({len(empty)} characters): an empty text has no vector"
+        said = (
+            f"there is no word in the text {empty!r} ({len(empty)} characters): an empty text has "
+            f"no vector"
+        )
         with pytest.raises(ValueError, match=re.escape(f"text 1: {said}")):
             encoder.embed(["fine", empty])
         with pytest.raises(ValueError, match=re.escape(f"the second text of pair 2: {said}")):
@@ -328,7 +439,11 @@ def test_texts_without_words_are_refused(encoder, shapes_unchecked):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"pooling": "median"}, r"median.*mean, cls, max"), ({"max_len": 21}, "20 positions, got 21"), ({"max_len": 2}, "got 2")],
+    [
+        ({"pooling": "median"}, r"median.*mean, cls, max"),
+        ({"max_len": 21}, "20 positions, got 21"),
+        ({"max_len": 2}, "got 2"),
+    ],
 )
 def test_settings_that_cannot_be(small, options, message):
     with pytest.raises(ValueError, match=message):
@@ -367,8 +482,16 @@ def test_objectives_say_what_does_not_fit(small, shapes_unchecked):
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
-        ("modules.json", '[{"type": "x.Transformer", "path": ""}, {"type": "x.Dense", "path": "2_Dense"}]', "Dense"),
-        ("1_Pooling/config.json", '{"pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": true}', "mean and max"),
+        (
+            "modules.json",
+            '[{"type": "x.Transformer", "path": ""}, {"type": "x.Dense", "path": "2_Dense"}]',
+            "Dense",
+        ),
+        (
+            "1_Pooling/config.json",
+            '{"pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": true}',
+            "mean and max",
+        ),
         ("1_Pooling/config.json", '{"pooling_mode": "lasttoken"}', "lasttoken"),
     ],
 )

@@ -1,4 +1,6 @@
-"""The recurrent translator: its attention equals the papers' formulas written out, and padding never shows."""
+"""The recurrent translator: its attention equals the papers' formulas written out, and padding
+never shows.
+"""
 
 from dataclasses import replace
 
@@ -21,13 +23,20 @@ def model_of(kind, **changes):
 
 
 def batch_of(lengths=(5, 3), n_target=4):
-    source, target = torch.randint(4, 11, (len(lengths), max(lengths))), torch.randint(4, 13, (len(lengths), n_target))
+    source, target = (
+        torch.randint(4, 11, (len(lengths), max(lengths))),
+        torch.randint(4, 13, (len(lengths), n_target)),
+    )
     return source, target, torch.tensor(lengths)
 
 
 def gru(cell, x, h, suffix=""):
-    """One gated recurrent unit's step, as nn.GRU writes it: the reset gate acts on W h, not on h."""
-    W_i, W_h, b_i, b_h = (getattr(cell, name + suffix) for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+    """One gated recurrent unit's step, as nn.GRU writes it: the reset gate acts on W h, not on
+    h.
+    """
+    W_i, W_h, b_i, b_h = (
+        getattr(cell, name + suffix) for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
     (r_x, z_x, n_x), (r_h, z_h, n_h) = (W_i @ x + b_i).chunk(3), (W_h @ h + b_h).chunk(3)
     r, z = torch.sigmoid(r_x + r_h), torch.sigmoid(z_x + z_h)
     return (1 - z) * torch.tanh(n_x + r * n_h) + z * h
@@ -38,7 +47,9 @@ def score(kind, look, s, h):
         return s @ h
     if kind == "general":
         return s @ look.score.W.weight @ h
-    return look.score.v.weight[0] @ torch.tanh(look.score.W_q.weight @ s + look.score.W_k.weight @ h)
+    return look.score.v.weight[0] @ torch.tanh(
+        look.score.W_q.weight @ s + look.score.W_k.weight @ h
+    )
 
 
 def by_hand(kind, model, source, target):
@@ -92,7 +103,9 @@ def test_equals_the_formulas_by_hand(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_padding_changes_nothing(kind):
-    """A sentence alone gives what it gives beside longer ones, whatever stands in its padding; so do its gradients."""
+    """A sentence alone gives what it gives beside longer ones, whatever stands in its padding; so
+    do its gradients.
+    """
     model, (source, target, lengths) = model_of(kind), batch_of()
     together = model(source, target, lengths)
     other = source.clone()
@@ -104,7 +117,11 @@ def test_padding_changes_nothing(kind):
     assert_close(model(more, target, lengths), together, rtol=0, atol=1e-12)
     parameters = list(model.parameters())
     upstream = torch.randn_like(alone)
-    for a, b in zip(torch.autograd.grad(together[1:], parameters, upstream), torch.autograd.grad(alone, parameters, upstream), strict=True):
+    for a, b in zip(
+        torch.autograd.grad(together[1:], parameters, upstream),
+        torch.autograd.grad(alone, parameters, upstream),
+        strict=True,
+    ):
         assert_close(a, b, rtol=0, atol=1e-12)
 
 
@@ -123,7 +140,9 @@ def test_alignment_is_a_distribution_over_the_real_words(kind):
 def test_every_parameter_learns(kind):
     model, (source, target, lengths) = model_of(kind), batch_of()
     model(source, target, lengths).square().sum().backward()
-    still = [name for name, p in model.named_parameters() if p.grad is None or not p.grad.abs().max() > 0]
+    still = [
+        name for name, p in model.named_parameters() if p.grad is None or not p.grad.abs().max() > 0
+    ]
     assert not still
 
 
@@ -133,7 +152,9 @@ def test_gradients_equal_finite_differences(kind):
     names = [name for name, _ in model.named_parameters()]
 
     def logits(*values):
-        return torch.func.functional_call(model, dict(zip(names, values, strict=True)), (source, target, lengths))
+        return torch.func.functional_call(
+            model, dict(zip(names, values, strict=True)), (source, target, lengths)
+        )
 
     torch.autograd.gradcheck(logits, tuple(model.parameters()), fast_mode=True)
 
@@ -163,7 +184,9 @@ def test_steps_equal_teacher_forcing(kind):
     for i in range(4):
         logits, state, attention = steps.step(target[:, i], state, return_weights=True)
         assert torch.equal(logits, expected[:, i])
-        assert attention is None if kind is None else torch.equal(attention, alignment_of(seen)[:, i])
+        assert (
+            attention is None if kind is None else torch.equal(attention, alignment_of(seen)[:, i])
+        )
     assert steps.step(target[:, 0], state).attention is None
 
 
@@ -201,12 +224,17 @@ def test_dropout_acts_in_training_only():
         (lambda model, s, t, n: model(s + 7, t, n), r"token id 1\d .* 11, 0 … 10"),
         (lambda model, s, t, n: model(s, t - 13, n), r"token id -\d .* 13, 0 … 12"),
         (
-            lambda model, s, t, n: stepwise(model).step(torch.tensor([4, 13]), stepwise(model).start(s, n).state),
+            lambda model, s, t, n: stepwise(model).step(
+                torch.tensor([4, 13]), stepwise(model).start(s, n).state
+            ),
             r"token id 13 .* 13, 0 … 12",
         ),
         (lambda *_: Seq2SeqConfig(5, 5, d_hidden=7), r"d_hidden = 7"),
         (lambda *_: Seq2SeqConfig(0, 5), r"source_vocab_size = 0"),
-        (lambda *_: Seq2SeqConfig(5, 5, attention="scaled"), r"'scaled'; there is: additive, dot, general"),
+        (
+            lambda *_: Seq2SeqConfig(5, 5, attention="scaled"),
+            r"'scaled'; there is: additive, dot, general",
+        ),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(call, message):

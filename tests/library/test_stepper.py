@@ -1,4 +1,6 @@
-"""The stepper's HTML: the same to the byte, safe with any text, self-contained, one frame to read without scripts."""
+"""The stepper's HTML: the same to the byte, safe with any text, self-contained, one frame to read
+without scripts.
+"""
 
 import html
 import json
@@ -9,7 +11,18 @@ from pathlib import Path
 import pytest
 
 from lectures_lib.show import stepper
-from lectures_lib.show.stepper import Html, Stepper, bars, beside, join, line, note, part, pieces, table
+from lectures_lib.show.stepper import (
+    Html,
+    Stepper,
+    bars,
+    beside,
+    join,
+    line,
+    note,
+    part,
+    pieces,
+    table,
+)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -29,7 +42,9 @@ HOSTILE += ['" onmouseover="alert(1)', "<img src=x onerror=alert(1)>"]
 
 
 class Page(HTMLParser):
-    """What a browser would read: the elements with their attributes, and all text that is neither style nor script."""
+    """What a browser would read: the elements with their attributes, and all text that is neither
+    style nor script.
+    """
 
     def __init__(self, source: str):
         super().__init__()
@@ -50,14 +65,19 @@ def record(shown: Stepper) -> dict:
 
 
 def example(text: str = "low") -> Stepper:
-    frames = [beside(pieces([text, "b"], marked=[0], shades=[0.25, 0.0]), bars({text: 0.5})), table([text, "n"], [[text, 2]], marked=[0])]
+    frames = [
+        beside(pieces([text, "b"], marked=[0], shades=[0.25, 0.0]), bars({text: 0.5})),
+        table([text, "n"], [[text, 2]], marked=[0]),
+    ]
     return Stepper([*frames, text], text, labels=[text, "second", "third"], alt=text)
 
 
 def test_same_input_gives_the_same_bytes_and_other_input_another_id():
     first, again, other = (example(text)._repr_html_() for text in ("low", "low", "new"))
     assert first == again
-    assert re.search('data-stepper="(.*?)"', first)[1] != re.search('data-stepper="(.*?)"', other)[1]
+    assert (
+        re.search('data-stepper="(.*?)"', first)[1] != re.search('data-stepper="(.*?)"', other)[1]
+    )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -66,10 +86,16 @@ def test_no_text_can_break_out_of_the_html(text):
     source.encode("utf-8")
     elements = Page(source).elements
     plain = Page(example()._repr_html_()).elements
-    assert [(tag, set(attributes)) for tag, attributes in elements] == [(tag, set(attributes)) for tag, attributes in plain]
-    for frame, expected in zip(record(example(text))["frames"], record(example())["frames"], strict=True):
+    assert [(tag, set(attributes)) for tag, attributes in elements] == [
+        (tag, set(attributes)) for tag, attributes in plain
+    ]
+    for frame, expected in zip(
+        record(example(text))["frames"], record(example())["frames"], strict=True
+    ):
         made, wanted = Page(frame["html"]).elements, Page(expected["html"]).elements
-        assert [(tag, set(attributes)) for tag, attributes in made] == [(tag, set(attributes)) for tag, attributes in wanted]
+        assert [(tag, set(attributes)) for tag, attributes in made] == [
+            (tag, set(attributes)) for tag, attributes in wanted
+        ]
 
 
 def test_a_plain_string_is_text_and_markup_is_markup():
@@ -83,7 +109,9 @@ def test_a_plain_string_is_text_and_markup_is_markup():
 
 @pytest.mark.parametrize("start", [0, 2])
 def test_without_scripts_the_chosen_frame_is_there(start):
-    shown = Stepper(["one", "two", "three"], "Counting", labels=["first", "second", "third"], start=start)
+    shown = Stepper(
+        ["one", "two", "three"], "Counting", labels=["first", "second", "third"], start=start
+    )
     texts = "".join(Page(shown._repr_html_()).texts)
     assert ("one" in texts) == ("first" in texts) == (start == 0)
     assert ("three" in texts) == ("third" in texts) == (start == 2)
@@ -92,7 +120,10 @@ def test_without_scripts_the_chosen_frame_is_there(start):
 
 
 def test_labels_may_be_left_out():
-    assert [frame["label"] for frame in record(Stepper(["a", "b"], "t"))["frames"]] == ["Step 1", "Step 2"]
+    assert [frame["label"] for frame in record(Stepper(["a", "b"], "t"))["frames"]] == [
+        "Step 1",
+        "Step 2",
+    ]
 
 
 def test_shares_become_widths_and_percentages():

@@ -1,4 +1,6 @@
-"""Models that come with the package: what rounding costs them, and that they can be read anywhere."""
+"""Models that come with the package: what rounding costs them, and that they can be read
+anywhere.
+"""
 
 from dataclasses import replace
 
@@ -16,7 +18,9 @@ from lectures_lib.training.pretraining import fill_mask
 def pair():
     torch.manual_seed(0)
     before = {"matrix": torch.randn(6, 8), "bias": torch.randn(8), "untouched": torch.randn(3)}
-    after = {name: tensor + 0.01 * torch.randn_like(tensor) for name, tensor in before.items()} | {"untouched": before["untouched"].clone()}
+    after = {name: tensor + 0.01 * torch.randn_like(tensor) for name, tensor in before.items()} | {
+        "untouched": before["untouched"].clone()
+    }
     return before, after
 
 
@@ -25,7 +29,9 @@ def test_a_difference_is_rounded_to_half_a_step_of_its_row(pair, bits):
     before, after = pair
     kept = differences.packed(before, after, {"matrix": bits})
     made = differences.added(before, kept)
-    step = (after["matrix"] - before["matrix"]).abs().amax(dim=1, keepdim=True) / (2 ** (bits - 1) - 1)
+    step = (after["matrix"] - before["matrix"]).abs().amax(dim=1, keepdim=True) / (
+        2 ** (bits - 1) - 1
+    )
     assert ((made["matrix"] - after["matrix"]).abs() <= 0.51 * step).all()
     assert (made["bias"] - after["bias"]).abs().max() < 1e-4
     assert made["untouched"] is before["untouched"]
@@ -49,7 +55,10 @@ def test_a_row_that_did_not_change_is_as_before(pair):
 
 def test_the_model_that_fills_holes_knows_words():
     model, tokenizer = stored.fill_mask()
-    for text, word in (("The capital of France is [MASK].", "paris"), ("She went to the bank to deposit her [MASK].", "money")):
+    for text, word in (
+        ("The capital of France is [MASK].", "paris"),
+        ("She went to the bank to deposit her [MASK].", "money"),
+    ):
         assert word in [guess.token for guess in fill_mask(model, tokenizer, text, k=10)[0]]
     assert not model.training and stored.fill_mask()[0] is model
 
@@ -63,12 +72,17 @@ def test_it_leaves_chance_as_it_was():
 
 
 def test_heads_begin_at_zero_whatever_chance_gives():
-    """A difference to something drawn at random would be another model as soon as torch draws otherwise."""
+    """A difference to something drawn at random would be another model as soon as torch draws
+    otherwise.
+    """
     torch.manual_seed(1)
     first = stored.minilm_below_zeros().state_dict()
     heads = [tensor for name, tensor in first.items() if not name.startswith("bert.")]
     assert len(heads) == 7 and not any(tensor.any() for tensor in heads)
-    assert all(torch.equal(tensor, first[name]) for name, tensor in stored.minilm_below_zeros().state_dict().items())
+    assert all(
+        torch.equal(tensor, first[name])
+        for name, tensor in stored.minilm_below_zeros().state_dict().items()
+    )
 
 
 def test_half_precision_comes_back(tmp_path):

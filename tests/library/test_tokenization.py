@@ -21,23 +21,39 @@ def tokenizer(request) -> Tokenizer:
 def test_special_tokens_come_first_and_are_found_in_text(tokenizer):
     assert tokenizer.specials == {token: i for i, token in enumerate(BERTS)}
     encoding = tokenizer.tokenize("the[SEP]cat [MASK]")
-    assert [(token, offset) for token, offset in zip(encoding.tokens, encoding.offsets, strict=True) if token in BERTS] == [
+    assert [
+        (token, offset)
+        for token, offset in zip(encoding.tokens, encoding.offsets, strict=True)
+        if token in BERTS
+    ] == [
         ("[SEP]", (3, 8)),
         ("[MASK]", (12, 18)),
     ]
     assert encoding.ids == tokenizer.encode("the[SEP]cat [MASK]")
     text = "the[SEP]the cat [MASK] cat"
     encoding = tokenizer.tokenize(text)
-    cats = [text[start:end] for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True) if token.endswith("cat")]
+    cats = [
+        text[start:end]
+        for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True)
+        if token.endswith("cat")
+    ]
     assert [cat.strip() for cat in cats] == ["cat", "cat"]
-    assert [*tokenizer.encode("the"), 3, *tokenizer.encode("cat")] == tokenizer.encode("the[SEP]cat")
+    assert [*tokenizer.encode("the"), 3, *tokenizer.encode("cat")] == tokenizer.encode(
+        "the[SEP]cat"
+    )
 
 
 def test_special_tokens_can_be_added_and_the_longer_name_wins(tokenizer):
     n = len(tokenizer)
-    assert tokenizer.add_special("<s>") == n and tokenizer.add_special("<s><s>") == n + 1 and len(tokenizer) == n + 2
+    assert (
+        tokenizer.add_special("<s>") == n
+        and tokenizer.add_special("<s><s>") == n + 1
+        and len(tokenizer) == n + 2
+    )
     assert tokenizer.encode("<s><s><s>") == [n + 1, n]
-    assert tokenizer.add_special("<s>") == n and len(tokenizer) == n + 2, "adding it again changes nothing"
+    assert tokenizer.add_special("<s>") == n and len(tokenizer) == n + 2, (
+        "adding it again changes nothing"
+    )
     assert tokenizer.decode([n, n + 1]).replace(" ", "") == "<s><s><s>"
     assert tokenizer.token_id("<s>") == n
 
@@ -55,14 +71,21 @@ def test_an_ordinary_token_can_become_special(tokenizer):
 
 
 def test_empty_text(tokenizer):
-    assert tokenizer.encode("") == [] and tokenizer.tokenize("") == ([], [], []) and tokenizer.decode([]) == ""
+    assert (
+        tokenizer.encode("") == []
+        and tokenizer.tokenize("") == ([], [], [])
+        and tokenizer.decode([]) == ""
+    )
 
 
 def test_saved_and_loaded_it_does_the_same(tokenizer, tmp_path):
     tokenizer.add_special("<a special>\n")
     tokenizer.save(tmp_path / "tokenizer.json")
     loaded = type(tokenizer).load(tmp_path / "tokenizer.json")
-    assert loaded.vocabulary.tokens == tokenizer.vocabulary.tokens and loaded.specials == tokenizer.specials
+    assert (
+        loaded.vocabulary.tokens == tokenizer.vocabulary.tokens
+        and loaded.specials == tokenizer.specials
+    )
     assert loaded.merges == tokenizer.merges and len(loaded.merges) > 10
     for text in ("the cat, the mat", "[CLS]unheard of: é<a special>\n"):
         assert loaded.tokenize(text) == tokenizer.tokenize(text)
@@ -108,7 +131,10 @@ def test_what_a_damaged_file_says(tokenizer, tmp_path):
     says("[" * 100_000, "is damaged: ")
     says("[]", "'list'")
     says(json.dumps(record | {"kind": "cake"}), "it says that it is 'cake'")
-    says(json.dumps({name: field for name, field in record.items() if name != "tokens"}), "'tokens' should be a list, found None")
+    says(
+        json.dumps({name: field for name, field in record.items() if name != "tokens"}),
+        "'tokens' should be a list, found None",
+    )
     says(json.dumps(record | {"tokens": [1, 2]}), "'tokens' should hold text only")
     says(json.dumps(record | {"tokens": [*record["tokens"], "the"]}), "'the' stands twice")
     says(json.dumps(record | {"specials": ["[GONE]"]}), r"'\[GONE\]' is not among the \d+ tokens")
@@ -123,19 +149,32 @@ def test_a_file_that_is_not_there(tokenizer, tmp_path):
 @pytest.mark.parametrize("i", [-1, 1_000_000])
 def test_an_id_out_of_range(tokenizer, i):
     n = len(tokenizer)
-    with pytest.raises(ValueError, match=f"token id {i} is out of range: this vocabulary has {n} tokens, ids 0 to {n - 1}"):
+    with pytest.raises(
+        ValueError,
+        match=f"token id {i} is out of range: this vocabulary has {n} tokens, ids 0 to {n - 1}",
+    ):
         tokenizer.decode([5, i])
     assert isinstance(tokenizer.decode([0, n - 1]), str)
 
 
 def test_an_unknown_special_token(tokenizer):
-    with pytest.raises(ValueError, match=r"'\[FOO\]' is not among the \d+ tokens .* special tokens: \[PAD\], \[UNK\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"'\[FOO\]' is not among the \d+ tokens .* special tokens: \[PAD\], \[UNK\]",
+    ):
         tokenizer.token_id("[FOO]")
 
 
 def test_half_a_character(tokenizer):
-    for wrong in (tokenizer.encode, tokenizer.tokenize, tokenizer.add_special, lambda text: type(tokenizer).train([text], 999)):
-        with pytest.raises(ValueError, match=r"character 2 of the text is U\+D83D, a lone surrogate"):
+    for wrong in (
+        tokenizer.encode,
+        tokenizer.tokenize,
+        tokenizer.add_special,
+        lambda text: type(tokenizer).train([text], 999),
+    ):
+        with pytest.raises(
+            ValueError, match=r"character 2 of the text is U\+D83D, a lone surrogate"
+        ):
             wrong("ab\ud83d")
 
 
@@ -148,11 +187,20 @@ def test_nothing_to_learn_from(tokenizer):
 
 
 def test_a_vocabulary_that_is_too_small():
-    with pytest.raises(ValueError, match="260 tokens is too small: 256 bytes and 5 special tokens need at least 261"):
+    with pytest.raises(
+        ValueError,
+        match="260 tokens is too small: 256 bytes and 5 special tokens need at least 261",
+    ):
         BPE.train(TEXTS, 260, BERTS)
     assert len(BPE.train(TEXTS, 261, BERTS)) == 261
     letters = len(set("".join(TEXTS)) - {" "})
-    with pytest.raises(ValueError, match=f"{letters} characters, each twice, and 5 special tokens need at least {2 * letters + 5}"):
+    with pytest.raises(
+        ValueError,
+        match=(
+            f"{letters} characters, each twice, and 5 special tokens need at least "
+            f"{2 * letters + 5}"
+        ),
+    ):
         WordPiece.train(TEXTS, 2 * letters + 4)
     assert len(WordPiece.train(TEXTS, 2 * letters + 5)) == 2 * letters + 5
 
@@ -182,6 +230,11 @@ def test_a_json_field_of_the_wrong_type(tmp_path):
 
 
 def test_the_library_does_without_its_peers():
-    program = "import sys, lectures_lib.tokenization; print(*{'tokenizers', 'transformers', 'sentencepiece'} & set(sys.modules))"
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    program = (
+        "import sys, lectures_lib.tokenization; print(*{'tokenizers', 'transformers', "
+        "'sentencepiece'} & set(sys.modules))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert found.stdout.strip() == ""

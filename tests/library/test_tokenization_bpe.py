@@ -1,4 +1,6 @@
-"""Byte-level BPE: equal to the `tokenizers` library in training and encoding, and to the definition, written naively."""
+"""Byte-level BPE: equal to the `tokenizers` library in training and encoding, and to the
+definition, written naively.
+"""
 
 import json
 import random
@@ -49,7 +51,10 @@ def peer() -> Tokenizer:
 
 
 def test_the_alphabet_shows_every_byte_as_gpt2_does():
-    assert sorted(byte_level.ALPHABET) == sorted(pre_tokenizers.ByteLevel.alphabet()) and len(set(byte_level.ALPHABET)) == 256
+    assert (
+        sorted(byte_level.ALPHABET) == sorted(pre_tokenizers.ByteLevel.alphabet())
+        and len(set(byte_level.ALPHABET)) == 256
+    )
     everything = bytes(range(256))
     assert byte_level.to_bytes(byte_level.visible(everything)) == everything
     assert byte_level.visible(" café\n".encode()) == "ĠcafÃ©Ċ"
@@ -58,9 +63,13 @@ def test_the_alphabet_shows_every_byte_as_gpt2_does():
 
 
 def test_every_character_is_cut_as_the_peer_cuts_it():
-    """Every character of the Unicode version that Python knows; the newest ones are known to one library and not to the other."""
+    """Every character of the Unicode version that Python knows; the newest ones are known to one
+    library and not to the other.
+    """
     cut = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    characters = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) not in ("Cn", "Cs")]
+    characters = [
+        c for c in map(chr, range(0x110000)) if unicodedata.category(c) not in ("Cn", "Cs")
+    ]
     assert len(characters) > 280_000
     for start in range(0, len(characters), 2000):
         text = "".join(f"a{c}1{c}.{c}{c} {c} b  " for c in characters[start : start + 2000])
@@ -78,7 +87,9 @@ def test_the_words_are_the_text(text):
 
 
 def test_training_by_hand():
-    """hug, pug, pun, bun, hugs: u g stand together 20 times, u n 16, then h ug 15, p un 12; of the rest, hug s 5 = p ug 5."""
+    """hug, pug, pun, bun, hugs: u g stand together 20 times, u n 16, then h ug 15, p un 12; of the
+    rest, hug s 5 = p ug 5.
+    """
     words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     bpe = BPE.train([word for word, n in words.items() for _ in range(n)], 256 + 7)
     assert bpe.merges == [
@@ -94,9 +105,15 @@ def test_training_by_hand():
 
 
 def naive_training(texts: list[str], n_merges: int) -> list[Merge]:
-    """The definition: count all pairs of all words anew, merge the most frequent (of equals, the first in the vocabulary)."""
+    """The definition: count all pairs of all words anew, merge the most frequent (of equals, the
+    first in the vocabulary).
+    """
     tokens = list(byte_level.ALPHABET)
-    words = [[tokens.index(c) for c in byte_level.visible(word.encode())] for text in texts for word in byte_level.WORD.findall(text)]
+    words = [
+        [tokens.index(c) for c in byte_level.visible(word.encode())]
+        for text in texts
+        for word in byte_level.WORD.findall(text)
+    ]
     merges = []
     for _ in range(n_merges):
         counts = Counter(pair for word in words for pair in pairwise(word))
@@ -143,7 +160,11 @@ def test_nothing_depends_on_the_order_of_the_texts():
 
 def equal(ours: BPE, peer: Tokenizer, text: str) -> None:
     encoding, theirs = ours.tokenize(text), peer.encode(text)
-    assert encoding.ids == theirs.ids and encoding.tokens == theirs.tokens and encoding.offsets == theirs.offsets
+    assert (
+        encoding.ids == theirs.ids
+        and encoding.tokens == theirs.tokens
+        and encoding.offsets == theirs.offsets
+    )
     assert ours.encode(text) == theirs.ids
     assert ours.decode(encoding.ids) == text == peer.decode(theirs.ids, skip_special_tokens=False)
 
@@ -177,7 +198,15 @@ def test_any_text_comes_back(ours, text):
 @settings(max_examples=300, deadline=None)
 def test_merging_with_a_queue_is_merging_in_rounds(text):
     """GPT-2's own code: find the pair learned first, merge it everywhere, repeat."""
-    rules = {(0, 1): (0, 6), (2, 2): (1, 7), (6, 2): (2, 8), (7, 7): (3, 9), (1, 0): (4, 10), (8, 6): (5, 11), (3, 6): (6, 12)}
+    rules = {
+        (0, 1): (0, 6),
+        (2, 2): (1, 7),
+        (6, 2): (2, 8),
+        (7, 7): (3, 9),
+        (1, 0): (4, 10),
+        (8, 6): (5, 11),
+        (3, 6): (6, 12),
+    }
     symbols = expected = ["abcdef".index(c) for c in text]
     while known := [pair for pair in pairwise(expected) if pair in rules]:
         pair = min(known, key=lambda pair: rules[pair])

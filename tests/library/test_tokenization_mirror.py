@@ -1,4 +1,6 @@
-"""Both tokenizers on all of WikiText-2, from a mirror of the data: the same merges and the same ids as the `tokenizers` library."""
+"""Both tokenizers on all of WikiText-2, from a mirror of the data: the same merges and the same ids
+as the `tokenizers` library.
+"""
 
 import os
 import time
@@ -12,28 +14,47 @@ from lectures_lib.tokenization import BPE, WordPiece
 from tests.helpers.tokenizer_peers import learned, pairs, peer_of
 
 HERE = Path(__file__).resolve().parents[2]
-WIKITEXT = Path(os.environ.get("LECTURES_DATA", HERE.parent / "shared" / "data" / "hub")) / "Salesforce/wikitext/wikitext-2-v1"
+WIKITEXT = (
+    Path(os.environ.get("LECTURES_DATA", HERE.parent / "shared" / "data" / "hub"))
+    / "Salesforce/wikitext/wikitext-2-v1"
+)
 pytestmark = [
     pytest.mark.mirror,
-    pytest.mark.usefixtures("shapes_unchecked"),  # the checks cost more than what they check: millions of calls with lists of ids
-    pytest.mark.skipif(not WIKITEXT.is_dir(), reason=f"no mirror of WikiText-2 at {WIKITEXT}; LECTURES_DATA names the folder of one"),
+    # the checks cost more than what they check: millions of calls with lists of ids
+    pytest.mark.usefixtures("shapes_unchecked"),
+    pytest.mark.skipif(
+        not WIKITEXT.is_dir(),
+        reason=f"no mirror of WikiText-2 at {WIKITEXT}; LECTURES_DATA names the folder of one",
+    ),
 ]
 N_MERGES = 8000
 
 
 @pytest.fixture(scope="module")
 def splits() -> dict[str, list[str]]:
-    read_table = pytest.importorskip("pyarrow.parquet", reason="pyarrow, which reads the mirror, is not installed").read_table
-    return {name: read_table(WIKITEXT / f"{name}.parquet")["text"].to_pylist() for name in ("train", "validation", "test")}
+    read_table = pytest.importorskip(
+        "pyarrow.parquet", reason="pyarrow, which reads the mirror, is not installed"
+    ).read_table
+    return {
+        name: read_table(WIKITEXT / f"{name}.parquet")["text"].to_pylist()
+        for name in ("train", "validation", "test")
+    }
 
 
 # Each change reads a tenth of the text, the night all of it.
-TRAINED_ON = [pytest.param("validation", id="a tenth"), pytest.param("train", marks=pytest.mark.long, id="all")]
+TRAINED_ON = [
+    pytest.param("validation", id="a tenth"),
+    pytest.param("train", marks=pytest.mark.long, id="all"),
+]
 
 
 def compared(name, splits):
-    """The texts on which ids are compared: all splits where training is on all, else the smallest."""
-    return splits.values() if name == "train" else [splits["test"][:1000], splits["validation"][:1000]]
+    """The texts on which ids are compared: all splits where training is on all, else the
+    smallest.
+    """
+    return (
+        splits.values() if name == "train" else [splits["test"][:1000], splits["validation"][:1000]]
+    )
 
 
 @pytest.mark.parametrize("name", TRAINED_ON)
@@ -45,13 +66,18 @@ def test_bpe_learns_the_same_merges_and_gives_the_same_ids(splits, name):
     for texts in compared(name, splits):
         for text, theirs in zip(texts, peer.encode_batch(texts), strict=True):
             encoding = ours.tokenize(text)
-            assert encoding.ids == theirs.ids == ours.encode(text) and encoding.offsets == theirs.offsets
+            assert (
+                encoding.ids == theirs.ids == ours.encode(text)
+                and encoding.offsets == theirs.offsets
+            )
             assert ours.decode(encoding.ids) == text
 
 
 @pytest.mark.long
 def test_bpe_is_fast_enough(splits):
-    """In seconds of this process: 36,718 lines learned in a minute, a million bytes encoded in a second."""
+    """In seconds of this process: 36,718 lines learned in a minute, a million bytes encoded in a
+    second.
+    """
     train = splits["train"]
     assert len(train) == 36_718
     start = time.process_time()
@@ -60,18 +86,29 @@ def test_bpe_is_fast_enough(splits):
     for text in train:
         ours.encode(text)
     encoded = time.process_time()
-    assert trained - start < 60 and sum(len(text.encode()) for text in train) / (encoded - trained) > 1e6
+    assert (
+        trained - start < 60
+        and sum(len(text.encode()) for text in train) / (encoded - trained) > 1e6
+    )
 
 
 @pytest.mark.parametrize("name", TRAINED_ON)
 def test_wordpiece_gives_the_same_ids(splits, name):
-    ours, peer = WordPiece.load(checkpoint() / "vocab.txt"), Tokenizer.from_file(str(checkpoint() / "tokenizer.json"))
+    ours, peer = (
+        WordPiece.load(checkpoint() / "vocab.txt"),
+        Tokenizer.from_file(str(checkpoint() / "tokenizer.json")),
+    )
     peer.no_padding()
     peer.no_truncation()
     for texts in compared(name, splits):
-        for text, theirs in zip(texts, peer.encode_batch(texts, add_special_tokens=False), strict=True):
+        for text, theirs in zip(
+            texts, peer.encode_batch(texts, add_special_tokens=False), strict=True
+        ):
             encoding = ours.tokenize(text)
-            assert encoding.ids == theirs.ids == ours.encode(text) and encoding.offsets == theirs.offsets
+            assert (
+                encoding.ids == theirs.ids == ours.encode(text)
+                and encoding.offsets == theirs.offsets
+            )
 
 
 @pytest.mark.parametrize("name", TRAINED_ON)

@@ -1,4 +1,6 @@
-"""WordPiece: equal to the `tokenizers` library in encoding, and a trainer held against its definition, written naively."""
+"""WordPiece: equal to the `tokenizers` library in encoding, and a trainer held against its
+definition, written naively.
+"""
 
 import json
 import math
@@ -21,11 +23,13 @@ from lectures_lib.tokenization.pairs import replace_pair
 from lectures_lib.tokenization.wordpiece_training import SCORES, characters_of, likelihood_gain
 
 MANUAL = list(topics.values())
-# Characters whose category has not changed since Unicode 3.2: the peer's tables of categories are old.
+# Characters whose category has not changed since Unicode 3.2: the peer's tables of categories are
+# old.
 SETTLED = [
     c
     for c in map(chr, range(0x110000))
-    if unicodedata.category(c) == unicodedata.ucd_3_2_0.category(c) and unicodedata.category(c) not in ("Cn", "Cs")
+    if unicodedata.category(c) == unicodedata.ucd_3_2_0.category(c)
+    and unicodedata.category(c) not in ("Cn", "Cs")
 ]
 HOSTILE = {
     "accents": "Ünïcödé café cafe\u0301 naïve Å e\u0301\u0323",
@@ -61,7 +65,11 @@ def peer() -> Tokenizer:
 
 def equal(ours: WordPiece, peer: Tokenizer, text: str) -> None:
     encoding, theirs = ours.tokenize(text), peer.encode(text, add_special_tokens=False)
-    assert encoding.tokens == theirs.tokens and encoding.ids == theirs.ids and encoding.offsets == theirs.offsets
+    assert (
+        encoding.tokens == theirs.tokens
+        and encoding.ids == theirs.ids
+        and encoding.offsets == theirs.offsets
+    )
     assert ours.encode(text) == theirs.ids
 
 
@@ -76,7 +84,8 @@ def equal(ours: WordPiece, peer: Tokenizer, text: str) -> None:
         ("café", ["cafe"]),
         ("a\tb\u200bc", ["a", "bc"]),
         ("x中文y", ["x", "中", "文", "y"]),
-        ("カナ 한", ["カナ", unicodedata.normalize("NFD", "한")]),  # accents off: a Korean syllable comes apart into its letters
+        # accents off: a Korean syllable comes apart into its letters
+        ("カナ 한", ["カナ", unicodedata.normalize("NFD", "한")]),
         ("", []),
     ],
 )
@@ -89,14 +98,21 @@ def test_words_know_where_they_come_from():
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize(("lowercase", "strip_accents"), [(True, None), (True, False), (False, None), (False, True)])
+@pytest.mark.parametrize(
+    ("lowercase", "strip_accents"), [(True, None), (True, False), (False, None), (False, True)]
+)
 def test_every_settled_character_is_cleaned_as_the_peer_cleans_it(lowercase, strip_accents):
     clean = normalizers.BertNormalizer(lowercase=lowercase, strip_accents=strip_accents)
     cut = pre_tokenizers.BertPreTokenizer()
     basic = BasicTokenizer(lowercase, strip_accents)
     assert len(SETTLED) > 230_000
-    # Characters of private use, Chinese characters and Korean syllables are each alike; every tenth will do.
-    alike = [c for c in SETTLED if unicodedata.category(c) == "Co" or 0x3400 <= ord(c) < 0xD800 or ord(c) >= 0x20000]
+    # Characters of private use, Chinese characters and Korean syllables are each alike; every tenth
+    # will do.
+    alike = [
+        c
+        for c in SETTLED
+        if unicodedata.category(c) == "Co" or 0x3400 <= ord(c) < 0xD800 or ord(c) >= 0x20000
+    ]
     characters = sorted({*SETTLED} - {*alike} | {*alike[::10]})
     for start in range(0, len(characters), 5000):
         text = "".join(f"a{c}b " for c in characters[start : start + 5000])
@@ -105,7 +121,9 @@ def test_every_settled_character_is_cleaned_as_the_peer_cleans_it(lowercase, str
 
 
 def test_where_chinese_begins_and_ends():
-    space = normalizers.BertNormalizer(clean_text=False, strip_accents=False, lowercase=False).normalize_str
+    space = normalizers.BertNormalizer(
+        clean_text=False, strip_accents=False, lowercase=False
+    ).normalize_str
     for first, last in CHINESE:
         for c in map(chr, (first - 1, first, last, last + 1)):
             mistaken = 0x2B820 <= ord(c) < 0x2B920  # by the peer
@@ -113,7 +131,9 @@ def test_where_chinese_begins_and_ends():
 
 
 def test_ascii_signs_are_punctuation():
-    assert {c for c in map(chr, range(128)) if is_punctuation(c)} == set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+    assert {c for c in map(chr, range(128)) if is_punctuation(c)} == set(
+        "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+    )
 
 
 # --- encoding, with the vocabulary of a real BERT
@@ -134,14 +154,20 @@ def test_pythons_manual(ours, peer):
         equal(ours, peer, text)
 
 
-@given(st.lists(st.one_of(st.sampled_from(SETTLED), st.characters(max_codepoint=0x250)), max_size=40).map("".join))
+@given(
+    st.lists(
+        st.one_of(st.sampled_from(SETTLED), st.characters(max_codepoint=0x250)), max_size=40
+    ).map("".join)
+)
 @settings(max_examples=500, deadline=None)
 def test_any_text_of_settled_characters(ours, peer, text):
     equal(ours, peer, text)
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
-@pytest.mark.parametrize(("lowercase", "strip_accents"), [(True, False), (False, None), (False, True)])
+@pytest.mark.parametrize(
+    ("lowercase", "strip_accents"), [(True, False), (False, None), (False, True)]
+)
 def test_case_and_accents_may_be_kept(lowercase, strip_accents):
     ours = WordPiece.from_vocab_txt(checkpoint() / "vocab.txt", lowercase, strip_accents)
     peer = Tokenizer(models.WordPiece(ours.vocabulary.ids, unk_token="[UNK]"))
@@ -157,7 +183,9 @@ def test_the_longest_piece_wins_even_where_it_leads_nowhere(tmp_path):
     tokenizer = WordPiece.load(tmp_path / "vocab.txt")
     assert tokenizer.tokenize("abd").tokens == ["ab", "##d"]
     assert tokenizer.tokenize("abcc").tokens == ["abc", "##c"]
-    assert tokenizer.tokenize("a abcb ad").tokens == ["a", "[UNK]", "a", "##d"], "one missing piece makes the whole word unknown"
+    assert tokenizer.tokenize("a abcb ad").tokens == ["a", "[UNK]", "a", "##d"], (
+        "one missing piece makes the whole word unknown"
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,7 +213,9 @@ def test_saved_it_remembers_how_to_clean(tmp_path):
 
 def test_decoding_puts_pieces_together(ours):
     assert ours.decode(ours.encode("Tokenizers  aren't magic!")) == "tokenizers aren ' t magic !"
-    assert ours.decode(ours.encode("[CLS] snowboarding [SEP]"), skip_specials=True) == "snowboarding"
+    assert (
+        ours.decode(ours.encode("[CLS] snowboarding [SEP]"), skip_specials=True) == "snowboarding"
+    )
 
 
 # --- pairs
@@ -201,7 +231,13 @@ def test_pairs_as_the_peer_builds_them(ours, peer):
 def test_pairs_are_cut_at_the_longer_text(ours):
     def lengths(first: int, second: int, max_length: int) -> tuple[int, int]:
         encoding = ours.pair("a " * first, "b " * second, max_length)
-        assert len(encoding.ids) == len(encoding.segments) == len(encoding.tokens) == len(encoding.offsets) <= max_length
+        assert (
+            len(encoding.ids)
+            == len(encoding.segments)
+            == len(encoding.tokens)
+            == len(encoding.offsets)
+            <= max_length
+        )
         return encoding.tokens.count("a"), encoding.tokens.count("b")
 
     assert lengths(5, 5, 13) == (5, 5)
@@ -213,7 +249,10 @@ def test_pairs_are_cut_at_the_longer_text(ours):
 
 
 def test_a_pair_that_cannot_fit(ours):
-    with pytest.raises(ValueError, match=r"\[CLS\], 2 \[SEP\] and a token of each text need a max_length of 5, got 4"):
+    with pytest.raises(
+        ValueError,
+        match=r"\[CLS\], 2 \[SEP\] and a token of each text need a max_length of 5, got 4",
+    ):
         ours.pair("a", "b", max_length=4)
     with pytest.raises(ValueError, match="max_length of 3, got 2"):
         ours.pair("a", max_length=2)
@@ -221,11 +260,16 @@ def test_a_pair_that_cannot_fit(ours):
 
 # --- training
 
-HUGS = [word for word, n in {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}.items() for _ in range(n)]
+HUGS = [
+    word
+    for word, n in {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}.items()
+    for _ in range(n)
+]
 
 
 def test_three_ways_to_choose_by_hand():
-    """h 15, p 17, b 4; ##u 36, ##g 20, ##n 16, ##s 5; N = 113. h ##u 15, p ##u 17, b ##u 4, ##u ##g 20, ##u ##n 16, ##g ##s 5.
+    """h 15, p 17, b 4; ##u 36, ##g 20, ##n 16, ##s 5; N = 113. h ##u 15, p ##u 17, b ##u 4, ##u ##g
+    20, ##u ##n 16, ##g ##s 5.
 
     Most frequent: ##u ##g. Highest ratio: ##g ##s, 5 / (20 · 5), the only pair without ##u.
     Gain in log-likelihood, in nats, from the definition:
@@ -254,7 +298,10 @@ def test_three_ways_to_choose_by_hand():
 
 
 @given(
-    pair=st.integers(1, 50), more_left=st.integers(0, 50), more_right=st.integers(0, 50), others=st.lists(st.integers(1, 99), max_size=5)
+    pair=st.integers(1, 50),
+    more_left=st.integers(0, 50),
+    more_right=st.integers(0, 50),
+    others=st.lists(st.integers(1, 99), max_size=5),
 )
 @settings(max_examples=200, deadline=None)
 def test_the_gain_is_the_difference_of_two_likelihoods(pair, more_left, more_right, others):
@@ -262,24 +309,39 @@ def test_the_gain_is_the_difference_of_two_likelihoods(pair, more_left, more_rig
         return sum(n * math.log(n / sum(counts)) for n in counts if n)
 
     left, right = pair + more_left, pair + more_right
-    expected = log_likelihood([more_left, more_right, pair, *others]) - log_likelihood([left, right, *others])
+    expected = log_likelihood([more_left, more_right, pair, *others]) - log_likelihood(
+        [left, right, *others]
+    )
     arrays = (np.array([float(n)]) for n in (pair, left, right))
-    assert likelihood_gain(*arrays, float(left + right + sum(others)))[0] == pytest.approx(expected, abs=1e-8)
+    assert likelihood_gain(*arrays, float(left + right + sum(others)))[0] == pytest.approx(
+        expected, abs=1e-8
+    )
 
 
 def naive_training(words: list[str], n_merges: int, score: str, specials: int) -> list[Merge]:
-    """The definition: count everything anew, score every pair, merge the best (of equals, the first in the vocabulary)."""
+    """The definition: count everything anew, score every pair, merge the best (of equals, the first
+    in the vocabulary).
+    """
     alphabet = sorted(set("".join(words)))
     tokens = ["special"] * specials + alphabet + ["##" + c for c in alphabet]
     corpus = [[tokens.index(piece) for piece in characters_of(word)] for word in words]
     merges = []
     for _ in range(n_merges):
         pieces = Counter(piece for word in corpus for piece in word)
-        counts = {pair: n for pair, n in Counter(pair for word in corpus for pair in pairwise(word)).items() if n >= 2}
+        counts = {
+            pair: n
+            for pair, n in Counter(pair for word in corpus for pair in pairwise(word)).items()
+            if n >= 2
+        }
         if not counts:
             break
         total = float(sum(pieces.values()))
-        one = {p: SCORES[score](*(np.array([float(n)]) for n in (counts[p], pieces[p[0]], pieces[p[1]])), total)[0] for p in counts}
+        one = {
+            p: SCORES[score](
+                *(np.array([float(n)]) for n in (counts[p], pieces[p[0]], pieces[p[1]])), total
+            )[0]
+            for p in counts
+        }
         highest = max(one.values())
         if highest <= 0:
             break
@@ -296,7 +358,9 @@ def naive_training(words: list[str], n_merges: int, score: str, specials: int) -
 @settings(max_examples=100, deadline=None)
 def test_incremental_training_is_the_naive_one(score, words):
     alphabet = set("".join(words))
-    assert WordPiece.train(words, 5 + 2 * len(alphabet) + 15, score=score).merges == naive_training(words, 15, score, 5)
+    assert WordPiece.train(words, 5 + 2 * len(alphabet) + 15, score=score).merges == naive_training(
+        words, 15, score, 5
+    )
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -304,7 +368,9 @@ def test_nothing_depends_on_the_order_of_the_texts(score):
     shuffled = MANUAL[:30]
     random.Random(0).shuffle(shuffled)
     trained = WordPiece.train(MANUAL[:30], 700, score=score)
-    assert trained.merges == WordPiece.train(shuffled, 700, score=score).merges and len(trained) == 700
+    assert (
+        trained.merges == WordPiece.train(shuffled, 700, score=score).merges and len(trained) == 700
+    )
 
 
 @pytest.mark.usefixtures("shapes_unchecked")
@@ -330,7 +396,9 @@ def test_training_stops_where_nothing_is_left_to_merge():
 
 def test_a_small_alphabet_makes_rare_characters_unknown():
     small = WordPiece.train(["aaa bbb aa b c"] * 2, 30, alphabet_size=2)
-    assert {"a", "b", "##a", "##b"} <= set(small.vocabulary.tokens) and not {"c", "##c"} & set(small.vocabulary.tokens)
+    assert {"a", "b", "##a", "##b"} <= set(small.vocabulary.tokens) and not {"c", "##c"} & set(
+        small.vocabulary.tokens
+    )
     assert small.tokenize("ab c").tokens == ["a", "##b", "[UNK]"]
 
 

@@ -1,4 +1,6 @@
-"""The training loop is the plain one, whatever is added to it: accumulation, processes, precision, interruption."""
+"""The training loop is the plain one, whatever is added to it: accumulation, processes, precision,
+interruption.
+"""
 
 import math
 import os
@@ -80,7 +82,12 @@ def test_accumulated_batches_equal_the_big_batch(accumulate):
     expected = train(*theirs, batches=Samples(joined=accumulate), steps=12)
     assert_close(torch.tensor(history.losses), torch.tensor(expected.losses), rtol=1e-6, atol=1e-6)
     # Adam would forgive a gradient that is twice too long: its length is compared too.
-    assert_close(torch.tensor(history.gradient_norms), torch.tensor(expected.gradient_norms), rtol=1e-5, atol=1e-6)
+    assert_close(
+        torch.tensor(history.gradient_norms),
+        torch.tensor(expected.gradient_norms),
+        rtol=1e-5,
+        atol=1e-6,
+    )
     assert_close(weights(ours[0]), weights(theirs[0]), rtol=1e-5, atol=1e-6)
 
 
@@ -92,7 +99,15 @@ def test_batches_without_a_number_of_targets_count_alike():
     model, optimizer, scheduler = start(dropout=0.0)
     batches = list(Samples().epoch(0))[:2]
     expected = sum(squared_error(model, batch).item() for batch in batches) / 2
-    history = train(model, optimizer, scheduler, Rows(), lambda model, batch: squared_error(model, Sample(*batch)), accumulate=2, steps=1)
+    history = train(
+        model,
+        optimizer,
+        scheduler,
+        Rows(),
+        lambda model, batch: squared_error(model, Sample(*batch)),
+        accumulate=2,
+        steps=1,
+    )
     assert history.losses[0] == pytest.approx(expected, rel=1e-6)
 
 
@@ -102,25 +117,43 @@ def test_batches_without_a_number_of_targets_count_alike():
 def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path):
     torch.manual_seed(2)
     whole = start()
-    history = train(*whole, evaluate=lambda model: {"bias": model[3].bias.item()}, evaluate_every=10)
+    history = train(
+        *whole, evaluate=lambda model: {"bias": model[3].bias.item()}, evaluate_every=10
+    )
     for stop in (7, 12, 17):  # in an epoch's middle, at its end, after it
         path = tmp_path / f"{stop}.safetensors"
-        train(*start(), steps=stop, checkpoint=path, evaluate=lambda model: {"bias": model[3].bias.item()}, evaluate_every=10)
+        train(
+            *start(),
+            steps=stop,
+            checkpoint=path,
+            evaluate=lambda model: {"bias": model[3].bias.item()},
+            evaluate_every=10,
+        )
         resumed = start()
         torch.manual_seed(99)  # the checkpoint brings the generators' state with it
         with torch.no_grad():
             resumed[0][0].weight.zero_()
-        continued = train(*resumed, checkpoint=path, resume=True, evaluate=lambda model: {"bias": model[3].bias.item()}, evaluate_every=10)
+        continued = train(
+            *resumed,
+            checkpoint=path,
+            resume=True,
+            evaluate=lambda model: {"bias": model[3].bias.item()},
+            evaluate_every=10,
+        )
         assert_equal(weights(whole[0]), weights(resumed[0]))
         assert continued.losses == history.losses
         # A run that ends evaluates at its end too.
-        assert {step: kept for step, kept in continued.evaluations.items() if step % 10 == 0} == history.evaluations
+        assert {
+            step: kept for step, kept in continued.evaluations.items() if step % 10 == 0
+        } == history.evaluations
 
 
 def test_killed_at_a_random_step_and_resumed_gives_the_same_weights(tmp_path):
     path = tmp_path / "run.safetensors"
     step = random.SystemRandom().randint(4, 39)
-    process = subprocess.Popen([sys.executable, RUN, "until_killed", path], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, RUN, "until_killed", path], stdout=subprocess.PIPE, text=True
+    )
     for _ in range(step):
         assert process.stdout.readline() == "step\n"
     os.kill(process.pid, signal.SIGKILL)
@@ -130,7 +163,9 @@ def test_killed_at_a_random_step_and_resumed_gives_the_same_weights(tmp_path):
     assert train(*resumed, checkpoint=path, resume=True, save_every=3).step == 40
     whole = start()
     train(*whole)
-    differ = [not torch.equal(a, b) for a, b in zip(weights(whole[0]), weights(resumed[0]), strict=True)]
+    differ = [
+        not torch.equal(a, b) for a, b in zip(weights(whole[0]), weights(resumed[0]), strict=True)
+    ]
     assert not any(differ), f"killed at step {step}"
 
 
@@ -161,7 +196,9 @@ def test_tied_weights_are_saved_once_and_come_back(tmp_path):
     model, other, path = Tied(), Tied(), tmp_path / "tied.safetensors"
     optimizers = [torch.optim.SGD(m.parameters(), lr=0.1) for m in (model, other)]
     checkpoints.save(path, model, optimizers[0], None, [checkpoints.random_state()], {})
-    assert [name for name in load_file(path) if name.startswith("model.")] == ["model.embedding.weight"]
+    assert [name for name in load_file(path) if name.startswith("model.")] == [
+        "model.embedding.weight"
+    ]
     checkpoints.load(path, other, optimizers[1], None)
     assert torch.equal(other.output.weight, model.embedding.weight)
 
@@ -186,9 +223,19 @@ def another_model():
     [
         (lambda b: b[: len(b) // 2], start, {}, r"is damaged .*delete it"),
         (lambda b: b"", start, {}, r"is damaged"),
-        (lambda b: b, another_model, {}, r"another model; 3 weights differ in name or shape, the first: 0\.bias"),
+        (
+            lambda b: b,
+            another_model,
+            {},
+            r"another model; 3 weights differ in name or shape, the first: 0\.bias",
+        ),
         (lambda b: b, lambda: (*start()[:2], None), {}, r"with a scheduler"),
-        (lambda b: b, start, {"accumulate": 2}, r"\(processes, accumulate\) = \(1, 1\); this run has \(1, 2\)"),
+        (
+            lambda b: b,
+            start,
+            {"accumulate": 2},
+            r"\(processes, accumulate\) = \(1, 1\); this run has \(1, 2\)",
+        ),
     ],
 )
 def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path, damage, run, options, message):
@@ -209,7 +256,10 @@ def test_a_nan_loss_stops_with_step_and_batch_named_and_the_checkpoint_kept(tmp_
                 yield Sample(batch.x, batch.y * math.nan) if (number, i) == (1, 4) else batch
 
     path, run = tmp_path / "run.safetensors", start()
-    with pytest.raises(FloatingPointError, match=r"step 10: the loss is nan\. Batch 4 of epoch 1 \(x: 6×4, y: 6\).*run.safetensors"):
+    with pytest.raises(
+        FloatingPointError,
+        match=r"step 10: the loss is nan\. Batch 4 of epoch 1 \(x: 6×4, y: 6\).*run.safetensors",
+    ):
         train(*run, batches=Poisoned(), checkpoint=path, save_every=4)
     good, fresh = start(), start()
     train(*good, steps=8)
@@ -222,8 +272,14 @@ def test_an_infinite_gradient_stops_before_it_spoils_the_weights(tmp_path):
     """The loss is fine, its gradient is not: d √x / dx at 0."""
     run = start(dropout=0.0)
     before = weights(run[0])
-    with pytest.raises(FloatingPointError, match=r"the loss is 0 but its gradient has length (inf|nan)"):
-        train(*run, loss=lambda model, batch: (model(batch.x) * 0).sum().sqrt(), checkpoint=tmp_path / "run")
+    with pytest.raises(
+        FloatingPointError, match=r"the loss is 0 but its gradient has length (inf|nan)"
+    ):
+        train(
+            *run,
+            loss=lambda model, batch: (model(batch.x) * 0).sum().sqrt(),
+            checkpoint=tmp_path / "run",
+        )
     assert_equal(weights(run[0]), before)
     assert not (tmp_path / "run").exists()
 
@@ -246,7 +302,10 @@ def test_weights_that_are_not_finite_never_replace_a_checkpoint(tmp_path):
         ({"accumulate": 0}, "accumulate = 0"),
         ({"clip": 0.0}, r"clip = 0\.0"),
         ({"resume": True}, "resume=True needs checkpoint"),
-        ({"batches": type("Empty", (), {"epoch": lambda self, number: []})()}, "epoch 0 of the data has no batches"),
+        (
+            {"batches": type("Empty", (), {"epoch": lambda self, number: []})()},
+            "epoch 0 of the data has no batches",
+        ),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(options, message):
@@ -262,14 +321,24 @@ def test_mixed_precision_trains_and_is_taken_off_again():
     seen = []
 
     def loss(model, batch):
-        hook = model[0].register_forward_hook(lambda module, args, output: seen.append(output.dtype))
+        hook = model[0].register_forward_hook(
+            lambda module, args, output: seen.append(output.dtype)
+        )
         value = squared_error(model, batch)
         hook.remove()
         return value
 
-    histories = {precision: train(*run, loss=loss, mixed_precision=precision) for precision, run in runs.items()}
+    histories = {
+        precision: train(*run, loss=loss, mixed_precision=precision)
+        for precision, run in runs.items()
+    }
     assert seen == [torch.float32] * 40 + [torch.bfloat16] * 40
-    assert_close(torch.tensor(histories["bf16"].losses), torch.tensor(histories["no"].losses), rtol=0.1, atol=0.1)
+    assert_close(
+        torch.tensor(histories["bf16"].losses),
+        torch.tensor(histories["no"].losses),
+        rtol=0.1,
+        atol=0.1,
+    )
     assert histories["bf16"].losses != histories["no"].losses
     model = runs["bf16"][0]
     assert all(weight.dtype == torch.float32 for weight in weights(model))
@@ -279,24 +348,50 @@ def test_mixed_precision_trains_and_is_taken_off_again():
 
 
 def test_two_processes_equal_one_with_twice_the_batch(tmp_path):
-    # Several processes on CPUs: the launcher has no name of its own for it. This is the one for GPUs, told to use none (gloo).
-    command = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes=2", "--num_machines=1"]
-    command += ["--mixed_precision=no", "--dynamo_backend=no", "--num_cpu_threads_per_process=1", "--main_process_port=0"]
+    # Several processes on CPUs: the launcher has no name of its own for it. This is the one for
+    # GPUs, told to use none (gloo).
+    command = [
+        sys.executable,
+        "-m",
+        "accelerate.commands.launch",
+        "--multi_gpu",
+        "--num_processes=2",
+        "--num_machines=1",
+    ]
+    command += [
+        "--mixed_precision=no",
+        "--dynamo_backend=no",
+        "--num_cpu_threads_per_process=1",
+        "--main_process_port=0",
+    ]
     env = os.environ | {"ACCELERATE_USE_CPU": "true"}
-    done = subprocess.run([*command, RUN, "in_processes", tmp_path], capture_output=True, text=True, timeout=300, env=env)
+    done = subprocess.run(
+        [*command, RUN, "in_processes", tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=env,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     model, optimizer, scheduler = start(dropout=0.0)
     history = train(model, optimizer, scheduler, Samples(joined=2), steps=8)
     for process in (0, 1):
         results = load_file(tmp_path / f"process_{process}.safetensors")
         assert_close(results.pop("losses"), torch.tensor(history.losses), rtol=1e-5, atol=1e-6)
-        assert_close(results.pop("gradient_norms"), torch.tensor(history.gradient_norms), rtol=1e-4, atol=1e-6)
+        assert_close(
+            results.pop("gradient_norms"),
+            torch.tensor(history.gradient_norms),
+            rtol=1e-4,
+            atol=1e-6,
+        )
         assert results.pop("same"), "resumed in two processes, the weights differ"
         assert_close(results, dict(model.state_dict()), rtol=1e-4, atol=1e-6)
 
 
 def test_batches_are_dealt_out_to_the_processes():
-    batches = type("Numbers", (), {"epoch": lambda self, number: [10 * number + i for i in range(5)]})()
+    batches = type(
+        "Numbers", (), {"epoch": lambda self, number: [10 * number + i for i in range(5)]}
+    )()
     streams = [Stream(batches, process, 2) for process in (0, 1)]
     dealt = [[stream.next().batch for _ in range(5)] for stream in streams]
     assert dealt == [[0, 2, 4, 11, 13], [1, 3, 10, 12, 14]]
@@ -341,9 +436,14 @@ def test_evaluation_leaves_training_as_it_was():
 def test_label_smoothing_equals_torch(smoothing):
     targets = torch.randint(0, 7, (3, 5))
     targets[:, 3:] = 0
-    ours, theirs = (torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)).requires_grad_() for _ in range(2))
+    ours, theirs = (
+        torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)).requires_grad_()
+        for _ in range(2)
+    )
     loss = label_smoothed_cross_entropy(ours, targets, smoothing)
-    expected = F.cross_entropy(theirs.flatten(0, 1), targets.flatten(), ignore_index=0, label_smoothing=smoothing)
+    expected = F.cross_entropy(
+        theirs.flatten(0, 1), targets.flatten(), ignore_index=0, label_smoothing=smoothing
+    )
     assert_close(loss, expected)
     assert_close(torch.autograd.grad(loss, ours)[0], torch.autograd.grad(expected, theirs)[0])
 
@@ -356,10 +456,14 @@ def test_padding_alone_has_no_loss_and_no_gradient():
 
 
 def test_label_smoothing_by_hand():
-    """Two words, scores 0 and ln 3: probabilities 1/4 and 3/4. Smoothed by 0.2, the right word's target is 0.9, the other's 0.1."""
+    """Two words, scores 0 and ln 3: probabilities 1/4 and 3/4. Smoothed by 0.2, the right word's
+    target is 0.9, the other's 0.1.
+    """
     logits = torch.tensor([[0.0, math.log(3)]])
     expected = -0.9 * math.log(3 / 4) - 0.1 * math.log(1 / 4)
-    assert label_smoothed_cross_entropy(logits, torch.tensor([1]), 0.2).item() == pytest.approx(expected)
+    assert label_smoothed_cross_entropy(logits, torch.tensor([1]), 0.2).item() == pytest.approx(
+        expected
+    )
     with pytest.raises(ValueError, match=r"1\.5"):
         label_smoothed_cross_entropy(logits, torch.tensor([1]), 1.5)
 
@@ -376,7 +480,10 @@ def test_translation_loss_shifts_by_one():
             return F.one_hot(batch.predicted, 7) * 100.0
 
     assert translation_loss(Right(), batch).item() == pytest.approx(0, abs=1e-6)
-    assert seen["target"].tolist() == [[1, 4, 5], [1, 6, 2]] and batch.predicted.tolist() == [[4, 5, 2], [6, 2, 0]]
+    assert seen["target"].tolist() == [[1, 4, 5], [1, 6, 2]] and batch.predicted.tolist() == [
+        [4, 5, 2],
+        [6, 2, 0],
+    ]
     assert batch.n_targets == 5 and seen["lengths"].tolist() == [3, 2]
 
 
@@ -395,7 +502,9 @@ def rates(schedule, steps, lr=1.0):
 def test_transformer_schedule_is_the_papers_formula():
     seen = rates(transformer_schedule(512, 4000), 9000)
     for step in (1, 2, 3999, 4000, 4001, 9000):
-        assert seen[step - 1] == pytest.approx(512**-0.5 * min(step**-0.5, step * 4000**-1.5), rel=1e-12)
+        assert seen[step - 1] == pytest.approx(
+            512**-0.5 * min(step**-0.5, step * 4000**-1.5), rel=1e-12
+        )
     assert max(seen) == seen[3999] == pytest.approx(1 / math.sqrt(512 * 4000))
 
 
@@ -418,4 +527,6 @@ def test_bert_schedule_equals_hugging_face():
 def test_runs_without_a_scheduler():
     model, _, _ = start()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    assert set(fit(model, Samples(), squared_error, optimizer, steps=3, progress=False).learning_rates) == {0.02}
+    assert set(
+        fit(model, Samples(), squared_error, optimizer, steps=3, progress=False).learning_rates
+    ) == {0.02}

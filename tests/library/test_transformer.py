@@ -1,4 +1,6 @@
-"""The whole Transformer: its size, its equality with nn.Transformer, what it may see, and what it refuses."""
+"""The whole Transformer: its size, its equality with nn.Transformer, what it may see, and what it
+refuses.
+"""
 
 import math
 from dataclasses import FrozenInstanceError, replace
@@ -16,7 +18,9 @@ from lectures_lib.models.transformer import Transformer, TransformerConfig, shif
 from tests.helpers.models import jiggle, largest_difference
 from tests.helpers.torch_twins import torch_transformer
 
-SMALLEST = TransformerConfig(11, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=12)
+SMALLEST = TransformerConfig(
+    11, d_model=16, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, max_len=12
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,29 +33,45 @@ def tokens(batch, n, low=0):
     return torch.randint(low, SMALLEST.vocab_size, (batch, n))
 
 
-@pytest.mark.parametrize(("config", "parameters"), [(TransformerConfig.BASE, 63_119_496), (TransformerConfig.BIG, 214_282_376)])
+@pytest.mark.parametrize(
+    ("config", "parameters"),
+    [(TransformerConfig.BASE, 63_119_496), (TransformerConfig.BIG, 214_282_376)],
+)
 def test_published_sizes(config, parameters):
-    """65 M and 213 M in the paper's table 3; its vocabulary is only said to have about 37,000 tokens."""
+    """65 M and 213 M in the paper's table 3; its vocabulary is only said to have about 37,000
+    tokens.
+    """
     with torch.device("meta"):
         model = Transformer(config)
     assert sum(p.numel() for p in model.parameters()) == parameters
-    # By hand: one matrix of token vectors and the output's bias, then attentions, feed-forwards and LayerNorms.
+    # By hand: one matrix of token vectors and the output's bias, then attentions, feed-forwards and
+    # LayerNorms.
     d, d_ff = config.d_model, config.d_ff
     attention, feed_forward, norm = 4 * (d * d + d), 2 * d * d_ff + d_ff + d, 2 * d
-    assert parameters == config.vocab_size * (d + 1) + 6 * (3 * attention + 2 * feed_forward + 5 * norm)
+    assert parameters == config.vocab_size * (d + 1) + 6 * (
+        3 * attention + 2 * feed_forward + 5 * norm
+    )
 
 
 def test_without_biases_only_the_feed_forward_has_one():
     with torch.device("meta"):
         model = Transformer(replace(SMALLEST, bias=False))
-    assert {name.split(".")[-2] for name, _ in model.named_parameters() if name.endswith("bias")} == {"W_1", "W_2", "norm"}
+    assert {
+        name.split(".")[-2] for name, _ in model.named_parameters() if name.endswith("bias")
+    } == {"W_1", "W_2", "norm"}
 
 
 def test_configuration_is_frozen_and_named():
     with pytest.raises(FrozenInstanceError):
         TransformerConfig.BASE.d_model = 3
     big = TransformerConfig.BIG
-    assert (big.d_model, big.n_heads, big.n_layers, big.d_ff, big.dropout) == (1024, 16, 6, 4096, 0.3)
+    assert (big.d_model, big.n_heads, big.n_layers, big.d_ff, big.dropout) == (
+        1024,
+        16,
+        6,
+        4096,
+        0.3,
+    )
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
@@ -59,7 +79,9 @@ def test_configuration_is_frozen_and_named():
 def test_equals_torch_transformer(pre_norm, activation):
     config = replace(SMALLEST, pre_norm=pre_norm, final_norm=True, activation=activation)
     ours = jiggle(Transformer(config))
-    theirs = torch_transformer((ours.encoder, ours.decoder), (2, 16, 2, 32), norm_first=pre_norm, activation=activation)
+    theirs = torch_transformer(
+        (ours.encoder, ours.decoder), (2, 16, 2, 32), norm_first=pre_norm, activation=activation
+    )
     source, target, lengths = tokens(3, 7), tokens(3, 5), torch.tensor([7, 4, 1])
 
     def embed(ids):
@@ -68,7 +90,12 @@ def test_equals_torch_transformer(pre_norm, activation):
     padded = torch.arange(7) >= lengths[:, None]
     causal = torch.ones(5, 5, dtype=torch.bool).triu(1)
     hidden = theirs(
-        embed(source), embed(target), tgt_mask=causal, src_key_padding_mask=padded, memory_key_padding_mask=padded, tgt_is_causal=True
+        embed(source),
+        embed(target),
+        tgt_mask=causal,
+        src_key_padding_mask=padded,
+        memory_key_padding_mask=padded,
+        tgt_is_causal=True,
     )
     expected = hidden @ ours.embedding.weight.T + ours.output_bias
     logits = ours(source, target, lengths)
@@ -77,7 +104,9 @@ def test_equals_torch_transformer(pre_norm, activation):
     labels = tokens(3, 5).flatten()
     parameters = [ours.embedding.weight, ours.output_bias]
     grads = torch.autograd.grad(F.cross_entropy(logits.flatten(0, 1), labels), parameters)
-    expected_grads = torch.autograd.grad(F.cross_entropy(expected.flatten(0, 1), labels), parameters)
+    expected_grads = torch.autograd.grad(
+        F.cross_entropy(expected.flatten(0, 1), labels), parameters
+    )
     for a, b in zip(grads, expected_grads, strict=True):
         assert largest_difference(a, b) <= 5e-6
 
@@ -86,13 +115,17 @@ def test_encode_and_decode_make_up_forward(model):
     source, target, lengths = tokens(2, 6), tokens(2, 4), torch.tensor([6, 3])
     memory = model.encode(source, lengths)
     assert memory.shape == (2, 6, 16)
-    assert torch.equal(model.logits(model.decode(target, memory, lengths)), model(source, target, lengths))
+    assert torch.equal(
+        model.logits(model.decode(target, memory, lengths)), model(source, target, lengths)
+    )
 
 
 @given(n=st.integers(2, 10), data=st.data())
 @settings(max_examples=25, deadline=None)
 def test_causality(model, n, data):
-    """Changing target tokens after position i changes no score up to i, and does change a later one."""
+    """Changing target tokens after position i changes no score up to i, and does change a later
+    one.
+    """
     i = data.draw(st.integers(0, n - 2))
     source, target = tokens(1, 5), tokens(1, n)
     changed = target.clone()
@@ -105,11 +138,14 @@ def test_causality(model, n, data):
 @given(n=st.integers(1, 6), extra=st.integers(1, 6))
 @settings(max_examples=25, deadline=None)
 def test_padding_invariance(model, n, extra):
-    """However much padding follows the source, and whatever token stands in it, the scores stay the same."""
+    """However much padding follows the source, and whatever token stands in it, the scores stay the
+    same.
+    """
     source, target = tokens(1, n), tokens(1, 4)
     padded = torch.cat([source, tokens(1, extra)], dim=1)
     assert_close(model(padded, target, torch.tensor([n])), model(source, target))
-    assert largest_difference(model(padded, target), model(source, target)) > 1e-6  # without lengths, padding is read
+    # without lengths, padding is read
+    assert largest_difference(model(padded, target), model(source, target)) > 1e-6
 
 
 def test_a_batch_is_its_sentences(model):
@@ -151,19 +187,26 @@ def test_shift_right_by_hand():
 
 
 def test_learns_to_copy():
-    """Teacher forcing with the shift: a loss near zero on a task that needs cross-attention, and no peeking at the answer."""
+    """Teacher forcing with the shift: a loss near zero on a task that needs cross-attention, and no
+    peeking at the answer.
+    """
     torch.manual_seed(1)
     model = Transformer(replace(SMALLEST, d_model=32, n_layers=1, d_ff=64))
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     for _ in range(250):
         target = tokens(32, 5, low=2)
-        loss = F.cross_entropy(model(target, shift_right(target, 1)).flatten(0, 1), target.flatten())
+        loss = F.cross_entropy(
+            model(target, shift_right(target, 1)).flatten(0, 1), target.flatten()
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     assert loss.item() < 0.1
-    # Without the source in view, the next token cannot be known: the score of guessing among 9 tokens is log 9 = 2.2.
-    blind = F.cross_entropy(model(tokens(32, 5, low=2), shift_right(target, 1)).flatten(0, 1), target.flatten())
+    # Without the source in view, the next token cannot be known: the score of guessing among 9
+    # tokens is log 9 = 2.2.
+    blind = F.cross_entropy(
+        model(tokens(32, 5, low=2), shift_right(target, 1)).flatten(0, 1), target.flatten()
+    )
     assert blind.item() > 1.5
 
 
@@ -179,14 +222,29 @@ def test_dropout_acts_in_training_only():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda model: model(torch.tensor([[3, 11]]), tokens(1, 2)), r"token id 11 \(row 0, position 1\).* 11, 0 … 10"),
+        (
+            lambda model: model(torch.tensor([[3, 11]]), tokens(1, 2)),
+            r"token id 11 \(row 0, position 1\).* 11, 0 … 10",
+        ),
         (lambda model: model(tokens(1, 2), torch.tensor([[-100]])), r"token id -100"),
-        (lambda model: model(tokens(1, 13), tokens(1, 2)), r"a sequence of 13 tokens, but positions for only 12"),
-        (lambda model: model(tokens(1, 2), tokens(1, 13)), r"a sequence of 13 tokens, but positions for only 12"),
+        (
+            lambda model: model(tokens(1, 13), tokens(1, 2)),
+            r"a sequence of 13 tokens, but positions for only 12",
+        ),
+        (
+            lambda model: model(tokens(1, 2), tokens(1, 13)),
+            r"a sequence of 13 tokens, but positions for only 12",
+        ),
         (lambda model: model(tokens(2, 0), tokens(2, 2)), r"empty: .*\(2, 0\)"),
         (lambda model: model(tokens(2, 3), tokens(2, 0)), r"empty: .*\(2, 0\)"),
-        (lambda model: model(tokens(2, 3), tokens(2, 2), torch.tensor([3, 0])), r"none may be empty\), got lengths \[3, 0\]"),
-        (lambda model: model(tokens(2, 3), tokens(2, 2), torch.tensor([2])), r"each of the 2 sentences, .* \(1,\)"),
+        (
+            lambda model: model(tokens(2, 3), tokens(2, 2), torch.tensor([3, 0])),
+            r"none may be empty\), got lengths \[3, 0\]",
+        ),
+        (
+            lambda model: model(tokens(2, 3), tokens(2, 2), torch.tensor([2])),
+            r"each of the 2 sentences, .* \(1,\)",
+        ),
         (lambda model: Transformer(replace(SMALLEST, n_heads=3)), r"d_model = 16 .* n_heads = 3"),
         (lambda model: Transformer(replace(SMALLEST, n_layers=0)), r"n_layers = 0"),
     ],

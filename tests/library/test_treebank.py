@@ -1,4 +1,6 @@
-"""The book's own treebank: every sentence is a tree in Universal Dependencies' terms, no sentence comes twice, none is borrowed."""
+"""The book's own treebank: every sentence is a tree in Universal Dependencies' terms, no sentence
+comes twice, none is borrowed.
+"""
 
 import json
 import os
@@ -10,7 +12,10 @@ import pytest
 from lectures_lib import data
 
 FILE = Path(data.__file__).parent / "labelled" / "treebank.jsonl"
-MIRROR = Path(os.environ.get("LECTURES_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub")
+MIRROR = Path(
+    os.environ.get("LECTURES_DATA")
+    or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub"
+)
 SENTENCES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
 
 UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
@@ -18,7 +23,8 @@ RELATIONS = """
 acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed flat goeswith iobj
 list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp
 """
-SUBTYPES = "acl:relcl aux:pass compound:prt nmod:poss nsubj:pass obl:agent obl:unmarked"  # of those of UD English
+# of those of UD English
+SUBTYPES = "acl:relcl aux:pass compound:prt nmod:poss nsubj:pass obl:agent obl:unmarked"
 # What these words may be: a slip of the pen shows here.
 TAGS_OF = {
     "det": {"DET"},
@@ -37,7 +43,8 @@ TAGS_OF = {
     "nsubj": {"NOUN", "PRON", "PROPN"},
     "obj": {"NOUN", "PRON", "PROPN"},
 }
-LEAVES = {"det", "case", "mark", "punct", "cc", "aux", "aux:pass", "cop"}  # words that govern nothing
+# words that govern nothing
+LEAVES = {"det", "case", "mark", "punct", "cc", "aux", "aux:pass", "cop"}
 
 
 def text(sentence):
@@ -55,7 +62,8 @@ def test_is_a_projective_tree(sentence):
         while i != 0:
             i, steps = heads[i - 1], steps + 1
             assert steps <= n, "a circle"
-    arcs = [tuple(sorted((i, head))) for i, head in enumerate(heads, 1)]  # the root's comes from 0, left of all words
+    # the root's comes from 0, left of all words
+    arcs = [tuple(sorted((i, head))) for i, head in enumerate(heads, 1)]
     assert not [(a, b, c, d) for a, b in arcs for c, d in arcs if a < c < b < d]
 
 
@@ -63,7 +71,9 @@ def test_is_a_projective_tree(sentence):
 def test_tags_and_relations_are_universal_dependencies(sentence):
     assert set(sentence["upos"]) <= set(UPOS.split())
     assert set(sentence["relations"]) <= {*RELATIONS.split(), *SUBTYPES.split()}
-    for tag, head, relation in zip(sentence["upos"], sentence["heads"], sentence["relations"], strict=True):
+    for tag, head, relation in zip(
+        sentence["upos"], sentence["heads"], sentence["relations"], strict=True
+    ):
         assert tag in TAGS_OF.get(relation, UPOS.split())
         assert (relation == "root") == (head == 0)
         assert head == 0 or sentence["relations"][head - 1] not in LEAVES
@@ -72,8 +82,14 @@ def test_tags_and_relations_are_universal_dependencies(sentence):
 
 def test_no_sentence_comes_twice_and_splits_are_of_a_useful_size():
     assert len({text(sentence).lower() for sentence in SENTENCES}) == len(SENTENCES) == 154
-    assert Counter(sentence["split"] for sentence in SENTENCES) == {"train": 94, "validation": 20, "test": 40}
-    assert all(set(sentence) == {"words", "upos", "heads", "relations", "split"} for sentence in SENTENCES)
+    assert Counter(sentence["split"] for sentence in SENTENCES) == {
+        "train": 94,
+        "validation": 20,
+        "test": 40,
+    }
+    assert all(
+        set(sentence) == {"words", "upos", "heads", "relations", "split"} for sentence in SENTENCES
+    )
 
 
 def test_words_with_two_tags_are_in_it():
@@ -82,7 +98,17 @@ def test_words_with_two_tags_are_in_it():
     for sentence in SENTENCES:
         for word, tag in zip(sentence["words"], sentence["upos"], strict=True):
             tags.setdefault(word.lower(), set()).add(tag)
-    assert {word for word in tags if len(tags[word]) > 1} >= {"light", "watch", "book", "park", "close", "hard", "fly", "left", "well"}
+    assert {word for word in tags if len(tags[word]) > 1} >= {
+        "light",
+        "watch",
+        "book",
+        "park",
+        "close",
+        "hard",
+        "fly",
+        "left",
+        "well",
+    }
 
 
 @pytest.mark.skipif(not MIRROR.is_dir(), reason="no mirror of real data")

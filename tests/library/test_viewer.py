@@ -1,4 +1,6 @@
-"""The attention viewer's HTML: the same to the byte, true to the weights, safe with any token, small."""
+"""The attention viewer's HTML: the same to the byte, true to the weights, safe with any token,
+small.
+"""
 
 import base64
 import html
@@ -41,7 +43,9 @@ def random_weights(*shape: int, seed: int = 0) -> torch.Tensor:
 
 
 class Page(HTMLParser):
-    """What a browser would read: the elements with their attributes, and the text of each script."""
+    """What a browser would read: the elements with their attributes, and the text of each
+    script.
+    """
 
     def __init__(self, source: str):
         super().__init__()
@@ -82,7 +86,10 @@ def decode(codes: str) -> np.ndarray:
 
 def test_same_input_gives_the_same_bytes_and_other_input_another_id():
     weights = random_weights(2, 4, 4)
-    first, again = (AttentionViewer(TOKENS, w, names={1: "b", 0: "a"})._repr_html_() for w in (weights, weights.numpy().tolist()))
+    first, again = (
+        AttentionViewer(TOKENS, w, names={1: "b", 0: "a"})._repr_html_()
+        for w in (weights, weights.numpy().tolist())
+    )
     turned = AttentionViewer(TOKENS, weights, names={0: "a", 1: "b"})._repr_html_()
     other = AttentionViewer(TOKENS, random_weights(2, 4, 4, seed=1))._repr_html_()
     assert first == again == turned
@@ -116,10 +123,29 @@ def test_half_precision_gradients_and_empty_rows_are_welcome():
 
 def test_what_is_shown_first():
     weights = random_weights(2, 3, 4, 4)
-    data = data_of(AttentionViewer(TOKENS, weights, layer=1, head=2, token="cat", mode="matrix", title="T", names={(1, 2): "n"}))
-    assert (data["layer"], data["head"], data["token"], data["view"], data["title"]) == (1, 2, 2, "matrix", "T")
+    data = data_of(
+        AttentionViewer(
+            TOKENS,
+            weights,
+            layer=1,
+            head=2,
+            token="cat",
+            mode="matrix",
+            title="T",
+            names={(1, 2): "n"},
+        )
+    )
+    assert (data["layer"], data["head"], data["token"], data["view"], data["title"]) == (
+        1,
+        2,
+        2,
+        "matrix",
+        "T",
+    )
     assert data["names"] == {"1,2": "n"}
-    assert data_of(AttentionViewer(TOKENS, weights))["token"] == 1, "the first token that is not special"
+    assert data_of(AttentionViewer(TOKENS, weights))["token"] == 1, (
+        "the first token that is not special"
+    )
     assert data_of(AttentionViewer(TOKENS, weights, token=3))["token"] == 3
 
 
@@ -168,8 +194,13 @@ def test_bad_input_is_refused_with_its_numbers(wanted, tokens, weights, options)
 
 def test_no_token_can_break_out_of_the_html():
     n = len(HOSTILE)
-    shown = AttentionViewer(HOSTILE, random_weights(n, n), title=HOSTILE[0], names={0: HOSTILE[1]}, token="\"'")
-    source, plain = shown._repr_html_(), AttentionViewer(["a"] * n, random_weights(n, n))._repr_html_()
+    shown = AttentionViewer(
+        HOSTILE, random_weights(n, n), title=HOSTILE[0], names={0: HOSTILE[1]}, token="\"'"
+    )
+    source, plain = (
+        shown._repr_html_(),
+        AttentionViewer(["a"] * n, random_weights(n, n))._repr_html_(),
+    )
     source.encode("utf-8")
     page = Page(source)
     assert (
@@ -196,7 +227,9 @@ def test_the_script_cannot_end_early_and_leaves_no_globals():
 
 def test_nothing_is_fetched():
     source = html.unescape(unquote(AttentionViewer(TOKENS, random_weights(4, 4))._repr_html_()))
-    assert set(re.findall(r"https?://[^'\"\s]+", source)) == {"http://www.w3.org/2000/svg"}, "the name of SVG, which is not an address"
+    assert set(re.findall(r"https?://[^'\"\s]+", source)) == {"http://www.w3.org/2000/svg"}, (
+        "the name of SVG, which is not an address"
+    )
     assert not re.search(r"\bimport\b|fetch\(|url\(|<link|\bsrc=(?!\"data:)", source)
 
 
@@ -204,7 +237,11 @@ def test_the_picture_shows_the_chosen_head():
     weights = random_weights(2, 2, 4, 4)
     weights[1, 0, 2] = torch.tensor([0.1, 0.62, 0.28, 0.0])
     shown = AttentionViewer(TOKENS, weights, layer=1, head=0, token="cat", names={(1, 0): "verbs"})
-    texts = ["".join(element.itertext()) for element in picture_of(shown).iter() if element.tag.endswith("text")]
+    texts = [
+        "".join(element.itertext())
+        for element in picture_of(shown).iter()
+        if element.tag.endswith("text")
+    ]
     assert "layer 1, head 0: verbs" in texts
     assert texts.count("cat") == 2, "once as a query, once as a key"
     assert "cat → the 62 % · cat 28 % · [CLS] 10 %" in texts
@@ -216,7 +253,11 @@ def test_the_picture_shows_the_chosen_head():
 
 def test_it_stays_small():
     folder = Path(viewer.__file__).parent
-    code = sum(len((folder / name).read_bytes()) for name in ("viewer.js", "viewer.css", "theme.css"))
+    code = sum(
+        len((folder / name).read_bytes()) for name in ("viewer.js", "viewer.css", "theme.css")
+    )
     assert code < 25_000
     tokens = ["[CLS]", *["transform"] * 14, "[SEP]"]
-    assert len(AttentionViewer(tokens, random_weights(6, 12, 16, 16))._repr_html_().encode()) < 60_000
+    assert (
+        len(AttentionViewer(tokens, random_weights(6, 12, 16, 16))._repr_html_().encode()) < 60_000
+    )

@@ -1,4 +1,6 @@
-"""Our ViT equals Hugging Face's and its patches a convolution; sizes, other image sizes, checkpoints, rollout, bad input."""
+"""Our ViT equals Hugging Face's and its patches a convolution; sizes, other image sizes,
+checkpoints, rollout, bad input.
+"""
 
 import json
 
@@ -13,7 +15,12 @@ from lectures_lib.models import vit
 from lectures_lib.models.hugging_face import load_into, rename
 from lectures_lib.models.vit import ViT, ViTConfig, interpolate_positions, patches, unpatch
 
-SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+SIZES = {
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 32,
+}
 IMAGES = torch.randn(3, 3, 12, 12, generator=torch.Generator().manual_seed(0))
 
 
@@ -22,7 +29,9 @@ def their_model():
     from transformers import ViTConfig as TheirConfig
     from transformers import ViTForImageClassification
 
-    model = ViTForImageClassification(TheirConfig(**SIZES, image_size=12, patch_size=4, num_labels=5)).eval()
+    model = ViTForImageClassification(
+        TheirConfig(**SIZES, image_size=12, patch_size=4, num_labels=5)
+    ).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))
@@ -54,7 +63,13 @@ def test_gradients_equal_hugging_faces(twins):
     gradients = {name: parameter.grad for name, parameter in theirs.named_parameters()}
     expected = vit.from_convolution(rename(gradients, vit.KEY_MAP | vit.NEWER_KEY_MAP))
     for name, parameter in ours.named_parameters():
-        assert_close(parameter.grad, expected[name], atol=2e-6, rtol=1e-4, msg=lambda m, name=name: f"{name}: {m}")
+        assert_close(
+            parameter.grad,
+            expected[name],
+            atol=2e-6,
+            rtol=1e-4,
+            msg=lambda m, name=name: f"{name}: {m}",
+        )
 
 
 def test_other_image_sizes_equal_hugging_faces(twins):
@@ -68,7 +83,9 @@ def test_other_image_sizes_equal_hugging_faces(twins):
 def test_both_spellings_of_the_names_are_read(twins):
     ours, theirs = twins
     state = theirs.state_dict()
-    assert any(name.startswith("vit.layers.") for name in state) or any(name.startswith("vit.encoder.") for name in state)
+    assert any(name.startswith("vit.layers.") for name in state) or any(
+        name.startswith("vit.encoder.") for name in state
+    )
     again = ViT(ours.config)
     load_into(again, vit.from_convolution(rename(state, vit.KEY_MAP | vit.NEWER_KEY_MAP)))
     for name, tensor in again.state_dict().items():
@@ -139,7 +156,8 @@ def test_rollout_by_hand():
     """Two layers of one head over two tokens."""
     first = torch.tensor([[[[0.5, 0.5], [0.0, 1.0]]]])
     second = torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]])
-    # (first + I) / 2 = [[.75, .25], [0, 1]]; (second + I) / 2 = [[1, 0], [.5, .5]]; the second times the first:
+    # (first + I) / 2 = [[.75, .25], [0, 1]]; (second + I) / 2 = [[1, 0], [.5, .5]]; the second
+    # times the first:
     assert_close(rollout([first, second]), torch.tensor([[[0.75, 0.25], [0.375, 0.625]]]))
 
 
@@ -158,7 +176,9 @@ def test_bad_input_is_refused_with_the_numbers(tmp_path):
         ViTConfig(image_size=30)
     with pytest.raises(ValueError, match=r"images of 3 channels, got 1: \(2, 1, 12, 12\)"):
         model(torch.zeros(2, 1, 12, 12))
-    with pytest.raises(ValueError, match="images of 12 × 12 pixels, got 16 × 16; interpolate=True scales them"):
+    with pytest.raises(
+        ValueError, match="images of 12 × 12 pixels, got 16 × 16; interpolate=True scales them"
+    ):
         model(torch.zeros(1, 3, 16, 16))
     with pytest.raises(ValueError, match="at least one"):
         rollout([])

@@ -1,4 +1,6 @@
-"""Skip-gram: pairs and losses equal to naive loops and to hand computations, draws in their proportions, vectors that learn."""
+"""Skip-gram: pairs and losses equal to naive loops and to hand computations, draws in their
+proportions, vectors that learn.
+"""
 
 import math
 
@@ -22,11 +24,15 @@ def flat(text):
     return words, torch.tensor([number for number, sentence in enumerate(text) for _ in sentence])
 
 
-# ------------------------------------------------------------------------------------------------------------------- loss
+# --------------------------------------------------------------------------------------------- loss
 
 
 def test_loss_of_one_example_by_hand():
-    v, near, noise = torch.tensor([[1.0, 2.0]]), torch.tensor([[0.5, 0.25]]), torch.tensor([[[1.0, -1.0], [0.0, 0.5]]])
+    v, near, noise = (
+        torch.tensor([[1.0, 2.0]]),
+        torch.tensor([[0.5, 0.25]]),
+        torch.tensor([[[1.0, -1.0], [0.0, 0.5]]]),
+    )
     # Dot products: 1.0 with what stood near, -1.0 and 1.0 with what did not.
     expected = -(math.log(sigma(1.0)) + math.log(sigma(1.0)) + math.log(sigma(-1.0)))
     assert word2vec.skip_gram_loss(v, near, noise).item() == pytest.approx(expected, abs=1e-6)
@@ -67,7 +73,7 @@ def test_loss_is_a_logistic_regression():
     assert_close(model(words, near, noise), expected)
 
 
-# ------------------------------------------------------------------------------------------------------------------ pairs
+# -------------------------------------------------------------------------------------------- pairs
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -97,11 +103,20 @@ def test_no_pair_crosses_a_sentence_and_a_lone_word_has_none():
 def test_probabilities_of_keeping_and_of_noise_by_hand():
     counts = torch.tensor([0, 900, 90, 10])
     # Shares 0.9, 0.09, 0.01; √(0.01 / share) = 0.1054, 0.3333, 1.
-    assert_close(word2vec.keep_probabilities(counts, 0.01)[1:], torch.tensor([0.1054, 0.3333, 1.0]), atol=1e-4, rtol=0)
+    assert_close(
+        word2vec.keep_probabilities(counts, 0.01)[1:],
+        torch.tensor([0.1054, 0.3333, 1.0]),
+        atol=1e-4,
+        rtol=0,
+    )
     raised = [0.0, 900**0.75, 90**0.75, 10**0.75]
-    assert_close(word2vec.noise_probabilities(counts), torch.tensor([x / sum(raised) for x in raised]))
+    assert_close(
+        word2vec.noise_probabilities(counts), torch.tensor([x / sum(raised) for x in raised])
+    )
     assert_close(word2vec.noise_probabilities(counts, power=1.0), counts / 1000)
-    assert word2vec.noise_probabilities(counts, power=0.0).tolist() == pytest.approx([0.0, 1 / 3, 1 / 3, 1 / 3])
+    assert word2vec.noise_probabilities(counts, power=0.0).tolist() == pytest.approx(
+        [0.0, 1 / 3, 1 / 3, 1 / 3]
+    )
 
 
 def test_draws_have_their_proportions():
@@ -117,7 +132,9 @@ def test_draws_have_their_proportions():
     # With a window of 1, n words in a row make 2 (n - 1) pairs.
     assert (looking / 2 - kept).abs().max() < 5 * (0.25 * max(counts)) ** 0.5
     shares = noise / noise.sum()
-    assert (shares - word2vec.noise_probabilities(torch.tensor(counts))).abs().max() < 5 * 0.5 / noise.sum().sqrt()
+    assert (
+        shares - word2vec.noise_probabilities(torch.tensor(counts))
+    ).abs().max() < 5 * 0.5 / noise.sum().sqrt()
 
 
 def test_near_words_count_for_more():
@@ -137,14 +154,19 @@ def test_epochs_differ_and_can_be_made_again():
         assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
     one, other = next(batches.epoch(0)), next(batches.epoch(1))
     assert not torch.equal(one.words, other.words)
-    assert not torch.equal(one.noise, next(SkipGramBatches(text, 50, threshold=0.01, batch_size=64, seed=1).epoch(0)).noise)
+    assert not torch.equal(
+        one.noise,
+        next(SkipGramBatches(text, 50, threshold=0.01, batch_size=64, seed=1).epoch(0)).noise,
+    )
 
 
-# --------------------------------------------------------------------------------------------------------------- training
+# ----------------------------------------------------------------------------------------- training
 
 
 def two_worlds():
-    """Sentences of two kinds whose words never meet; within a kind, words of a pair stand in the same places."""
+    """Sentences of two kinds whose words never meet; within a kind, words of a pair stand in the
+    same places.
+    """
     sentences = []
     for i in range(400):
         animal, food = ("cat", "dog")[i % 2], ("bread", "cheese")[i // 2 % 2]
@@ -157,7 +179,13 @@ def trained(seed=0):
     vocabulary = WordVocabulary.build(sentences)
     torch.manual_seed(seed)
     model = SkipGram(len(vocabulary), 8)
-    batches = SkipGramBatches(word2vec.encode(sentences, vocabulary), len(vocabulary), threshold=1.0, batch_size=256, seed=seed)
+    batches = SkipGramBatches(
+        word2vec.encode(sentences, vocabulary),
+        len(vocabulary),
+        threshold=1.0,
+        batch_size=256,
+        seed=seed,
+    )
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     history = fit(model, batches, word2vec.batch_loss, optimizer, steps=150, progress=False)
     return WordVectors(vocabulary.words, model.vectors), history
@@ -165,7 +193,10 @@ def trained(seed=0):
 
 def test_words_in_the_same_places_get_similar_vectors():
     vectors, history = trained()
-    assert history.losses[0] == pytest.approx(6 * math.log(2), abs=0.01) and history.losses[-1] < 0.7 * history.losses[0]
+    assert (
+        history.losses[0] == pytest.approx(6 * math.log(2), abs=0.01)
+        and history.losses[-1] < 0.7 * history.losses[0]
+    )
     assert vectors.cosine("cat", "dog") > 0.8 > 0.4 > vectors.cosine("cat", "bread")
     assert vectors.nearest("bread", 1)[0][0] == "cheese" or vectors.cosine("bread", "cheese") > 0.8
     again, _ = trained()
@@ -174,11 +205,15 @@ def test_words_in_the_same_places_get_similar_vectors():
 
 def test_nearest_equals_a_loop_and_leaves_the_word_out():
     vectors = WordVectors("abcdef", torch.randn(6, 4))
-    cosines = {word: F.cosine_similarity(vectors["c"], vectors[word], dim=0).item() for word in "abdef"}
+    cosines = {
+        word: F.cosine_similarity(vectors["c"], vectors[word], dim=0).item() for word in "abdef"
+    }
     expected = sorted(cosines, key=cosines.get, reverse=True)
     found = vectors.nearest("c", 5)
     assert [word for word, _ in found] == expected
-    assert [cosine for _, cosine in found] == pytest.approx([cosines[word] for word in expected], abs=1e-6)
+    assert [cosine for _, cosine in found] == pytest.approx(
+        [cosines[word] for word in expected], abs=1e-6
+    )
     assert vectors.nearest(2 * vectors["c"], 1)[0] == ("c", pytest.approx(1.0, abs=1e-6))
     assert vectors.cosine("a", "b") == pytest.approx(vectors.cosine("b", "a"))
 
@@ -189,7 +224,7 @@ def test_unknown_words_are_left_out():
     assert word2vec.count([[4, 5], [4]], len(vocabulary)).tolist() == [0, 0, 0, 0, 2, 1]
 
 
-# -------------------------------------------------------------------------------------------------------------- bad input
+# ---------------------------------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(
@@ -204,8 +239,14 @@ def test_unknown_words_are_left_out():
         (lambda: SkipGramBatches([[0, -1]], 5), "from -1 to 0"),
         (lambda: word2vec.keep_probabilities(torch.tensor([1, 2]), 0.0), "above 0, got 0.0"),
         (lambda: WordVectors(["a"], torch.randn(2, 3)), "1 words, 2 vectors"),
-        (lambda: WordVectors(["a", "b"], torch.randn(2, 3))["c"], "no vector for 'c' among these 2 words"),
-        (lambda: WordVectors(["a", "b"], torch.randn(2, 3)).nearest("a", 2), "between 1 and 1 .* n = 2"),
+        (
+            lambda: WordVectors(["a", "b"], torch.randn(2, 3))["c"],
+            "no vector for 'c' among these 2 words",
+        ),
+        (
+            lambda: WordVectors(["a", "b"], torch.randn(2, 3)).nearest("a", 2),
+            "between 1 and 1 .* n = 2",
+        ),
         (lambda: WordVectors(["a", "b"], torch.randn(2, 3)).cosine("a", "z"), "no vector for 'z'"),
     ],
 )
@@ -218,4 +259,11 @@ def test_an_epoch_without_pairs_stops_the_training():
     model = SkipGram(5, 4)
     batches = SkipGramBatches([[0], [1], [2]], 5, threshold=1.0)
     with pytest.raises(ValueError, match="epoch 0 of the data has no batches"):
-        fit(model, batches, word2vec.batch_loss, torch.optim.Adam(model.parameters()), steps=1, progress=False)
+        fit(
+            model,
+            batches,
+            word2vec.batch_loss,
+            torch.optim.Adam(model.parameters()),
+            steps=1,
+            progress=False,
+        )

@@ -62,7 +62,9 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, source, tmp_path):
-    """A function that opens the page whose text the module's fixture `source` gives; what went wrong there fails the test at its end."""
+    """A function that opens the page whose text the module's fixture `source` gives; what went
+    wrong there fails the test at its end.
+    """
     file = tmp_path / "page.html"
     file.write_text(source, encoding="utf-8")
     contexts, wrong = [], []
@@ -73,11 +75,25 @@ def open_page(browser, source, tmp_path):
         page = context.new_page()
         page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: wrong.append(f"script error: {error}"))
-        page.on("console", lambda message: wrong.append(f"console: {message.text}") if message.type in ("error", "warning") else None)
-        page.on("request", lambda request: None if request.url == file.as_uri() else wrong.append(f"request: {request.url[:80]}"))
+        page.on(
+            "console",
+            lambda message: (
+                wrong.append(f"console: {message.text}")
+                if message.type in ("error", "warning")
+                else None
+            ),
+        )
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url == file.as_uri()
+                else wrong.append(f"request: {request.url[:80]}")
+            ),
+        )
         page.add_init_script(
-            "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach(e => { window.shift += e.value }))"
-            ".observe({type: 'layout-shift', buffered: true})"
+            "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach(e => { "
+            "window.shift += e.value })).observe({type: 'layout-shift', buffered: true})"
         )
         page.goto(file.as_uri())
         return page

@@ -19,7 +19,13 @@ def load_site_tool():
 def pages() -> list[str]:
     """The addresses of all pages that _toc.yml lists, the root first."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    return [f"{name}.html" for name in [toc["root"], *(entry["file"] for part in toc["parts"] for entry in part["chapters"])]]
+    return [
+        f"{name}.html"
+        for name in [
+            toc["root"],
+            *(entry["file"] for part in toc["parts"] for entry in part["chapters"]),
+        ]
+    ]
 
 
 def notebook_pages() -> list[str]:

@@ -1,4 +1,6 @@
-"""The search of "Ask the book": the right order, by mouse and keyboard, on a phone, and on the built page if it is in the book."""
+"""The search of "Ask the book": the right order, by mouse and keyboard, on a phone, and on the
+built page if it is in the book.
+"""
 
 import sys
 
@@ -16,8 +18,17 @@ pytestmark = pytest.mark.browser
 PAGE = "book/ask.html"
 QUESTIONS = ["Why divide by the root?", "What is a <b>head</b>?", "How does a decoder write?"]
 SECTIONS = [
-    Section(f"notebooks/0{i}_chapter", f"{i}. Chapter {i}", title, f"place-{i}", f"Text {i} about {title.lower()}.")
-    for i, title in enumerate(["Scores", "Heads & tails", "Order", "Blocks", "Writing", "</script><b>bold</b>", "Last"], start=1)
+    Section(
+        f"notebooks/0{i}_chapter",
+        f"{i}. Chapter {i}",
+        title,
+        f"place-{i}",
+        f"Text {i} about {title.lower()}.",
+    )
+    for i, title in enumerate(
+        ["Scores", "Heads & tails", "Order", "Blocks", "Writing", "</script><b>bold</b>", "Last"],
+        start=1,
+    )
 ]
 
 
@@ -26,22 +37,38 @@ def vectors() -> torch.Tensor:
     generator = torch.Generator().manual_seed(0)
     found = torch.randn(len(QUESTIONS) + len(SECTIONS), 16, generator=generator)
     for question, section in enumerate((2, 1, 4)):
-        found[question] = found[len(QUESTIONS) + section] + 0.3 * torch.randn(16, generator=generator)
+        found[question] = found[len(QUESTIONS) + section] + 0.3 * torch.randn(
+            16, generator=generator
+        )
     return found
 
 
 @pytest.fixture(scope="module")
 def source() -> str:
-    inside = ask.page_html(SECTIONS, [Question(question, [1]) for question in QUESTIONS], ask.quantised(vectors()))
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Ask</title>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body><main><h1>Ask</h1>{inside}</main></body></html>'
+    inside = ask.page_html(
+        SECTIONS, [Question(question, [1]) for question in QUESTIONS], ask.quantised(vectors())
+    )
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" '
+        'content="width=device-width"><title>Ask</title>'
+    )
+    return (
+        f"<!doctype html><html "
+        f'lang="en"><head>{head}</head><body><main><h1>Ask</h1>{inside}</main></body></html>'
+    )
 
 
 def nearest(i: int) -> list[str]:
-    """What torch says of the vectors before they were rounded: the titles of the five sections nearest to number i of all."""
+    """What torch says of the vectors before they were rounded: the titles of the five sections
+    nearest to number i of all.
+    """
     found = vectors()
     others = [j for j in range(len(SECTIONS)) if j + len(QUESTIONS) != i]
-    places = search(found[i : i + 1], found[[len(QUESTIONS) + j for j in others]], k=5).places[0].tolist()
+    places = (
+        search(found[i : i + 1], found[[len(QUESTIONS) + j for j in others]], k=5)
+        .places[0]
+        .tolist()
+    )
     return [SECTIONS[others[place]].title for place in places]
 
 
@@ -56,10 +83,13 @@ def test_rounding_to_whole_numbers_moves_no_cosine_by_much():
 
 
 @pytest.mark.parametrize(
-    ("chapters", "first"), [([[3], [2], [5]], None), ([[1], [1], [5]], 2), ([[3], [1], [1]], 0), ([[1], [1], [1]], None)]
+    ("chapters", "first"),
+    [([[3], [2], [5]], None), ([[1], [1], [5]], 2), ([[3], [1], [1]], 0), ([[1], [1], [1]], None)],
 )
 def test_a_question_that_is_answered_is_shown_first(chapters, first):
-    """Questions 0, 1 and 2 are nearest to chapters 3, 2 and 5; where all or none are right, the highest cosine decides."""
+    """Questions 0, 1 and 2 are nearest to chapters 3, 2 and 5; where all or none are right, the
+    highest cosine decides.
+    """
     asked, told = vectors()[: len(QUESTIONS)], vectors()[len(QUESTIONS) :]
     best = int(search(asked, told, k=1).scores.argmax())
     questions = [Question(question, of) for question, of in zip(QUESTIONS, chapters, strict=True)]
@@ -73,10 +103,16 @@ def test_it_begins_with_a_question_and_finds_what_torch_finds(open_page):
         page.get_by_role("button", name=question, exact=True).click()
         assert page.locator(".ask-found h2").inner_text() == question
         assert shown(page) == nearest(i)
-        assert page.get_by_role("button", name=question, exact=True).get_attribute("aria-pressed") == "true"
+        assert (
+            page.get_by_role("button", name=question, exact=True).get_attribute("aria-pressed")
+            == "true"
+        )
         assert "are shown below" in page.get_by_role("status").inner_text()
     place = SECTIONS.index(next(section for section in SECTIONS if section.title == nearest(2)[0]))
-    assert page.locator(".ask-found li a").first.get_attribute("href") == f"../notebooks/0{place + 1}_chapter.html#place-{place + 1}"
+    assert (
+        page.locator(".ask-found li a").first.get_attribute("href")
+        == f"../notebooks/0{place + 1}_chapter.html#place-{place + 1}"
+    )
 
 
 def test_the_cosine_is_told(open_page):
@@ -98,7 +134,10 @@ def test_typed_words_find_questions_and_sections(open_page):
     assert shown(page) == nearest(len(QUESTIONS) + 1)
     words.fill("nothing like it")
     assert page.locator(".ask-choices").is_hidden()
-    assert page.get_by_role("link", name="Search all pages for them").get_attribute("href") == "../search.html?q=nothing%20like%20it"
+    assert (
+        page.get_by_role("link", name="Search all pages for them").get_attribute("href")
+        == "../search.html?q=nothing%20like%20it"
+    )
     words.fill("")
     assert page.locator(".ask-choices button").all_inner_texts() == QUESTIONS
 
@@ -111,13 +150,17 @@ def test_the_keyboard_does_all_of_it(open_page):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     assert page.locator(".ask-found h2").inner_text() == QUESTIONS[1]
-    assert page.evaluate("document.activeElement.textContent") == QUESTIONS[1], "the focus stays where it was"
+    assert page.evaluate("document.activeElement.textContent") == QUESTIONS[1], (
+        "the focus stays where it was"
+    )
     more = page.get_by_role("button", name="More like this").first
     title = more.get_attribute("aria-label").removeprefix("More like this: ")
     more.focus()
     page.keyboard.press("Enter")
     assert page.locator(".ask-found h2").inner_text() == f"Sections like “{title}”"
-    assert page.evaluate("document.activeElement.tagName") == "H2", "the focus goes to the new results"
+    assert page.evaluate("document.activeElement.tagName") == "H2", (
+        "the focus goes to the new results"
+    )
 
 
 def test_a_question_has_an_address(open_page):
@@ -139,7 +182,9 @@ def test_without_scripts_it_says_so(open_page):
 
 
 def test_on_the_site_every_answer_leads_somewhere(browser, html, address):
-    """Every question of the built page is asked, and the first section found is a place that exists."""
+    """Every question of the built page is asked, and the first section found is a place that
+    exists.
+    """
     if PAGE not in pages():
         pytest.skip(f"{PAGE} is not in the table of contents")
     page = browser.new_page()

@@ -1,4 +1,6 @@
-"""The attention lab under mouse, finger and keyboard: its numbers are the library's, whatever is typed."""
+"""The attention lab under mouse, finger and keyboard: its numbers are the library's, whatever is
+typed.
+"""
 
 import pytest
 import torch
@@ -15,32 +17,49 @@ WORDS = ["the", "cat", "sleeps"]
 def source() -> str:
     torch.manual_seed(0)
     lab = AttentionLab(*(torch.randn(3, 2) for _ in range(3)), WORDS)._repr_html_()
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lab</title>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body><main><h1>Lab</h1>{lab}</main></body></html>'
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" '
+        'content="width=device-width"><title>Lab</title>'
+    )
+    return (
+        f"<!doctype html><html "
+        f'lang="en"><head>{head}</head><body><main><h1>Lab</h1>{lab}</main></body></html>'
+    )
 
 
 def table(page, caption):
     """The numbers of one of the tables; a hidden score is None."""
     rows = page.locator(f"[role=group] table:has(caption:text-is('{caption}')) tbody tr").all()
     cells = [[cell.inner_text() for cell in row.locator("td").all()] for row in rows]
-    return [[None if cell == "−∞" else float(cell.replace("−", "-")) for cell in row] for row in cells]
+    return [
+        [None if cell == "−∞" else float(cell.replace("−", "-")) for cell in row] for row in cells
+    ]
 
 
 def given(page, caption):
     rows = page.locator(f"[role=group] table:has(caption:text-is('{caption}')) tbody tr").all()
-    return torch.tensor([[float(box.input_value()) for box in row.locator("input").all()] for row in rows], dtype=torch.float64)
+    return torch.tensor(
+        [[float(box.input_value()) for box in row.locator("input").all()] for row in rows],
+        dtype=torch.float64,
+    )
 
 
 def expected(page, scale, causal):
     Q, K, V = (given(page, name) for name in ("Queries", "Keys", "Values"))
-    weights = attention_weights(Q if scale else Q * Q.shape[1] ** 0.5, K, causal_mask(len(Q)) if causal else None)
+    weights = attention_weights(
+        Q if scale else Q * Q.shape[1] ** 0.5, K, causal_mask(len(Q)) if causal else None
+    )
     return weights, weights @ V
 
 
 def assert_shown(page, scale, causal):
     weights, output = expected(page, scale, causal)
-    assert torch.allclose(torch.tensor(table(page, "Weights"), dtype=torch.float64), weights, atol=0.0051)
-    assert torch.allclose(torch.tensor(table(page, "Output"), dtype=torch.float64), output, rtol=1e-6, atol=0.0051)
+    assert torch.allclose(
+        torch.tensor(table(page, "Weights"), dtype=torch.float64), weights, atol=0.0051
+    )
+    assert torch.allclose(
+        torch.tensor(table(page, "Output"), dtype=torch.float64), output, rtol=1e-6, atol=0.0051
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))

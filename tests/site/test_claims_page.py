@@ -1,4 +1,6 @@
-"""The pages of claims and of published tables, as built: everything is there, and the filter shows what it says."""
+"""The pages of claims and of published tables, as built: everything is there, and the filter shows
+what it says.
+"""
 
 import re
 import sys
@@ -12,7 +14,9 @@ import claims
 import published
 
 CLAIMS, PUBLISHED = "book/claims.html", "book/published.html"
-pytestmark = pytest.mark.skipif(not {CLAIMS, PUBLISHED} <= set(pages()), reason="the two pages are not in _toc.yml")
+pytestmark = pytest.mark.skipif(
+    not {CLAIMS, PUBLISHED} <= set(pages()), reason="the two pages are not in _toc.yml"
+)
 
 
 def article(html, path):
@@ -47,11 +51,15 @@ def test_every_table_is_shown_with_its_source(html):
     page = article(html, PUBLISHED)
     data = published.tables()
     sections = page.find("section").find_all("section", recursive=False)
-    assert [section.find("h2").contents[0] for section in sections] == [re.sub("'", "’", table.title) for table in data]
+    assert [section.find("h2").contents[0] for section in sections] == [
+        re.sub("'", "’", table.title) for table in data
+    ]
     for section, table in zip(sections, data, strict=True):
         shown = section.find("table")
         assert len(shown.find("tbody").find_all("tr")) == len(table.rows)
-        assert [head.text for head in shown.find("thead").find_all(["th", "td"])] == [re.sub("'", "’", c.head) for c in table.columns]
+        assert [head.text for head in shown.find("thead").find_all(["th", "td"])] == [
+            re.sub("'", "’", c.head) for c in table.columns
+        ]
         assert section.find("dl").find("a")
         assert bool(section.find("svg")) == bool(table.figure)
 
@@ -60,7 +68,10 @@ def test_pictures_follow_the_theme_and_share_no_names(html):
     page = article(html, PUBLISHED)
     ids = [tag["id"] for picture in page.find_all("svg") for tag in picture.find_all(id=True)]
     assert len(ids) == len(set(ids))
-    assert all(len(picture["aria-label"]) > 60 and "#000000" not in str(picture) for picture in page.find_all("svg"))
+    assert all(
+        len(picture["aria-label"]) > 60 and "#000000" not in str(picture)
+        for picture in page.find_all("svg")
+    )
 
 
 @pytest.mark.browser
@@ -69,8 +80,12 @@ def test_the_filter_shows_one_verdict(browser, address):
     page.goto(address + CLAIMS)
     for verdict in ("slip", "all"):
         page.get_by_role("button", name=re.compile(rf"^{verdict} \(\d+\)$")).click()
-        shown = page.eval_on_selector_all(".claim:not([hidden])", "cards => cards.map(card => card.dataset.verdict)")
-        wanted = [claim.verdict for claim in claims.read()["claims"] if verdict in ("all", claim.verdict)]
+        shown = page.eval_on_selector_all(
+            ".claim:not([hidden])", "cards => cards.map(card => card.dataset.verdict)"
+        )
+        wanted = [
+            claim.verdict for claim in claims.read()["claims"] if verdict in ("all", claim.verdict)
+        ]
         assert shown == wanted
         assert page.locator("button[aria-pressed=true]").count() == 1
     page.close()

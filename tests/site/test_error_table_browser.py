@@ -1,4 +1,6 @@
-"""The table of errors under mouse and keyboard, in light and dark, on a narrow page, without scripts."""
+"""The table of errors under mouse and keyboard, in light and dark, on a narrow page, without
+scripts.
+"""
 
 import numpy as np
 import pytest
@@ -21,13 +23,20 @@ def open_page(browser):
     contexts = []
 
     def open_it(table=TABLE, **options):
-        head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Errors</title>'
-        body = f"<main><h1>Errors</h1>{table._repr_html_()}<p>Between.</p>{table._repr_html_()}</main>"
+        head = (
+            '<meta charset="utf-8"><meta name="viewport" '
+            'content="width=device-width"><title>Errors</title>'
+        )
+        body = (
+            f"<main><h1>Errors</h1>{table._repr_html_()}<p>Between.</p>{table._repr_html_()}</main>"
+        )
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.errors = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))
-        page.set_content(f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>')
+        page.set_content(
+            f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
+        )
         return page
 
     yield open_it
@@ -53,7 +62,8 @@ def test_a_press_sorts_and_another_turns_round(open_page):
     table.get_by_role("button", name="sentence").click()
     assert first_words(page) == ["alpha", "bravo", "charlie", "delta"]
     assert sure.locator("..").get_attribute("aria-sort") == "none"
-    assert first_words(page, 1) == ["bravo", "alpha", "delta", "charlie"] and not page.errors  # the twin is its own
+    # the twin is its own
+    assert first_words(page, 1) == ["bravo", "alpha", "delta", "charlie"] and not page.errors
 
 
 @pytest.mark.parametrize(
@@ -67,7 +77,9 @@ def test_a_press_sorts_and_another_turns_round(open_page):
 )
 def test_numbers_are_sorted_as_numbers_and_nan_is_last(open_page, cells, upwards, downwards):
     names = "abcdef"[: len(cells)]
-    page = open_page(ErrorTable("Numbers", {"name": list(names), "number": cells}, [False] * len(cells)))
+    page = open_page(
+        ErrorTable("Numbers", {"name": list(names), "number": cells}, [False] * len(cells))
+    )
     button = page.get_by_role("group").first.get_by_role("button", name="number")
     for expected in (upwards, downwards, upwards):
         button.click()
@@ -102,11 +114,16 @@ def test_it_fits_a_phone(open_page):
 def test_axe_finds_nothing(open_page, scheme):
     page = open_page(color_scheme=scheme)
     page.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text())
-    found = page.evaluate('() => axe.run({rules: {"duplicate-id": {enabled: false}, "landmark-unique": {enabled: false}}})')["violations"]
+    found = page.evaluate(
+        '() => axe.run({rules: {"duplicate-id": {enabled: false}, "landmark-unique": {enabled: '
+        "false}}})"
+    )["violations"]
     assert not found, [(v["id"], [n["html"][:150] for n in v["nodes"]]) for v in found]
 
 
-@pytest.mark.parametrize(("title", "n", "sort_by"), [("Sentiment", 80, "how sure"), ("Names", 60, "words")])
+@pytest.mark.parametrize(
+    ("title", "n", "sort_by"), [("Sentiment", 80, "how sure"), ("Names", 60, "words")]
+)
 def test_on_the_site_the_wrong_ones_are_kept_and_sorted(browser, address, title, n, sort_by):
     """The two tables of chapter 14, on the built page."""
     page = browser.new_page()
@@ -123,6 +140,12 @@ def test_on_the_site_the_wrong_ones_are_kept_and_sorted(browser, address, title,
     orders = []
     for _ in range(2):
         button.click()
-        orders.append([float(row.locator("td").nth(column).inner_text()) for row in rows.all() if row.is_visible()])
+        orders.append(
+            [
+                float(row.locator("td").nth(column).inner_text())
+                for row in rows.all()
+                if row.is_visible()
+            ]
+        )
     assert orders[0] == sorted(orders[0]) and orders[1] == sorted(orders[1], reverse=True)
     page.close()

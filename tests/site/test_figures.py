@@ -14,12 +14,16 @@ UNSEEN = {"remove-cell", "remove-output"}
 def pictures(notebook) -> list[tuple[int, dict]]:
     """The number and the metadata of every cell that shows an image."""
     shown = [
-        (i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code" and not UNSEEN & set(cell.metadata.get("tags", []))
+        (i, cell)
+        for i, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code" and not UNSEEN & set(cell.metadata.get("tags", []))
     ]
     return [
         (i, cell.metadata)
         for i, cell in shown
-        if any(kind.startswith("image/") for output in cell.outputs for kind in output.get("data", {}))
+        if any(
+            kind.startswith("image/") for output in cell.outputs for kind in output.get("data", {})
+        )
     ]
 
 
@@ -27,23 +31,35 @@ def pictures(notebook) -> list[tuple[int, dict]]:
 def test_notebook_describes_its_pictures(path):
     for i, metadata in pictures(nbformat.read(path, as_version=4)):
         mystnb = metadata.get("mystnb", {})
-        assert mystnb.get("image", {}).get("alt", "").strip(), f"cell {i} shows a picture and has no mystnb.image.alt"
-        assert mystnb.get("figure", {}).get("caption", "").strip(), f"cell {i} shows a picture and has no mystnb.figure.caption"
+        assert mystnb.get("image", {}).get("alt", "").strip(), (
+            f"cell {i} shows a picture and has no mystnb.image.alt"
+        )
+        assert mystnb.get("figure", {}).get("caption", "").strip(), (
+            f"cell {i} shows a picture and has no mystnb.figure.caption"
+        )
 
 
 @pytest.mark.parametrize("path", pages())
 def test_page_describes_its_pictures(html, path):
-    article = BeautifulSoup((html / path).read_text(encoding="utf-8"), "html.parser").find("article")
-    assert not [str(image)[:150] for image in article.find_all("img") if not image.get("alt", "").strip()]
+    article = BeautifulSoup((html / path).read_text(encoding="utf-8"), "html.parser").find(
+        "article"
+    )
     assert not [
-        str(picture)[:150] for picture in article.select('svg[role="img"]') if not (picture.find("title") or picture.get("aria-label"))
+        str(image)[:150] for image in article.find_all("img") if not image.get("alt", "").strip()
+    ]
+    assert not [
+        str(picture)[:150]
+        for picture in article.select('svg[role="img"]')
+        if not (picture.find("title") or picture.get("aria-label"))
     ]
 
 
 def test_welcome_picture_shows_what_the_model_computes():
     import importlib.util
 
-    spec = importlib.util.spec_from_file_location("welcome", ROOT / "book" / "figures" / "welcome.py")
+    spec = importlib.util.spec_from_file_location(
+        "welcome", ROOT / "book" / "figures" / "welcome.py"
+    )
     welcome = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(welcome)
     assert welcome.FILE.read_text() == welcome.picture(welcome.weights())

@@ -1,4 +1,6 @@
-"""The slider of chapter 2, in a real browser: moving it changes the picture and says the new value."""
+"""The slider of chapter 2, in a real browser: moving it changes the picture and says the new
+value.
+"""
 
 import pytest
 
@@ -9,7 +11,11 @@ def test_the_slider_moves_the_picture(browser, address):
     page = browser.new_page()
     page.goto(address + "notebooks/02_self_attention.html")
     frames = page.locator(".frames")
-    picture, value, slider = frames.locator("img"), frames.locator("output"), frames.locator("input")
+    picture, value, slider = (
+        frames.locator("img"),
+        frames.locator("output"),
+        frames.locator("input"),
+    )
     assert value.inner_text() == "1"
     before = picture.get_attribute("src")
     slider.focus()
@@ -18,7 +24,9 @@ def test_the_slider_moves_the_picture(browser, address):
     assert slider.get_attribute("aria-valuetext") == "4"
     assert picture.get_attribute("src") != before
     page.wait_for_function("() => document.querySelector('.frames img').complete")
-    assert picture.evaluate("image => image.naturalWidth") > 500, "the next frame is a file of the site's own, and there"
+    assert picture.evaluate("image => image.naturalWidth") > 500, (
+        "the next frame is a file of the site's own, and there"
+    )
     page.keyboard.press("ArrowLeft")
     assert picture.get_attribute("src") == before
     page.close()

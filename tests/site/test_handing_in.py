@@ -26,7 +26,9 @@ def test_wrong_answer_is_told_as_quoted():
     said, quoted = str(told.value), blocks("text")[0]
     assert NUMBER.sub("", said) == NUMBER.sub("", quoted)
     # Another processor may round the last digit otherwise.
-    assert [float(n) for n in NUMBER.findall(said)] == pytest.approx([float(n) for n in NUMBER.findall(quoted)], rel=1e-3)
+    assert [float(n) for n in NUMBER.findall(said)] == pytest.approx(
+        [float(n) for n in NUMBER.findall(quoted)], rel=1e-3
+    )
 
 
 def test_right_answer_is_told_as_quoted(capsys):

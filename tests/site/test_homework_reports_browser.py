@@ -1,4 +1,6 @@
-"""The feedback page and the class report in a browser: by day and by night, on a phone, with names that would break a page."""
+"""The feedback page and the class report in a browser: by day and by night, on a phone, with names
+that would break a page.
+"""
 
 from dataclasses import replace
 
@@ -31,19 +33,41 @@ def verdicts(shift: int) -> tuple[Verdict, ...]:
             "a batch",
             "The result differs in 3 of 4 values: [0] is 1, expected 2 …",
         ),
-        Verdict("", False, "raised", f"It raised ValueError in line 3, `{'y' * 200}`: " + "z" * 300, on="a batch"),
+        Verdict(
+            "",
+            False,
+            "raised",
+            f"It raised ValueError in line 3, `{'y' * 200}`: " + "z" * 300,
+            on="a batch",
+        ),
         Verdict("", False, "time", LOST["time"], on="a batch"),
         Verdict("", False, "unfinished", "Not answered yet."),
     ]
-    return tuple(replace(kinds[(i + shift) % len(kinds)], question=question.name) for i, question in enumerate(HW.questions))
+    return tuple(
+        replace(kinds[(i + shift) % len(kinds)], question=question.name)
+        for i, question in enumerate(HW.questions)
+    )
 
 
 CLASS = [
-    Result(name, (f"{name}.ipynb",), "", verdicts(i), cells=((3, "KeyError in line 1, `x`: 'a'"),), uses=("flash",), seconds=2.0, name=name)
+    Result(
+        name,
+        (f"{name}.ipynb",),
+        "",
+        verdicts(i),
+        cells=((3, "KeyError in line 1, `x`: 'a'"),),
+        uses=("flash",),
+        seconds=2.0,
+        name=name,
+    )
     for i, name in enumerate(NAMES)
 ]
 CLASS += [Result("unread", ("unread.ipynb",), "", problem="The file is empty.")]
-STUDENT = replace(CLASS[1], handed_in="2026-11-02T10:00:00+00:00", earlier=tuple(f"{name}.ipynb" for name in NAMES))
+STUDENT = replace(
+    CLASS[1],
+    handed_in="2026-11-02T10:00:00+00:00",
+    earlier=tuple(f"{name}.ipynb" for name in NAMES),
+)
 PAGES = {
     "feedback": feedback.page(HW, STUDENT, RULES),
     "unread": feedback.page(HW, CLASS[-1]),

@@ -1,4 +1,6 @@
-"""Links: those inside the site lead somewhere, and those that name the repository come from its one setting."""
+"""Links: those inside the site lead somewhere, and those that name the repository come from its one
+setting.
+"""
 
 import json
 import re
@@ -32,7 +34,9 @@ def setting() -> tuple[str, str]:
 
 
 def hrefs(page: Path) -> list[str]:
-    return [tag["href"] for tag in parsed(page).find_all(href=True)] + [tag["src"] for tag in parsed(page).find_all(src=True)]
+    return [tag["href"] for tag in parsed(page).find_all(href=True)] + [
+        tag["src"] for tag in parsed(page).find_all(src=True)
+    ]
 
 
 @pytest.mark.parametrize("path", [*pages(), "search.html", "index.html"])
@@ -43,7 +47,9 @@ def test_every_internal_link_leads_somewhere(html, path):
         if link.scheme or link.netloc:
             continue
         target = (page.parent / unquote(link.path)).resolve() if link.path else page
-        if not target.is_file() or (link.fragment and target.suffix == ".html" and link.fragment not in anchors(target)):
+        if not target.is_file() or (
+            link.fragment and target.suffix == ".html" and link.fragment not in anchors(target)
+        ):
             lost.append(href)
     assert not lost
 
@@ -53,7 +59,10 @@ def test_launch_buttons_are_on_notebooks_only_and_follow_the_setting(html, path)
     launch = {href for href in hrefs(html / path) if href.startswith((COLAB, BINDER))}
     repository, branch = setting()
     source = path.replace(".html", ".ipynb")
-    expected = {f"{COLAB}{repository}/blob/{branch}/{source}", f"{BINDER}{repository}/{branch}?urlpath=lab/tree/{source}"}
+    expected = {
+        f"{COLAB}{repository}/blob/{branch}/{source}",
+        f"{BINDER}{repository}/{branch}?urlpath=lab/tree/{source}",
+    }
     assert launch == (expected if path in notebook_pages() else set())
 
 
@@ -68,13 +77,23 @@ def test_notebook_can_be_downloaded(html, path):
 
 def test_pages_do_not_repeat_the_repository():
     repository, _ = setting()
-    assert not [page.name for page in (ROOT / "book").rglob("*.md") if repository in page.read_text()]
+    assert not [
+        page.name for page in (ROOT / "book").rglob("*.md") if repository in page.read_text()
+    ]
 
 
 def test_every_paper_a_page_links_to_is_in_the_references():
     known = (ROOT / "book" / "references.bib").read_text()
-    sources = [*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "exercises").glob("*.ipynb")]
-    linked = {(url, path.name) for path in sources for url in re.findall(r"https://arxiv\.org/abs/[\d.]+\d", path.read_text())}
+    sources = [
+        *(ROOT / "book").glob("*.md"),
+        *(ROOT / "notebooks").glob("*.ipynb"),
+        *(ROOT / "exercises").glob("*.ipynb"),
+    ]
+    linked = {
+        (url, path.name)
+        for path in sources
+        for url in re.findall(r"https://arxiv\.org/abs/[\d.]+\d", path.read_text())
+    }
     assert not {(url, name) for url, name in linked if url not in known}
 
 

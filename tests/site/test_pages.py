@@ -1,4 +1,6 @@
-"""Every page in a real browser: what it asks for, what it weighs, what it says to the console, and whom it shuts out."""
+"""Every page in a real browser: what it asks for, what it weighs, what it says to the console, and
+whom it shuts out.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -11,7 +13,9 @@ from sitemap import ROOT, notebook_pages, pages
 pytestmark = pytest.mark.browser
 PAGES = [*pages(), "search.html?q=softmax"]
 FIRST_VIEW = 600_000  # bytes, compressed, as they come over the wire
-SEARCH_VIEW = 1_200_000  # the search page brings the index, and every page with a hit for its excerpt: it grows with the book
+# the search page brings the index, and every page with a hit for its excerpt: it grows with the
+# book
+SEARCH_VIEW = 1_200_000
 # What axe may find on a page: the rule's name and why it is not mended. Nothing so far.
 ALLOWED: dict[str, str] = {}
 
@@ -35,21 +39,32 @@ def visit(browser, address):
 
 
 def open_page(browser, url: str, axe: str) -> Visit:
-    """Open it on a desk, let axe look by day and by night, then make the window as narrow as a phone."""
+    """Open it on a desk, let axe look by day and by night, then make the window as narrow as a
+    phone.
+    """
     visit = Visit()
     page = browser.new_page(color_scheme="light", viewport={"width": 1280, "height": 900})
-    page.on("console", lambda message: visit.errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda message: (
+            visit.errors.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
     page.on("pageerror", lambda error: visit.errors.append(str(error)))
     page.on("request", lambda request: visit.requests.append(request.url))
     page.on("requestfinished", lambda request: visit.sizes.append(request.sizes()))
     page.goto(url, wait_until="networkidle")
-    page.wait_for_function(ALL_SCROLL_BY_KEYBOARD, timeout=120_000)  # the theme's script sees to it, later on a busy machine
+    # the theme's script sees to it, later on a busy machine
+    page.wait_for_function(ALL_SCROLL_BY_KEYBOARD, timeout=120_000)
     page.evaluate(axe)
     visit.violations["light"] = violations(page.evaluate(AXE, {}))
     page.emulate_media(color_scheme="dark")
     page.wait_for_selector("html[data-theme=dark]")
-    page.evaluate("Promise.all(document.getAnimations().map(a => a.finished))")  # colours fade from one to the other
-    visit.violations["dark"] = violations(page.evaluate(AXE, {"runOnly": ["color-contrast", "link-in-text-block"]}))
+    # colours fade from one to the other
+    page.evaluate("Promise.all(document.getAnimations().map(a => a.finished))")
+    visit.violations["dark"] = violations(
+        page.evaluate(AXE, {"runOnly": ["color-contrast", "link-in-text-block"]})
+    )
     page.set_viewport_size({"width": 390, "height": 844})
     visit.too_wide = page.evaluate(TOO_WIDE)
     page.close()
@@ -70,7 +85,8 @@ def violations(found: list[dict]) -> list[str]:
 ALL_SCROLL_BY_KEYBOARD = """() => [...document.querySelectorAll("pre, .pst-scrollable-table-container")]
   .every(e => e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"""
 
-# Formulas are left out: thousands of boxes that screen readers skip (they read the MathML beside them), in the colour of the text.
+# Formulas are left out: thousands of boxes that screen readers skip (they read the MathML beside
+# them), in the colour of the text.
 AXE = """options => axe.run({ exclude: [".katex-html"] }, { resultTypes: ["violations"], ...options })
   .then(report => report.violations)"""
 
@@ -82,13 +98,18 @@ TOO_WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
 
 @pytest.mark.parametrize("path", PAGES)
 def test_asks_nothing_of_another_host(visit, address, path):
-    assert {urlsplit(url).netloc for url in visit(path).requests if not url.startswith("data:")} == {urlsplit(address).netloc}
+    assert {
+        urlsplit(url).netloc for url in visit(path).requests if not url.startswith("data:")
+    } == {urlsplit(address).netloc}
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_first_view_is_light(visit, path):
     limit = SEARCH_VIEW if path.startswith("search") else FIRST_VIEW
-    assert sum(size["responseBodySize"] + size["responseHeadersSize"] for size in visit(path).sizes) < limit
+    assert (
+        sum(size["responseBodySize"] + size["responseHeadersSize"] for size in visit(path).sizes)
+        < limit
+    )
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -112,7 +133,8 @@ def test_search_finds_softmax(browser, address):
     page.get_by_role("button", name=re.compile("Search")).first.click()
     page.keyboard.type("softmax")
     page.keyboard.press("Enter")
-    for wanted in ("book/primer.html", "notebooks/02_self_attention.html"):  # results come in one after the other
+    # results come in one after the other
+    for wanted in ("book/primer.html", "notebooks/02_self_attention.html"):
         page.wait_for_selector(f'#search-results li a[href*="{wanted}"]')
     page.close()
 

@@ -10,7 +10,11 @@ from sitemap import load_site_tool, pages
 
 def ask(address: str, path: str, **headers) -> tuple[http.client.HTTPResponse, bytes]:
     connection = http.client.HTTPConnection(urlsplit(address).netloc)
-    connection.request("GET", f"/{path}", headers={name.replace("_", "-"): value for name, value in headers.items()})
+    connection.request(
+        "GET",
+        f"/{path}",
+        headers={name.replace("_", "-"): value for name, value in headers.items()},
+    )
     response = connection.getresponse()
     body = response.read()
     connection.close()
@@ -20,7 +24,10 @@ def ask(address: str, path: str, **headers) -> tuple[http.client.HTTPResponse, b
 def test_pages_come_compressed_to_those_who_can_read_that(address, html):
     page = pages()[0]
     response, body = ask(address, page, Accept_Encoding="gzip")
-    assert response.headers["Content-Encoding"] == "gzip" and gzip.decompress(body) == (html / page).read_bytes()
+    assert (
+        response.headers["Content-Encoding"] == "gzip"
+        and gzip.decompress(body) == (html / page).read_bytes()
+    )
     response, body = ask(address, page)
     assert response.headers["Content-Encoding"] is None and body == (html / page).read_bytes()
 

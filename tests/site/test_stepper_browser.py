@@ -1,4 +1,6 @@
-"""The stepper under mouse, finger and keyboard, in light and dark, on a narrow page, without scripts."""
+"""The stepper under mouse, finger and keyboard, in light and dark, on a narrow page, without
+scripts.
+"""
 
 import os
 import re
@@ -11,7 +13,8 @@ pytestmark = pytest.mark.browser
 CHAPTER = "notebooks/07_subwords.html"
 LABELS = [
     "Start: single characters",
-    "Merge 1: e and r become er, which is the pair that occurs most often of all the pairs that there are",
+    "Merge 1: e and r become er, which is the pair that occurs most often of all the pairs that "
+    "there are",
     "Merge 2: l and o",
     "Done",
 ]
@@ -19,8 +22,16 @@ LABELS = [
 
 @pytest.fixture(scope="module")
 def source() -> str:
-    """A page with three steppers: four frames of very different sizes, the same again, and one with a wide table."""
-    words = line(*(pieces(["l", "o", "w", "er"], marked=[0, 1], shades=[0.0, 0.3, 0.6, 1.0]) for _ in range(6)), note("5 times"))
+    """A page with three steppers: four frames of very different sizes, the same again, and one with
+    a wide table.
+    """
+    words = line(
+        *(
+            pieces(["l", "o", "w", "er"], marked=[0, 1], shades=[0.0, 0.3, 0.6, 1.0])
+            for _ in range(6)
+        ),
+        note("5 times"),
+    )
     counts = table(["pair", "count"], [["l o", 7], ["o w", 7]], marked=[0])
     frames = [
         beside(part("Words", words), part("Pairs", counts)),
@@ -31,8 +42,14 @@ def source() -> str:
     shown = Stepper(frames, "Byte pairs", labels=LABELS, alt="How words become tokens", start=2)
     wide = Stepper([table(["w" * 30] * 5, [["x" * 30] * 5]), "narrow"], "Wide")
     steppers = "<p>Between.</p>".join(one._repr_html_() for one in (shown, shown, wide))
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Steppers</title>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body><main><h1>Steppers</h1>{steppers}</main></body></html>'
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" '
+        'content="width=device-width"><title>Steppers</title>'
+    )
+    return (
+        f"<!doctype html><html "
+        f'lang="en"><head>{head}</head><body><main><h1>Steppers</h1>{steppers}</main></body></html>'
+    )
 
 
 def stepper(page, index: int = 0):
@@ -45,7 +62,9 @@ def says(shown) -> str:
 
 def seen(shown) -> str:
     """The text of the frames that are visible."""
-    return "|".join(frame.inner_text() for frame in shown.locator(".st-frame").all() if frame.is_visible())
+    return "|".join(
+        frame.inner_text() for frame in shown.locator(".st-frame").all() if frame.is_visible()
+    )
 
 
 def button(shown, name: str):
@@ -85,8 +104,14 @@ def test_the_keyboard_does_all_that_the_mouse_does(open_page):
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowLeft")
     assert says(shown) == LABELS[1], "on a button"
-    assert page.evaluate("document.activeElement.shadowRoot.activeElement.ariaLabel") == "Previous step"
-    assert button(shown, "Previous step").evaluate("one => getComputedStyle(one).outlineStyle") == "solid", "the focus is seen"
+    assert (
+        page.evaluate("document.activeElement.shadowRoot.activeElement.ariaLabel")
+        == "Previous step"
+    )
+    assert (
+        button(shown, "Previous step").evaluate("one => getComputedStyle(one).outlineStyle")
+        == "solid"
+    ), "the focus is seen"
     page.keyboard.press("Enter")
     assert says(shown) == LABELS[0]
     page.keyboard.press("Tab")
@@ -107,7 +132,9 @@ def test_it_is_named_and_described(open_page):
 
 
 def colour(locator, what: str) -> list[float]:
-    css = locator.evaluate("(element, what) => getComputedStyle(element).getPropertyValue(what)", what)
+    css = locator.evaluate(
+        "(element, what) => getComputedStyle(element).getPropertyValue(what)", what
+    )
     numbers = [float(n) for n in re.findall(r"[\d.]+", css)]
     return [255 * n for n in numbers[:3]] if css.startswith("color(") else numbers[:3]
 
@@ -116,7 +143,10 @@ def contrast(one: list[float], other: list[float]) -> float:
     """The contrast of two colours as WCAG defines it."""
 
     def luminance(rgb):
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (value / 255 for value in rgb)]
+        linear = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+            for c in (value / 255 for value in rgb)
+        ]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
@@ -141,7 +171,8 @@ def test_it_follows_the_theme_of_the_page_and_can_be_read_in_it(open_page, schem
     button(shown, "Next step").click()
     paper = colour(shown, "background-color")
     assert (max(paper) < 60) if dark else (min(paper) > 200)
-    for token in shown.locator(".st-frame:not(.st-off) .st-piece b").all()[:4]:  # shades from none to full
+    # shades from none to full
+    for token in shown.locator(".st-frame:not(.st-off) .st-piece b").all()[:4]:
         assert contrast(colour(token, "color"), colour(token, "background-color")) >= 4.5
     for quiet in (shown.locator(".st-bar span"), shown.locator(".st-frame:not(.st-off) .st-note")):
         assert contrast(colour(quiet, "color"), paper) >= 4.5
@@ -155,7 +186,9 @@ def test_it_follows_the_theme_of_the_page_and_can_be_read_in_it(open_page, schem
 def test_nothing_spills_over_or_jumps(open_page, width):
     page = open_page(width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate("window.shift") < 0.01, "the stepper took its room before anything was seen"
+    assert page.evaluate("window.shift") < 0.01, (
+        "the stepper took its room before anything was seen"
+    )
     shown = stepper(page)
     heights = set()
     button(shown, "Previous step").click()
@@ -182,7 +215,10 @@ def test_without_scripts_one_frame_can_be_read(open_page):
     assert page.get_by_text("Merge 2: l and o").count() == 2
     assert page.get_by_text("plain").first.is_visible()
     assert page.get_by_text("Start: single characters").count() == 0
-    assert page.locator(".st-box").first.evaluate("box => getComputedStyle(box).borderTopStyle") == "solid"
+    assert (
+        page.locator(".st-box").first.evaluate("box => getComputedStyle(box).borderTopStyle")
+        == "solid"
+    )
 
 
 def test_taken_over_once_even_if_the_script_runs_again(open_page):
@@ -193,7 +229,9 @@ def test_taken_over_once_even_if_the_script_runs_again(open_page):
 
 def test_it_answers_in_its_chapter(browser, html, address):
     if not (html / CHAPTER).exists():
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{CHAPTER} is not in the built site")
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
+            f"{CHAPTER} is not in the built site"
+        )
     page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
     page.set_default_timeout(60_000)
     page.goto(address + CHAPTER)
@@ -201,7 +239,10 @@ def test_it_answers_in_its_chapter(browser, html, address):
     shown.get_by_role("slider").focus()
     page.keyboard.press("Home")
     assert says(shown) == "Merge 1: c and h stand together 5 times"
-    assert shown.locator(".st-frame:not(.st-off) .st-piece.st-marked").all_inner_texts() == ["c", "h"] * 3
+    assert (
+        shown.locator(".st-frame:not(.st-off) .st-piece.st-marked").all_inner_texts()
+        == ["c", "h"] * 3
+    )
     page.keyboard.press("End")
     assert "woodchuck" in shown.locator(".st-frame:not(.st-off) .st-piece").all_inner_texts()
     box = shown.bounding_box()

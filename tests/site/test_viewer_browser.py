@@ -1,4 +1,6 @@
-"""The attention viewer under mouse, finger and keyboard: on a page of its own, and in the chapter that shows it."""
+"""The attention viewer under mouse, finger and keyboard: on a page of its own, and in the chapter
+that shows it.
+"""
 
 import os
 import re
@@ -14,7 +16,9 @@ CHAPTER = "notebooks/03_multi_head_attention.html"
 
 
 def weights() -> torch.Tensor:
-    """Two layers of three heads. Head (1, 2) looks one to the left; in head (0, 0) "animal" (2) likes "tired" best."""
+    """Two layers of three heads. Head (1, 2) looks one to the left; in head (0, 0) "animal" (2)
+    likes "tired" best.
+    """
     w = torch.full((2, 3, 5, 5), 0.2)
     w[1, 2] = torch.eye(5)[[0, 0, 1, 2, 3]]
     w[0, 0, 2] = torch.tensor([0.1, 0.05, 0.2, 0.0, 0.65])
@@ -23,15 +27,27 @@ def weights() -> torch.Tensor:
 
 @pytest.fixture(scope="module")
 def source() -> str:
-    """A page with four viewers: many heads, the same again, cross-attention, and a sentence of 40 tokens."""
-    many = AttentionViewer(TOKENS, weights(), token="was", names={(1, 2): "previous token"}, title="Six heads")
-    cross = AttentionViewer(["ein", "Tier"], [[0.9, 0.1, 0], [0, 0, 1]], keys=["an", "old", "animal"])
+    """A page with four viewers: many heads, the same again, cross-attention, and a sentence of 40
+    tokens.
+    """
+    many = AttentionViewer(
+        TOKENS, weights(), token="was", names={(1, 2): "previous token"}, title="Six heads"
+    )
+    cross = AttentionViewer(
+        ["ein", "Tier"], [[0.9, 0.1, 0], [0, 0, 1]], keys=["an", "old", "animal"]
+    )
     wide = torch.eye(40)
     wide[::2] = torch.zeros(40).index_fill(0, torch.tensor([0, 2, 4]), 1 / 3)
     long = AttentionViewer(["extraordinary", "words"] * 20, wide, mode="matrix")
     viewers = "<p>Between.</p>".join(shown._repr_html_() for shown in (many, many, cross, long))
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Viewers</title>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body><main><h1>Viewers</h1>{viewers}</main></body></html>'
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" '
+        'content="width=device-width"><title>Viewers</title>'
+    )
+    return (
+        f"<!doctype html><html "
+        f'lang="en"><head>{head}</head><body><main><h1>Viewers</h1>{viewers}</main></body></html>'
+    )
 
 
 def viewer(page, index: int = 0):
@@ -56,7 +72,9 @@ def chosen(shown) -> str:
 
 
 def colour(locator, what: str = "background-color") -> list[float]:
-    css = locator.evaluate("(element, what) => getComputedStyle(element).getPropertyValue(what)", what)
+    css = locator.evaluate(
+        "(element, what) => getComputedStyle(element).getPropertyValue(what)", what
+    )
     numbers = [float(n) for n in re.findall(r"[\d.]+", css)]
     return [255 * n for n in numbers[:3]] if css.startswith("color(") else numbers[:3]
 
@@ -74,7 +92,9 @@ def test_a_token_under_the_pointer_shows_whom_it_attends_to(open_page):
         if sorted(range(5), key=blueness.__getitem__) == [3, 1, 0, 2, 4]:
             break
         page.wait_for_timeout(100)
-    assert sorted(range(5), key=blueness.__getitem__) == [3, 1, 0, 2, 4], "the more weight, the more colour"
+    assert sorted(range(5), key=blueness.__getitem__) == [3, 1, 0, 2, 4], (
+        "the more weight, the more colour"
+    )
     assert chosen(twin) == chosen(shown) == "was"
     assert says(twin).startswith("was"), "the same viewer again is another viewer"
     page.mouse.move(5, 5)
@@ -107,9 +127,18 @@ def test_the_keyboard_does_all_that_the_mouse_does(open_page):
     token(shown, "was").focus()
     keys.press("ArrowLeft")
     assert says(shown).startswith("animal attends to tired 65 %")
-    assert page.evaluate("document.activeElement.shadowRoot.activeElement.innerText").startswith("animal")
-    assert shown.locator(".token[tabindex='0']").count() == 1, "one stop of the Tab key for all tokens"
-    assert shown.locator(".token:focus-visible .word").evaluate("word => getComputedStyle(word).outlineStyle") == "solid"
+    assert page.evaluate("document.activeElement.shadowRoot.activeElement.innerText").startswith(
+        "animal"
+    )
+    assert shown.locator(".token[tabindex='0']").count() == 1, (
+        "one stop of the Tab key for all tokens"
+    )
+    assert (
+        shown.locator(".token:focus-visible .word").evaluate(
+            "word => getComputedStyle(word).outlineStyle"
+        )
+        == "solid"
+    )
     keys.press("End")
     assert chosen(shown) == "tired"
     keys.press("ArrowRight")
@@ -136,10 +165,14 @@ def test_another_head_shows_its_own_weights(open_page):
     head = shown.get_by_role("radio", name="layer 1, head 2: previous token")
     head.click()
     assert head.get_attribute("aria-checked") == "true"
-    assert shown.get_by_role("radiogroup", name="Heads").get_by_role("radio", checked=True).count() == 1
+    assert (
+        shown.get_by_role("radiogroup", name="Heads").get_by_role("radio", checked=True).count()
+        == 1
+    )
     assert says(shown) == "was attends to animal 100 %"
     painted = head.locator("canvas").evaluate(
-        "canvas => [...canvas.getContext('2d').getImageData(0, 0, 5, 5).data].filter((_, i) => i % 4 === 3)"
+        "canvas => [...canvas.getContext('2d').getImageData(0, 0, 5, 5).data].filter((_, i) => i % "
+        "4 === 3)"
     )
     assert [i for i, alpha in enumerate(painted) if alpha] == [0, 5, 11, 17, 23]
 
@@ -151,7 +184,10 @@ def test_rows_sum_to_one_and_columns_need_not(open_page):
     token(shown, "tired").click()
     assert says(shown) == "tired is attended to by animal 65 % · [CLS] 20 % · the 20 %"
     token(shown, "[CLS]").click()  # 4 × 0.2 and 0.1
-    assert shown.locator(".sum").inner_text() == "These 5 weights add up to ≈ 0.9. Each row adds up to 1; a column need not."
+    assert (
+        shown.locator(".sum").inner_text()
+        == "These 5 weights add up to ≈ 0.9. Each row adds up to 1; a column need not."
+    )
 
 
 def test_the_matrix_says_the_number_under_the_pointer(open_page):
@@ -161,7 +197,9 @@ def test_the_matrix_says_the_number_under_the_pointer(open_page):
     cell = box["width"] / 5
     page.mouse.move(box["x"] + 4.5 * cell, box["y"] + 2.5 * cell)
     assert says(shown) == "animal → tired 65 %"
-    assert shown.locator(".lit").all_inner_texts() == ["tired", "animal"], "one column's name and one row's"
+    assert shown.locator(".lit").all_inner_texts() == ["tired", "animal"], (
+        "one column's name and one row's"
+    )
     line = shown.locator(".ring").first.bounding_box()
     assert line["y"] == pytest.approx(box["y"] + 2 * cell, abs=0.5)
     assert line["width"] == pytest.approx(box["width"], abs=0.5)
@@ -198,7 +236,10 @@ def test_it_follows_the_theme_of_the_page(open_page, scheme, attribute, dark):
     ink, paper = colour(shown, "color"), colour(shown)
     assert (max(ink) > 200 and max(paper) < 60) if dark else (max(ink) < 60 and min(paper) > 200)
     # The thumbnails are drawn again in the new colour.
-    drawn = "([canvas, dark]) => (canvas.getContext('2d').getImageData(4, 2, 1, 1).data[0] > 90) === dark"
+    drawn = (
+        "([canvas, dark]) => (canvas.getContext('2d').getImageData(4, 2, 1, 1).data[0] > 90) === "
+        "dark"
+    )
     page.wait_for_function(drawn, arg=[shown.locator(".head canvas").first.element_handle(), dark])
 
 
@@ -207,13 +248,16 @@ def test_nothing_spills_over_or_jumps(open_page, width):
     page = open_page(width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     shown = viewer(page)
-    assert page.evaluate("window.shift") < 0.01, "the viewer took the picture's place before anything was seen"
+    assert page.evaluate("window.shift") < 0.01, (
+        "the viewer took the picture's place before anything was seen"
+    )
     shown.get_by_role("button", name="Matrix").click()
     long = viewer(page, 3)
     long.get_by_role("button", name="Sentence").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     heights = set()
-    for i in (0, 1, 21, 38, 39):  # one long answer in words or a short one; a share in the first line of tokens or in the last
+    # one long answer in words or a short one; a share in the first line of tokens or in the last
+    for i in (0, 1, 21, 38, 39):
         long.locator(".token").nth(i).hover()
         heights.add(round(long.bounding_box()["height"]))
     assert len(heights) == 1, heights
@@ -242,14 +286,20 @@ def test_taken_over_once_even_if_the_script_runs_again(open_page):
 
 def test_it_answers_in_its_chapter(browser, html, address):
     if not (html / CHAPTER).exists():
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{CHAPTER} is not in the built site")
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
+            f"{CHAPTER} is not in the built site"
+        )
     page = browser.new_context().new_page()
     page.set_default_timeout(60_000)
     page.goto(address + CHAPTER)
     shown = viewer(page)
     words = shown.locator(".token")
     before = says(shown)
-    other = next(word for word in words.all() if word.get_attribute("aria-checked") == "false" and word.is_visible())
+    other = next(
+        word
+        for word in words.all()
+        if word.get_attribute("aria-checked") == "false" and word.is_visible()
+    )
     other.hover()
     assert says(shown) != before
     assert says(shown).startswith(other.locator(".word").inner_text())

@@ -19,7 +19,11 @@ import lectures_lib
 from .values import plain
 
 _COURSE = str(Path(lectures_lib.__file__).parent)
-_LIBRARIES = (_COURSE, "<frozen", *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")))
+_LIBRARIES = (
+    _COURSE,
+    "<frozen",
+    *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ class Outcome:
         value: what was returned, as plain values.
         raised: the exception, if there was one.
         changed: names of the inputs that the call changed in place.
-        lost: why there is neither value nor exception (see `lectures_lib.homework.diagnosis`); "" where there is.
+        lost: why there is neither value nor exception (see `lectures_lib.homework.diagnosis`); ""
+            where there is.
     """
 
     value: Any = None
@@ -80,9 +85,10 @@ def call(
 ) -> Outcome:
     """Call `answer` on copies of the inputs, from the same random state every time.
 
-    With `init` the answer is a class: it is built with these arguments, given the parameters `state`, and then called, in
-    evaluation mode unless `train`. What the other arguments ask for is said at `questions.Case`; where one of them is given, the
-    outcome's value is a dictionary with the result and what else was looked at (see `looked_at`).
+    With `init` the answer is a class: it is built with these arguments, given the parameters
+    `state`, and then called, in evaluation mode unless `train`. What the other arguments ask for is
+    said at `questions.Case`; where one of them is given, the outcome's value is a dictionary with
+    the result and what else was looked at (see `looked_at`).
     """
     given = copy.deepcopy([(args, kwargs or {}), *((more, {}) for more in again)])
     before = copy.deepcopy(given)
@@ -92,12 +98,17 @@ def call(
             _seed(0)
             random.seed(0)
             function = answer if init is None else _build(answer, copy.deepcopy(init), state, train)
-            _seed(0)  # what a class draws to begin with changes nothing that it draws when it is called
+            # what a class draws to begin with changes nothing that it draws when it is called
+            _seed(0)
             if gradients or again or draws or watch:
-                value = looked_at(function, given, tuple(state or ()) if gradients else None, draws, watch)
+                value = looked_at(
+                    function, given, tuple(state or ()) if gradients else None, draws, watch
+                )
             else:
                 value = plain(function(*given[0][0], **given[0][1]))
-        changed = (name for now, then in zip(given, before, strict=True) for name in _changed(now, then))
+        changed = (
+            name for now, then in zip(given, before, strict=True) for name in _changed(now, then)
+        )
         return Outcome(value=value, changed=tuple(dict.fromkeys(changed)))
     except (Exception, SystemExit) as error:
         return Outcome(raised=describe(error))
@@ -106,19 +117,25 @@ def call(
 
 
 def looked_at(
-    function: Callable, given: list[tuple[tuple, dict]], parameters: tuple[str, ...] | None, draws: int, watch: tuple[str, ...]
+    function: Callable,
+    given: list[tuple[tuple, dict]],
+    parameters: tuple[str, ...] | None,
+    draws: int,
+    watch: tuple[str, ...],
 ) -> dict:
     """The result of a call and what else was asked for, as plain values.
 
     Args:
         function: the answer, or the object that was built from it.
         given: positional and keyword arguments of each call, one after the other.
-        parameters: names of those whose gradients are asked for, with those of the floating inputs; None: no gradients are.
+        parameters: names of those whose gradients are asked for, with those of the floating inputs;
+            None: no gradients are.
         draws, watch: as in `questions.Case`.
 
     Returns:
-        "result", and where it was asked for "again" (a list of the later calls' results), "gradients" ({name: gradient of a weighted
-        sum of the first result}, or why there is none), "mean" and "spread" (of each tensor in the result, over the draws), "used".
+        "result", and where it was asked for "again" (a list of the later calls' results),
+        "gradients" ({name: gradient of a weighted sum of the first result}, or why there is none),
+        "mean" and "spread" (of each tensor in the result, over the draws), "used".
     """
     found: dict[str, Any] = {}
     with _Watch(watch) as seen:
@@ -127,7 +144,10 @@ def looked_at(
         leaves: dict[str, Tensor] = {}
         first = given[0]
         if parameters is not None:
-            given[0] = first = (_to_differentiate(first[0], "argument ", leaves, 1), _to_differentiate(first[1], "", leaves))
+            given[0] = first = (
+                _to_differentiate(first[0], "argument ", leaves, 1),
+                _to_differentiate(first[1], "", leaves),
+            )
         result = function(*first[0], **first[1])
         found["result"] = plain(result)
         if parameters is not None:
@@ -158,7 +178,9 @@ class _Watch(TorchFunctionMode):
         if self._names:
             super().__exit__(*error)
 
-    def __torch_function__(self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+    def __torch_function__(
+        self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
         if function in self._names:
             self._seen.add(self._names[function])
         return function(*args, **(kwargs or {}))
@@ -171,30 +193,53 @@ def _function(name: str) -> Callable:
 
 
 def _to_differentiate(value: Any, name: str, leaves: dict[str, Tensor], start: int = 0) -> Any:
-    """`value` with its floating tensors replaced by copies through which gradients flow back to `leaves`."""
+    """`value` with its floating tensors replaced by copies through which gradients flow back to
+    `leaves`.
+    """
     if isinstance(value, Tensor) and value.is_floating_point():
         leaves[name] = value.detach().requires_grad_()
         return leaves[name].clone()  # no leaf: an answer may work in place, and is then told so
     if isinstance(value, list | tuple):
         top = name == "argument "
-        items = (_to_differentiate(item, f"{name}{i}" if top else f"{name}[{i}]", leaves) for i, item in enumerate(value, start=start))
+        items = (
+            _to_differentiate(item, f"{name}{i}" if top else f"{name}[{i}]", leaves)
+            for i, item in enumerate(value, start=start)
+        )
         return type(value)(items)
     if isinstance(value, dict):
-        return {k: _to_differentiate(v, f"{name}[{k!r}]" if name else str(k), leaves) for k, v in value.items()}
+        return {
+            k: _to_differentiate(v, f"{name}[{k!r}]" if name else str(k), leaves)
+            for k, v in value.items()
+        }
     return value
 
 
 def _gradients(result: Any, leaves: dict[str, Tensor]) -> dict[str, Tensor] | str:
-    """The gradient of a fixed weighted sum of all numbers in the result, by name; 0 where none arrives. A text where it cannot be had."""
-    total = sum((t * torch.arange(1, t.numel() + 1).cos().view(t.shape)).sum() for t in _tensors(result) if t.requires_grad)
+    """The gradient of a fixed weighted sum of all numbers in the result, by name; 0 where none
+    arrives. A text where it cannot be had.
+    """
+    total = sum(
+        (t * torch.arange(1, t.numel() + 1).cos().view(t.shape)).sum()
+        for t in _tensors(result)
+        if t.requires_grad
+    )
     trained = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
     found: dict[str, Tensor | None] = {}
     if trained and isinstance(total, Tensor):
         try:
-            found = dict(zip(trained, torch.autograd.grad(total, list(trained.values()), allow_unused=True), strict=True))
+            found = dict(
+                zip(
+                    trained,
+                    torch.autograd.grad(total, list(trained.values()), allow_unused=True),
+                    strict=True,
+                )
+            )
         except RuntimeError as error:
             return f"{type(error).__name__}: {error}"[:500]
-    return {name: plain(torch.zeros_like(leaf) if found.get(name) is None else found[name]) for name, leaf in leaves.items()}
+    return {
+        name: plain(torch.zeros_like(leaf) if found.get(name) is None else found[name])
+        for name, leaf in leaves.items()
+    }
 
 
 def _tensors(value: Any) -> list[Tensor]:
@@ -203,25 +248,36 @@ def _tensors(value: Any) -> list[Tensor]:
         return [value] if value.is_floating_point() else []
     if isinstance(value, dict):
         value = list(value.values())
-    return [tensor for item in value for tensor in _tensors(item)] if isinstance(value, list | tuple) else []
+    return (
+        [tensor for item in value for tensor in _tensors(item)]
+        if isinstance(value, list | tuple)
+        else []
+    )
 
 
 def _seed(number: int) -> None:
-    """torch.manual_seed, which without a GPU writes down the call stack three times, for later: a hundred times slower, and never freed."""
+    """torch.manual_seed, which without a GPU writes down the call stack three times, for later: a
+    hundred times slower, and never freed.
+    """
     torch.default_generator.manual_seed(number)
     if torch.cuda.is_initialized():
         torch.cuda.manual_seed_all(number)
 
 
 def _spread(function: Callable, given: tuple[tuple, dict], draws: int) -> dict[str, list]:
-    """Mean and standard deviation of each tensor in the result over so many calls, each with random numbers of its own."""
+    """Mean and standard deviation of each tensor in the result over so many calls, each with random
+    numbers of its own.
+    """
     results = []
     for seed in range(draws):
         _seed(seed)
         args, kwargs = copy.deepcopy(given)
         results.append([tensor.detach() for tensor in _tensors(function(*args, **kwargs))])
     stacked = [torch.stack(tensors).double() for tensors in zip(*results, strict=True)]
-    return {"mean": [plain(t.mean(dim=0)) for t in stacked], "spread": [plain(t.std(dim=0)) for t in stacked]}
+    return {
+        "mean": [plain(t.mean(dim=0)) for t in stacked],
+        "spread": [plain(t.std(dim=0)) for t in stacked],
+    }
 
 
 def _build(answer: Any, init: dict[str, Any], state: dict[str, Tensor] | None, train: bool) -> Any:
@@ -235,23 +291,35 @@ def _build(answer: Any, init: dict[str, Any], state: dict[str, Tensor] | None, t
 
 
 def _load(model: Any, state: dict[str, Tensor]) -> None:
-    """Copy the given parameters into those of the same names. Buffers, and further names of a parameter, are the student's own affair.
+    """Copy the given parameters into those of the same names. Buffers, and further names of a
+    parameter, are the student's own affair.
 
     Raises:
-        WrongParameters: if a parameter is missing, not asked for, of another shape, or stands under two of the names asked for.
+        WrongParameters: if a parameter is missing, not asked for, of another shape, or stands under
+            two of the names asked for.
     """
     if not isinstance(model, nn.Module):
         raise WrongParameters("the class is not an nn.Module")
     theirs = dict(model.named_parameters(remove_duplicate=False))
     asked = {id(theirs[name]) for name in state if name in theirs}
-    own = {name: tuple(tensor.shape) for name, tensor in theirs.items() if name in state or id(tensor) not in asked}
+    own = {
+        name: tuple(tensor.shape)
+        for name, tensor in theirs.items()
+        if name in state or id(tensor) not in asked
+    }
     shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
     if own != shapes:
         buffers = dict(model.named_buffers(remove_duplicate=False))
-        raise WrongParameters(_parameters_differ(own, shapes, {name for name in shapes if name in buffers}))
+        raise WrongParameters(
+            _parameters_differ(own, shapes, {name for name in shapes if name in buffers})
+        )
     if len(asked) < len(state):
-        names = [name for name in state if sum(theirs[name] is theirs[other] for other in state) > 1]
-        raise WrongParameters(f"one and the same parameter stands under several names: {', '.join(names)}")
+        names = [
+            name for name in state if sum(theirs[name] is theirs[other] for other in state) > 1
+        ]
+        raise WrongParameters(
+            f"one and the same parameter stands under several names: {', '.join(names)}"
+        )
     with torch.no_grad():
         for name, tensor in state.items():
             theirs[name].copy_(tensor)
@@ -259,13 +327,21 @@ def _load(model: Any, state: dict[str, Tensor]) -> None:
 
 def _parameters_differ(theirs: dict[str, tuple], asked: dict[str, tuple], buffers: set[str]) -> str:
     """Which parameters are missing, not asked for, or of another shape."""
-    missing = [f"{name} {asked[name]}" for name in asked if name not in theirs and name not in buffers]
+    missing = [
+        f"{name} {asked[name]}" for name in asked if name not in theirs and name not in buffers
+    ]
     fixed = [name for name in asked if name not in theirs and name in buffers]
     extra = [f"{name} {theirs[name]}" for name in theirs if name not in asked]
-    other = [f"{name} is {theirs[name]} instead of {asked[name]}" for name in asked if name in theirs and theirs[name] != asked[name]]
+    other = [
+        f"{name} is {theirs[name]} instead of {asked[name]}"
+        for name in asked
+        if name in theirs and theirs[name] != asked[name]
+    ]
     parts = [
         f"missing: {', '.join(missing)}" if missing else "",
-        f"a buffer, which training does not change, and no nn.Parameter: {', '.join(fixed)}" if fixed else "",
+        f"a buffer, which training does not change, and no nn.Parameter: {', '.join(fixed)}"
+        if fixed
+        else "",
         f"not asked for: {', '.join(extra)}" if extra else "",
         f"of another shape: {', '.join(other)}" if other else "",
     ]
@@ -273,7 +349,9 @@ def _parameters_differ(theirs: dict[str, tuple], asked: dict[str, tuple], buffer
 
 
 def _changed(now: tuple[tuple, dict], before: tuple[tuple, dict]) -> tuple[str, ...]:
-    """Names of the arguments ("argument 1", or the keyword) whose tensors are not what they were."""
+    """Names of the arguments ("argument 1", or the keyword) whose tensors are not what they
+    were.
+    """
     named_now = [*enumerate(now[0], start=1), *now[1].items()]
     named_before = [*enumerate(before[0], start=1), *before[1].items()]
     return tuple(
@@ -285,20 +363,32 @@ def _changed(now: tuple[tuple, dict], before: tuple[tuple, dict]) -> tuple[str, 
 
 def _identical(a: Any, b: Any) -> bool:
     if isinstance(b, Tensor):
-        return isinstance(a, Tensor) and a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, rtol=0, atol=0, equal_nan=True)
+        return (
+            isinstance(a, Tensor)
+            and a.shape == b.shape
+            and a.dtype == b.dtype
+            and torch.allclose(a, b, rtol=0, atol=0, equal_nan=True)
+        )
     if isinstance(b, list | tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(_identical, a, b))
     if isinstance(b, dict):
-        return isinstance(a, dict) and a.keys() == b.keys() and all(_identical(a[k], b[k]) for k in b)
+        return (
+            isinstance(a, dict) and a.keys() == b.keys() and all(_identical(a[k], b[k]) for k in b)
+        )
     return type(a) is type(b) and (a == b or a != a)  # the last: NaN
 
 
 def describe(error: BaseException) -> Raised:
-    """An exception as plain text, with the student's own line: the deepest one that is in no library."""
+    """An exception as plain text, with the student's own line: the deepest one that is in no
+    library.
+    """
     line, source = 0, ""
     for frame in traceback.extract_tb(error.__traceback__):
         if not frame.filename.startswith(_LIBRARIES):
-            line, source = frame.lineno or 0, linecache.getline(frame.filename, frame.lineno or 0).strip()
+            line, source = (
+                frame.lineno or 0,
+                linecache.getline(frame.filename, frame.lineno or 0).strip(),
+            )
     if isinstance(error, SyntaxError):
         line, source = error.lineno or 0, str(error.text or "").strip()
     try:

@@ -13,7 +13,8 @@ from typing import Any
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-_TRANSPARENT = ("%%time", "%%timeit", "%%capture", "%%prun")  # cell magics whose cell is Python all the same
+# cell magics whose cell is Python all the same
+_TRANSPARENT = ("%%time", "%%timeit", "%%capture", "%%prun")
 
 
 def namespace() -> dict[str, Any]:
@@ -32,7 +33,8 @@ def run(source: str, names: dict[str, Any], title: str, only_definitions: bool =
         source: the cell.
         names: the namespace it runs in.
         title: stands for the file's name in tracebacks, such as "<cell 3>".
-        only_definitions: run only its imports, functions and classes; for a cell that had to be cut the last time.
+        only_definitions: run only its imports, functions and classes; for a cell that had to be cut
+            the last time.
 
     Raises:
         BaseException: whatever the cell raises.
@@ -58,7 +60,9 @@ def _parsed(source: str, title: str) -> ast.Module:
 
 
 def as_python(source: str) -> str:
-    """`source` as Jupyter would make Python of it: its commands become calls of a shell, which does nothing here."""
+    """`source` as Jupyter would make Python of it: its commands become calls of a shell, which does
+    nothing here.
+    """
     lines = source.splitlines()
     first = next((line for line in lines if line.strip()), "")
     if first.startswith(_TRANSPARENT):
@@ -81,9 +85,13 @@ class _Shell:
 
 
 class _Colab(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Lets notebooks import what only Colab has; it does nothing here. Found last, so what is really there comes first."""
+    """Lets notebooks import what only Colab has; it does nothing here. Found last, so what is
+    really there comes first.
+    """
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Any = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
         if name == "google" or f"{name}.".startswith("google.colab."):
             return importlib.util.spec_from_loader(name, self, is_package=True)
         return None

@@ -1,7 +1,9 @@
-"""The process in the sandbox: runs a submission's cells, then answers the grader's calls, one frame each.
+"""The process in the sandbox: runs a submission's cells, then answers the grader's calls, one frame
+each.
 
-It is a fork of `template` and trusted with nothing: student code runs in the same process and may do to
-it what it likes. It can spoil its own answers that way, and no more, because the grader compares all values itself.
+It is a fork of `template` and trusted with nothing: student code runs in the same process and may
+do to it what it likes. It can spoil its own answers that way, and no more, because the grader
+compares all values itself.
 """
 
 import contextlib
@@ -26,7 +28,9 @@ from .values import Foreign
 
 
 class TimeLimit(BaseException):
-    """A cell or a call took too long. Not an Exception, so that a student's `except Exception` does not swallow it."""
+    """A cell or a call took too long. Not an Exception, so that a student's `except Exception` does
+    not swallow it.
+    """
 
 
 def main(requests_fd: int, replies_fd: int, sockets: dict[str, int] | None = None) -> None:
@@ -35,7 +39,8 @@ def main(requests_fd: int, replies_fd: int, sockets: dict[str, int] | None = Non
     Args:
         requests_fd: where they come from.
         replies_fd: where the replies go.
-        sockets: for each question, by its full name, where a copy of this process that waits at its `check` is spoken with.
+        sockets: for each question, by its full name, where a copy of this process that waits at its
+            `check` is spoken with.
     """
     pipes, held = _take_pipes((requests_fd, replies_fd), sockets or {})
     os.register_at_fork(after_in_child=lambda: _fall_silent(pipes))
@@ -51,7 +56,11 @@ def _serve_copy(line: socket.socket, answer: Any) -> None:
     signal.signal(signal.SIGALRM, _ring)
     torch.set_num_threads(1)  # of a pool that may have been there, a fork has no threads
     with line.makefile("rb") as requests, line.makefile("wb") as replies:
-        _serve(requests, replies, lambda head, value: _called(answer, value) if head["do"] == "call" else Outcome())
+        _serve(
+            requests,
+            replies,
+            lambda head, value: _called(answer, value) if head["do"] == "call" else Outcome(),
+        )
 
 
 def _serve(requests: BinaryIO, replies: BinaryIO, answer: Callable[[dict, Any], Outcome]) -> None:
@@ -70,12 +79,22 @@ def limit(memory: int, processes: int, file_size: int) -> None:
         processes: how many processes and threads there may be.
         file_size: bytes that a file may have.
     """
-    for name, value in (("AS", _address_space() + memory), ("NPROC", processes), ("FSIZE", file_size), ("CORE", 0), ("NOFILE", 100)):
+    for name, value in (
+        ("AS", _address_space() + memory),
+        ("NPROC", processes),
+        ("FSIZE", file_size),
+        ("CORE", 0),
+        ("NOFILE", 100),
+    ):
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
 
 
-def _take_pipes(pipes: tuple[int, int], sockets: dict[str, int]) -> tuple[tuple[BinaryIO, BinaryIO], dict[str, socket.socket]]:
-    """The pipes and sockets, moved away from where student code looks for standard input; every other descriptor closed."""
+def _take_pipes(
+    pipes: tuple[int, int], sockets: dict[str, int]
+) -> tuple[tuple[BinaryIO, BinaryIO], dict[str, socket.socket]]:
+    """The pipes and sockets, moved away from where student code looks for standard input; every
+    other descriptor closed.
+    """
     requests, replies = os.fdopen(os.dup(pipes[0]), "rb"), os.fdopen(os.dup(pipes[1]), "wb")
     held = {name: socket.socket(fileno=os.dup(fd)) for name, fd in sockets.items()}
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -92,7 +111,9 @@ def _take_pipes(pipes: tuple[int, int], sockets: dict[str, int]) -> tuple[tuple[
 
 
 def _fall_silent(pipes: tuple[BinaryIO, BinaryIO]) -> None:
-    """In a process that a submission forks: it must neither take the grader's requests nor reply. At the end of its cell it ends."""
+    """In a process that a submission forks: it must neither take the grader's requests nor reply.
+    At the end of its cell it ends.
+    """
     nothing = os.open(os.devnull, os.O_RDWR)
     for pipe in pipes:
         os.dup2(nothing, pipe.fileno())
@@ -123,7 +144,9 @@ _interrupting = [False]  # whether a cell or call runs that the grader may inter
 
 
 def _ring(*_: Any) -> None:
-    """The grader's word that time is up: it alone keeps the clock. Too late, when all has been done, it means nothing."""
+    """The grader's word that time is up: it alone keeps the clock. Too late, when all has been
+    done, it means nothing.
+    """
     if _interrupting[0]:
         raise TimeLimit
 
@@ -150,7 +173,12 @@ def _answered(head: dict, value: Any, names: dict[str, Any], kept: checks.Checks
             return Outcome(value=kept.kept())
         case "probe":
             return Outcome(value=probe.problems(head["hidden"], head["processes"]))
-    return _called(kept.earlier(head["answer"]) if head.get("earlier") else names.get(head["answer"], _MISSING), value)
+    return _called(
+        kept.earlier(head["answer"])
+        if head.get("earlier")
+        else names.get(head["answer"], _MISSING),
+        value,
+    )
 
 
 _MISSING = object()
@@ -173,7 +201,9 @@ def _called(answer: Any, value: dict) -> Outcome:
 
 
 def _reply(head: dict, outcome: Outcome) -> bytes:
-    """The outcome as a frame of at most `head["most"]` bytes: a value that takes more is no answer, and only its kind is told."""
+    """The outcome as a frame of at most `head["most"]` bytes: a value that takes more is no answer,
+    and only its kind is told.
+    """
     raised = asdict(outcome.raised) if outcome.raised else None
     told = {"id": head["id"], "raised": raised, "changed": outcome.changed, "lost": outcome.lost}
     with contextlib.suppress(wire.Garbled):

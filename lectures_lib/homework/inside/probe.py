@@ -1,4 +1,6 @@
-"""Run once in the sandbox before a class is graded: is it shut? The only code there that looks for a way out and is ours."""
+"""Run once in the sandbox before a class is graded: is it shut? The only code there that looks for
+a way out and is ours.
+"""
 
 import contextlib
 import ctypes
@@ -25,7 +27,11 @@ def problems(hidden: list[str], processes: int) -> list[str]:
         processes: how many there may be.
     """
     found = [f"{path} can be read" for path in hidden if os.path.exists(path)]
-    found += [f"{module.__file__} cannot be read" for module in (lectures_lib, torch) if not os.path.exists(module.__file__)]
+    found += [
+        f"{module.__file__} cannot be read"
+        for module in (lectures_lib, torch)
+        if not os.path.exists(module.__file__)
+    ]
     if any(name != "lo" for name in _networks()):
         found.append("there is a network")
     if os.geteuid() == 0:
@@ -69,14 +75,22 @@ def _writable_processes() -> list[str]:
 
 
 def _let_through(machine: str) -> list[str]:
-    """What the filters of system calls do not stop. Each is called with arguments that make no sense, or a socket opened and closed."""
+    """What the filters of system calls do not stop. Each is called with arguments that make no
+    sense, or a socket opened and closed.
+    """
     calls = refused.calls(machine)
-    found = [f"the system call {name} is not refused" for name, number in calls.items() if _error(number, *[-1] * 6) != errno.EPERM]
+    found = [
+        f"the system call {name} is not refused"
+        for name, number in calls.items()
+        if _error(number, *[-1] * 6) != errno.EPERM
+    ]
     if _error(refused.NEWER, *[-1] * 6) != errno.ENOSYS:
         found.append("system calls that nobody here knows are not refused")
     for name, call in refused.SOCKETS.items():
         others = [family for family in range(64) if family not in refused.FAMILIES.values()]
-        open_ones = [family for family in others if _error(call[machine], family, 2, 0, 0) != errno.EPERM]
+        open_ones = [
+            family for family in others if _error(call[machine], family, 2, 0, 0) != errno.EPERM
+        ]
         found += [f"{name} of family {family} is not refused" for family in open_ones]
     return found
 

@@ -1,4 +1,5 @@
-"""The system calls that are refused to student code: `sandbox.seccomp` makes filters of them, and the probe tries each.
+"""The system calls that are refused to student code: `sandbox.seccomp` makes filters of them, and
+the probe tries each.
 
 Each has its number on each kind of machine; where one is missing, the machine has no such call.
 """
@@ -85,11 +86,20 @@ REFUSED_TO_STUDENTS = {
     "sched_setaffinity": {"x86_64": 203, "aarch64": 122},
 }
 SOCKETS = {"socket": {"x86_64": 41, "aarch64": 198}, "socketpair": {"x86_64": 53, "aarch64": 199}}
-# Sockets may be of these families only: they stay within the sandbox's network. Vsock leaves it; alg and netlink talk to the kernel.
+# Sockets may be of these families only: they stay within the sandbox's network. Vsock leaves it;
+# alg and netlink talk to the kernel.
 FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10}
-NEWER = 451  # calls from this number on are younger than these lists: here they do not exist, and libraries do without
+# calls from this number on are younger than these lists: here they do not exist, and libraries do
+# without
+NEWER = 451
 
 
 def calls(machine: str) -> dict[str, int]:
-    """Every call that is refused to student code on this kind of machine, whatever its arguments: {name: number}."""
-    return {name: call[machine] for name, call in {**REFUSED, **REFUSED_TO_STUDENTS}.items() if machine in call}
+    """Every call that is refused to student code on this kind of machine, whatever its arguments:
+    {name: number}.
+    """
+    return {
+        name: call[machine]
+        for name, call in {**REFUSED, **REFUSED_TO_STUDENTS}.items()
+        if machine in call
+    }

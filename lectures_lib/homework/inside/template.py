@@ -1,8 +1,10 @@
-"""The warm process: it imports torch once; every submission then gets a fork of it, behind walls of its own.
+"""The warm process: it imports torch once; every submission then gets a fork of it, behind walls of
+its own.
 
-Importing torch takes a second, forking a process that has done so some milliseconds. The template runs no student code and reads nothing
-that student code has written. It has one fork at a time, and when it stops one, the whole process space of that submission is gone
-before the next begins. It knows no questions and no answers, so there is nothing to find in the memory that a fork inherits.
+Importing torch takes a second, forking a process that has done so some milliseconds. The template
+runs no student code and reads nothing that student code has written. It has one fork at a time, and
+when it stops one, the whole process space of that submission is gone before the next begins. It
+knows no questions and no answers, so there is nothing to find in the memory that a fork inherits.
 """
 
 import contextlib
@@ -17,7 +19,8 @@ import socket
 
 from . import driver, walls
 
-# What notebooks import, or what torch imports as soon as something is trained: paid for once. (data: number words, sentence tables.)
+# What notebooks import, or what torch imports as soon as something is trained: paid for once.
+# (data: number words, sentence tables.)
 PRELOADED = (
     "torch.nn.functional",
     "torch.optim",
@@ -35,12 +38,14 @@ MAX_DESCRIPTORS = 100
 def main(control_fd: int) -> None:
     """Serve the grader's messages until it hangs up.
 
-    A message is JSON with descriptors: one to read requests from, one to write replies to, and a socket for each question in "checks".
-    {"fork": whether to fork at all, "memory", "processes", "file_size", "tmp": limits, "core": the only one to run on, "kept": what is
-    to be seen of /tmp, "checks": questions whose `check` leaves a copy of the process, "filter": the system calls refused, in hex}.
-    The answer comes from the process that will run the submission: {"error": ""}, or why it could not be shut in. Any other message
-    stops the fork; the answer {"stopped": true, "cpu_seconds": …} says that nothing of it is left, and what all forks and the template
-    itself have cost by now.
+    A message is JSON with descriptors: one to read requests from, one to write replies to, and a
+    socket for each question in "checks". {"fork": whether to fork at all, "memory", "processes",
+    "file_size", "tmp": limits, "core": the only one to run on, "kept": what is to be seen of /tmp,
+    "checks": questions whose `check` leaves a copy of the process, "filter": the system calls
+    refused, in hex}. The answer comes from the process that will run the submission: {"error": ""},
+    or why it could not be shut in. Any other message stops the fork; the answer {"stopped": true,
+    "cpu_seconds": …} says that nothing of it is left, and what all forks and the template itself
+    have cost by now.
     """
     control = socket.socket(fileno=control_fd)
     walls.unreadable(True)
@@ -80,7 +85,9 @@ def _cpu_seconds() -> float:
 
 
 def _forked(control: socket.socket, order: dict, descriptors: list[int]) -> tuple[int, int]:
-    """Fork a keeper, which forks the submission's process: the keeper's number, and the pipe on whose closing it ends both."""
+    """Fork a keeper, which forks the submission's process: the keeper's number, and the pipe on
+    whose closing it ends both.
+    """
     watched, lifeline = os.pipe()
     keeper = os.fork()
     if keeper == 0:
@@ -97,7 +104,9 @@ def _forked(control: socket.socket, order: dict, descriptors: list[int]) -> tupl
 
 
 def _keep(control: socket.socket, order: dict, descriptors: list[int], watched: int) -> None:
-    """In the keeper: own spaces, the submission's process as the first in them; wait for the word to end it."""
+    """In the keeper: own spaces, the submission's process as the first in them; wait for the word
+    to end it.
+    """
     walls.unreadable(False)  # it writes its own entries in /proc
     walls.enter_own_spaces()
     child = os.fork()
@@ -133,7 +142,8 @@ def _become(control: socket.socket, order: dict, descriptors: list[int], program
 
 
 def _keep_to(core: int) -> None:
-    """Run on one core, and all that is started from here: however much it starts, it takes nobody else's.
+    """Run on one core, and all that is started from here: however much it starts, it takes nobody
+    else's.
 
     Student code cannot take this back: the filter of `refuse_calls` refuses sched_setaffinity.
     """

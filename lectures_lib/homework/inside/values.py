@@ -1,4 +1,6 @@
-"""What an answer may return, reduced to values: nothing of a student's own type survives, so nothing of theirs is ever called."""
+"""What an answer may return, reduced to values: nothing of a student's own type survives, so
+nothing of theirs is ever called.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,22 +13,30 @@ MAX_ITEMS = 100_000  # entries of lists and dictionaries, together
 MAX_DEPTH = 30
 MAX_TEXT = 1_000_000  # characters of a string
 MAX_TENSOR_BYTES = 32 << 20
-_NUMPY = {kind for kind in numpy.sctypeDict.values() if issubclass(kind, numpy.bool_ | numpy.integer | numpy.floating)}
+_NUMPY = {
+    kind
+    for kind in numpy.sctypeDict.values()
+    if issubclass(kind, numpy.bool_ | numpy.integer | numpy.floating)
+}
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """Stands for a value of a kind that answers do not consist of: all that is kept is a description of its type."""
+    """Stands for a value of a kind that answers do not consist of: all that is kept is a
+    description of its type.
+    """
 
     kind: str
 
 
 def plain(value: Any) -> Any:
-    """A copy of `value` made of plain tensors, numbers, strings, None, lists, tuples and dictionaries.
+    """A copy of `value` made of plain tensors, numbers, strings, None, lists, tuples and
+    dictionaries.
 
-    NumPy's own numbers become Python's. Of a named tuple or a Counter the items are kept, read with the plain type's own methods. A
-    tensor or number of another type (a tensor that claims to equal everything) becomes `Foreign`, and so does what is too large. A
-    GPU's tensors are brought to the CPU, gradients are dropped.
+    NumPy's own numbers become Python's. Of a named tuple or a Counter the items are kept, read with
+    the plain type's own methods. A tensor or number of another type (a tensor that claims to equal
+    everything) becomes `Foreign`, and so does what is too large. A GPU's tensors are brought to the
+    CPU, gradients are dropped.
     """
     return _plain(value, depth=0, budget=[MAX_ITEMS])
 
@@ -37,9 +47,17 @@ def _plain(value: Any, depth: int, budget: list[int]) -> Any:
     if value is None or kind in (bool, float, int):
         return value
     if kind in _NUMPY:
-        return bool(value) if kind is numpy.bool_ else int(value) if issubclass(kind, numpy.integer) else float(value)
+        return (
+            bool(value)
+            if kind is numpy.bool_
+            else int(value)
+            if issubclass(kind, numpy.integer)
+            else float(value)
+        )
     if kind is str:
-        return value if len(value) <= MAX_TEXT else Foreign(f"a string of {len(value):,} characters")
+        return (
+            value if len(value) <= MAX_TEXT else Foreign(f"a string of {len(value):,} characters")
+        )
     if kind in (Tensor, nn.Parameter):
         return _plain_tensor(value)
     base = next((base for base in (list, tuple, dict) if issubclass(kind, base)), None)
@@ -63,7 +81,13 @@ def _plain_tensor(tensor: Tensor) -> Tensor | Foreign:
         return Foreign("a tensor that is not dense")
     if tensor.numel() * tensor.element_size() > MAX_TENSOR_BYTES:
         return Foreign(f"a tensor of shape {tuple(tensor.shape)}, too large to be an answer")
-    return tensor.detach().cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+    return (
+        tensor.detach()
+        .cpu()
+        .resolve_conj()
+        .resolve_neg()
+        .clone(memory_format=torch.contiguous_format)
+    )
 
 
 def _described(value: Any) -> str:

@@ -1,6 +1,8 @@
-"""Frames between the grader and the sandbox: structure as JSON, tensors as safetensors, each with its length in front. Never pickle.
+"""Frames between the grader and the sandbox: structure as JSON, tensors as safetensors, each with
+its length in front. Never pickle.
 
-A frame is 8 bytes (two lengths), a JSON text `{"head": ..., "tree": ...}`, and a safetensors blob with the tensors that the tree names.
+A frame is 8 bytes (two lengths), a JSON text `{"head": ..., "tree": ...}`, and a safetensors blob
+with the tensors that the tree names.
 """
 
 import json
@@ -71,7 +73,8 @@ def _tree(value: Any, tensors: dict[str, Tensor]) -> Any:
         if value.dtype not in _DTYPES:
             return ["foreign", f"a tensor of {value.dtype}"]
         key = str(len(tensors))
-        tensors[key] = value.clone(memory_format=torch.contiguous_format)  # two inputs may be views of one
+        # two inputs may be views of one
+        tensors[key] = value.clone(memory_format=torch.contiguous_format)
         return ["tensor", key]
     if isinstance(value, Foreign):
         return ["foreign", value.kind]
@@ -83,7 +86,10 @@ def _tree(value: Any, tensors: dict[str, Tensor]) -> Any:
         return ["float", value.hex()]
     if isinstance(value, dict):
         return ["dict", [[_tree(k, tensors), _tree(v, tensors)] for k, v in value.items()]]
-    return ["tuple" if isinstance(value, tuple) else "list", [_tree(item, tensors) for item in value]]
+    return [
+        "tuple" if isinstance(value, tuple) else "list",
+        [_tree(item, tensors) for item in value],
+    ]
 
 
 def _value(tree: Any, tensors: dict[str, Tensor]) -> Any:

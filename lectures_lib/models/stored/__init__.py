@@ -1,10 +1,12 @@
-"""Models that were trained for hours, once, and come with the package: no network, no waiting (a card beside each file tells how).
+"""Models that were trained for hours, once, and come with the package: no network, no waiting (a
+card beside each file tells how).
 
     model, tokenizer = stored.fill_mask()      # MiniLM, with a head that fills holes (chapter 13)
-    translate = stored.translator("de", "en")  # a Transformer of two million numbers, and its subwords (chapter 9)
+    translate = stored.translator("de", "en")  # a Transformer of two million numbers, and its
+    subwords (chapter 9)
 
-What began with published weights is kept as differences to them, in a few bits each: small, and of no use without those weights.
-What began with nothing is kept in half precision, with its sizes.
+What began with published weights is kept as differences to them, in a few bits each: small, and of
+no use without those weights. What began with nothing is kept in half precision, with its sizes.
 """
 
 import json
@@ -33,11 +35,16 @@ DAMAGED = (SafetensorError, KeyError, RuntimeError, TypeError, ValueError)
 
 
 def minilm_below_zeros() -> BertForPreTraining:
-    """MiniLM's body below BERT's two heads, whose numbers are all 0; without dropout. To it the differences are added."""
+    """MiniLM's body below BERT's two heads, whose numbers are all 0; without dropout. To it the
+    differences are added.
+    """
     config, _ = read_checkpoint(minilm.checkpoint())
-    with torch.random.fork_rng(devices=[]):  # a model is made with random numbers: the caller's stay as they were
+    # a model is made with random numbers: the caller's stay as they were
+    with torch.random.fork_rng(devices=[]):
         model = BertForPreTraining(replace(config, dropout=0.0))
-        model.bert.load_state_dict(Bert.from_pretrained(minilm.checkpoint(), dropout=0.0).state_dict())
+        model.bert.load_state_dict(
+            Bert.from_pretrained(minilm.checkpoint(), dropout=0.0).state_dict()
+        )
     with torch.no_grad():
         for head in (model.masked_words, model.next_sentence):
             for parameter in head.parameters():
@@ -47,10 +54,14 @@ def minilm_below_zeros() -> BertForPreTraining:
 
 
 @cache
-def fill_mask(path: Path = FOLDER / "fill_mask.safetensors") -> tuple[BertForPreTraining, WordPiece]:
-    """A small BERT that is worth asking, and its word pieces: MiniLM, trained further to fill holes (`experiments/fill_mask.py`).
+def fill_mask(
+    path: Path = FOLDER / "fill_mask.safetensors",
+) -> tuple[BertForPreTraining, WordPiece]:
+    """A small BERT that is worth asking, and its word pieces: MiniLM, trained further to fill holes
+    (`experiments/fill_mask.py`).
 
-    Read once, shared by all who ask: copy it before you train it. Its second head, for the next sentence, was not trained.
+    Read once, shared by all who ask: copy it before you train it. Its second head, for the next
+    sentence, was not trained.
 
     Raises:
         FileNotFoundError: where MiniLM's package is not installed; the message says how to get it.
@@ -71,7 +82,9 @@ def save_halves(model: nn.Module, path: Path) -> None:
         save_file(halves, draft, metadata={"config": json.dumps(asdict(model.config))})
 
 
-def load_halves(path: Path, config: Callable[..., Any], model: Callable[[Any], nn.Module]) -> nn.Module:
+def load_halves(
+    path: Path, config: Callable[..., Any], model: Callable[[Any], nn.Module]
+) -> nn.Module:
     """The model that `save_halves` wrote, in single precision and in evaluation mode.
 
     Args:
@@ -85,7 +98,8 @@ def load_halves(path: Path, config: Callable[..., Any], model: Callable[[Any], n
     try:
         with safe_open(path, "pt") as file:
             sizes = config(**json.loads(file.metadata()["config"]))
-            tensors: dict[str, Tensor] = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
+            names = list(file.keys())
+            tensors: dict[str, Tensor] = {name: file.get_tensor(name).float() for name in names}
         with torch.random.fork_rng(devices=[]):
             made = model(sizes)
         made.load_state_dict(tensors)
@@ -96,7 +110,8 @@ def load_halves(path: Path, config: Callable[..., Any], model: Callable[[Any], n
 
 @cache
 def translator(source: str = "de", target: str = "en") -> Translator:
-    """A translator of image captions between German and English (`experiments/multi30k.py`): `translator("de", "en")(["Zwei Hunde."])`.
+    """A translator of image captions between German and English (`experiments/multi30k.py`):
+    `translator("de", "en")(["Zwei Hunde."])`.
 
     Read once, shared by all who ask: copy its model before you train it.
 
@@ -105,7 +120,9 @@ def translator(source: str = "de", target: str = "en") -> Translator:
     """
     if (source, target) not in DIRECTIONS:
         raise ValueError(f"there is a translator for {DIRECTIONS}, not for {(source, target)}")
-    model = load_halves(FOLDER / f"translator_{source}_{target}.safetensors", TransformerConfig, Transformer)
+    model = load_halves(
+        FOLDER / f"translator_{source}_{target}.safetensors", TransformerConfig, Transformer
+    )
     return Translator(model, BPE.load(FOLDER / "translator.json"))
 
 

@@ -1,6 +1,8 @@
-"""Weights as differences to others, rounded to a few bits: what further training changed is small, and so is what rounding costs.
+"""Weights as differences to others, rounded to a few bits: what further training changed is small,
+and so is what rounding costs.
 
-Every row has a scale of its own: its largest difference is the largest whole number that the bits hold.
+Every row has a scale of its own: its largest difference is the largest whole number that the bits
+hold.
 """
 
 from collections.abc import Mapping
@@ -12,15 +14,19 @@ from torch import Tensor
 SUFFIX = {8: ".8bit", 4: ".4bit"}
 
 
-def packed(before: Mapping[str, Tensor], after: Mapping[str, Tensor], bits: Mapping[str, int]) -> dict[str, Tensor]:
+def packed(
+    before: Mapping[str, Tensor], after: Mapping[str, Tensor], bits: Mapping[str, int]
+) -> dict[str, Tensor]:
     """What makes `after` of `before`.
 
     Args:
         before, after: two state dicts with the same names and shapes.
-        bits: for some names, 8 or 4: matrices whose differences are rounded. The other tensors that changed are kept in 16 bits.
+        bits: for some names, 8 or 4: matrices whose differences are rounded. The other tensors that
+            changed are kept in 16 bits.
 
     Returns:
-        under the same names: half-precision differences; whole numbers (`….8bit`, `….4bit`, two in a byte), and their scales (`….scale`).
+        under the same names: half-precision differences; whole numbers (`….8bit`, `….4bit`, two in
+            a byte), and their scales (`….scale`).
     """
     found = {}
     for name, old in before.items():
@@ -55,7 +61,9 @@ def added(before: Mapping[str, Tensor], differences: Mapping[str, Tensor]) -> di
     return found
 
 
-def rounded(difference: Float[Tensor, "rows columns"], bits: int) -> tuple[Int8[Tensor, "rows columns"], Float[Tensor, "rows 1"]]:
+def rounded(
+    difference: Float[Tensor, "rows columns"], bits: int
+) -> tuple[Int8[Tensor, "rows columns"], Float[Tensor, "rows 1"]]:
     """The nearest whole numbers of so many bits, sign included, and the scale of each row."""
     top = 2 ** (bits - 1) - 1
     scale = (difference.abs().amax(dim=1, keepdim=True) / top).clamp(min=1e-7).half()

@@ -1,4 +1,5 @@
-"""Drawings of the mechanism (chapters 1 to 6), in one figure language: the colours are `palette.json`, the shapes `canvas.py`.
+"""Drawings of the mechanism (chapters 1 to 6), in one figure language: the colours are
+`palette.json`, the shapes `canvas.py`.
 
 from lectures_lib.show.drawings import draw
 draw("queries_keys_values")

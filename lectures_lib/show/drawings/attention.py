@@ -1,4 +1,6 @@
-"""Attention (chapter 2): a sentence becomes queries, keys and values; scores become weights, and weights a mixture of values."""
+"""Attention (chapter 2): a sentence becomes queries, keys and values; scores become weights, and
+weights a mixture of values.
+"""
 
 import math
 
@@ -33,7 +35,9 @@ def _number(value: float, spec: str) -> str:
 
 
 def _said(matrix: Tensor, spec: str) -> str:
-    return "; ".join(f"{word}: {', '.join(row)}" for word, row in zip(WORDS, numbers(matrix, spec), strict=True))
+    return "; ".join(
+        f"{word}: {', '.join(row)}" for word, row in zip(WORDS, numbers(matrix, spec), strict=True)
+    )
 
 
 def steps() -> dict[str, Tensor]:
@@ -42,7 +46,13 @@ def steps() -> dict[str, Tensor]:
     scaled = scores / math.sqrt(Q.shape[-1])
     masked = scaled.masked_fill(~causal_mask(len(WORDS)), -math.inf)
     weights = attention_weights(Q, K, causal_mask(len(WORDS)))
-    return {"scores": scores, "scaled": scaled, "masked": masked, "weights": weights, "output": weights @ V}
+    return {
+        "scores": scores,
+        "scaled": scaled,
+        "masked": masked,
+        "weights": weights,
+        "output": weights @ V,
+    }
 
 
 def queries_keys_values() -> Canvas:
@@ -52,12 +62,14 @@ def queries_keys_values() -> Canvas:
         720,
         590,
         "Queries, keys and values of a sentence of three words",
-        "On the left a matrix X with one row for each of the words dog, bites, man; its shape is n by d model. Three arrows lead from it "
-        "to three matrices of parameters. X times W Q, of shape d model by d k, gives Q, n by d k: what each word asks. X times W K, also "
-        "d model by d k, gives K, n by d k: what each word offers. X times W V, d model by d v, gives V, n by d v: what each word tells. "
-        "A frame follows the row of the word bites: its row of Q, of K and of V is made from its row of X alone.",
-        "One vector for each word comes in; three go out. The frame follows one word: its query, its key and its value are made from "
-        "its own row of X and from nothing else.",
+        "On the left a matrix X with one row for each of the words dog, bites, man; its shape is n "
+        "by d model. Three arrows lead from it to three matrices of parameters. X times W Q, of "
+        "shape d model by d k, gives Q, n by d k: what each word asks. X times W K, also d model "
+        "by d k, gives K, n by d k: what each word offers. X times W V, d model by d v, gives V, n "
+        "by d v: what each word tells. A frame follows the row of the word bites: its row of Q, of "
+        "K and of V is made from its row of X alone.",
+        "One vector for each word comes in; three go out. The frame follows one word: its query, "
+        "its key and its value are made from its own row of X and from nothing else.",
     )
     cell, n, d_model = (20, 20), len(WORDS), 6
     x = drawing.matrix(92, 256, blank(n, d_model), cell, shape="*n* × *d*_{model}", rows=WORDS)
@@ -71,12 +83,23 @@ def queries_keys_values() -> Canvas:
     for i, (colour, letter, width, columns, name, says) in enumerate(rows):
         middle = x.middle[1] + 190 * (i - 1)
         start = x.middle[1] + 14 * (i - 1)
-        drawing.arrow([(x.right + 12, start), (246, start), (246, middle), (276, middle)], colour, thick=2.5)
+        drawing.arrow(
+            [(x.right + 12, start), (246, start), (246, middle), (276, middle)], colour, thick=2.5
+        )
         drawing.circle(290, middle, 12, "×", colour)
-        w = drawing.matrix(316, middle - 60, blank(d_model, columns), cell, colour, shape=f"*d*_{{model}} × {width}")
+        w = drawing.matrix(
+            316,
+            middle - 60,
+            blank(d_model, columns),
+            cell,
+            colour,
+            shape=f"*d*_{{model}} × {width}",
+        )
         drawing.text(w.middle[0], w.y - 17, f"*W*^{letter}", colour, size=19)
         drawing.text(440, middle, "=", size=20)
-        out = drawing.matrix(464, middle - 30, blank(n, columns), cell, colour, shape=f"*n* × {width}")
+        out = drawing.matrix(
+            464, middle - 30, blank(n, columns), cell, colour, shape=f"*n* × {width}"
+        )
         drawing.text(out.middle[0], out.y - 18, f"*{letter}*", colour, size=19)
         drawing.frame(out.x, out.y + 20, out.width, 20)
         drawing.text(580, middle - 11, name, colour, bold=True, anchor="start", size=16)
@@ -88,7 +111,10 @@ def attention_steps() -> Canvas:
     """Scores, scaled, masked, softmax, and the weighted sum of the values, in numbers."""
     made = steps()
     shown = {"Q": (Q, ""), "K": (K, ""), "V": (V, "")}
-    shown |= {name: (made[name], spec) for name, spec in (("scores", ""), ("scaled", ""), ("weights", ".2f"), ("output", ".2f"))}
+    shown |= {
+        name: (made[name], spec)
+        for name, spec in (("scores", ""), ("scaled", ""), ("weights", ".2f"), ("output", ".2f"))
+    }
     said = {name: _said(matrix, spec) for name, (matrix, spec) in shown.items()}
     drawing = Canvas(
         "attention_steps",
@@ -96,23 +122,46 @@ def attention_steps() -> Canvas:
         660,
         "Attention in five steps, with numbers, for the words dog, bites, man",
         f"The rows of Q are {said['Q']}; those of K are {said['K']}. "
-        f"Step 1, scores: Q times K transposed, one row for each query and one column for each key. {said['scores']}. "
-        f"Step 2, divided by the root of d k, which is 2 for d k equal to 4. {said['scaled']}. "
-        "Step 3, the causal mask: the scores of later words become minus infinity; dog keeps one score, bites two, man three. "
+        f"Step 1, scores: Q times K transposed, one row for each query and one column for each "
+        f"key. {said['scores']}. Step 2, divided by the root of d k, which is 2 for d k equal to "
+        f"4. {said['scaled']}. "
+        "Step 3, the causal mask: the scores of later words become minus infinity; dog keeps one "
+        "score, bites two, man three. "
         f"Step 4, softmax of each row: the weights. {said['weights']}. Every row sums to 1. "
-        f"Step 5, the weights times V, whose rows are {said['V']}. The new vectors: {said['output']}.",
-        "From queries, keys and values to new vectors. Rows belong to the word that asks, columns to the word that is asked; "
-        "every row of weights sums to 1.",
+        f"Step 5, the weights times V, whose rows are {said['V']}. The new vectors: "
+        f"{said['output']}.",
+        "From queries, keys and values to new vectors. Rows belong to the word that asks, columns "
+        "to the word that is asked; every row of weights sums to 1.",
     )
     words = {"rows": WORDS, "columns": WORDS, "row_colour": "query", "column_colour": "key"}
     left, right, cell = 74, 528, (52, 30)
 
     drawing.step(24, 32, 1, "scores: every query with every key")
-    q = drawing.matrix(left, 84, numbers(Q), (40, 30), "query", shape="*Q*: *n* × *d*_k", rows=WORDS, row_colour="query")
+    q = drawing.matrix(
+        left,
+        84,
+        numbers(Q),
+        (40, 30),
+        "query",
+        shape="*Q*: *n* × *d*_k",
+        rows=WORDS,
+        row_colour="query",
+    )
     drawing.text(264, q.middle[1], "·", size=24, bold=True)
-    drawing.matrix(292, 69, numbers(K.T), (46, 30), "key", shape="*K*^⊤: *d*_k × *n*", columns=WORDS, column_colour="key")
+    drawing.matrix(
+        292,
+        69,
+        numbers(K.T),
+        (46, 30),
+        "key",
+        shape="*K*^⊤: *d*_k × *n*",
+        columns=WORDS,
+        column_colour="key",
+    )
     drawing.text(454, q.middle[1], "=", size=20)
-    scores = drawing.matrix(right, 84, numbers(made["scores"]), cell, shape="*QK*^⊤: *n* × *n*", **words)
+    scores = drawing.matrix(
+        right, 84, numbers(made["scores"]), cell, shape="*QK*^⊤: *n* × *n*", **words
+    )
 
     drawing.arrow([(scores.middle[0], scores.bottom + 34), (scores.middle[0], 276)], thick=2.5)
     drawing.step(392, 242, 2, "divide by √*d*_k = 2")
@@ -120,16 +169,43 @@ def attention_steps() -> Canvas:
 
     hidden = (made["masked"] == -math.inf).tolist()
     masked = drawing.matrix(left, 312, numbers(made["masked"]), cell, hidden=hidden, **words)
-    drawing.arrow([(right - 66, scaled.middle[1]), (masked.right + 14, scaled.middle[1])], thick=2.5)
+    drawing.arrow(
+        [(right - 66, scaled.middle[1]), (masked.right + 14, scaled.middle[1])], thick=2.5
+    )
     drawing.step(312, scaled.middle[1] - 44, 3, "mask")
     drawing.text(355, scaled.middle[1] - 18, "no word sees a later one", size=14)
 
     drawing.arrow([(masked.middle[0], masked.bottom + 12), (masked.middle[0], 488)], thick=2.5)
     drawing.step(masked.middle[0] + 18, 442, 4, "softmax, row by row")
-    weights = drawing.matrix(left, 524, numbers(made["weights"], ".2f"), cell, shares=made["weights"].tolist(), shape="weights", **words)
+    weights = drawing.matrix(
+        left,
+        524,
+        numbers(made["weights"], ".2f"),
+        cell,
+        shares=made["weights"].tolist(),
+        shape="weights",
+        **words,
+    )
     drawing.text(264, weights.middle[1], "·", size=24, bold=True)
-    v = drawing.matrix(344, 524, numbers(V), (44, 30), "value", shape="*V*: *n* × *d*_v", rows=WORDS, row_colour="value")
+    v = drawing.matrix(
+        344,
+        524,
+        numbers(V),
+        (44, 30),
+        "value",
+        shape="*V*: *n* × *d*_v",
+        rows=WORDS,
+        row_colour="value",
+    )
     drawing.text(464, v.middle[1], "=", size=20)
-    drawing.matrix(right, 524, numbers(made["output"], ".2f"), (56, 30), "value", shape="new vectors: *n* × *d*_v", rows=WORDS)
+    drawing.matrix(
+        right,
+        524,
+        numbers(made["output"], ".2f"),
+        (56, 30),
+        "value",
+        shape="new vectors: *n* × *d*_v",
+        rows=WORDS,
+    )
     drawing.step(430, 442, 5, "mix the values")
     return drawing

@@ -1,7 +1,8 @@
 """What the drawings are made of: boxes, arrows, grids of cells, labels, brackets, written as SVG.
 
-A canvas is measured in the pixels of a wide page; y grows downwards. Colours are names of the palette (`palette.py`). In a label
-`*d*_{model}` gives an italic d with "model" below the line, and `*W*^Q` a W with a Q above it.
+A canvas is measured in the pixels of a wide page; y grows downwards. Colours are names of the
+palette (`palette.py`). In a label `*d*_{model}` gives an italic d with "model" below the line, and
+`*W*^Q` a W with a Q above it.
 """
 
 import html
@@ -80,7 +81,8 @@ class Canvas:
     """A sheet to draw on.
 
     Args:
-        name: of the drawing; its title, for those who hear it, is `title`, and all that it shows is said in `description`.
+        name: of the drawing; its title, for those who hear it, is `title`, and all that it shows is
+            said in `description`.
         width, height: in pixels.
         caption: what stands below it on the page.
     """
@@ -96,32 +98,51 @@ class Canvas:
     smallest: Number = SIZE
 
     def __post_init__(self):
-        self._rect(0.5, 0.5, self.width - 1, self.height - 1, "paper", "neutral", radius=12, thick=1)
+        self._rect(
+            0.5, 0.5, self.width - 1, self.height - 1, "paper", "neutral", radius=12, thick=1
+        )
 
     # Text
 
     def text(
-        self, x: Number, y: Number, text: str, colour: str = "ink", size: Number = SIZE, anchor: str = "middle", bold: bool = False
+        self,
+        x: Number,
+        y: Number,
+        text: str,
+        colour: str = "ink",
+        size: Number = SIZE,
+        anchor: str = "middle",
+        bold: bool = False,
     ) -> None:
-        """A line of text whose middle is at height y; anchor "start", "middle" or "end" says which of its ends stands at x.
+        """A line of text whose middle is at height y; anchor "start", "middle" or "end" says which
+        of its ends stands at x.
 
         Raises:
             ValueError: for text smaller than can be read.
         """
         if size < SMALLEST:
-            raise ValueError(f"text of {size} pixels is too small to read; the smallest is {SMALLEST}")
+            raise ValueError(
+                f"text of {size} pixels is too small to read; the smallest is {SMALLEST}"
+            )
         self.smallest = min(self.smallest, size)
         kind = f'class="t-{self._use(colour)}{" bold" if bold else ""}"'
         side = "" if anchor == "start" else f' text-anchor="{anchor}"'
-        self.parts.append(f'<text x="{x:g}" y="{y + 0.35 * size:g}" font-size="{size:g}" {kind}{side}>{_spans(text, size)}</text>')
+        self.parts.append(
+            f'<text x="{x:g}" y="{y + 0.35 * size:g}" font-size="{size:g}" '
+            f"{kind}{side}>{_spans(text, size)}</text>"
+        )
 
-    def lines(self, x: Number, y: Number, texts: Sequence[str], step: Number = 20, **options) -> None:
+    def lines(
+        self, x: Number, y: Number, texts: Sequence[str], step: Number = 20, **options
+    ) -> None:
         """Several lines of text below each other, the block's middle at height y."""
         for i, text in enumerate(texts):
             self.text(x, y + (i - (len(texts) - 1) / 2) * step, text, **options)
 
     def step(self, x: Number, y: Number, number: int, text: str) -> None:
-        """A numbered heading: the number in a disc whose left edge stands at x, the text behind it."""
+        """A numbered heading: the number in a disc whose left edge stands at x, the text behind
+        it.
+        """
         self.circle(x + 12, y, 12, str(number), "neutral", size=14)
         self.text(x + 32, y, text, bold=True, anchor="start", size=16)
 
@@ -141,7 +162,9 @@ class Canvas:
         dashed: bool = False,
         note: str = "",
     ) -> None:
-        """A box with rounded corners and a text, or several lines of it, in its middle; below that, a note in smaller ones."""
+        """A box with rounded corners and a text, or several lines of it, in its middle; below that,
+        a note in smaller ones.
+        """
         self._rect(x, y, width, height, colour, colour, radius, soft=True, dashed=dashed)
         texts = [text] if isinstance(text, str) else list(text)
         middle = y + height / 2 - (10 if note else 0)
@@ -151,20 +174,46 @@ class Canvas:
             self.text(x + width / 2, middle + 21, note, size=14)
 
     def frame(
-        self, x: Number, y: Number, width: Number, height: Number, colour: str = "ink", thick: Number = 2.5, radius: Number = 3
+        self,
+        x: Number,
+        y: Number,
+        width: Number,
+        height: Number,
+        colour: str = "ink",
+        thick: Number = 2.5,
+        radius: Number = 3,
     ) -> None:
         """An empty frame around something that is to be looked at."""
         place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}"'
-        self.parts.append(f'<rect {place} class="s-{self._use(colour)}" fill="none" stroke-width="{thick:g}"/>')
+        self.parts.append(
+            f'<rect {place} class="s-{self._use(colour)}" fill="none" stroke-width="{thick:g}"/>'
+        )
 
-    def circle(self, x: Number, y: Number, radius: Number, text: str = "", colour: str = "neutral", size: Number = SIZE) -> None:
+    def circle(
+        self,
+        x: Number,
+        y: Number,
+        radius: Number,
+        text: str = "",
+        colour: str = "neutral",
+        size: Number = SIZE,
+    ) -> None:
         """A disc with a sign in it."""
         kind = f"f-{self._use(colour)} s-{colour}"
-        self.parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" class="{kind}" stroke-width="1.5"/>')
+        self.parts.append(
+            f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" class="{kind}" stroke-width="1.5"/>'
+        )
         if text:
             self.text(x, y, text, size=size, bold=True)
 
-    def line(self, points: Sequence[Point], colour: str = "neutral", thick: Number = 2, dashed: bool = False, round: Number = 10) -> None:
+    def line(
+        self,
+        points: Sequence[Point],
+        colour: str = "neutral",
+        thick: Number = 2,
+        dashed: bool = False,
+        round: Number = 10,
+    ) -> None:
         """A line through the points, its corners rounded."""
         first, *inner = points
         path = [f"M{first[0]:.4g} {first[1]:.4g}"]
@@ -174,35 +223,70 @@ class Canvas:
         path.append(f"L{points[-1][0]:.4g} {points[-1][1]:.4g}")
         self._path("".join(path), colour, thick, dashed)
 
-    def arrow(self, points: Sequence[Point], colour: str = "neutral", thick: Number = 2, dashed: bool = False, round: Number = 10) -> None:
+    def arrow(
+        self,
+        points: Sequence[Point],
+        colour: str = "neutral",
+        thick: Number = 2,
+        dashed: bool = False,
+        round: Number = 10,
+    ) -> None:
         """A line through the points with a head at its end."""
         (x, y), (fx, fy) = points[-1], points[-2]
         length = 7 + 1.6 * thick
         angle = math.atan2(y - fy, x - fx)
         neck = (x - 0.8 * length * math.cos(angle), y - 0.8 * length * math.sin(angle))
         self.line([*points[:-1], neck], colour, thick, dashed, round)
-        wings = [(x + length * math.cos(angle + turn), y + length * math.sin(angle + turn)) for turn in (math.pi - 0.45, math.pi + 0.45)]
+        wings = [
+            (x + length * math.cos(angle + turn), y + length * math.sin(angle + turn))
+            for turn in (math.pi - 0.45, math.pi + 0.45)
+        ]
         corners = " ".join(f"{a:.4g},{b:.4g}" for a, b in [(x, y), *wings])
         self.parts.append(f'<polygon points="{corners}" class="l-{self._use(colour)}"/>')
 
-    def arc(self, x: Number, y: Number, radius: Number, begin: Number, end: Number, colour: str = "neutral", thick: Number = 2) -> None:
-        """Part of a circle with an arrow's head, whose tip is at the end; angles in radians, clockwise from twelve."""
+    def arc(
+        self,
+        x: Number,
+        y: Number,
+        radius: Number,
+        begin: Number,
+        end: Number,
+        colour: str = "neutral",
+        thick: Number = 2,
+    ) -> None:
+        """Part of a circle with an arrow's head, whose tip is at the end; angles in radians,
+        clockwise from twelve.
+        """
         head = min(11 / radius, 0.5 * (end - begin))
         wing = 0.45 * head * radius
-        a, b = ((x + radius * math.sin(t), y - radius * math.cos(t)) for t in (begin, end - 0.8 * head))
+        a, b = (
+            (x + radius * math.sin(t), y - radius * math.cos(t)) for t in (begin, end - 0.8 * head)
+        )
         large = int(end - begin > math.pi)
-        self._path(f"M{a[0]:.4g} {a[1]:.4g}A{radius:g} {radius:g} 0 {large} 1 {b[0]:.4g} {b[1]:.4g}", colour, thick)
+        self._path(
+            f"M{a[0]:.4g} {a[1]:.4g}A{radius:g} {radius:g} 0 {large} 1 {b[0]:.4g} {b[1]:.4g}",
+            colour,
+            thick,
+        )
         heads = [(radius - wing, end - head), (radius + wing, end - head), (radius, end)]
         corners = " ".join(f"{x + r * math.sin(t):.4g},{y - r * math.cos(t):.4g}" for r, t in heads)
         self.parts.append(f'<polygon points="{corners}" class="l-{self._use(colour)}"/>')
 
     def bracket(
-        self, x: Number, y: Number, length: Number, text: str, side: str = "bottom", colour: str = "ink", size: Number = 14
+        self,
+        x: Number,
+        y: Number,
+        length: Number,
+        text: str,
+        side: str = "bottom",
+        colour: str = "ink",
+        size: Number = 14,
     ) -> None:
         """A bracket along something, with a text beyond it.
 
         Args:
-            x, y: where it begins; "bottom" and "top" run to the right from there, "left" and "right" down.
+            x, y: where it begins; "bottom" and "top" run to the right from there, "left" and
+                "right" down.
             length: how far it runs.
             text: what stands beyond it.
             side: on which side of the thing it stands.
@@ -210,12 +294,24 @@ class Canvas:
         """
         depth = {"bottom": 6, "right": 6, "top": -6, "left": -6}[side]
         if side in ("bottom", "top"):
-            self.line([(x, y), (x, y + depth), (x + length, y + depth), (x + length, y)], colour, 1.5, round=4)
+            self.line(
+                [(x, y), (x, y + depth), (x + length, y + depth), (x + length, y)],
+                colour,
+                1.5,
+                round=4,
+            )
             self.text(x + length / 2, y + 3 * depth, text, size=size, colour=colour)
         else:
-            self.line([(x, y), (x + depth, y), (x + depth, y + length), (x, y + length)], colour, 1.5, round=4)
+            self.line(
+                [(x, y), (x + depth, y), (x + depth, y + length), (x, y + length)],
+                colour,
+                1.5,
+                round=4,
+            )
             anchor = "start" if side == "right" else "end"
-            self.text(x + 2.2 * depth, y + length / 2, text, size=size, colour=colour, anchor=anchor)
+            self.text(
+                x + 2.2 * depth, y + length / 2, text, size=size, colour=colour, anchor=anchor
+            )
 
     # Matrices
 
@@ -252,15 +348,31 @@ class Canvas:
         wide, high = cell
         for i, row in enumerate(values):
             for j, text in enumerate(row):
-                name = "mask" if hidden and hidden[i][j] else colour if isinstance(colour, str) else colour[i][j]
-                self._rect(x + j * wide, y + i * high, wide, high, name, name, radius=0, soft=True, thick=1)
+                name = (
+                    "mask"
+                    if hidden and hidden[i][j]
+                    else colour
+                    if isinstance(colour, str)
+                    else colour[i][j]
+                )
+                self._rect(
+                    x + j * wide, y + i * high, wide, high, name, name, radius=0, soft=True, thick=1
+                )
                 if hidden and hidden[i][j] and not text:
                     self._hatch(x + j * wide, y + i * high, wide, high)
                 if shares and shares[i][j] > 0.004:
-                    bar = f'x="{x + j * wide + 3:g}" y="{y + (i + 1) * high - 6:g}" width="{shares[i][j] * (wide - 6):.2f}" height="4"'
+                    bar = (
+                        f'x="{x + j * wide + 3:g}" y="{y + (i + 1) * high - 6:g}" '
+                        f'width="{shares[i][j] * (wide - 6):.2f}" height="4"'
+                    )
                     self.parts.append(f'<rect {bar} class="l-{self._use(name)}"/>')
                 if text:
-                    self.text(x + (j + 0.5) * wide, y + (i + 0.5) * high - (2 if shares else 0), text, size=size)
+                    self.text(
+                        x + (j + 0.5) * wide,
+                        y + (i + 0.5) * high - (2 if shares else 0),
+                        text,
+                        size=size,
+                    )
         for i, label in enumerate(rows):
             self.text(x - 9, y + (i + 0.5) * high, label, row_colour, anchor="end", size=size)
         for j, label in enumerate(columns):
@@ -272,29 +384,40 @@ class Canvas:
     # The whole
 
     def svg(self) -> str:
-        """The drawing as SVG that carries its own style, and needs no id: any number of them fit on one page."""
+        """The drawing as SVG that carries its own style, and needs no id: any number of them fit on
+        one page.
+        """
         scope = f"svg.drawing.d-{self.name}"
         names = list(self.used)
         light = f"{scope}{{{palette.variables(names, 'light')}max-width:{self.width:g}px;min-width:{self.narrowest:.0f}px}}\n"
-        dark = f"@media screen{{{','.join(f'{theme} {scope}' for theme in palette.DARK)}{{{palette.variables(names, 'dark')}}}}}\n"
+        dark = (
+            f"@media "
+            f"screen{{{','.join(f'{theme} {scope}' for theme in palette.DARK)}{{{palette.variables(names, 'dark')}}}}}\n"
+        )
         body = "\n".join(self.parts)
         view = f'viewBox="0 0 {self.width:g} {self.height:g}"'
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing d-{self.name}" {view} role="img">\n'
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing d-{self.name}" {view} '
+            f'role="img">\n'
             f"<title>{html.escape(self.title)}</title>\n<desc>{html.escape(self.description)}</desc>\n"
             f"<style>\n{STYLE}{light}{dark}{self._classes(body)}</style>\n{body}\n</svg>"
         )
 
     @property
     def narrowest(self) -> Number:
-        """The width at which the smallest text still has twelve pixels; on a narrower page the figure scrolls."""
+        """The width at which the smallest text still has twelve pixels; on a narrower page the
+        figure scrolls.
+        """
         return self.width * SMALLEST / self.smallest
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the drawing, which scrolls inside itself on a narrow page, and its caption."""
+        """What a notebook shows: the drawing, which scrolls inside itself on a narrow page, and its
+        caption.
+        """
         label = html.escape(self.title, quote=True)
         return (
-            f'<figure class="picture drawing">\n<div class="scroll" role="group" tabindex="0" aria-label="{label}">\n{self.svg()}\n</div>\n'
+            f'<figure class="picture drawing">\n<div class="scroll" role="group" tabindex="0" '
+            f'aria-label="{label}">\n{self.svg()}\n</div>\n'
             f"<figcaption>{html.escape(self.caption)}</figcaption>\n</figure>"
         )
 
@@ -302,9 +425,21 @@ class Canvas:
         return f"Drawing {self.name}: {self.title}"
 
     def _classes(self, body: str) -> str:
-        rules = {"t": "fill:var(--c-{})", "l": "fill:var(--c-{})", "f": "fill:var(--c-{}-soft)", "s": "stroke:var(--c-{})"}
-        found = {(kind, name) for text in re.findall('class="([^"]*)"', body) for kind, name in re.findall(r"\b([tlfs])-(\w+)", text)}
-        return "".join(f"svg.drawing .{kind}-{name}{{{rules[kind].format(name)}}}\n" for kind, name in sorted(found))
+        rules = {
+            "t": "fill:var(--c-{})",
+            "l": "fill:var(--c-{})",
+            "f": "fill:var(--c-{}-soft)",
+            "s": "stroke:var(--c-{})",
+        }
+        found = {
+            (kind, name)
+            for text in re.findall('class="([^"]*)"', body)
+            for kind, name in re.findall(r"\b([tlfs])-(\w+)", text)
+        }
+        return "".join(
+            f"svg.drawing .{kind}-{name}{{{rules[kind].format(name)}}}\n"
+            for kind, name in sorted(found)
+        )
 
     def _use(self, colour: str) -> str:
         palette.colour(colour)  # raises for a name that is not in it
@@ -324,18 +459,28 @@ class Canvas:
         thick: Number = 1.5,
         dashed: bool = False,
     ) -> None:
-        kind = f'class="{"f" if soft else "l"}-{self._use(fill)} s-{self._use(stroke)}" stroke-width="{thick:g}"'
+        kind = (
+            f'class="{"f" if soft else "l"}-{self._use(fill)} s-{self._use(stroke)}" '
+            f'stroke-width="{thick:g}"'
+        )
         corner = f' rx="{radius:g}"' if radius else ""
         dash = ' stroke-dasharray="6 4"' if dashed else ""
-        self.parts.append(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{corner} {kind}{dash}/>')
+        self.parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{corner} '
+            f"{kind}{dash}/>"
+        )
 
     def _path(self, path: str, colour: str, thick: Number, dashed: bool = False) -> None:
         dash = ' stroke-dasharray="6 5"' if dashed else ""
-        self.parts.append(f'<path d="{path}" class="s-{self._use(colour)}" fill="none" stroke-width="{thick:g}"{dash}/>')
+        self.parts.append(
+            f'<path d="{path}" class="s-{self._use(colour)}" fill="none" '
+            f'stroke-width="{thick:g}"{dash}/>'
+        )
 
     def _hatch(self, x: Number, y: Number, width: Number, height: Number) -> None:
         strokes, gap = [], 9
-        for start in range(gap, int(width + height), gap):  # lines from the upper edge down to the left
+        # lines from the upper edge down to the left
+        for start in range(gap, int(width + height), gap):
             ax, ay = (start, 0) if start <= width else (width, start - width)
             bx, by = (0, start) if start <= height else (start - height, height)
             strokes.append(f"M{x + ax:g} {y + ay:g}L{x + bx:g} {y + by:g}")
@@ -363,7 +508,11 @@ def _spans(text: str, size: Number) -> str:
         if found[4]:
             add(found[4], kind=' class="math"')
         else:
-            add(found[2] or found[3], 0.28 * size if found[1] == "_" else -0.38 * size, ' class="math"')
+            add(
+                found[2] or found[3],
+                0.28 * size if found[1] == "_" else -0.38 * size,
+                ' class="math"',
+            )
         at = found.end()
     if at < len(text):
         add(text[at:])

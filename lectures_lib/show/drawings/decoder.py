@@ -16,12 +16,14 @@ def decoder_block() -> Canvas:
         720,
         780,
         "A decoder block, and where its queries, keys and values come from",
-        "Read from bottom to top. The decoder's stream runs up on the right. First sublayer, masked self-attention: Q, K and V are "
-        "all made from the decoder's stream, and a causal mask hides later positions. Its result is added to the stream, LayerNorm "
-        "follows. Second, cross-attention: Q is made from the decoder's stream, K and V from the encoder's output, which stands on "
-        "the left. Add, LayerNorm. Third, feed-forward, each position by itself. Add, LayerNorm.",
-        "A decoder block, read from below. Cross-attention is the only place where the source comes in: the decoder asks, the encoder's "
-        "output gives keys and values.",
+        "Read from bottom to top. The decoder's stream runs up on the right. First sublayer, "
+        "masked self-attention: Q, K and V are all made from the decoder's stream, and a causal "
+        "mask hides later positions. Its result is added to the stream, LayerNorm follows. Second, "
+        "cross-attention: Q is made from the decoder's stream, K and V from the encoder's output, "
+        "which stands on the left. Add, LayerNorm. Third, feed-forward, each position by itself. "
+        "Add, LayerNorm.",
+        "A decoder block, read from below. Cross-attention is the only place where the source "
+        "comes in: the decoder asks, the encoder's output gives keys and values.",
     )
     drawing.box(256, 24, 440, 704, colour="decoder", radius=12)
     drawing.text(276, 50, "decoder block", "decoder", bold=True, anchor="start", size=16)
@@ -30,8 +32,12 @@ def decoder_block() -> Canvas:
     drawing.text(112, 433, "memory", "ink", size=14)
     drawing.text(112, 490, "*n*_{source} × *d*_{model}", "ink", size=14)
     stream, box = 614, 316
-    drawing.text(stream - 16, 752, "target so far: *n*_{target} × *d*_{model}", size=14, anchor="end")
-    drawing.lines(112, 572, ["made once for a source;", "every decoder block", "reads the same"], size=14)
+    drawing.text(
+        stream - 16, 752, "target so far: *n*_{target} × *d*_{model}", size=14, anchor="end"
+    )
+    drawing.lines(
+        112, 572, ["made once for a source;", "every decoder block", "reads the same"], size=14
+    )
     sublayers = (
         (706, "masked self-attention", "no later position"),
         (482, "cross-attention", "every source position"),
@@ -42,7 +48,9 @@ def decoder_block() -> Canvas:
         drawing.line([(stream, y + (36 if y == 706 else 18)), (stream, plus + 14)], "residual", 5)
         drawing.line([(stream, plus - 14), (stream, y - 170)], "residual", 5)
         for letter, x, colour in (
-            (("V", box + 42, "value"), ("K", box + 98, "key"), ("Q", box + 154, "query")) if "attention" in name else ()
+            (("V", box + 42, "value"), ("K", box + 98, "key"), ("Q", box + 154, "query"))
+            if "attention" in name
+            else ()
         ):
             if name == "cross-attention" and letter != "Q":
                 low = y - 12 if letter == "K" else y - 30
@@ -52,7 +60,9 @@ def decoder_block() -> Canvas:
                 drawing.arrow([(stream, low), (x, low), (x, y - 72)], colour, 2.5)
             drawing.text(x + 15, y - 54, f"*{letter}*", colour, size=17)
         if name == "feed-forward":
-            drawing.arrow([(stream, y - 21), (box + 98, y - 21), (box + 98, y - 72)], "residual", 2.5)
+            drawing.arrow(
+                [(stream, y - 21), (box + 98, y - 21), (box + 98, y - 72)], "residual", 2.5
+            )
         drawing.box(box, top, 196, 52, name, bold=True, note=note)
         drawing.arrow([(box + 98, top), (box + 98, plus), (stream - 15, plus)], "residual", 2.5)
         drawing.circle(stream, plus, 14, "+", "neutral", size=19)
@@ -64,42 +74,76 @@ def decoder_block() -> Canvas:
 def shift() -> Canvas:
     """The target, what the decoder reads, and what each row of the causal mask lets it read."""
     target, read, mask = TARGET, shifted(TARGET), visible()
-    said = "; ".join(f"position {i}: reads {' '.join(read[: i + 1])}, must say {target[i]}" for i in range(len(target)))
+    said = "; ".join(
+        f"position {i}: reads {' '.join(read[: i + 1])}, must say {target[i]}"
+        for i in range(len(target))
+    )
     drawing = Canvas(
         "shift",
         720,
         480,
         "The target moved one place to the right, and the rows of the causal mask",
-        f"Two rows of characters. The target: {' '.join(target)}; the full stop is the end token. What the decoder reads: "
-        f"{' '.join(read)}; it begins with the begin token and lacks the target's last one. Below, one row for each position, as the "
-        f"causal mask cuts it: {said}.",
-        "Teacher forcing. The decoder reads the right characters, one place late; the causal mask turns one sequence into as many "
-        "exercises as it has positions.",
+        f"Two rows of characters. The target: {' '.join(target)}; the full stop is the end token. "
+        f"What the decoder reads: {' '.join(read)}; it begins with the begin token and lacks the "
+        f"target's last one. Below, one row for each position, as the causal mask cuts it: {said}.",
+        "Teacher forcing. The decoder reads the right characters, one place late; the causal mask "
+        "turns one sequence into as many exercises as it has positions.",
     )
     cell, x = (52, 36), 196
-    says = drawing.matrix(x, 40, [list(target)], cell, [["prediction"] * (len(target) - 1) + ["neutral"]], size=17)
-    reads = drawing.matrix(x, 124, [list(read)], cell, [["neutral"] + ["decoder"] * (len(target) - 1)], size=17)
+    says = drawing.matrix(
+        x, 40, [list(target)], cell, [["prediction"] * (len(target) - 1) + ["neutral"]], size=17
+    )
+    reads = drawing.matrix(
+        x, 124, [list(read)], cell, [["neutral"] + ["decoder"] * (len(target) - 1)], size=17
+    )
     drawing.text(x - 16, 58, "target", anchor="end", bold=True)
     drawing.text(x - 16, 142, "decoder reads", anchor="end", bold=True)
     for i in range(len(target) - 1):
-        drawing.arrow([(says.centre(0, i)[0] + 6, says.bottom + 5), (reads.centre(0, i + 1)[0] - 6, reads.y - 4)], "neutral", 2)
+        drawing.arrow(
+            [
+                (says.centre(0, i)[0] + 6, says.bottom + 5),
+                (reads.centre(0, i + 1)[0] - 6, reads.y - 4),
+            ],
+            "neutral",
+            2,
+        )
     drawing.lines(says.right + 22, 58, ["the last is the end token"], size=14, anchor="start")
     drawing.lines(reads.right + 22, 142, ["the first is the begin token"], size=14, anchor="start")
     y = 236
     hidden = (~mask).tolist()
     shown = [[read[j] if mask[i, j] else "" for j in range(len(read))] for i in range(len(read))]
     tints = [["neutral"] + ["decoder"] * (len(read) - 1)] * len(read)
-    grid = drawing.matrix(x, y, shown, cell, tints, hidden=hidden, size=17, rows=[f"position {i}" for i in range(len(read))])
+    grid = drawing.matrix(
+        x,
+        y,
+        shown,
+        cell,
+        tints,
+        hidden=hidden,
+        size=17,
+        rows=[f"position {i}" for i in range(len(read))],
+    )
     drawing.text(grid.middle[0], y - 22, "sees", bold=True)
     out = grid.right + 70
     drawing.text(out + 26, y - 22, "must say", bold=True)
     for i, letter in enumerate(target):
         middle = y + (i + 0.5) * cell[1]
         drawing.arrow([(grid.right + 12, middle), (out - 8, middle)], "prediction", 2.5)
-        drawing.matrix(out, y + i * cell[1], [[letter]], cell, "prediction" if i < len(target) - 1 else "neutral", size=17)
+        drawing.matrix(
+            out,
+            y + i * cell[1],
+            [[letter]],
+            cell,
+            "prediction" if i < len(target) - 1 else "neutral",
+            size=17,
+        )
     drawing.matrix(out + 76, y, [[""]], (30, 22), hidden=[[True]])
-    drawing.lines(out + 76, y + 50, ["hidden by the", "causal mask"], size=14, anchor="start", step=19)
-    drawing.text(grid.middle[0], grid.bottom + 30, "all rows are trained at once", "neutral", size=14)
+    drawing.lines(
+        out + 76, y + 50, ["hidden by the", "causal mask"], size=14, anchor="start", step=19
+    )
+    drawing.text(
+        grid.middle[0], grid.bottom + 30, "all rows are trained at once", "neutral", size=14
+    )
     return drawing
 
 
@@ -120,16 +164,22 @@ def whole_transformer() -> Canvas:
         720,
         744,
         "The whole Transformer: encoder, decoder, and three kinds of attention",
-        "Two stacks, read from bottom to top. Left, the encoder: source tokens, embedding plus positions, then N blocks of "
-        "self-attention and feed-forward, each followed by Add and Norm. Right, the decoder: target tokens shifted right, embedding "
-        "plus positions, then N blocks of masked self-attention, cross-attention and feed-forward, each followed by Add and Norm; "
-        "above them scores of all tokens and softmax: the next token. The encoder's output goes to the cross-attention of every "
-        "decoder block. 1, self-attention: the source looks at the source. 2, masked self-attention: the target looks at the target "
-        "so far. 3, cross-attention: the target looks at the source, Q from the decoder, K and V from the encoder.",
-        "The whole Transformer, read from below. Three kinds of attention, one mechanism: only the origin of Q, K and V and the mask "
-        "differ.",
+        "Two stacks, read from bottom to top. Left, the encoder: source tokens, embedding plus "
+        "positions, then N blocks of self-attention and feed-forward, each followed by Add and "
+        "Norm. Right, the decoder: target tokens shifted right, embedding plus positions, then N "
+        "blocks of masked self-attention, cross-attention and feed-forward, each followed by Add "
+        "and Norm; above them scores of all tokens and softmax: the next token. The encoder's "
+        "output goes to the cross-attention of every decoder block. 1, self-attention: the source "
+        "looks at the source. 2, masked self-attention: the target looks at the target so far. 3, "
+        "cross-attention: the target looks at the source, Q from the decoder, K and V from the "
+        "encoder.",
+        "The whole Transformer, read from below. Three kinds of attention, one mechanism: only the "
+        "origin of Q, K and V and the mask differ.",
     )
-    kinds = (("self-attention", "source looks at source"), ("masked self-attention", "target looks at target so far"))
+    kinds = (
+        ("self-attention", "source looks at source"),
+        ("masked self-attention", "target looks at target so far"),
+    )
     for i, (name, does) in enumerate((*kinds, ("cross-attention", "target looks at source"))):
         drawing.circle(40, 48 + 62 * i, 13, str(i + 1), "neutral", size=14)
         drawing.text(64, 39 + 62 * i, name, bold=True, anchor="start")
@@ -138,7 +188,12 @@ def whole_transformer() -> Canvas:
     drawing.text(64, 203, "*Q*: decoder; *K*, *V*: encoder", anchor="start", size=14)
     stacks = (
         (196, "encoder", "source", (("self-attention", 1), ("feed-forward", 0))),
-        (524, "decoder", "target, shifted right", (("masked self-attention", 2), ("cross-attention", 3), ("feed-forward", 0))),
+        (
+            524,
+            "decoder",
+            "target, shifted right",
+            (("masked self-attention", 2), ("cross-attention", 3), ("feed-forward", 0)),
+        ),
     )
     for x, colour, tokens, sublayers in stacks:
         top = 584 - 132 * len(sublayers)
@@ -154,7 +209,11 @@ def whole_transformer() -> Canvas:
         for i, (name, kind) in enumerate(sublayers):
             y = 584 - 132 * i
             drawing.line([(x, y + 6), (x, y - 32)], "residual", 3)
-            drawing.arrow([(x, y - 14), (x + 112, y - 14), (x + 112, y - 104), (x + 98, y - 104)], "residual", 2)
+            drawing.arrow(
+                [(x, y - 14), (x + 112, y - 14), (x + 112, y - 104), (x + 98, y - 104)],
+                "residual",
+                2,
+            )
             drawing.box(x - 96, y - 74, 192, 44)
             drawing.text(x, y - 52, name, bold=True, size=14)
             if kind:
@@ -165,8 +224,16 @@ def whole_transformer() -> Canvas:
                 drawing.line([(x, y - 118), (x, y - 126)], "residual", 3)
         drawing.text(x - 112, 610, colour, colour, bold=True, anchor="start")
     source, x, cross = 196, 524, 584 - 132 - 52
-    drawing.arrow([(source - 8, 334), (source - 8, 268), (372, 268), (372, cross + 2), (x - 98, cross + 2)], "key", 2.5)
-    drawing.arrow([(source + 8, 334), (source + 8, 284), (356, 284), (356, cross + 16), (x - 98, cross + 16)], "value", 2.5)
+    drawing.arrow(
+        [(source - 8, 334), (source - 8, 268), (372, 268), (372, cross + 2), (x - 98, cross + 2)],
+        "key",
+        2.5,
+    )
+    drawing.arrow(
+        [(source + 8, 334), (source + 8, 284), (356, 284), (356, cross + 16), (x - 98, cross + 16)],
+        "value",
+        2.5,
+    )
     drawing.text(386, cross - 15, "*K*", "key", size=17)
     drawing.text(386, cross + 34, "*V*", "value", size=17)
     drawing.line([(x, 194), (x, 158)], "residual", 3)

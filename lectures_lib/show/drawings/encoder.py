@@ -1,4 +1,6 @@
-"""The encoder (chapter 5): the residual stream with Add & Norm, and where the normalisation stands."""
+"""The encoder (chapter 5): the residual stream with Add & Norm, and where the normalisation
+stands.
+"""
 
 from lectures_lib.show.drawings.canvas import Canvas
 
@@ -10,12 +12,13 @@ def residual_stream() -> Canvas:
         720,
         356,
         "The residual stream of an encoder block with Add and Norm",
-        "A thick line, the stream, runs from left to right and carries n vectors of width d model. A copy of it leaves upwards to "
-        "multi-head attention, where words mix; the result comes down and is added to the stream (Add), and LayerNorm follows (Norm). "
-        "A second copy goes to the feed-forward network, which works on each word by itself; its result is added too, and a second "
-        "LayerNorm follows. What leaves the block has the shape of what came in.",
-        "An encoder block. Neither sublayer replaces the stream: each reads a copy, and what it finds is added. Shapes in and out are the "
-        "same, so blocks can be stacked.",
+        "A thick line, the stream, runs from left to right and carries n vectors of width d model. "
+        "A copy of it leaves upwards to multi-head attention, where words mix; the result comes "
+        "down and is added to the stream (Add), and LayerNorm follows (Norm). A second copy goes "
+        "to the feed-forward network, which works on each word by itself; its result is added too, "
+        "and a second LayerNorm follows. What leaves the block has the shape of what came in.",
+        "An encoder block. Neither sublayer replaces the stream: each reads a copy, and what it "
+        "finds is added. Shapes in and out are the same, so blocks can be stacked.",
     )
     y, high = 214, 96
     drawing.text(30, y - 24, "*x*", size=19)
@@ -50,14 +53,19 @@ def pre_and_post_norm() -> Canvas:
         720,
         604,
         "An encoder block with post-norm and one with pre-norm",
-        "Two blocks side by side, read from bottom to top. Post-norm: the stream branches to attention, the result is added, and "
-        "LayerNorm stands on the stream itself; the same again with feed-forward: LayerNorm of x plus f of x, twice. Pre-norm: "
-        "LayerNorm stands on the branch, before attention and before feed-forward: x plus f of LayerNorm of x. The stream runs from "
-        "bottom to top with nothing on it but the two additions; a last LayerNorm comes once, after the last block.",
-        "Read from below. Post-norm (the paper's) puts LayerNorm on the stream; pre-norm puts it on the branch, and the way around "
-        "stays free from the first block to the last.",
+        "Two blocks side by side, read from bottom to top. Post-norm: the stream branches to "
+        "attention, the result is added, and LayerNorm stands on the stream itself; the same again "
+        "with feed-forward: LayerNorm of x plus f of x, twice. Pre-norm: LayerNorm stands on the "
+        "branch, before attention and before feed-forward: x plus f of LayerNorm of x. The stream "
+        "runs from bottom to top with nothing on it but the two additions; a last LayerNorm comes "
+        "once, after the last block.",
+        "Read from below. Post-norm (the paper's) puts LayerNorm on the stream; pre-norm puts it "
+        "on the branch, and the way around stays free from the first block to the last.",
     )
-    for x, title, formula in ((112, "post-norm", "LayerNorm(*x* + *f*(*x*))"), (472, "pre-norm", "*x* + *f*(LayerNorm(*x*))")):
+    for x, title, formula in (
+        (112, "post-norm", "LayerNorm(*x* + *f*(*x*))"),
+        (472, "pre-norm", "*x* + *f*(LayerNorm(*x*))"),
+    ):
         post = title == "post-norm"
         drawing.text(x - 62, 32, title, bold=True, size=18, anchor="start")
         drawing.text(x - 62, 59, formula, size=16, anchor="start")
@@ -83,6 +91,8 @@ def pre_and_post_norm() -> Canvas:
             drawing.line([(x, 128), (x, 122)], "residual", 5)
             drawing.box(x - 54, 96, 108, 34, "LayerNorm", dashed=True)
             drawing.arrow([(x, 96), (x, 74)], "residual", 5)
-            drawing.lines(x + 66, 113, ["once, after", "the last block"], size=14, anchor="start", step=18)
+            drawing.lines(
+                x + 66, 113, ["once, after", "the last block"], size=14, anchor="start", step=18
+            )
     drawing.line([(360, 24), (360, 580)], "neutral", 1)
     return drawing

@@ -1,4 +1,6 @@
-"""Heads (chapter 3): how a matrix is cut into heads and joined again, and what goes wrong when `view` cuts alone."""
+"""Heads (chapter 3): how a matrix is cut into heads and joined again, and what goes wrong when
+`view` cuts alone.
+"""
 
 import torch
 from torch import Tensor
@@ -14,14 +16,18 @@ def colours(heads: Tensor) -> list[list[str]]:
 
 
 def split_and_merge() -> dict[str, Tensor]:
-    """The head of every cell of an (n, d_model) matrix with three heads: as a matrix, cut, and joined again."""
+    """The head of every cell of an (n, d_model) matrix with three heads: as a matrix, cut, and
+    joined again.
+    """
     matrix = torch.arange(3.0).repeat_interleave(2).expand(len(WORDS), 6)
     cut = split_heads(matrix[None], n_heads=3)
     return {"matrix": matrix, "cut": cut[0], "joined": merge_heads(cut)[0]}
 
 
 def view_right_and_wrong() -> dict[str, Tensor]:
-    """Sixteen numbered cells, four words of width 4, cut into two heads with `view` and `transpose`, and with `view` alone."""
+    """Sixteen numbered cells, four words of width 4, cut into two heads with `view` and
+    `transpose`, and with `view` alone.
+    """
     x = torch.arange(16).view(4, 4)
     return {"x": x, "right": x.view(4, 2, 2).transpose(0, 1), "wrong": x.view(2, 4, 2)}
 
@@ -33,18 +39,35 @@ def split_heads_drawing() -> Canvas:
         720,
         440,
         "Cutting a matrix into three heads and joining them again",
-        "On the left Q, with three rows for the words dog, bites, man and six columns; columns 1 and 2 have the colour of head 1, "
-        "columns 3 and 4 that of head 2, columns 5 and 6 that of head 3. split_heads cuts it between the heads: three small matrices, "
-        "each with all three rows and two of the columns; shape h by n by d head. Each head does attention by itself and gives a "
-        "matrix of the same shape. merge_heads puts the three beside each other again, row by row: n rows, h times d head columns.",
-        "Every head gets every word, but only a slice of each word's numbers. K and V are cut in the same way; what the heads found is "
-        "put side by side again.",
+        "On the left Q, with three rows for the words dog, bites, man and six columns; columns 1 "
+        "and 2 have the colour of head 1, columns 3 and 4 that of head 2, columns 5 and 6 that of "
+        "head 3. split_heads cuts it between the heads: three small matrices, each with all three "
+        "rows and two of the columns; shape h by n by d head. Each head does attention by itself "
+        "and gives a matrix of the same shape. merge_heads puts the three beside each other again, "
+        "row by row: n rows, h times d head columns.",
+        "Every head gets every word, but only a slice of each word's numbers. K and V are cut in "
+        "the same way; what the heads found is put side by side again.",
     )
     made, cell, n = split_and_merge(), (24, 26), len(WORDS)
     middle = 216
-    q = drawing.matrix(66, middle - 39, blank(n, 6), cell, colours(made["matrix"]), shape="*n* × *d*_{model}", rows=WORDS)
+    q = drawing.matrix(
+        66,
+        middle - 39,
+        blank(n, 6),
+        cell,
+        colours(made["matrix"]),
+        shape="*n* × *d*_{model}",
+        rows=WORDS,
+    )
     drawing.text(q.middle[0], q.y - 42, "*Q*", size=19)
-    joined = drawing.matrix(558, middle - 39, blank(n, 6), cell, colours(made["joined"]), shape="*n* × (*h* · *d*_{head})")
+    joined = drawing.matrix(
+        558,
+        middle - 39,
+        blank(n, 6),
+        cell,
+        colours(made["joined"]),
+        shape="*n* × (*h* · *d*_{head})",
+    )
     drawing.text(joined.middle[0], joined.y - 42, "side by side", size=15)
     for i, rows in enumerate(made["cut"]):
         centre = 84 + 132 * i
@@ -53,7 +76,16 @@ def split_heads_drawing() -> Canvas:
         drawing.text(before.middle[0], before.y - 15, f"head {i + 1}", name, bold=True, size=14)
         for x in (q.x + 48 * i + 24, joined.x + 48 * i + 24):
             drawing.text(x, q.y - 14, str(i + 1), name, size=14, bold=True)
-        drawing.arrow([(q.right + 12, middle + 14 * (i - 1)), (246, middle + 14 * (i - 1)), (246, centre), (272, centre)], name, 2.5)
+        drawing.arrow(
+            [
+                (q.right + 12, middle + 14 * (i - 1)),
+                (246, middle + 14 * (i - 1)),
+                (246, centre),
+                (272, centre),
+            ],
+            name,
+            2.5,
+        )
         drawing.arrow([(before.right + 6, centre), (354, centre)], name, 2.5)
         drawing.box(356, centre - 20, 84, 40, "attention", size=14)
         drawing.arrow([(442, centre), (462, centre)], name, 2.5)
@@ -72,21 +104,32 @@ def split_heads_drawing() -> Canvas:
 def view_trap() -> Canvas:
     """The same sixteen cells cut rightly and wrongly."""
     made = view_right_and_wrong()
-    heads = {name: ", ".join(str(int(v)) for v in made[name][0].flatten()) for name in ("right", "wrong")}
+    heads = {
+        name: ", ".join(str(int(v)) for v in made[name][0].flatten()) for name in ("right", "wrong")
+    }
     drawing = Canvas(
         "view_trap",
         720,
         526,
         "The same sixteen cells cut into two heads, rightly and wrongly",
-        "Twice the same matrix: four words, a row each, with the numbers 0 to 3, 4 to 7, 8 to 11, 12 to 15. Left, cut with view(n, h, "
-        f"d).transpose(0, 1): head 1 holds {heads['right']}, the first half of every word, row by row; head 2 the second halves. "
-        f"Right, cut with view(h, n, d): head 1 holds {heads['wrong']}, all of words 1 and 2 in pieces, and nothing of words 3 and 4; "
+        "Twice the same matrix: four words, a row each, with the numbers 0 to 3, 4 to 7, 8 to 11, "
+        "12 to 15. Left, cut with view(n, h, "
+        f"d).transpose(0, 1): head 1 holds {heads['right']}, the first half of every word, row by "
+        f"row; head 2 the second halves. Right, cut with view(h, n, d): head 1 holds "
+        f"{heads['wrong']}, all of words 1 and 2 in pieces, and nothing of words 3 and 4; "
         "head 2 holds words 3 and 4. Both results have the shape 2 by 4 by 2.",
-        "The same cells, the same shape in the end, different heads. view never moves a number: alone, it deals out whole words, so "
-        "head 1 never hears of words 3 and 4.",
+        "The same cells, the same shape in the end, different heads. view never moves a number: "
+        "alone, it deals out whole words, so head 1 never hears of words 3 and 4.",
     )
     sides = (
-        (200, "right", "neutral", "✓", "x.view(n, h, d).transpose(0, 1)", "each head: a half of every word"),
+        (
+            200,
+            "right",
+            "neutral",
+            "✓",
+            "x.view(n, h, d).transpose(0, 1)",
+            "each head: a half of every word",
+        ),
         (556, "wrong", "error", "✗", "x.view(h, n, d)", "each head: two words in pieces"),
     )
     for middle, name, colour, sign, code, says in sides:
@@ -100,14 +143,26 @@ def view_trap() -> Canvas:
         for head, side in enumerate((-1, 1)):
             part = made[name][head]
             rows = [f"word {int(row[0]) // 4 + 1}" for row in part]
-            grid = _numbered(drawing, middle + 79 * side - 42, 300, part, torch.full((4, 2), head), rows)
-            drawing.text(grid.middle[0], grid.y - 18, f"head {head + 1}", f"head_{head + 1}", bold=True)
-            drawing.arrow([(middle + 36 * side, whole.bottom + 10), (grid.middle[0] - 8 * side, grid.y - 36)], f"head_{head + 1}", 2.5)
+            grid = _numbered(
+                drawing, middle + 79 * side - 42, 300, part, torch.full((4, 2), head), rows
+            )
+            drawing.text(
+                grid.middle[0], grid.y - 18, f"head {head + 1}", f"head_{head + 1}", bold=True
+            )
+            drawing.arrow(
+                [(middle + 36 * side, whole.bottom + 10), (grid.middle[0] - 8 * side, grid.y - 36)],
+                f"head_{head + 1}",
+                2.5,
+            )
         drawing.text(middle, 468, says, colour if colour == "error" else "ink", bold=True)
         drawing.text(middle, 493, f"shape {tuple(made[name].shape)}", "neutral", size=14)
     drawing.line([(366, 24), (366, 502)], "neutral", 1)
     return drawing
 
 
-def _numbered(drawing: Canvas, x: Number, y: Number, cells: Tensor, heads: Tensor, rows: list[str]) -> Grid:
-    return drawing.matrix(x, y, [[str(int(v)) for v in row] for row in cells], (42, 34), colours(heads), rows=rows)
+def _numbered(
+    drawing: Canvas, x: Number, y: Number, cells: Tensor, heads: Tensor, rows: list[str]
+) -> Grid:
+    return drawing.matrix(
+        x, y, [[str(int(v)) for v in row] for row in cells], (42, 34), colours(heads), rows=rows
+    )

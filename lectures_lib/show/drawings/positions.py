@@ -1,4 +1,6 @@
-"""Positions (chapter 4): a position vector as the hands of several clocks, and a step as a turn of every hand."""
+"""Positions (chapter 4): a position vector as the hands of several clocks, and a step as a turn of
+every hand.
+"""
 
 import math
 
@@ -7,8 +9,10 @@ from torch import Tensor
 from lectures_lib.blocks.positions import frequencies, sinusoidal_positions
 from lectures_lib.show.drawings.canvas import Canvas, Number
 
-N, D_MODEL, FRAMED = 8, 8, 3  # of `clocks`: eight positions, four clocks; the position whose numbers are written out
-STARTS, STEP, WIDTH, SHOWN = (1, 5), 3, 16, 3  # of `rotation`: three of the eight clocks that a vector of width 16 has
+# of `clocks`: eight positions, four clocks; the position whose numbers are written out
+N, D_MODEL, FRAMED = 8, 8, 3
+# of `rotation`: three of the eight clocks that a vector of width 16 has
+STARTS, STEP, WIDTH, SHOWN = (1, 5), 3, 16, 3
 
 
 def hands(n: int, d_model: int) -> Tensor:
@@ -31,11 +35,13 @@ def clocks() -> Canvas:
         720,
         452,
         "Positions 0 to 7 as the hands of four clocks of different speed",
-        "Eight columns, one for each position from 0 to 7; four rows, one for each clock. At position 0 all hands point to twelve. "
-        f"With each position the hands turn clockwise by {', '.join(speeds)} radians: the first by 57 degrees, the last too little to "
-        f"see. A frame holds the column of position {FRAMED}: its vector is the sine and cosine of its four hands, {vector}.",
-        f"A position vector is a column of clock hands, sine and cosine of each. The framed column, written out, is the vector of "
-        f"position {FRAMED}.",
+        "Eight columns, one for each position from 0 to 7; four rows, one for each clock. At "
+        "position 0 all hands point to twelve. "
+        f"With each position the hands turn clockwise by {', '.join(speeds)} radians: the first by "
+        f"57 degrees, the last too little to see. A frame holds the column of position {FRAMED}: "
+        f"its vector is the sine and cosine of its four hands, {vector}.",
+        f"A position vector is a column of clock hands, sine and cosine of each. The framed "
+        f"column, written out, is the vector of position {FRAMED}.",
     )
     left, top, wide, high, radius = 122, 62, 73, 76, 27
     drawing.text(26, 26, "position", anchor="start", bold=True)
@@ -49,7 +55,9 @@ def clocks() -> Canvas:
             clock(drawing, left + (j + 0.5) * wide, y, radius, tips[j, i])
     drawing.frame(left + FRAMED * wide + 4, top - 2, wide - 8, 4 * high + 4, radius=10)
     drawing.text(360, 396, f"*PE*_{FRAMED} = ({vector})", size=15)
-    drawing.text(360, 424, "sine, cosine of clock 1; sine, cosine of clock 2; …", "neutral", size=14)
+    drawing.text(
+        360, 424, "sine, cosine of clock 1; sine, cosine of clock 2; …", "neutral", size=14
+    )
     return drawing
 
 
@@ -62,11 +70,14 @@ def rotation() -> Canvas:
         720,
         494,
         f"Moving on by {STEP} positions turns every hand by the same angle, wherever one starts",
-        f"Two rows of three clocks. Upper row: from position {STARTS[0]} to position {STARTS[0] + STEP}; lower row: from {STARTS[1]} "
-        f"to {STARTS[1] + STEP}. In each clock a grey hand shows where it stood, a coloured one where it stands {STEP} positions on, "
-        f"and an arrow the turn. The turns are {', '.join(f'{a:.0f}' for a in angles)} degrees in both rows: {STEP} times the clock's "
+        f"Two rows of three clocks. Upper row: from position {STARTS[0]} to position "
+        f"{STARTS[0] + STEP}; lower row: from {STARTS[1]} to {STARTS[1] + STEP}. In each clock a "
+        f"grey hand shows where it stood, a coloured one where it stands {STEP} positions on, and "
+        f"an arrow the turn. The turns are {', '.join(f'{a:.0f}' for a in angles)} degrees in both "
+        f"rows: {STEP} times the clock's "
         "speed.",
-        f"Grey: the hand before. Coloured: the same hand {STEP} positions on. The two rows start at different places; the turns are "
+        f"Grey: the hand before. Coloured: the same hand {STEP} positions on. The two rows start "
+        f"at different places; the turns are "
         "the same, so one matrix makes the step from anywhere.",
     )
     radius = 70
@@ -82,12 +93,23 @@ def rotation() -> Canvas:
             drawing.text(x, y + radius + 20, f"turned by {angle:.0f}°", "ink", size=14)
     for i, start in enumerate(STARTS):
         y = 136 + 198 * i
-        drawing.lines(28, y, [f"from {start}", f"to {start} + {STEP} = {start + STEP}"], step=24, anchor="start", bold=True)
-    drawing.text(360, 466, f"*PE*_{{pos+{STEP}}} = *M*_{STEP} · *PE*_{{pos}}   for every *pos*", size=16)
+        drawing.lines(
+            28,
+            y,
+            [f"from {start}", f"to {start} + {STEP} = {start + STEP}"],
+            step=24,
+            anchor="start",
+            bold=True,
+        )
+    drawing.text(
+        360, 466, f"*PE*_{{pos+{STEP}}} = *M*_{STEP} · *PE*_{{pos}}   for every *pos*", size=16
+    )
     return drawing
 
 
-def clock(drawing: Canvas, x: Number, y: Number, radius: Number, tip: Tensor, colour: str = "position") -> None:
+def clock(
+    drawing: Canvas, x: Number, y: Number, radius: Number, tip: Tensor, colour: str = "position"
+) -> None:
     """A face with a mark at twelve and one hand."""
     drawing.circle(x, y, radius)
     drawing.line([(x, y - radius), (x, y - radius + 5)], "neutral", 1.5)

@@ -19,17 +19,28 @@ def new_state() -> Tensor:
 
 def gate() -> Canvas:
     """Four numbers of a state, each with a slider between old and candidate."""
-    rows = {name: numbers(v[None], ".2f") for name, v in (("old", OLD), ("candidate", CANDIDATE), ("gate", GATE), ("new", new_state()))}
+    rows = {
+        name: numbers(v[None], ".2f")
+        for name, v in (
+            ("old", OLD),
+            ("candidate", CANDIDATE),
+            ("gate", GATE),
+            ("new", new_state()),
+        )
+    }
     said = {name: ", ".join(row[0]) for name, row in rows.items()}
     drawing = Canvas(
         "gate",
         720,
         440,
         "A gate of a GRU as a row of sliders between the old state and the candidate",
-        f"Four numbers of a state. Above, the old state h: {said['old']}. Below, the candidate n: {said['candidate']}. Between them a "
-        f"slider for each number, the gate z: {said['gate']}; at the upper end z is 1 and the old number is kept, at the lower end z "
-        f"is 0 and the candidate is taken. At the bottom the new state, one minus z times n plus z times h: {said['new']}.",
-        "The update gate of a GRU mixes, number by number. Where its slider stands at the top, the old number is carried on untouched.",
+        f"Four numbers of a state. Above, the old state h: {said['old']}. Below, the candidate n: "
+        f"{said['candidate']}. Between them a slider for each number, the gate z: {said['gate']}; "
+        f"at the upper end z is 1 and the old number is kept, at the lower end z is 0 and the "
+        f"candidate is taken. At the bottom the new state, one minus z times n plus z times h: "
+        f"{said['new']}.",
+        "The update gate of a GRU mixes, number by number. Where its slider stands at the top, the "
+        "old number is carried on untouched.",
     )
     x, cell, top, bottom = 214, (84, 38), 98, 244
     drawing.matrix(x, 32, rows["old"], cell, "encoder", size=16)

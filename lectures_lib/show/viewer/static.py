@@ -1,4 +1,6 @@
-"""The viewer's picture for where no script runs: one head as a heat map, in SVG (GitHub, untrusted notebooks, print)."""
+"""The viewer's picture for where no script runs: one head as a heat map, in SVG (GitHub, untrusted
+notebooks, print).
+"""
 
 import unicodedata
 from html import escape
@@ -19,7 +21,9 @@ text{fill:#e6eaef}.paper{fill:#14181e}.data{fill:#7cc0ff}.grid{stroke:#343c47}.c
 
 
 def shade(weight: float) -> float:
-    """How much ink a weight gets, 0 to 1. The square root lifts small weights; `viewer.js` has the same."""
+    """How much ink a weight gets, 0 to 1. The square root lifts small weights; `viewer.js` has the
+    same.
+    """
     return weight**0.5
 
 
@@ -29,14 +33,21 @@ def strongest(keys: list[str], row: np.ndarray, n: int = 3) -> list[str]:
     return [f"{keys[j]} {100 * row[j]:.0f} %" for j in order if row[j] >= 0.005]
 
 
-def describe(queries: list[str], keys: list[str], weights: np.ndarray, chosen: int, heading: str) -> str:
+def describe(
+    queries: list[str], keys: list[str], weights: np.ndarray, chosen: int, heading: str
+) -> str:
     """The picture in words, for its alt text."""
     top = " · ".join(strongest(keys, weights[chosen])) or "nothing"
     start = f"{heading}. " if heading else ""
-    return f"{start}Attention weights of {len(queries)} queries (rows) on {len(keys)} keys (columns). {queries[chosen]} → {top}."
+    return (
+        f"{start}Attention weights of {len(queries)} queries (rows) on {len(keys)} keys (columns). "
+        f"{queries[chosen]} → {top}."
+    )
 
 
-def picture(queries: list[str], keys: list[str], weights: np.ndarray, chosen: int, heading: str) -> tuple[str, int, int]:
+def picture(
+    queries: list[str], keys: list[str], weights: np.ndarray, chosen: int, heading: str
+) -> tuple[str, int, int]:
     """The heat map with one query's row marked: its SVG, width and height in pixels."""
     queries, keys = [_cut(q) for q in queries], [_cut(k) for k in keys]
     left = 20 + max(map(_width, queries))
@@ -46,15 +57,23 @@ def picture(queries: list[str], keys: list[str], weights: np.ndarray, chosen: in
     width = max(right + 14, 28 + _width(note), 28 + _width(heading))
     height = bottom + 34
     parts = [
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' width='{width}' height='{height}'>",
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' width='{width}' "
+        f"height='{height}'>",
         f"<style>{STYLE}</style><rect class='paper' width='{width}' height='{height}' rx='8'/>",
         f"<text class='bold' x='14' y='24'>{escape(heading)}</text>" if heading else "",
-        *(_text(q, left - 8, top + CELL * (i + 0.5) + 4.5, "end bold" if i == chosen else "end") for i, q in enumerate(queries)),
-        *(_text(k, x, top - 8, turn=True) for x, k in ((left + CELL * (j + 0.5) + 4.5, k) for j, k in enumerate(keys))),
+        *(
+            _text(q, left - 8, top + CELL * (i + 0.5) + 4.5, "end bold" if i == chosen else "end")
+            for i, q in enumerate(queries)
+        ),
+        *(
+            _text(k, x, top - 8, turn=True)
+            for x, k in ((left + CELL * (j + 0.5) + 4.5, k) for j, k in enumerate(keys))
+        ),
         *_cells(weights, left, top),
         f"<path class='grid' d='{_grid(left, top, right, bottom)}'/>",
         *_numbers(weights, left, top),
-        f"<rect class='chosen' x='{left}' y='{top + CELL * chosen}' width='{right - left}' height='{CELL}' rx='2'/>",
+        f"<rect class='chosen' x='{left}' y='{top + CELL * chosen}' width='{right - left}' "
+        f"height='{CELL}' rx='2'/>",
         _text(note, 14, height - 12, "note"),
         "</svg>",
     ]
@@ -104,4 +123,6 @@ def _cut(text: str) -> str:
 
 def _width(text: str) -> int:
     """A guess at a text's width in pixels: nothing here can measure a font."""
-    return round(sum(FONT if unicodedata.east_asian_width(c) in "WF" else 0.58 * FONT for c in text))
+    return round(
+        sum(FONT if unicodedata.east_asian_width(c) in "WF" else 0.58 * FONT for c in text)
+    )

@@ -1,7 +1,8 @@
 """Homework 1: attention (chapters 2 to 4). Eight questions, 20 points, about two and a half hours.
 
-Each wrong answer below is the right one with one thing changed, so that what a mistake does can be read off its one line.
-Where students reach the same mistake by routes that return different values (NaN here, zeros there), the routes share its name.
+Each wrong answer below is the right one with one thing changed, so that what a mistake does can be
+read off its one line. Where students reach the same mistake by routes that return different values
+(NaN here, zeros there), the routes share its name.
 """
 
 from lectures_lib.homework.banks.hw1.attention import ATTENTION

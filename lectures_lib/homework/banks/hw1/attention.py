@@ -14,23 +14,53 @@ def _attention_cases(g: Generator) -> list[Case]:
     for leading in (1, 2):
         n_query, n_key, d_k, d_v = _sizes(g)
         batch = sizes(g, leading, 2, 4)
-        Q, K, V = normal(g, *batch, n_query, d_k), normal(g, *batch, n_key, d_k), normal(g, *batch, n_key, d_v)
+        Q, K, V = (
+            normal(g, *batch, n_query, d_k),
+            normal(g, *batch, n_key, d_k),
+            normal(g, *batch, n_key, d_v),
+        )
         where = f"a batch of {batch[0]}" + (f" with {batch[1]} heads each" if leading == 2 else "")
-        cases.append(Case((Q, K, V), shows=f"{where}: {n_query} queries, {n_key} keys, d_k = {d_k}, d_v = {d_v}"))
+        cases.append(
+            Case(
+                (Q, K, V),
+                shows=f"{where}: {n_query} queries, {n_key} keys, d_k = {d_k}, d_v = {d_v}",
+            )
+        )
     n_query, n_key, d_k, d_v = _sizes(g)
     for one in ("a single query", "a single key", "a single number in each value"):
-        shape = {"a single query": (1, n_key, d_v), "a single key": (n_query, 1, d_v), "a single number in each value": (n_query, n_key, 1)}
+        shape = {
+            "a single query": (1, n_key, d_v),
+            "a single key": (n_query, 1, d_v),
+            "a single number in each value": (n_query, n_key, 1),
+        }
         n, m, width = shape[one]
         Q, K, V = normal(g, 1, n, d_k), normal(g, 1, m, d_k), normal(g, 1, m, width)
-        cases.append(Case((Q, K, V), shows=f"a batch of 1: {n} queries, {m} keys, d_k = {d_k}, d_v = {width}: {one}"))
+        cases.append(
+            Case(
+                (Q, K, V),
+                shows=f"a batch of 1: {n} queries, {m} keys, d_k = {d_k}, d_v = {width}: {one}",
+            )
+        )
     return cases
 
 
 def _sizes(g: Generator) -> list[int]:
-    """n_query, n_key, d_k, d_v, for which everything that scores are wrongly divided by differs: 4 / 2 is √4."""
+    """n_query, n_key, d_k, d_v, for which everything that scores are wrongly divided by differs: 4
+    / 2 is √4.
+    """
     while True:
         n_query, n_key, d_k, d_v = sizes(g, 4, 3, 11)
-        divisors = [d_k**0.5, 1, d_k, d_k**-0.5, n_key**0.5, d_v**0.5, d_k / 2, d_k * 2, int(d_k**0.5)]
+        divisors = [
+            d_k**0.5,
+            1,
+            d_k,
+            d_k**-0.5,
+            n_key**0.5,
+            d_v**0.5,
+            d_k / 2,
+            d_k * 2,
+            int(d_k**0.5),
+        ]
         if len({round(divisor, 6) for divisor in divisors}) == len(divisors):
             return [n_query, n_key, d_k, d_v]
 
@@ -41,10 +71,21 @@ def scaled_dot_product_attention(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
     return scores.softmax(dim=-1) @ V
 
 
-def _attention(Q: Tensor, K: Tensor, V: Tensor, divisor: str = "root_d_k", dim: int = -1, after: bool = False) -> Tensor:
+def _attention(
+    Q: Tensor, K: Tensor, V: Tensor, divisor: str = "root_d_k", dim: int = -1, after: bool = False
+) -> Tensor:
     n_key, d_k, d_v = K.shape[-2], K.shape[-1], V.shape[-1]
-    divisors = {"root_d_k": d_k**0.5, "one": 1, "d_k": d_k, "inverse": d_k**-0.5, "root_n_key": n_key**0.5, "root_d_v": d_v**0.5}
-    divide_by = (divisors | {"half_d_k": d_k / 2, "twice_d_k": d_k * 2, "cut_root": int(d_k**0.5)})[divisor]
+    divisors = {
+        "root_d_k": d_k**0.5,
+        "one": 1,
+        "d_k": d_k,
+        "inverse": d_k**-0.5,
+        "root_n_key": n_key**0.5,
+        "root_d_v": d_v**0.5,
+    }
+    divide_by = (divisors | {"half_d_k": d_k / 2, "twice_d_k": d_k * 2, "cut_root": int(d_k**0.5)})[
+        divisor
+    ]
     scores = Q @ K.transpose(-2, -1)
     weights = scores.softmax(dim) / divide_by if after else (scores / divide_by).softmax(dim)
     return weights @ V
@@ -55,7 +96,8 @@ def _attention_keys_from_the_front(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
 
 
 def _attention_keys_reversed(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-    return (Q @ K.permute(*range(K.dim())[::-1]) / math.sqrt(Q.shape[-1])).softmax(dim=-1) @ V  # what K.T does
+    # what K.T does
+    return (Q @ K.permute(*range(K.dim())[::-1]) / math.sqrt(Q.shape[-1])).softmax(dim=-1) @ V
 
 
 def _attention_without_softmax(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
@@ -63,8 +105,9 @@ def _attention_without_softmax(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
 
 
 _HALF = (
-    "Your scores are divided by d_k / 2 or by 2 · d_k. In Python d_k ** 1/2 is (d_k ** 1) / 2, and scores / d_k ** 1/2 divides by d_k and "
-    "then by 2: powers come before divisions. Write d_k ** 0.5, or math.sqrt(d_k)."
+    "Your scores are divided by d_k / 2 or by 2 · d_k. In Python d_k ** 1/2 is (d_k ** 1) / 2, and "
+    "scores / d_k ** 1/2 divides by d_k and then by 2: powers come before divisions. Write d_k ** "
+    "0.5, or math.sqrt(d_k)."
 )
 
 ATTENTION = Question(
@@ -79,87 +122,92 @@ ATTENTION = Question(
     misconceptions=(
         Misconception(
             "unscaled",
-            "Your scores are not divided by √d_k: they grow with the width of the vectors, and the softmax puts nearly all weight on one "
-            "key. Divide Q Kᵀ by √d_k before the softmax.",
+            "Your scores are not divided by √d_k: they grow with the width of the vectors, and the "
+            "softmax puts nearly all weight on one key. Divide Q Kᵀ by √d_k before the softmax.",
             partial(_attention, divisor="one"),
         ),
         Misconception(
             "divided_by_d_k",
-            "Your scores are divided by d_k, not by its square root, which makes the weights too even. A sum of d_k products has variance "
-            "d_k, so its standard deviation is √d_k: divide by that, once.",
+            "Your scores are divided by d_k, not by its square root, which makes the weights too "
+            "even. A sum of d_k products has variance d_k, so its standard deviation is √d_k: "
+            "divide by that, once.",
             partial(_attention, divisor="d_k"),
         ),
         Misconception("half_for_the_root", _HALF, partial(_attention, divisor="half_d_k")),
         Misconception("half_for_the_root", _HALF, partial(_attention, divisor="twice_d_k")),
         Misconception(
             "root_cut_to_a_whole_number",
-            "You divide by the root of d_k without what stands behind its point: int(…), `//` and math.isqrt cut it off. Divide by "
-            "math.sqrt(d_k) as it is.",
+            "You divide by the root of d_k without what stands behind its point: int(…), `//` and "
+            "math.isqrt cut it off. Divide by math.sqrt(d_k) as it is.",
             partial(_attention, divisor="cut_root"),
         ),
         Misconception(
             "multiplied_by_root_d_k",
-            "Your scores are multiplied by √d_k: that makes large scores larger still. Divide by √d_k, to bring them back to variance 1.",
+            "Your scores are multiplied by √d_k: that makes large scores larger still. Divide by "
+            "√d_k, to bring them back to variance 1.",
             partial(_attention, divisor="inverse"),
         ),
         Misconception(
             "scaled_by_number_of_keys",
-            "You divide by the square root of the number of keys. A score is a sum over the d_k entries of one query and one key, however "
-            "many keys there are: divide by √d_k, with d_k = Q.shape[-1].",
+            "You divide by the square root of the number of keys. A score is a sum over the d_k "
+            "entries of one query and one key, however many keys there are: divide by √d_k, with "
+            "d_k = Q.shape[-1].",
             partial(_attention, divisor="root_n_key"),
         ),
         Misconception(
             "scaled_by_root_d_v",
-            "You divide by √d_v, but the values play no part in the scores. The width that counts is that of queries and keys: d_k = "
-            "K.shape[-1].",
+            "You divide by √d_v, but the values play no part in the scores. The width that counts "
+            "is that of queries and keys: d_k = K.shape[-1].",
             partial(_attention, divisor="root_d_v"),
         ),
         Misconception(
             "scaled_after_softmax",
-            "You divide by √d_k after the softmax, so each query's weights sum to 1/√d_k. Scale the scores first; the softmax comes last "
-            "and its rows then sum to 1.",
+            "You divide by √d_k after the softmax, so each query's weights sum to 1/√d_k. Scale "
+            "the scores first; the softmax comes last and its rows then sum to 1.",
             partial(_attention, after=True),
         ),
         Misconception(
             "softmax_over_queries",
-            "Your rows do not sum to 1: the softmax ran over the queries. Each query shares its attention among the keys, so use the last "
-            "dimension, dim=-1.",
+            "Your rows do not sum to 1: the softmax ran over the queries. Each query shares its "
+            "attention among the keys, so use the last dimension, dim=-1.",
             partial(_attention, dim=-2),
         ),
         Misconception(
             "softmax_over_dim_1",
-            "Your softmax runs over dim=1: the queries in a batch (batch, n_query, n_key), and the heads where there are heads too. The "
-            "keys are always the last dimension: dim=-1.",
+            "Your softmax runs over dim=1: the queries in a batch (batch, n_query, n_key), and the "
+            "heads where there are heads too. The keys are always the last dimension: dim=-1.",
             partial(_attention, dim=1),
         ),
         Misconception(
             "softmax_over_dim_2",
-            "Your softmax runs over dim=2. Those are the keys in (batch, n_query, n_key), but the queries as soon as there are heads: "
-            "(batch, n_heads, n_query, n_key). Count from the end: dim=-1.",
+            "Your softmax runs over dim=2. Those are the keys in (batch, n_query, n_key), but the "
+            "queries as soon as there are heads: (batch, n_heads, n_query, n_key). Count from the "
+            "end: dim=-1.",
             partial(_attention, dim=2),
         ),
         Misconception(
             "softmax_over_batch",
-            "Your softmax runs over dim=0, the batch: the sentences of a batch compete with each other, though they should not know of "
-            "each other. Let the keys compete: dim=-1.",
+            "Your softmax runs over dim=0, the batch: the sentences of a batch compete with each "
+            "other, though they should not know of each other. Let the keys compete: dim=-1.",
             partial(_attention, dim=0),
         ),
         Misconception(
             "no_softmax",
-            "Your scores are used as weights directly. Without the softmax they can be negative and do not sum to 1, so the output is no "
-            "average of the values: apply softmax(dim=-1) to the scores first.",
+            "Your scores are used as weights directly. Without the softmax they can be negative "
+            "and do not sum to 1, so the output is no average of the values: apply softmax(dim=-1) "
+            "to the scores first.",
             _attention_without_softmax,
         ),
         Misconception(
             "keys_transposed_from_the_front",
-            "Right without heads, an error with them: K.transpose(1, 2) exchanges heads and keys in (batch, n_heads, n_key, d_k). Count "
-            "from the end: transpose(-2, -1).",
+            "Right without heads, an error with them: K.transpose(1, 2) exchanges heads and keys "
+            "in (batch, n_heads, n_key, d_k). Count from the end: transpose(-2, -1).",
             _attention_keys_from_the_front,
         ),
         Misconception(
             "keys_transposed_altogether",
-            "K.T reverses *all* dimensions, the batch included; Q Kᵀ in the formula means the last two. Write K.transpose(-2, -1), or "
-            "K.mT.",
+            "K.T reverses *all* dimensions, the batch included; Q Kᵀ in the formula means the last "
+            "two. Write K.transpose(-2, -1), or K.mT.",
             _attention_keys_reversed,
         ),
     ),

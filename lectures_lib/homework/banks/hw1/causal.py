@@ -23,7 +23,9 @@ def _causal_cases(g: Generator) -> list[Case]:
 
 
 def causal_mask(n: int, n_past: int = 0) -> Tensor:
-    """(n, n_past + n), boolean: the i-th new token sees all n_past earlier tokens and the new ones 0 … i."""
+    """(n, n_past + n), boolean: the i-th new token sees all n_past earlier tokens and the new ones
+    0 … i.
+    """
     return torch.ones(n, n_past + n, dtype=torch.bool).tril(diagonal=n_past)
 
 
@@ -83,71 +85,77 @@ CAUSAL = Question(
     misconceptions=(
         Misconception(
             "cannot_see_itself",
-            "In your mask a token may not see itself; the first token of a text would see nothing at all. Position i may attend to "
-            "positions up to and including i: move your diagonal by one.",
+            "In your mask a token may not see itself; the first token of a text would see nothing "
+            "at all. Position i may attend to positions up to and including i: move your diagonal "
+            "by one.",
             partial(_causal, diagonal=-1),
         ),
         Misconception(
             "cannot_see_itself_behind_a_past",
-            "Right without a past; behind one, your new tokens do not see themselves. The i-th new token stands at position n_past + i "
-            "and sees all positions up to and including that one.",
+            "Right without a past; behind one, your new tokens do not see themselves. The i-th new "
+            "token stands at position n_past + i and sees all positions up to and including that "
+            "one.",
             _causal_strict_behind_a_past,
         ),
         Misconception(
             "diagonal_moved_by_one",
-            "As soon as there is a past, your diagonal moves by one, however long the past is. Each earlier token is one more key to see: "
-            "move it by n_past.",
+            "As soon as there is a past, your diagonal moves by one, however long the past is. "
+            "Each earlier token is one more key to see: move it by n_past.",
             _causal_past_of_one,
         ),
         Misconception(
             "sees_the_next_token",
-            "In your mask each token sees one too many: the token that comes next, which is the one the model has to predict. Stop at the "
-            "token itself: move your diagonal by one.",
+            "In your mask each token sees one too many: the token that comes next, which is the "
+            "one the model has to predict. Stop at the token itself: move your diagonal by one.",
             partial(_causal, diagonal=1),
         ),
         Misconception(
             "sees_the_future",
-            "Your mask is turned over: each token sees itself and what comes after it. Rows are queries, columns are keys, and a query "
-            "sees the keys to its left: the lower triangle (tril).",
+            "Your mask is turned over: each token sees itself and what comes after it. Rows are "
+            "queries, columns are keys, and a query sees the keys to its left: the lower triangle "
+            "(tril).",
             _causal_future,
         ),
         Misconception(
             "inverted",
-            "Your mask says True where a token may *not* look. In this course True means *may attend*: negate it.",
+            "Your mask says True where a token may *not* look. In this course True means *may "
+            "attend*: negate it.",
             _causal_inverted,
         ),
         Misconception(
             "aligned_at_the_first_token",
-            "Your triangle starts at key 0, but the first new token stands at position n_past: it sees n_past + 1 keys, not one. Move the "
-            "diagonal by n_past.",
+            "Your triangle starts at key 0, but the first new token stands at position n_past: it "
+            "sees n_past + 1 keys, not one. Move the diagonal by n_past.",
             _causal_top_left,
         ),
         Misconception(
             "past_left_out",
-            "Your mask is n × n, with no columns for the n_past earlier tokens. They are keys too: the shape is (n, n_past + n).",
+            "Your mask is n × n, with no columns for the n_past earlier tokens. They are keys too: "
+            "the shape is (n, n_past + n).",
             _causal_square,
         ),
         Misconception(
             "past_also_asks",
-            "Your mask has rows for the n_past earlier tokens. They are keys but no longer queries, their outputs being known: keep the "
-            "last n rows, shape (n, n_past + n).",
+            "Your mask has rows for the n_past earlier tokens. They are keys but no longer "
+            "queries, their outputs being known: keep the last n rows, shape (n, n_past + n).",
             _causal_big_square,
         ),
         Misconception(
             "past_on_the_right",
-            "Your columns for the earlier tokens stand to the right of the new ones. Keys come in reading order: the n_past earlier "
-            "tokens first.",
+            "Your columns for the earlier tokens stand to the right of the new ones. Keys come in "
+            "reading order: the n_past earlier tokens first.",
             _causal_past_on_the_right,
         ),
         Misconception(
             "past_hidden",
-            "Your mask hides the earlier tokens from the new ones. They have been read already, so every new token may attend to all of "
-            "them: True.",
+            "Your mask hides the earlier tokens from the new ones. They have been read already, so "
+            "every new token may attend to all of them: True.",
             _causal_past_hidden,
         ),
         Misconception(
             "additive",
-            "Your mask holds 0 and -∞, to be added to the scores. Here a mask is boolean, True = may attend: return the comparison itself.",
+            "Your mask holds 0 and -∞, to be added to the scores. Here a mask is boolean, True = "
+            "may attend: return the comparison itself.",
             _causal_additive,
         ),
     ),

@@ -1,4 +1,6 @@
-"""Random inputs on which mistakes show: no shape is square by accident, no permutation leaves anything in place."""
+"""Random inputs on which mistakes show: no shape is square by accident, no permutation leaves
+anything in place.
+"""
 
 import math
 
@@ -7,7 +9,9 @@ from torch import Generator, Tensor
 
 
 def sizes(g: Generator, count: int, low: int, high: int) -> list[int]:
-    """`count` different sizes from low … high, so that no shape is square by accident and no root is right by accident."""
+    """`count` different sizes from low … high, so that no shape is square by accident and no root
+    is right by accident.
+    """
     return (torch.randperm(high - low + 1, generator=g)[:count] + low).tolist()
 
 

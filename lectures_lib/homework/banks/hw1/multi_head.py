@@ -23,7 +23,15 @@ def _heads_cases(g: Generator) -> list[Case]:
         while True:
             batch, n, n_heads, d_head = sizes(g, 4, 2, 7)
             d_model = int(torch.randint(5, 12, (), generator=g))
-            divisors = [d_head**0.5, d_head / 2, d_head * 2, d_model**0.5, (n_heads * d_head) ** 0.5, (d_model / n_heads) ** 0.5, 1.0]
+            divisors = [
+                d_head**0.5,
+                d_head / 2,
+                d_head * 2,
+                d_model**0.5,
+                (n_heads * d_head) ** 0.5,
+                (d_model / n_heads) ** 0.5,
+                1.0,
+            ]
             unlike = len({round(divisor, 6) for divisor in divisors}) == len(divisors)
             if unlike and n > 2 and d_model not in (batch, n, n_heads, d_head, n_heads * d_head):
                 break
@@ -31,7 +39,9 @@ def _heads_cases(g: Generator) -> list[Case]:
             batch, n, n_heads = 1, 1, 1
         inner = n_heads * d_head
         # Spread out so that the scores, and with them the mistakes, are far from even.
-        state = {f"W_{name}.weight": 1.5 * normal(g, inner, d_model) / d_model**0.5 for name in "QKV"}
+        state = {
+            f"W_{name}.weight": 1.5 * normal(g, inner, d_model) / d_model**0.5 for name in "QKV"
+        }
         state["W_O.weight"] = normal(g, d_model, inner) / inner**0.5
         mask = None
         if kind.startswith("one"):
@@ -45,7 +55,13 @@ def _heads_cases(g: Generator) -> list[Case]:
         again = ((normal(g, batch + 1, n + 1, d_model),),) if kind == "no mask" else ()
         # And once without the mask of the first call.
         again = ((normal(g, batch, n, d_model),),) if kind.startswith("one") else again
-        then = ", then a longer one" if kind == "no mask" else ", then another one without a mask" if again else ""
+        then = (
+            ", then a longer one"
+            if kind == "no mask"
+            else ", then another one without a mask"
+            if again
+            else ""
+        )
         cases.append(
             Case(
                 again=again,
@@ -53,7 +69,8 @@ def _heads_cases(g: Generator) -> list[Case]:
                 init={"d_model": d_model, "n_heads": n_heads, "d_head": d_head},
                 state=state,
                 train="padding" in kind,  # nothing drops out
-                shows=f"x of shape {tuple(x.shape)}{then}, {n_heads} heads of {d_head} numbers, {kind}"
+                shows=f"x of shape {tuple(x.shape)}{then}, {n_heads} heads of {d_head} numbers, "
+                + kind
                 + (", in training mode" if "padding" in kind else ""),
             )
         )
@@ -61,7 +78,9 @@ def _heads_cases(g: Generator) -> list[Case]:
 
 
 class MultiHeadAttention(nn.Module):
-    """Self-attention with n_heads heads of d_head numbers each; the wrong answers below change one of its small steps."""
+    """Self-attention with n_heads heads of d_head numbers each; the wrong answers below change one
+    of its small steps.
+    """
 
     def __init__(self, d_model: int, n_heads: int, d_head: int):
         super().__init__()
@@ -155,7 +174,13 @@ class _SplitWithoutTranspose(MultiHeadAttention):
 class _ValuesSplitWithoutTranspose(MultiHeadAttention):
     def project(self, x):
         Q, K, V = super().project(x)
-        return Q, K, V.reshape(V.shape[0], self.n_heads, -1, self.d_head).transpose(1, 2).flatten(start_dim=2)
+        return (
+            Q,
+            K,
+            V.reshape(V.shape[0], self.n_heads, -1, self.d_head)
+            .transpose(1, 2)
+            .flatten(start_dim=2),
+        )
 
 
 class _NeverTransposed(_SplitWithoutTranspose, _MergedWithoutTranspose):
@@ -163,7 +188,9 @@ class _NeverTransposed(_SplitWithoutTranspose, _MergedWithoutTranspose):
 
 
 class _HeadsBesidePositions(MultiHeadAttention):
-    """Scores between the heads of one position: attention that never leaves its position. Only possible without a mask."""
+    """Scores between the heads of one position: attention that never leaves its position. Only
+    possible without a mask.
+    """
 
     def split(self, x):
         return x.unflatten(-1, (self.n_heads, self.d_head))
@@ -262,13 +289,14 @@ class _SoftmaxOverHeads(MultiHeadAttention):
 
 
 _OVER_QUERIES = (
-    "Your softmax runs over the queries, so a query's weights do not sum to 1. Each query shares its attention among the keys, the last "
-    "dimension: dim=-1."
+    "Your softmax runs over the queries, so a query's weights do not sum to 1. Each query shares "
+    "its attention among the keys, the last dimension: dim=-1."
 )
 
 _HALF = (
-    "Your scores are divided by d_head / 2 or by 2 · d_head. In Python d_head ** 1/2 is (d_head ** 1) / 2, and scores / d_head ** 1/2 "
-    "divides by d_head and then by 2: powers come before divisions. Write d_head ** 0.5, or math.sqrt(d_head)."
+    "Your scores are divided by d_head / 2 or by 2 · d_head. In Python d_head ** 1/2 is (d_head ** "
+    "1) / 2, and scores / d_head ** 1/2 divides by d_head and then by 2: powers come before "
+    "divisions. Write d_head ** 0.5, or math.sqrt(d_head)."
 )
 
 HEADS = Question(
@@ -283,141 +311,154 @@ HEADS = Question(
     misconceptions=(
         Misconception(
             "scaled_by_root_d_model",
-            "You divide the scores by √d_model. Each score is a sum over one head's d_head products, so √d_head is what brings it back to "
-            "variance 1.",
+            "You divide the scores by √d_model. Each score is a sum over one head's d_head "
+            "products, so √d_head is what brings it back to variance 1.",
             _ScaledByDModel,
         ),
         Misconception(
             "scaled_by_all_heads",
-            "You divide the scores by √(n_heads · d_head), the width of all heads together. Each head takes its dot products over its own "
-            "d_head numbers: divide by √d_head.",
+            "You divide the scores by √(n_heads · d_head), the width of all heads together. Each "
+            "head takes its dot products over its own d_head numbers: divide by √d_head.",
             _ScaledByAllHeads,
         ),
         Misconception(
             "scaled_by_d_model_per_head",
-            "You divide the scores by √(d_model / n_heads). That is the width of a head where the heads share out d_model numbers; here it "
-            "is given, and may be another: divide by √d_head.",
+            "You divide the scores by √(d_model / n_heads). That is the width of a head where the "
+            "heads share out d_model numbers; here it is given, and may be another: divide by "
+            "√d_head.",
             _ScaledByDModelPerHead,
         ),
         Misconception(
             "unscaled",
-            "Your scores are not divided by √d_head, so each head's softmax is too sharp. Divide them before the softmax.",
+            "Your scores are not divided by √d_head, so each head's softmax is too sharp. Divide "
+            "them before the softmax.",
             _Unscaled,
         ),
         Misconception("half_for_the_root", _HALF, _HalfForTheRoot),
         Misconception("half_for_the_root", _HALF, _TwiceForTheRoot),
         Misconception(
             "w_o_forgotten",
-            "You return the concatenated heads without W_O. The heads have worked separately; W_O mixes them and brings n_heads · d_head "
-            "numbers back to d_model.",
+            "You return the concatenated heads without W_O. The heads have worked separately; W_O "
+            "mixes them and brings n_heads · d_head numbers back to d_model.",
             _WithoutWO,
         ),
         Misconception(
             "merged_without_transpose",
-            "The heads are right, but they are merged by reshape alone, which strings one head's positions together. First transpose to "
-            "(batch, n, n_heads, d_head), then flatten the last two dimensions.",
+            "The heads are right, but they are merged by reshape alone, which strings one head's "
+            "positions together. First transpose to (batch, n, n_heads, d_head), then flatten the "
+            "last two dimensions.",
             _MergedWithoutTranspose,
         ),
         Misconception(
             "split_without_transpose",
-            "You view the projections as (batch, n_heads, n, d_head) at once, which mixes the positions. View them as (batch, n, n_heads, "
-            "d_head), then transpose(1, 2).",
+            "You view the projections as (batch, n_heads, n, d_head) at once, which mixes the "
+            "positions. View them as (batch, n, n_heads, d_head), then transpose(1, 2).",
             _SplitWithoutTranspose,
         ),
         Misconception(
             "values_split_without_transpose",
-            "Your queries and keys are cut rightly, but the values are viewed as (batch, n_heads, n, d_head) at once, which mixes the "
-            "positions. Cut all three alike: view as (batch, n, n_heads, d_head), then transpose(1, 2).",
+            "Your queries and keys are cut rightly, but the values are viewed as (batch, n_heads, "
+            "n, d_head) at once, which mixes the positions. Cut all three alike: view as (batch, "
+            "n, n_heads, d_head), then transpose(1, 2).",
             _ValuesSplitWithoutTranspose,
         ),
         Misconception(
             "never_transposed",
-            'You split and merge the heads by view or reshape alone. The shapes fit, but a "head" then holds pieces of several positions: '
-            "going in, view as (batch, n, n_heads, d_head) and transpose(1, 2); coming out, transpose(1, 2) and flatten.",
+            'You split and merge the heads by view or reshape alone. The shapes fit, but a "head" '
+            "then holds pieces of several positions: "
+            "going in, view as (batch, n, n_heads, d_head) and transpose(1, 2); coming out, "
+            "transpose(1, 2) and flatten.",
             _NeverTransposed,
         ),
         Misconception(
             "heads_attend_to_heads",
-            "Your queries and keys are (batch, n, n_heads, d_head), so the *heads* of one position attend to each other and no word sees "
-            "another. transpose(1, 2) before the dot products.",
+            "Your queries and keys are (batch, n, n_heads, d_head), so the *heads* of one position "
+            "attend to each other and no word sees another. transpose(1, 2) before the dot "
+            "products.",
             _HeadsBesidePositions,
         ),
         Misconception(
             "interleaved",
-            "Your heads are interleaved: head 0 takes every n_heads-th number of a projection. It owns the first d_head of them: cut the "
-            "last dimension as (n_heads, d_head), in this order.",
+            "Your heads are interleaved: head 0 takes every n_heads-th number of a projection. It "
+            "owns the first d_head of them: cut the last dimension as (n_heads, d_head), in this "
+            "order.",
             _Interleaved,
         ),
         Misconception(
             "one_wide_head",
-            "You attend once with all n_heads · d_head numbers: that is one wide head. Split queries, keys and values into n_heads heads "
-            "first, each with its own softmax.",
+            "You attend once with all n_heads · d_head numbers: that is one wide head. Split "
+            "queries, keys and values into n_heads heads first, each with its own softmax.",
             _OneHead,
         ),
         Misconception(
             "mask_ignored",
-            "Right without a mask, but a mask changes nothing in your answer. Set the scores where it is False to -∞ before the softmax.",
+            "Right without a mask, but a mask changes nothing in your answer. Set the scores where "
+            "it is False to -∞ before the softmax.",
             _MaskIgnored,
         ),
         Misconception(
             "mask_inverted",
-            "Your mask works the wrong way round: True hides. True means *may attend*: fill the scores with -∞ where the mask is False.",
+            "Your mask works the wrong way round: True hides. True means *may attend*: fill the "
+            "scores with -∞ where the mask is False.",
             _MaskInverted,
         ),
         Misconception(
             "masked_after_softmax",
-            "With a mask your weights do not sum to 1: the softmax shared the attention among all keys, and the share of the hidden ones "
-            "was then thrown away. Hide the scores (with -∞) before the softmax.",
+            "With a mask your weights do not sum to 1: the softmax shared the attention among all "
+            "keys, and the share of the hidden ones was then thrown away. Hide the scores (with "
+            "-∞) before the softmax.",
             _MaskedAfterSoftmax,
         ),
         Misconception(
             "first_head_s_mask_for_all",
-            "You use the first head's mask for all heads. A mask may have a dimension for the heads, (batch, n_heads, n, n), and then each "
-            "head has its own.",
+            "You use the first head's mask for all heads. A mask may have a dimension for the "
+            "heads, (batch, n_heads, n, n), and then each head has its own.",
             _FirstHeadsMask,
         ),
         Misconception(
             "mask_kept",
-            "Your layer keeps the mask of an earlier call and uses it where none is given. The mask belongs to the sentences of one call: "
-            "use the argument, and store nothing in forward.",
+            "Your layer keeps the mask of an earlier call and uses it where none is given. The "
+            "mask belongs to the sentences of one call: use the argument, and store nothing in "
+            "forward.",
             _MaskKept,
         ),
         Misconception(
             "hidden_scores_are_zero",
-            "A hidden key has the score 0 in your softmax, or a number next to it (1e-9 is not -1e9; a product with the mask is 0), and "
-            "e⁰ = 1 still counts. Give it -∞.",
+            "A hidden key has the score 0 in your softmax, or a number next to it (1e-9 is not "
+            "-1e9; a product with the mask is 0), and e⁰ = 1 still counts. Give it -∞.",
             _MaskMultiplied,
         ),
         Misconception(
             "keys_and_values_swapped",
-            "Keys and values have changed places: W_K's output is averaged and W_V's is matched with the queries. Match with W_K x, "
-            "average W_V x.",
+            "Keys and values have changed places: W_K's output is averaged and W_V's is matched "
+            "with the queries. Match with W_K x, average W_V x.",
             _KeysAndValuesSwapped,
         ),
         Misconception(
             "queries_and_keys_swapped",
-            "Queries and keys have changed places, so your scores are transposed: W_Q makes the rows (who asks), W_K the columns (who is "
-            "asked).",
+            "Queries and keys have changed places, so your scores are transposed: W_Q makes the "
+            "rows (who asks), W_K the columns (who is asked).",
             _QueriesAndKeysSwapped,
         ),
         Misconception(
             "keys_used_as_values",
-            "You average the keys: W_V is never used. What a word is matched by (W_K x) and what it passes on (W_V x) are separate "
-            "projections.",
+            "You average the keys: W_V is never used. What a word is matched by (W_K x) and what "
+            "it passes on (W_V x) are separate projections.",
             _KeysForValues,
         ),
         Misconception(
             "queries_used_as_keys",
-            'Your keys are made with W_Q: W_K is never used. Then a word\'s score with another is the same both ways, and "it" asking '
-            'about "cat" is "cat" asking about "it". Use W_K for the keys.',
+            "Your keys are made with W_Q: W_K is never used. Then a word's score with another is "
+            'the same both ways, and "it" asking about "cat" is "cat" asking about "it". Use W_K '
+            "for the keys.",
             _QueriesForKeys,
         ),
         Misconception("softmax_over_queries", _OVER_QUERIES, _SoftmaxOverQueriesNaN),
         Misconception("softmax_over_queries", _OVER_QUERIES, _SoftmaxOverQueries),
         Misconception(
             "softmax_over_heads",
-            "Your softmax runs over dim=1, the heads: they compete for each pair of words. Heads work independently; let the keys "
-            "compete, dim=-1.",
+            "Your softmax runs over dim=1, the heads: they compete for each pair of words. Heads "
+            "work independently; let the keys compete, dim=-1.",
             _SoftmaxOverHeads,
         ),
     ),

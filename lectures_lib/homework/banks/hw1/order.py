@@ -15,12 +15,25 @@ def _order_cases(g: Generator) -> list[Case]:
     for kind in ("no positions", "sinusoidal positions", "learned positions"):
         n, d = sizes(g, 2, 4, 8)
         X, permutation = normal(g, n, d), restless_permutation(g, n)
-        positions = {"no positions": None, "sinusoidal positions": published_positions(n, d), "learned positions": normal(g, n, d)}[kind]
+        positions = {
+            "no positions": None,
+            "sinusoidal positions": published_positions(n, d),
+            "learned positions": normal(g, n, d),
+        }[kind]
         args = (X, permutation) if positions is None else (X, permutation, positions)
-        cases.append(Case(args, shows=f"{n} words of {d} numbers, shuffled to {permutation.tolist()}, {kind}"))
+        cases.append(
+            Case(
+                args, shows=f"{n} words of {d} numbers, shuffled to {permutation.tolist()}, {kind}"
+            )
+        )
     X, permutation = normal(g, n, 1), restless_permutation(g, n)
     cases.append(
-        Case((X, permutation, normal(g, n, 1)), shows=f"{n} words of a single number, shuffled to {permutation.tolist()}, with positions")
+        Case(
+            (X, permutation, normal(g, n, 1)),
+            shows=(
+                f"{n} words of a single number, shuffled to {permutation.tolist()}, with positions"
+            ),
+        )
     )
     return cases
 
@@ -37,7 +50,13 @@ def order_effect(X: Tensor, permutation: Tensor, positions: Tensor | None = None
     return shuffled[permutation.argsort()] - in_order
 
 
-def _order(X: Tensor, permutation: Tensor, positions: Tensor | None = None, undo: str = "inverse", where: str = "seats") -> Tensor:
+def _order(
+    X: Tensor,
+    permutation: Tensor,
+    positions: Tensor | None = None,
+    undo: str = "inverse",
+    where: str = "seats",
+) -> Tensor:
     P = torch.zeros_like(X) if positions is None else positions
     if where == "seats":
         in_order, shuffled = _attend(X + P), _attend(X[permutation] + P)
@@ -49,7 +68,9 @@ def _order(X: Tensor, permutation: Tensor, positions: Tensor | None = None, undo
         in_order, shuffled = _attend(X), _attend(X[permutation] + P)
     else:
         in_order, shuffled = _attend(X) + P, _attend(X[permutation]) + P
-    back = {"inverse": permutation.argsort(), "not": torch.arange(len(X)), "twice": permutation}[undo]
+    back = {"inverse": permutation.argsort(), "not": torch.arange(len(X)), "twice": permutation}[
+        undo
+    ]
     return shuffled[back] - in_order
 
 
@@ -81,58 +102,65 @@ ORDER = Question(
     misconceptions=(
         Misconception(
             "positions_move_with_the_words",
-            "Your answer is 0 whatever the positions: they are left out, or shuffled along with the words. Positions belong to the seats: "
-            "shuffle X, then add positions as they are.",
+            "Your answer is 0 whatever the positions: they are left out, or shuffled along with "
+            "the words. Positions belong to the seats: shuffle X, then add positions as they are.",
             partial(_order, where="words"),
         ),
         Misconception(
             "shuffle_not_undone",
-            "You subtract seat by seat, so different words are compared with each other. Self-attention moves its outputs along with its "
-            "inputs: bring the shuffled outputs back to the words' order first, with [permutation.argsort()].",
+            "You subtract seat by seat, so different words are compared with each other. "
+            "Self-attention moves its outputs along with its inputs: bring the shuffled outputs "
+            "back to the words' order first, with [permutation.argsort()].",
             partial(_order, undo="not"),
         ),
         Misconception(
             "shuffled_twice",
-            "You index with permutation a second time, which shuffles again and does not undo. Seat i holds word permutation[i]; the seat "
-            "of word i is permutation.argsort()[i].",
+            "You index with permutation a second time, which shuffles again and does not undo. "
+            "Seat i holds word permutation[i]; the seat of word i is permutation.argsort()[i].",
             partial(_order, undo="twice"),
         ),
         Misconception(
             "permutation_read_the_other_way",
-            "You read the permutation the other way round, as the seat to which word i moves. permutation[i] is the *word* that moves to "
-            "seat i: the shuffled sentence is X[permutation], and permutation.argsort() brings it back.",
+            "You read the permutation the other way round, as the seat to which word i moves. "
+            "permutation[i] is the *word* that moves to seat i: the shuffled sentence is "
+            "X[permutation], and permutation.argsort() brings it back.",
             _order_other_way,
         ),
         Misconception(
             "rows_by_seat",
-            "Your differences are right, but row i belongs to the word in seat i of the shuffled sentence. Wanted is word i of the "
-            "original: undo the shuffle with [permutation.argsort()] on the shuffled outputs.",
+            "Your differences are right, but row i belongs to the word in seat i of the shuffled "
+            "sentence. Wanted is word i of the original: undo the shuffle with "
+            "[permutation.argsort()] on the shuffled outputs.",
             _order_by_seat,
         ),
         Misconception(
             "sign_flipped",
-            "Your sign is the other way round: wanted is the shuffled output minus the original one.",
+            "Your sign is the other way round: wanted is the shuffled output minus the original "
+            "one.",
             _order_sign_flipped,
         ),
         Misconception(
             "absolute_value",
-            "You return absolute values; leave the sign: the shuffled output minus the original one.",
+            "You return absolute values; leave the sign: the shuffled output minus the original "
+            "one.",
             _order_absolute,
         ),
         Misconception(
             "positions_on_the_original_only",
-            "You add positions to the sentence in order but not to the shuffled one. Both readings have the same seats: add them to both.",
+            "You add positions to the sentence in order but not to the shuffled one. Both readings "
+            "have the same seats: add them to both.",
             partial(_order, where="in order only"),
         ),
         Misconception(
             "positions_on_the_shuffled_only",
-            "You add positions to the shuffled sentence but not to the one in order. Both readings have the same seats: add them to both.",
+            "You add positions to the shuffled sentence but not to the one in order. Both readings "
+            "have the same seats: add them to both.",
             partial(_order, where="shuffled only"),
         ),
         Misconception(
             "positions_do_not_reach_attention",
-            "What comes out is the difference of the positions themselves: they have no influence on who attends to whom. Add them to the "
-            "words, then call attend on the sum.",
+            "What comes out is the difference of the positions themselves: they have no influence "
+            "on who attends to whom. Add them to the words, then call attend on the sum.",
             partial(_order, where="outputs"),
         ),
     ),

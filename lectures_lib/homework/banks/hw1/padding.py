@@ -14,13 +14,23 @@ def _padding_cases(g: Generator) -> list[Case]:
     for side, full in (("right", True), ("left", True), ("right", False), ("left", False)):
         batch, n = sizes(g, 2, 3, 8)
         n = max(n, batch + 2 - full)
-        # All different, and either one sequence fills its row or none does: n is not always the greatest length.
-        lengths = (torch.randperm(n - 1, generator=g) + 1)[:batch] if full else (torch.randperm(n - 2, generator=g) + 1)[:batch]
+        # All different, and either one sequence fills its row or none does: n is not always the
+        # greatest length.
+        lengths = (
+            (torch.randperm(n - 1, generator=g) + 1)[:batch]
+            if full
+            else (torch.randperm(n - 2, generator=g) + 1)[:batch]
+        )
         lengths[int(torch.randint(batch, (), generator=g))] = n if full else n - 1
         args = (lengths, n) if side == "right" and full else (lengths, n, side)
         cases.append(Case(args, shows=f"lengths {lengths.tolist()}, padded to {n} on the {side}"))
     cases.append(Case((torch.tensor([2]), 5, "left"), shows="lengths [2], padded to 5 on the left"))
-    cases.append(Case((torch.tensor([1, 1]), 1, "left"), shows="lengths [1, 1], padded to 1 on the left: no padding"))
+    cases.append(
+        Case(
+            (torch.tensor([1, 1]), 1, "left"),
+            shows="lengths [1, 1], padded to 1 on the left: no padding",
+        )
+    )
     return cases
 
 
@@ -102,8 +112,8 @@ def _padding_additive(lengths: Tensor, n: int, side: str = "right") -> Tensor:
 
 
 _BATCH = (
-    "For padding on the left, your mask turns the batch over: row b shows the words of another sequence. It is the keys that must be "
-    "turned over, the last dimension alone: flip(-1)."
+    "For padding on the left, your mask turns the batch over: row b shows the words of another "
+    "sequence. It is the keys that must be turned over, the last dimension alone: flip(-1)."
 )
 
 PADDING = Question(
@@ -118,87 +128,101 @@ PADDING = Question(
     misconceptions=(
         Misconception(
             "inverted",
-            "Your mask says True on the padding. In this course True means *may attend*: the words are True, the padding is False.",
+            "Your mask says True on the padding. In this course True means *may attend*: the words "
+            "are True, the padding is False.",
             _padding_inverted,
         ),
         Misconception(
             "one_too_many",
-            "Your mask lets one padding token through. A sequence of length 3 has the words 0, 1, 2: compare with <, not with <=.",
+            "Your mask lets one padding token through. A sequence of length 3 has the words 0, 1, "
+            "2: compare with <, not with <=.",
             _padding_longer,
         ),
         Misconception(
             "one_too_few",
-            "Your mask hides one word of each sequence. A sequence of length 3 shows three keys; count them.",
+            "Your mask hides one word of each sequence. A sequence of length 3 shows three keys; "
+            "count them.",
             _padding_shorter,
         ),
         Misconception(
             "one_too_few_on_the_left",
-            "With padding on the left, your mask hides the first word. The first n - length places are padding, numbers 0 … n - length - "
-            "1, so the words start *at* n - length: compare with >=.",
+            "With padding on the left, your mask hides the first word. The first n - length places "
+            "are padding, numbers 0 … n - length - 1, so the words start *at* n - length: compare "
+            "with >=.",
             _padding_left_shorter,
         ),
         Misconception(
             "side_ignored",
-            "Your mask is right for padding on the right, but padding on the left gives the same. With side = 'left' the words are the "
-            "*last* lengths[b] keys.",
+            "Your mask is right for padding on the right, but padding on the left gives the same. "
+            "With side = 'left' the words are the *last* lengths[b] keys.",
             _padding_side_ignored,
         ),
         Misconception(
             "left_inverted",
-            "With padding on the left, your mask shows the padding and hides the words: the first n - length keys are the padding.",
+            "With padding on the left, your mask shows the padding and hides the words: the first "
+            "n - length keys are the padding.",
             _padding_first_n_minus_length,
         ),
         Misconception(
             "left_from_length_on",
-            "With padding on the left, your mask shows the keys from number lengths[b] on. Those are the last n - lengths[b]; the words "
-            "are the last lengths[b] keys, so they begin at n - lengths[b].",
+            "With padding on the left, your mask shows the keys from number lengths[b] on. Those "
+            "are the last n - lengths[b]; the words are the last lengths[b] keys, so they begin at "
+            "n - lengths[b].",
             _padding_from_length_on,
         ),
         Misconception(
             "sides_exchanged",
-            "Your two sides have changed places: side says where the *padding* is. With side = 'right' the words stand on the left.",
+            "Your two sides have changed places: side says where the *padding* is. With side = "
+            "'right' the words stand on the left.",
             _padding_sides_exchanged,
         ),
         Misconception("batch_turned_over", _BATCH, _padding_batch_flipped),
         Misconception("batch_turned_over", _BATCH, _padding_flipped_both_ways),
         Misconception(
             "padding_counted_from_the_longest",
-            "With padding on the left, you count the padding from the longest sequence of the batch, which need not fill its row. There "
-            "are n places: n - lengths[b] of them are padding.",
+            "With padding on the left, you count the padding from the longest sequence of the "
+            "batch, which need not fill its row. There are n places: n - lengths[b] of them are "
+            "padding.",
             _padding_counted_from_the_longest,
         ),
         Misconception(
             "padded_to_the_longest",
-            "Your mask has as many keys as the longest of these sequences has words; n is the padded length, and it may be larger. Use n.",
+            "Your mask has as many keys as the longest of these sequences has words; n is the "
+            "padded length, and it may be larger. Use n.",
             _padding_to_the_longest,
         ),
         Misconception(
             "hides_queries",
-            "Your mask hides queries, not keys: its shape is (batch, 1, n, 1). Nobody may look *at* padding, so the sequence must run "
-            "along the last dimension, the keys: (batch, 1, 1, n).",
+            "Your mask hides queries, not keys: its shape is (batch, 1, n, 1). Nobody may look "
+            "*at* padding, so the sequence must run along the last dimension, the keys: (batch, 1, "
+            "1, n).",
             _padding_queries,
         ),
         Misconception(
             "hides_queries_too",
-            "Your mask also hides the padding's own rows, shape (batch, 1, n, n). What a padding token asks does no harm, since nobody "
-            "looks at it, and a row with nothing to see is asking for NaN: mask the keys only, (batch, 1, 1, n).",
+            "Your mask also hides the padding's own rows, shape (batch, 1, n, n). What a padding "
+            "token asks does no harm, since nobody looks at it, and a row with nothing to see is "
+            "asking for NaN: mask the keys only, (batch, 1, 1, n).",
             _padding_both,
         ),
         Misconception(
             "no_dimension_for_heads",
-            "Your mask has three dimensions, (batch, 1, n). Broadcasting lines shapes up from the right, so your batch would meet the "
-            "heads: add a dimension for them, (batch, 1, 1, n).",
+            "Your mask has three dimensions, (batch, 1, n). Broadcasting lines shapes up from the "
+            "right, so your batch would meet the heads: add a dimension for them, (batch, 1, 1, "
+            "n).",
             _padding_without_heads,
         ),
         Misconception(
             "no_dimensions_for_heads_and_queries",
-            "Your mask has two dimensions, (batch, n). Broadcasting lines shapes up from the right, so your batch would meet the queries: "
-            "add two dimensions of size 1 between them, (batch, 1, 1, n).",
+            "Your mask has two dimensions, (batch, n). Broadcasting lines shapes up from the "
+            "right, so your batch would meet the queries: add two dimensions of size 1 between "
+            "them, (batch, 1, 1, n).",
             _padding_two_dimensions,
         ),
         Misconception(
             "additive",
-            "Your mask holds 0 and -∞, to be added to the scores. Here a mask is boolean, True = may attend: return the comparison itself.",
+            "Your mask holds 0 and -∞, to be added to the scores. Here a mask is boolean, True = "
+            "may attend: return the comparison itself.",
             _padding_additive,
         ),
     ),

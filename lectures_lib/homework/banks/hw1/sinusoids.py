@@ -24,16 +24,30 @@ def _positions_cases(g: Generator) -> list[Case]:
 
 
 def sinusoidal_positions(n: int, d_model: int, start: int = 0) -> Tensor:
-    """(n, d_model): the position vectors of start … start + n - 1, sines in the even columns and cosines in the odd ones."""
+    """(n, d_model): the position vectors of start … start + n - 1, sines in the even columns and
+    cosines in the odd ones.
+    """
     positions = torch.arange(start, start + n, dtype=torch.float64)[:, None]
     angles = positions / 10_000 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    # One (sine, cosine) for each frequency, side by side; an odd d_model has no room for the last cosine.
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1)[:, :d_model].float()
+    # One (sine, cosine) for each frequency, side by side; an odd d_model has no room for the last
+    # cosine.
+    return (
+        torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1)[:, :d_model].float()
+    )
 
 
-def _positions(n: int, d_model: int, start: int = 0, base: float = 10_000.0, exponent: float = 2.0, swapped: bool = False) -> Tensor:
+def _positions(
+    n: int,
+    d_model: int,
+    start: int = 0,
+    base: float = 10_000.0,
+    exponent: float = 2.0,
+    swapped: bool = False,
+) -> Tensor:
     pairs = torch.arange((d_model + 1) // 2, dtype=torch.float64)
-    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] * base ** (-exponent * pairs / d_model)
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] * base ** (
+        -exponent * pairs / d_model
+    )
     both = [angles.cos(), angles.sin()] if swapped else [angles.sin(), angles.cos()]
     return torch.stack(both, dim=-1).flatten(start_dim=1)[:, :d_model].float()
 
@@ -45,7 +59,9 @@ def _positions_in_halves(n: int, d_model: int, start: int = 0) -> Tensor:
 
 def _positions_by_column(n: int, d_model: int, start: int = 0, exponent: float = 1.0) -> Tensor:
     columns = torch.arange(d_model, dtype=torch.float64)
-    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] * 10_000 ** (-exponent * columns / d_model)
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] * 10_000 ** (
+        -exponent * columns / d_model
+    )
     return torch.where(columns % 2 == 0, angles.sin(), angles.cos()).float()
 
 
@@ -90,7 +106,9 @@ def _positions_sines_only(n: int, d_model: int, start: int = 0) -> Tensor:
 
 
 def _positions_odd_width_raises(n: int, d_model: int, start: int = 0) -> Tensor:
-    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / 10_000 ** (torch.arange(0, d_model, 2) / d_model)
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / 10_000 ** (
+        torch.arange(0, d_model, 2) / d_model
+    )
     table = torch.zeros(n, d_model)
     table[:, 0::2] = angles.sin()
     table[:, 1::2] = angles.cos()
@@ -98,22 +116,30 @@ def _positions_odd_width_raises(n: int, d_model: int, start: int = 0) -> Tensor:
 
 
 def _positions_odd_width_uncut(n: int, d_model: int, start: int = 0) -> Tensor:
-    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / 10_000 ** (torch.arange(0, d_model, 2) / d_model)
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / 10_000 ** (
+        torch.arange(0, d_model, 2) / d_model
+    )
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1).float()
 
 
 def _positions_multiplied(n: int, d_model: int, start: int = 0) -> Tensor:
-    # In float32, as it is usually written: these angles are so large that float64 gives other sines.
-    angles = torch.arange(start, start + n)[:, None] * 10_000 ** (torch.arange(0, d_model, 2) / d_model)
+    # In float32, as it is usually written: these angles are so large that float64 gives other
+    # sines.
+    angles = torch.arange(start, start + n)[:, None] * 10_000 ** (
+        torch.arange(0, d_model, 2) / d_model
+    )
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1)[:, :d_model]
 
 
 _ODD_WIDTH = (
-    "Right for an even d_model, but an odd one has a sine more than it has cosines: 0, 2, 4 are sines and 1, 3 cosines when d_model = 5. "
-    "Keep only the first d_model // 2 cosines."
+    "Right for an even d_model, but an odd one has a sine more than it has cosines: 0, 2, 4 are "
+    "sines and 1, 3 cosines when d_model = 5. Keep only the first d_model // 2 cosines."
 )
 
-_UP_TO_N = "You take the positions from start up to n; n is how *many* rows are wanted: torch.arange(start, start + n)."
+_UP_TO_N = (
+    "You take the positions from start up to n; n is how *many* rows are wanted: "
+    "torch.arange(start, start + n)."
+)
 
 POSITIONS = Question(
     name="hw1.sinusoidal_positions",
@@ -127,78 +153,86 @@ POSITIONS = Question(
     misconceptions=(
         Misconception(
             "base_1000",
-            "Your slowest wave is too fast: your base is 1000. The paper's is 10000 (some lectures drop a zero).",
+            "Your slowest wave is too fast: your base is 1000. The paper's is 10000 (some lectures "
+            "drop a zero).",
             partial(_positions, base=1000.0),
         ),
         Misconception(
             "sines_then_cosines",
-            "You put all sines in the first half and all cosines in the second. Some libraries do, and a model can learn from that as "
-            "well; the formula asked for here alternates: sines in columns 0, 2, 4, …, cosines in 1, 3, 5, ….",
+            "You put all sines in the first half and all cosines in the second. Some libraries do, "
+            "and a model can learn from that as well; the formula asked for here alternates: sines "
+            "in columns 0, 2, 4, …, cosines in 1, 3, 5, ….",
             _positions_in_halves,
         ),
         Misconception(
             "exponent_halved",
-            "Your exponent is i / d_model, with i counting pairs. The formula has 2i / d_model, so that the wavelengths reach (almost) "
-            "10000 · 2π: use torch.arange(0, d_model, 2) / d_model.",
+            "Your exponent is i / d_model, with i counting pairs. The formula has 2i / d_model, so "
+            "that the wavelengths reach (almost) 10000 · 2π: use torch.arange(0, d_model, 2) / "
+            "d_model.",
             partial(_positions, exponent=1.0),
         ),
         Misconception(
             "exponent_doubled",
-            "Your exponent is twice as large as it should be. If your i already counts 0, 2, 4, … (columns), it is the formula's 2i: "
-            "divide by d_model and do not double it again.",
+            "Your exponent is twice as large as it should be. If your i already counts 0, 2, 4, … "
+            "(columns), it is the formula's 2i: divide by d_model and do not double it again.",
             partial(_positions, exponent=4.0),
         ),
         Misconception(
             "own_frequency_for_each_column",
-            "The sine and the cosine of a pair turn at different speeds: your exponent is column / d_model. Columns 2i and 2i + 1 share "
-            "the exponent 2i / d_model; only so are they the two coordinates of one clock hand.",
+            "The sine and the cosine of a pair turn at different speeds: your exponent is column / "
+            "d_model. Columns 2i and 2i + 1 share the exponent 2i / d_model; only so are they the "
+            "two coordinates of one clock hand.",
             _positions_by_column,
         ),
         Misconception(
             "own_frequency_for_each_column_doubled",
-            "Your exponent is 2 · column / d_model: i in the formula counts *pairs* of columns. Columns 2i and 2i + 1 share the exponent "
-            "2i / d_model.",
+            "Your exponent is 2 · column / d_model: i in the formula counts *pairs* of columns. "
+            "Columns 2i and 2i + 1 share the exponent 2i / d_model.",
             partial(_positions_by_column, exponent=2.0),
         ),
         Misconception(
             "sine_and_cosine_swapped",
-            "Sine and cosine have changed places: sines go into the even columns, counted from 0. Position 0 is 0, 1, 0, 1, ….",
+            "Sine and cosine have changed places: sines go into the even columns, counted from 0. "
+            "Position 0 is 0, 1, 0, 1, ….",
             partial(_positions, swapped=True),
         ),
         Misconception(
             "sines_only",
-            "Both columns of each pair hold the sine. The odd columns take the cosine: without it, positions on either side of a wave's "
-            "top look alike.",
+            "Both columns of each pair hold the sine. The odd columns take the cosine: without it, "
+            "positions on either side of a wave's top look alike.",
             _positions_sines_only,
         ),
         Misconception(
             "counted_from_one",
-            "Your positions are one too large: the first is `start`, and 0 when no start is given. Position 0 is 0, 1, 0, 1, ….",
+            "Your positions are one too large: the first is `start`, and 0 when no start is given. "
+            "Position 0 is 0, 1, 0, 1, ….",
             _positions_from_one,
         ),
         Misconception(
             "start_ignored",
-            "Right from position 0, but `start` changes nothing in your answer. The rows are the positions start … start + n - 1.",
+            "Right from position 0, but `start` changes nothing in your answer. The rows are the "
+            "positions start … start + n - 1.",
             _positions_start_ignored,
         ),
         Misconception("stops_at_n", _UP_TO_N, _positions_up_to_n),
         Misconception("stops_at_n", _UP_TO_N, _positions_range_up_to_n),
         Misconception(
             "odd_width_made_even",
-            "Right for an even d_model. An odd one you make even by adding 1, and that changes the exponent: it is 2i / d_model with the "
-            "d_model that was given. Cut the last cosine off without changing what you divide by.",
+            "Right for an even d_model. An odd one you make even by adding 1, and that changes the "
+            "exponent: it is 2i / d_model with the d_model that was given. Cut the last cosine off "
+            "without changing what you divide by.",
             _positions_even_width,
         ),
         Misconception(
             "multiplied_by_power",
-            "You multiply the position by 10000^(2i / d_model); divide by it. Later pairs turn ever more slowly, like the hour hand after "
-            "the minute hand.",
+            "You multiply the position by 10000^(2i / d_model); divide by it. Later pairs turn "
+            "ever more slowly, like the hour hand after the minute hand.",
             _positions_multiplied,
         ),
         Misconception(
             "odd_width_ends_in_a_cosine",
-            "With an odd d_model your last column is a cosine. Its number, d_model - 1, is even, and even columns are sines: it is the "
-            "last pair's cosine that finds no place.",
+            "With an odd d_model your last column is a cosine. Its number, d_model - 1, is even, "
+            "and even columns are sines: it is the last pair's cosine that finds no place.",
             _positions_last_cosine,
         ),
         Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_raises),

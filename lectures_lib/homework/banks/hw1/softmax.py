@@ -20,25 +20,42 @@ def _softmax_cases(g: Generator) -> list[Case]:
     with_empty_row = mixed_mask(g, batch, 1, n_query, n_key)
     others = mixed_mask(g, n_query - 1, n_key)
     empty_query = int(torch.randint(n_query, (), generator=g))
-    with_empty_row[-1, 0] = torch.cat([others[:empty_query], torch.zeros(1, n_key, dtype=torch.bool), others[empty_query:]])
+    with_empty_row[-1, 0] = torch.cat(
+        [others[:empty_query], torch.zeros(1, n_key, dtype=torch.bool), others[empty_query:]]
+    )
     deep = mixed_mask(g, n_query, n_key)
     of_each_head = mixed_mask(g, batch, heads, n_query, n_key)
     of_each_head[-1, -1, empty_query] = False
     above = mixed_mask(g, n_query, n_key)
     far_apart = -300 * torch.arange(n_query)[:, None] + 3 * normal(g, *shape)
-    padding = torch.arange(n_key) < torch.tensor([n_key - 1, 0, *[2] * (batch - 2)])[:, None, None, None]
+    padding = (
+        torch.arange(n_key) < torch.tensor([n_key - 1, 0, *[2] * (batch - 2)])[:, None, None, None]
+    )
     return [
-        Case((2 * normal(g, *shape), one_for_all), shows=f"{size}; one mask (n_query, n_key) for all of them"),
+        Case(
+            (2 * normal(g, *shape), one_for_all),
+            shows=f"{size}; one mask (n_query, n_key) for all of them",
+        ),
         Case(
             (2 * normal(g, *shape), with_empty_row),
-            shows=f"{size}; a mask (batch, 1, n_query, n_key) in which query {empty_query} of the last sentence may attend to nothing",
+            shows=(
+                f"{size}; a mask (batch, 1, n_query, n_key) in which query {empty_query} of the "
+                f"last sentence may attend to nothing"
+            ),
         ),
         Case(
             (2 * normal(g, *shape), of_each_head),
-            shows=f"{size}; a mask for each head, in which query {empty_query} of the last head and sentence may attend to nothing",
+            shows=(
+                f"{size}; a mask for each head, in which query {empty_query} of the last head and "
+                f"sentence may attend to nothing"
+            ),
         ),
-        Case((300 + 3 * normal(g, *shape), mixed_mask(g, n_query, n_key)), shows=f"{size}; large scores, around 300"),
-        # The hidden scores are all 0, so that adding a penalty to them and replacing them by it come to the same.
+        Case(
+            (300 + 3 * normal(g, *shape), mixed_mask(g, n_query, n_key)),
+            shows=f"{size}; large scores, around 300",
+        ),
+        # The hidden scores are all 0, so that adding a penalty to them and replacing them by it
+        # come to the same.
         Case(
             (torch.where(deep, -11_000 + 3 * normal(g, *shape), 0.0), deep),
             shows=f"{size}; the allowed scores around -11,000, the hidden ones 0",
@@ -47,12 +64,26 @@ def _softmax_cases(g: Generator) -> list[Case]:
             (torch.where(above, 2 * normal(g, *shape), 300 + normal(g, *shape)), above),
             shows=f"{size}; the allowed scores around 0, the hidden ones around 300",
         ),
-        Case((far_apart, mixed_mask(g, n_query, n_key)), shows=f"{size}; query 0's scores around 0, query 1's around -300, and so on"),
-        Case((2 * normal(g, *shape), padding), shows=f"{size}; a mask (batch, 1, 1, n_key), in which sentence 1 is nothing but padding"),
-        Case((normal(g, 1, 1, 1, n_key), mixed_mask(g, 2, n_key)[:1]), shows=f"one sentence, one head, one query, {n_key} keys"),
+        Case(
+            (far_apart, mixed_mask(g, n_query, n_key)),
+            shows=f"{size}; query 0's scores around 0, query 1's around -300, and so on",
+        ),
+        Case(
+            (2 * normal(g, *shape), padding),
+            shows=(
+                f"{size}; a mask (batch, 1, 1, n_key), in which sentence 1 is nothing but padding"
+            ),
+        ),
+        Case(
+            (normal(g, 1, 1, 1, n_key), mixed_mask(g, 2, n_key)[:1]),
+            shows=f"one sentence, one head, one query, {n_key} keys",
+        ),
         Case(
             (normal(g, 1, heads, n_query, 1), torch.arange(n_query)[:, None] > 0),
-            shows=f"one sentence, {heads} heads, {n_query} queries and a single key; query 0 may not attend to it",
+            shows=(
+                f"one sentence, {heads} heads, {n_query} queries and a single key; query 0 may not "
+                f"attend to it"
+            ),
         ),
     ]
 
@@ -68,14 +99,22 @@ def _empty_rows_to_zero(weights: Tensor, mask: Tensor) -> Tensor:
 
 
 def _filled_softmax(
-    scores: Tensor, mask: Tensor, fill: float = -math.inf, inverted: bool = False, zero: bool = False, cut: bool = False, dim: int = -1
+    scores: Tensor,
+    mask: Tensor,
+    fill: float = -math.inf,
+    inverted: bool = False,
+    zero: bool = False,
+    cut: bool = False,
+    dim: int = -1,
 ) -> Tensor:
     weights = scores.masked_fill(mask if inverted else ~mask, fill).softmax(dim)
     weights = weights * mask if cut else weights
     return _empty_rows_to_zero(weights, mask) if zero else weights
 
 
-def _penalised_softmax(scores: Tensor, mask: Tensor, penalty: float = -10_000.0, zero: bool = False) -> Tensor:
+def _penalised_softmax(
+    scores: Tensor, mask: Tensor, penalty: float = -10_000.0, zero: bool = False
+) -> Tensor:
     weights = (scores + penalty * ~mask).softmax(dim=-1)
     return _empty_rows_to_zero(weights, mask) if zero else weights
 
@@ -100,13 +139,17 @@ def _mask_after_softmax(scores: Tensor, mask: Tensor, renormalise: str = "not") 
     return weights / (total.clamp(min=1e-12) if renormalise == "rows, guarded" else total)
 
 
-def _plain_exponentials(scores: Tensor, mask: Tensor, product: bool = True, guarded: bool = False) -> Tensor:
+def _plain_exponentials(
+    scores: Tensor, mask: Tensor, product: bool = True, guarded: bool = False
+) -> Tensor:
     powers = scores.exp() * mask if product else scores.exp().masked_fill(~mask, 0.0)
     total = powers.sum(dim=-1, keepdim=True)
     return powers / (total.clamp(min=1e-12) if guarded else total)
 
 
-def _one_maximum_for_all(scores: Tensor, mask: Tensor, hidden_too: bool = False, guarded: bool = True) -> Tensor:
+def _one_maximum_for_all(
+    scores: Tensor, mask: Tensor, hidden_too: bool = False, guarded: bool = True
+) -> Tensor:
     """Exponentials that cannot overflow, but underflow in rows that lie far below the highest."""
     hidden = scores.masked_fill(~mask, -math.inf)
     powers = (hidden - (scores if hidden_too else hidden).max()).exp()
@@ -120,37 +163,42 @@ def _clamped(scores: Tensor, mask: Tensor, least: float = 1e-37) -> Tensor:
 
 
 _INVERTED = (
-    "Your mask works the wrong way round: True hides. In this course True means *may attend*, so it is the keys where the mask is False "
-    "that must get -∞ (masked_fill(~mask, …))."
+    "Your mask works the wrong way round: True hides. In this course True means *may attend*, so "
+    "it is the keys where the mask is False that must get -∞ (masked_fill(~mask, …))."
 )
 _ZERO = (
-    "A hidden key has the score 0 in your softmax, or a number next to it (1e-9 is not -1e9; a product with the mask is 0), and e⁰ = 1 "
-    "still counts. Set hidden scores to -∞, whose exponential is 0."
+    "A hidden key has the score 0 in your softmax, or a number next to it (1e-9 is not -1e9; a "
+    "product with the mask is 0), and e⁰ = 1 still counts. Set hidden scores to -∞, whose "
+    "exponential is 0."
 )
 _ADDED = (
-    "You add the mask itself to the scores: an allowed key gains 1 and a hidden one keeps its score. Hide a key by giving it the score -∞ "
-    "before the softmax."
+    "You add the mask itself to the scores: an allowed key gains 1 and a hidden one keeps its "
+    "score. Hide a key by giving it the score -∞ before the softmax."
 )
 _FINITE = (
-    "You hide keys with a number that is negative but not negative enough: where the allowed scores are lower still, the hidden keys win. "
-    "Only -∞ is below every score."
+    "You hide keys with a number that is negative but not negative enough: where the allowed "
+    "scores are lower still, the hidden keys win. Only -∞ is below every score."
 )
 _OVERFLOW = (
-    "Your exponentials leave the range of float32: e^300 is infinite, e^-11000 is 0, and ∞/∞ and 0/0 are NaN. Set hidden scores to -∞ and "
-    "let torch.softmax do it, or subtract the largest allowed score of each row first; the result is the same, since numerator and "
-    "denominator shrink alike."
+    "Your exponentials leave the range of float32: e^300 is infinite, e^-11000 is 0, and ∞/∞ and "
+    "0/0 are NaN. Set hidden scores to -∞ and let torch.softmax do it, or subtract the largest "
+    "allowed score of each row first; the result is the same, since numerator and denominator "
+    "shrink alike."
 )
 _ONE_MAXIMUM = (
-    "You subtract one number from all scores, the largest of the whole tensor. Rows whose scores lie far below it then have only "
-    "exponentials that are rounded to 0. Subtract from each row its own largest allowed score: amax(dim=-1, keepdim=True)."
+    "You subtract one number from all scores, the largest of the whole tensor. Rows whose scores "
+    "lie far below it then have only exponentials that are rounded to 0. Subtract from each row "
+    "its own largest allowed score: amax(dim=-1, keepdim=True)."
 )
 _CLAMPED = (
-    "You cut the scores off at a limit before the exponential: scores beyond it all become equal, and so do their weights. Subtract the "
-    "largest allowed score of each row instead; that changes no weight."
+    "You cut the scores off at a limit before the exponential: scores beyond it all become equal, "
+    "and so do their weights. Subtract the largest allowed score of each row instead; that changes "
+    "no weight."
 )
 _LATE = (
-    "You take the softmax over all keys, set the hidden ones to 0 and divide by what is left. On paper that is right; but when a hidden "
-    "key has by far the highest score, what is left has been rounded to 0. Hide the scores before the softmax."
+    "You take the softmax over all keys, set the hidden ones to 0 and divide by what is left. On "
+    "paper that is right; but when a hidden key has by far the highest score, what is left has "
+    "been rounded to 0. Hide the scores before the softmax."
 )
 
 SOFTMAX = Question(
@@ -164,63 +212,107 @@ SOFTMAX = Question(
     reference=masked_softmax,
     misconceptions=(
         Misconception("mask_inverted", _INVERTED, partial(_filled_softmax, inverted=True)),
-        Misconception("mask_inverted", _INVERTED, partial(_filled_softmax, inverted=True, zero=True)),
+        Misconception(
+            "mask_inverted", _INVERTED, partial(_filled_softmax, inverted=True, zero=True)
+        ),
         Misconception("hidden_scores_are_zero", _ZERO, _softmax_of_product),
         Misconception("hidden_scores_are_zero", _ZERO, partial(_softmax_of_product, zero=True)),
         Misconception("mask_added", _ADDED, _softmax_of_sum),
         Misconception("mask_added", _ADDED, partial(_softmax_of_sum, zero=True)),
         Misconception(
             "masked_after_softmax",
-            "Your rows do not sum to 1: the softmax shared the attention among all keys, and the share of the hidden ones was then thrown "
-            "away. Hide the scores (with -∞) before the softmax, and the allowed keys share all of it.",
+            "Your rows do not sum to 1: the softmax shared the attention among all keys, and the "
+            "share of the hidden ones was then thrown away. Hide the scores (with -∞) before the "
+            "softmax, and the allowed keys share all of it.",
             _mask_after_softmax,
         ),
         Misconception(
             "renormalised_over_everything",
-            "You divide by the sum of all weights, of every query, head and sentence together. Each query has its own sum: sum(dim=-1, "
-            "keepdim=True).",
+            "You divide by the sum of all weights, of every query, head and sentence together. "
+            "Each query has its own sum: sum(dim=-1, keepdim=True).",
             partial(_mask_after_softmax, renormalise="over everything"),
         ),
-        Misconception("renormalised_after_softmax", _LATE, partial(_mask_after_softmax, renormalise="rows")),
-        Misconception("renormalised_after_softmax", _LATE, partial(_mask_after_softmax, renormalise="rows, guarded")),
+        Misconception(
+            "renormalised_after_softmax", _LATE, partial(_mask_after_softmax, renormalise="rows")
+        ),
+        Misconception(
+            "renormalised_after_softmax",
+            _LATE,
+            partial(_mask_after_softmax, renormalise="rows, guarded"),
+        ),
         Misconception("one_maximum_for_all_rows", _ONE_MAXIMUM, _one_maximum_for_all),
-        Misconception("one_maximum_for_all_rows", _ONE_MAXIMUM, partial(_one_maximum_for_all, guarded=False)),
-        Misconception("one_maximum_for_all_rows", _ONE_MAXIMUM, partial(_one_maximum_for_all, hidden_too=True)),
-        Misconception("one_maximum_for_all_rows", _ONE_MAXIMUM, partial(_one_maximum_for_all, hidden_too=True, guarded=False)),
+        Misconception(
+            "one_maximum_for_all_rows", _ONE_MAXIMUM, partial(_one_maximum_for_all, guarded=False)
+        ),
+        Misconception(
+            "one_maximum_for_all_rows", _ONE_MAXIMUM, partial(_one_maximum_for_all, hidden_too=True)
+        ),
+        Misconception(
+            "one_maximum_for_all_rows",
+            _ONE_MAXIMUM,
+            partial(_one_maximum_for_all, hidden_too=True, guarded=False),
+        ),
         Misconception("scores_clamped", _CLAMPED, _clamped),
         Misconception("scores_clamped", _CLAMPED, partial(_clamped, least=1e-12)),
         Misconception("scores_clamped", _CLAMPED, partial(_clamped, least=0.0)),
         Misconception("exponentials_overflow", _OVERFLOW, _plain_exponentials),
-        Misconception("exponentials_overflow", _OVERFLOW, partial(_plain_exponentials, guarded=True)),
-        Misconception("exponentials_overflow", _OVERFLOW, partial(_plain_exponentials, product=False)),
-        Misconception("exponentials_overflow", _OVERFLOW, partial(_plain_exponentials, product=False, guarded=True)),
+        Misconception(
+            "exponentials_overflow", _OVERFLOW, partial(_plain_exponentials, guarded=True)
+        ),
+        Misconception(
+            "exponentials_overflow", _OVERFLOW, partial(_plain_exponentials, product=False)
+        ),
+        Misconception(
+            "exponentials_overflow",
+            _OVERFLOW,
+            partial(_plain_exponentials, product=False, guarded=True),
+        ),
         Misconception(
             "nan_without_allowed_keys",
-            "A query with no key to attend to gets NaN: its softmax is 0/0. Such a row should be zeros; look for it with mask.any(dim=-1, "
-            "keepdim=True), because one NaN spoils every layer above.",
+            "A query with no key to attend to gets NaN: its softmax is 0/0. Such a row should be "
+            "zeros; look for it with mask.any(dim=-1, keepdim=True), because one NaN spoils every "
+            "layer above.",
             _filled_softmax,
         ),
         Misconception(
             "uniform_without_allowed_keys",
-            "A query with no key to attend to spreads its weight evenly over the hidden keys: when all scores are the same large negative "
-            "number, none is hidden. Such a row should be zeros.",
+            "A query with no key to attend to spreads its weight evenly over the hidden keys: when "
+            "all scores are the same large negative number, none is hidden. Such a row should be "
+            "zeros.",
             partial(_filled_softmax, fill=-1e9),
         ),
-        Misconception("finite_number_for_minus_infinity", _FINITE, partial(_filled_softmax, fill=-1e4)),
-        Misconception("finite_number_for_minus_infinity", _FINITE, partial(_filled_softmax, fill=-1e4, zero=True)),
-        Misconception("finite_number_for_minus_infinity", _FINITE, partial(_filled_softmax, fill=-1e4, cut=True)),
+        Misconception(
+            "finite_number_for_minus_infinity", _FINITE, partial(_filled_softmax, fill=-1e4)
+        ),
+        Misconception(
+            "finite_number_for_minus_infinity",
+            _FINITE,
+            partial(_filled_softmax, fill=-1e4, zero=True),
+        ),
+        Misconception(
+            "finite_number_for_minus_infinity",
+            _FINITE,
+            partial(_filled_softmax, fill=-1e4, cut=True),
+        ),
         Misconception("finite_number_for_minus_infinity", _FINITE, _penalised_softmax),
-        Misconception("finite_number_for_minus_infinity", _FINITE, partial(_filled_softmax, fill=-100.0)),
-        Misconception("finite_number_for_minus_infinity", _FINITE, partial(_filled_softmax, fill=-10.0)),
-        Misconception("finite_number_for_minus_infinity", _FINITE, partial(_filled_softmax, fill=-1.0)),
+        Misconception(
+            "finite_number_for_minus_infinity", _FINITE, partial(_filled_softmax, fill=-100.0)
+        ),
+        Misconception(
+            "finite_number_for_minus_infinity", _FINITE, partial(_filled_softmax, fill=-10.0)
+        ),
+        Misconception(
+            "finite_number_for_minus_infinity", _FINITE, partial(_filled_softmax, fill=-1.0)
+        ),
         Misconception(
             "softmax_over_queries",
-            "Your columns sum to 1, not your rows: the softmax ran over the queries. Each query shares its attention among the keys: "
-            "dim=-1.",
+            "Your columns sum to 1, not your rows: the softmax ran over the queries. Each query "
+            "shares its attention among the keys: dim=-1.",
             partial(_filled_softmax, dim=-2),
         ),
     ),
-    # A score of -11,000 is only known to a thousandth in float32, and so is e to the power of a difference of two.
+    # A score of -11,000 is only known to a thousandth in float32, and so is e to the power of a
+    # difference of two.
     rtol=1e-3,
     atol=1e-6,
 )

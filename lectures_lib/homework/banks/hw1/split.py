@@ -13,12 +13,27 @@ def _split_cases(g: Generator) -> list[Case]:
     cases = []
     for leading in (1, 2):
         n_heads, d_head, n, *batch = sizes(g, 3 + leading, 2, 6 + leading)
-        x = torch.arange(math.prod(batch) * n * n_heads * d_head, dtype=torch.float32).view(*batch, n, n_heads * d_head)
-        cases.append(Case((x, n_heads), shows=f"x of shape {tuple(x.shape)}, counting 0, 1, 2, …, cut into {n_heads} heads"))
+        x = torch.arange(math.prod(batch) * n * n_heads * d_head, dtype=torch.float32).view(
+            *batch, n, n_heads * d_head
+        )
+        cases.append(
+            Case(
+                (x, n_heads),
+                shows=f"x of shape {tuple(x.shape)}, counting 0, 1, 2, …, cut into {n_heads} heads",
+            )
+        )
     width = n_heads * d_head
     for heads, shape in ((1, (2, n, width)), (width, (2, n, width)), (n_heads, (1, 1, width))):
         x = torch.arange(math.prod(shape), dtype=torch.float32).view(shape)
-        cases.append(Case((x, heads), shows=f"x of shape {shape}, counting 0, 1, 2, …, cut into {heads} heads of {width // heads}"))
+        cases.append(
+            Case(
+                (x, heads),
+                shows=(
+                    f"x of shape {shape}, counting 0, 1, 2, …, cut into {heads} heads of "
+                    f"{width // heads}"
+                ),
+            )
+        )
     return cases
 
 
@@ -75,54 +90,61 @@ SPLIT = Question(
     misconceptions=(
         Misconception(
             "view_without_transpose",
-            "The shape is right but the numbers are mixed: you viewed x as (…, n_heads, n, d_head) at once, which hands whole *positions* "
-            "to a head. View only cuts, (…, n, n_heads, d_head); then transpose n and n_heads.",
+            "The shape is right but the numbers are mixed: you viewed x as (…, n_heads, n, d_head) "
+            "at once, which hands whole *positions* to a head. View only cuts, (…, n, n_heads, "
+            "d_head); then transpose n and n_heads.",
             _split_view,
         ),
         Misconception(
             "interleaved",
-            "Your heads are interleaved: head 0 gets every n_heads-th number. Head 0 owns the first d_head numbers of each vector, head 1 "
-            "the next: cut the last dimension as (n_heads, d_head), in this order.",
+            "Your heads are interleaved: head 0 gets every n_heads-th number. Head 0 owns the "
+            "first d_head numbers of each vector, head 1 the next: cut the last dimension as "
+            "(n_heads, d_head), in this order.",
             _split_interleaved,
         ),
         Misconception(
             "not_transposed",
-            "Your result is (…, n, n_heads, d_head): positions still come before heads. Attention multiplies the last two dimensions, "
-            "which must be n and d_head: transpose the positions and the heads.",
+            "Your result is (…, n, n_heads, d_head): positions still come before heads. Attention "
+            "multiplies the last two dimensions, which must be n and d_head: transpose the "
+            "positions and the heads.",
             _split_untransposed,
         ),
         Misconception(
             "wrong_pair_transposed",
-            "You transposed the last two dimensions, heads and numbers. It is positions and heads that change places: transpose(-3, -2).",
+            "You transposed the last two dimensions, heads and numbers. It is positions and heads "
+            "that change places: transpose(-3, -2).",
             _split_last_two,
         ),
         Misconception(
             "counted_from_the_front",
-            "Right for three dimensions, wrong for four: you transpose dimensions 1 and 2, which are no longer positions and heads when "
-            "there is one more in front. Count from the end: transpose(-3, -2).",
+            "Right for three dimensions, wrong for four: you transpose dimensions 1 and 2, which "
+            "are no longer positions and heads when there is one more in front. Count from the "
+            "end: transpose(-3, -2).",
             _split_from_the_front,
         ),
         Misconception(
             "heads_at_dimension_1",
-            "Right for three dimensions, wrong for four: your heads are dimension 1, which comes before the second dimension of the batch. "
-            "They belong right before the positions: count from the end, dim=-3.",
+            "Right for three dimensions, wrong for four: your heads are dimension 1, which comes "
+            "before the second dimension of the batch. They belong right before the positions: "
+            "count from the end, dim=-3.",
             _split_stacked_at_1,
         ),
         Misconception(
             "heads_first",
-            "Your heads are the very first dimension, before the batch. They belong right before the positions: (…, n_heads, n, d_head).",
+            "Your heads are the very first dimension, before the batch. They belong right before "
+            "the positions: (…, n_heads, n, d_head).",
             _split_stacked_at_0,
         ),
         Misconception(
             "heads_and_width_confused",
-            "Your heads are n_heads numbers wide, and there are width / n_heads of them: the two are confused. There are n_heads heads, "
-            "each width / n_heads wide.",
+            "Your heads are n_heads numbers wide, and there are width / n_heads of them: the two "
+            "are confused. There are n_heads heads, each width / n_heads wide.",
             _split_by_width,
         ),
         Misconception(
             "keys_transposed",
-            "Your result is (…, n_heads, d_head, n), right for the keys in Q Kᵀ only. Here each head keeps one row for each position: (…, "
-            "n_heads, n, d_head).",
+            "Your result is (…, n_heads, d_head, n), right for the keys in Q Kᵀ only. Here each "
+            "head keeps one row for each position: (…, n_heads, n, d_head).",
             _split_keys_transposed,
         ),
     ),

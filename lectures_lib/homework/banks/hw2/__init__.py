@@ -1,4 +1,5 @@
-"""Homework 2: from recurrent translators to the Transformer (chapters 1, 5, 6). Eight questions, 20 points, about two and a half hours.
+"""Homework 2: from recurrent translators to the Transformer (chapters 1, 5, 6). Eight questions, 20
+points, about two and a half hours.
 
 Each wrong answer below is the right one with one thing changed, as in homework 1.
 """

@@ -1,4 +1,6 @@
-"""Question 1: one look of a recurrent decoder, with the additive score of Bahdanau et al. (2015)."""
+"""Question 1: one look of a recurrent decoder, with the additive score of Bahdanau et al.
+(2015).
+"""
 
 import math
 from functools import partial
@@ -11,7 +13,9 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def some_lengths(g: Generator, batch: int, n: int) -> Tensor:
-    """Lengths from 1 to n: one sentence fills the width, the others do not, and no two neighbours are alike."""
+    """Lengths from 1 to n: one sentence fills the width, the others do not, and no two neighbours
+    are alike.
+    """
     while True:
         lengths = torch.randint(1, n, (batch,), generator=g)
         lengths[int(torch.randint(batch, (), generator=g))] = n
@@ -20,8 +24,12 @@ def some_lengths(g: Generator, batch: int, n: int) -> Tensor:
 
 
 def sizes_of_one(batch: int, n: int, kind: str) -> tuple[int, int]:
-    """Batch and width, one of them 1 for the kinds of that name: where a bare `squeeze` takes an axis too many."""
-    return (1, n) if kind == "one sentence" else (batch, 1) if kind == "one word each" else (batch, n)
+    """Batch and width, one of them 1 for the kinds of that name: where a bare `squeeze` takes an
+    axis too many.
+    """
+    return (
+        (1, n) if kind == "one sentence" else (batch, 1) if kind == "one word each" else (batch, n)
+    )
 
 
 def _additive_cases(g: Generator) -> list[Case]:
@@ -31,26 +39,57 @@ def _additive_cases(g: Generator) -> list[Case]:
         batch, n = sizes_of_one(batch, n, kind)
         if kind == "one sentence":  # square matrices, which fit either way round
             d_state = d_hidden = d_query
-        lengths = some_lengths(g, batch, n) if kind == "some of them padded" else torch.full((batch,), n)
-        weights = normal(g, d_hidden, d_query) / d_query**0.5, normal(g, d_hidden, d_state) / d_state**0.5
+        lengths = (
+            some_lengths(g, batch, n) if kind == "some of them padded" else torch.full((batch,), n)
+        )
+        weights = (
+            normal(g, d_hidden, d_query) / d_query**0.5,
+            normal(g, d_hidden, d_state) / d_state**0.5,
+        )
         cases.append(
             Case(
-                (normal(g, batch, d_query), 1.5 * normal(g, batch, n, d_state), *weights, 2 * normal(g, d_hidden) / d_hidden**0.5, lengths),
-                shows=f"{batch} sentences of width {n}, {kind}; d_query = {d_query}, d_state = {d_state}, d_hidden = {d_hidden}",
+                (
+                    normal(g, batch, d_query),
+                    1.5 * normal(g, batch, n, d_state),
+                    *weights,
+                    2 * normal(g, d_hidden) / d_hidden**0.5,
+                    lengths,
+                ),
+                shows=(
+                    f"{batch} sentences of width {n}, {kind}; d_query = {d_query}, d_state = "
+                    f"{d_state}, d_hidden = {d_hidden}"
+                ),
             )
         )
     return cases
 
 
-def additive_attention(query: Tensor, states: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """The context vectors (batch, d_state) and the weights (batch, n), scored by v · tanh(W_q q + W_k k)."""
+def additive_attention(
+    query: Tensor, states: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The context vectors (batch, d_state) and the weights (batch, n), scored by v · tanh(W_q q +
+    W_k k).
+    """
     hidden = torch.tanh((query @ W_q.T)[:, None] + states @ W_k.T)  # (batch, n, d_hidden)
     words = torch.arange(states.shape[1]) < lengths[:, None]
     weights = (hidden @ v).masked_fill(~words, -math.inf).softmax(dim=-1)
     return (weights[:, None] @ states)[:, 0], weights
 
 
-def _additive(query, states, W_q, W_k, v, lengths, score="additive", hide="before", longer=0, inverted=False, dim=-1, scaled=False):
+def _additive(
+    query,
+    states,
+    W_q,
+    W_k,
+    v,
+    lengths,
+    score="additive",
+    hide="before",
+    longer=0,
+    inverted=False,
+    dim=-1,
+    scaled=False,
+):
     q, k = (query @ W_q.T)[:, None], states @ W_k.T
     scores = {
         "additive": lambda: torch.tanh(q + k) @ v,
@@ -95,17 +134,18 @@ def _additive_context_only(query, states, W_q, W_k, v, lengths):
 
 
 _NO_QUERY = (
-    "The query has no say in your weights. Without a tanh around the *sum*, v · W_q q is one number added to all scores of a sentence, and "
-    "a softmax does not notice what is added to all of them. The tanh goes around W_q q + W_k k: there the two can meet."
+    "The query has no say in your weights. Without a tanh around the *sum*, v · W_q q is one "
+    "number added to all scores of a sentence, and a softmax does not notice what is added to all "
+    "of them. The tanh goes around W_q q + W_k k: there the two can meet."
 )
 _INVERTED = (
-    "You look at the padding and at nothing else: the mask works the wrong way round. The first lengths[b] positions of sentence b are "
-    "words; all *others* get the score -∞."
+    "You look at the padding and at nothing else: the mask works the wrong way round. The first "
+    "lengths[b] positions of sentence b are words; all *others* get the score -∞."
 )
 
 _SQUARE = (
-    "Right but for square matrices, which you do not transpose: they fit either way round, but W_q q, with the vector upright, is "
-    "query @ W_q.T for vectors that lie in rows, whatever the shape."
+    "Right but for square matrices, which you do not transpose: they fit either way round, but W_q "
+    "q, with the vector upright, is query @ W_q.T for vectors that lie in rows, whatever the shape."
 )
 
 ADDITIVE = Question(
@@ -122,86 +162,101 @@ ADDITIVE = Question(
         Misconception("query_has_no_say", _NO_QUERY, partial(_additive, score="tanh of each")),
         Misconception(
             "tanh_after_v",
-            "Your tanh comes last, around the finished score: it squeezes every score between -1 and 1, so no word can stand out. It "
-            "belongs around the hidden layer, v · tanh(W_q q + W_k k).",
+            "Your tanh comes last, around the finished score: it squeezes every score between -1 "
+            "and 1, so no word can stand out. It belongs around the hidden layer, v · tanh(W_q q + "
+            "W_k k).",
             partial(_additive, score="tanh last"),
         ),
         Misconception(
             "relu_for_tanh",
-            "Your hidden layer uses ReLU, as the Transformer's feed-forward layer does. Bahdanau's score uses tanh.",
+            "Your hidden layer uses ReLU, as the Transformer's feed-forward layer does. Bahdanau's "
+            "score uses tanh.",
             partial(_additive, score="relu"),
         ),
         Misconception(
             "sigmoid_for_tanh",
-            "Your hidden layer uses the sigmoid, which lies between 0 and 1. Bahdanau's score uses tanh, between -1 and 1.",
+            "Your hidden layer uses the sigmoid, which lies between 0 and 1. Bahdanau's score uses "
+            "tanh, between -1 and 1.",
             partial(_additive, score="sigmoid"),
         ),
         Misconception(
             "product_for_sum",
-            "You multiply W_q q and W_k k entry by entry. This score is called *additive* because they are added; v then weighs the "
-            "entries of the tanh.",
+            "You multiply W_q q and W_k k entry by entry. This score is called *additive* because "
+            "they are added; v then weighs the entries of the tanh.",
             partial(_additive, score="product"),
         ),
         Misconception(
             "dot_for_additive",
-            "Your score is the dot product of W_q q and W_k k; v is never used. That is another kind of attention (chapter 2's). Here the "
-            "two are added, go through tanh, and v makes one number of the result.",
+            "Your score is the dot product of W_q q and W_k k; v is never used. That is another "
+            "kind of attention (chapter 2's). Here the two are added, go through tanh, and v makes "
+            "one number of the result.",
             partial(_additive, score="dot"),
         ),
         Misconception(
             "v_never_used",
-            "You sum the hidden layer without weighing it: v is never used. The score is the dot product of v with the tanh.",
+            "You sum the hidden layer without weighing it: v is never used. The score is the dot "
+            "product of v with the tanh.",
             partial(_additive, score="sum"),
         ),
         Misconception(
             "scaled",
-            "You divide the scores by √d_hidden. The Transformer scales its dot products; the additive score is used as it is, for v is "
-            "learned and can choose the scale.",
+            "You divide the scores by √d_hidden. The Transformer scales its dot products; the "
+            "additive score is used as it is, for v is learned and can choose the scale.",
             partial(_additive, scaled=True),
         ),
         Misconception(
             "padding_ignored",
-            "Right without padding, but padded positions get weight. Positions lengths[b] and later of sentence b are no words: give them "
-            "the score -∞ before the softmax.",
+            "Right without padding, but padded positions get weight. Positions lengths[b] and "
+            "later of sentence b are no words: give them the score -∞ before the softmax.",
             partial(_additive, hide="not"),
         ),
         Misconception(
             "masked_after_softmax",
-            "Your weights do not sum to 1 where there is padding: the softmax shared out among all positions, and padding's share was "
-            "thrown away. Set the scores of padding to -∞ *before* the softmax.",
+            "Your weights do not sum to 1 where there is padding: the softmax shared out among all "
+            "positions, and padding's share was thrown away. Set the scores of padding to -∞ "
+            "*before* the softmax.",
             partial(_additive, hide="after"),
         ),
         Misconception(
             "padding_scores_zero",
-            "You give padding the score 0. e⁰ = 1 still counts, often more than a word with a negative score: use -∞, whose exponential "
-            "is 0.",
+            "You give padding the score 0. e⁰ = 1 still counts, often more than a word with a "
+            "negative score: use -∞, whose exponential is 0.",
             partial(_additive, hide="zero scores"),
         ),
         Misconception(
             "one_too_many",
-            "One padded position too many is looked at. Counting starts at 0, so a sentence of length 3 has its words at positions 0, 1 "
-            "and 2: position < length, not ≤.",
+            "One padded position too many is looked at. Counting starts at 0, so a sentence of "
+            "length 3 has its words at positions 0, 1 and 2: position < length, not ≤.",
             partial(_additive, longer=1),
         ),
         Misconception(
             "one_too_few",
-            "The last word of every sentence is hidden. A sentence of length 3 has words at positions 0, 1 and 2: position < length.",
+            "The last word of every sentence is hidden. A sentence of length 3 has words at "
+            "positions 0, 1 and 2: position < length.",
             partial(_additive, longer=-1),
         ),
         Misconception("mask_inverted", _INVERTED, partial(_additive, inverted=True)),
         Misconception("square_matrices_untransposed", _SQUARE, _additive_square_untransposed),
-        Misconception("square_matrices_untransposed", _SQUARE, partial(_additive_square_untransposed, which="W_q")),
-        Misconception("square_matrices_untransposed", _SQUARE, partial(_additive_square_untransposed, which="W_k")),
+        Misconception(
+            "square_matrices_untransposed",
+            _SQUARE,
+            partial(_additive_square_untransposed, which="W_q"),
+        ),
+        Misconception(
+            "square_matrices_untransposed",
+            _SQUARE,
+            partial(_additive_square_untransposed, which="W_k"),
+        ),
         Misconception(
             "softmax_over_batch",
-            "Your softmax runs over the batch: the sentences compete for each position. The words of *one* sentence share its attention: "
-            "dim=-1.",
+            "Your softmax runs over the batch: the sentences compete for each position. The words "
+            "of *one* sentence share its attention: dim=-1.",
             partial(_additive, dim=0),
         ),
         Misconception(
             "projected_states_averaged",
-            "You average the projected states W_k k. The projection serves the score only; the context is the weighted mean of the "
-            "encoder's states themselves, of width d_state.",
+            "You average the projected states W_k k. The projection serves the score only; the "
+            "context is the weighted mean of the encoder's states themselves, of width d_state.",
             _additive_keys_averaged,
         ),
         Misconception(

@@ -23,7 +23,10 @@ def _count_cases(g: Generator) -> list[Case]:
 
     def case(sizes: dict[str, int], name: str, **more: bool) -> Case:
         listed = ", ".join(f"{key} = {value}" for key, value in sizes.items())
-        return Case(kwargs=sizes | more, shows=f"{name} ({listed}){'' if more.get('tied', True) else ', three embeddings'}")
+        return Case(
+            kwargs=sizes | more,
+            shows=f"{name} ({listed}){'' if more.get('tied', True) else ', three embeddings'}",
+        )
 
     return [
         case(_BASE, "the base model"),
@@ -33,7 +36,9 @@ def _count_cases(g: Generator) -> list[Case]:
     ]
 
 
-def count_parameters(vocab_size: int, d_model: int, n_heads: int, d_ff: int, n_layers: int, tied: bool = True) -> int:
+def count_parameters(
+    vocab_size: int, d_model: int, n_heads: int, d_ff: int, n_layers: int, tied: bool = True
+) -> int:
     """Of the whole Transformer of 2017, with a bias in every linear layer."""
     attention = 4 * (d_model * d_model + d_model)
     feed_forward = (d_model * d_ff + d_ff) + (d_ff * d_model + d_model)
@@ -67,7 +72,11 @@ def _count(
     final_norms=0,
 ):
     attention_biases, ff_biases = attention_biases and biases, ff_biases and biases
-    attention = projections * (d_model * d_model + d_model * attention_biases) * (n_heads if per_head else 1)
+    attention = (
+        projections
+        * (d_model * d_model + d_model * attention_biases)
+        * (n_heads if per_head else 1)
+    )
     feed_forward = ff_matrices * d_model * d_ff + (d_ff + d_model) * ff_biases
     norm = norm_vectors * d_model
     encoder_block = attention + feed_forward + 2 * norm
@@ -92,26 +101,33 @@ def _count_tied_inverted(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True
 
 def _count_norm_of_two_numbers(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
     norms = n_layers * 5
-    return count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied) - norms * 2 * d_model + norms * 2
+    return (
+        count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied)
+        - norms * 2 * d_model
+        + norms * 2
+    )
 
 
 def _count_norms(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, squared=False):
     """Each norm with d_model² numbers, or all norms of one layer for all."""
-    others = count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied) - n_layers * 5 * 2 * d_model
+    others = (
+        count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied)
+        - n_layers * 5 * 2 * d_model
+    )
     return others + (n_layers * 5 * d_model**2 if squared else 5 * 2 * d_model)
 
 
 _CROSS = (
-    "Your decoder block has one attention. It has two, self-attention and cross-attention, each with four projections of its own, and "
-    "three norms."
+    "Your decoder block has one attention. It has two, self-attention and cross-attention, each "
+    "with four projections of its own, and three norms."
 )
 _TIED = (
-    "You count the token vectors more than once although tied=True: source, target and output then share one matrix, vocab_size · d_model "
-    "numbers, once."
+    "You count the token vectors more than once although tied=True: source, target and output then "
+    "share one matrix, vocab_size · d_model numbers, once."
 )
 _NORMS = (
-    "Your norms are missing. Each LayerNorm has a gain and a shift for every feature, 2 · d_model numbers; two in an encoder block, three "
-    "in a decoder block."
+    "Your norms are missing. Each LayerNorm has a gain and a shift for every feature, 2 · d_model "
+    "numbers; two in an encoder block, three in a decoder block."
 )
 
 COUNT = Question(
@@ -126,18 +142,21 @@ COUNT = Question(
     misconceptions=(
         Misconception(
             "biases_forgotten",
-            "You count the matrices only. Every linear layer here has a bias, too: d_model numbers for each of the four projections, d_ff "
-            "and d_model for the feed-forward layer, vocab_size for the output.",
+            "You count the matrices only. Every linear layer here has a bias, too: d_model numbers "
+            "for each of the four projections, d_ff and d_model for the feed-forward layer, "
+            "vocab_size for the output.",
             partial(_count, biases=False),
         ),
         Misconception(
             "attention_biases_forgotten",
-            "The biases of attention are missing: here each of its four projections has one of d_model numbers.",
+            "The biases of attention are missing: here each of its four projections has one of "
+            "d_model numbers.",
             partial(_count, attention_biases=False),
         ),
         Misconception(
             "feed_forward_biases_forgotten",
-            "The biases of the feed-forward layer are missing: d_ff numbers after W_1, d_model after W_2.",
+            "The biases of the feed-forward layer are missing: d_ff numbers after W_1, d_model "
+            "after W_2.",
             partial(_count, ff_biases=False),
         ),
         Misconception(
@@ -147,81 +166,95 @@ COUNT = Question(
         ),
         Misconception(
             "w_o_forgotten",
-            "You count three projections in an attention: W_Q, W_K, W_V. There is a fourth, W_O, which mixes the heads.",
+            "You count three projections in an attention: W_Q, W_K, W_V. There is a fourth, W_O, "
+            "which mixes the heads.",
             partial(_count, projections=3),
         ),
         Misconception(
             "multiplied_by_the_heads",
-            "You multiply attention's parameters by the number of heads. The heads *share out* the d_model features: n_heads matrices of "
-            "width d_model / n_heads are one matrix of width d_model. The number of heads does not matter.",
+            "You multiply attention's parameters by the number of heads. The heads *share out* the "
+            "d_model features: n_heads matrices of width d_model / n_heads are one matrix of width "
+            "d_model. The number of heads does not matter.",
             partial(_count, per_head=True),
         ),
         Misconception(
             "one_feed_forward_matrix",
-            "The feed-forward layer has two matrices, from d_model to d_ff and back; you count one.",
+            "The feed-forward layer has two matrices, from d_model to d_ff and back; you count "
+            "one.",
             partial(_count, ff_matrices=1),
         ),
         Misconception("norms_forgotten", _NORMS, partial(_count, norm_vectors=0)),
         Misconception(
             "half_a_norm",
-            "You count d_model numbers for a LayerNorm. It has two vectors, gain and shift: 2 · d_model.",
+            "You count d_model numbers for a LayerNorm. It has two vectors, gain and shift: 2 · "
+            "d_model.",
             partial(_count, norm_vectors=1),
         ),
         Misconception(
             "norm_of_two_numbers",
-            "You count two numbers for a LayerNorm. Gain and shift are *vectors*, a number for each feature: 2 · d_model.",
+            "You count two numbers for a LayerNorm. Gain and shift are *vectors*, a number for "
+            "each feature: 2 · d_model.",
             _count_norm_of_two_numbers,
         ),
         Misconception(
             "norm_squared",
-            "You count d_model² numbers for a LayerNorm, as if it were a matrix. Its gain and shift are vectors: 2 · d_model.",
+            "You count d_model² numbers for a LayerNorm, as if it were a matrix. Its gain and "
+            "shift are vectors: 2 · d_model.",
             partial(_count_norms, squared=True),
         ),
         Misconception(
             "norms_of_one_layer",
-            "You count the five norms once. Each of the n_layers layers has its own: two in the encoder block, three in the decoder block.",
+            "You count the five norms once. Each of the n_layers layers has its own: two in the "
+            "encoder block, three in the decoder block.",
             _count_norms,
         ),
         Misconception("cross_attention_forgotten", _CROSS, partial(_count, cross=False)),
-        Misconception("cross_attention_forgotten", _CROSS, partial(_count, cross=False, decoder_norms=2)),
+        Misconception(
+            "cross_attention_forgotten", _CROSS, partial(_count, cross=False, decoder_norms=2)
+        ),
         Misconception(  # the bias of W_2 forgotten in both stacks comes to the same number
             "third_norm_forgotten",
-            "You are 2 · d_model short in each layer. A decoder block has three sublayers and so three norms; if you have counted three, "
-            "then it is the bias after W_2 that is missing, d_model numbers in each block of both stacks.",
+            "You are 2 · d_model short in each layer. A decoder block has three sublayers and so "
+            "three norms; if you have counted three, then it is the bias after W_2 that is "
+            "missing, d_model numbers in each block of both stacks.",
             partial(_count, decoder_norms=2),
         ),
         Misconception(
             "decoder_forgotten",
-            "You count one stack. There are two, n_layers encoder blocks and n_layers decoder blocks.",
+            "You count one stack. There are two, n_layers encoder blocks and n_layers decoder "
+            "blocks.",
             partial(_count, stacks=1),
         ),
         Misconception(
             "one_block_for_all_layers",
-            "You count one block of each kind. All n_layers blocks of a stack have parameters of their own.",
+            "You count one block of each kind. All n_layers blocks of a stack have parameters of "
+            "their own.",
             partial(_count, shared=True),
         ),
         Misconception("tied_embeddings_counted_again", _TIED, partial(_count, matrices=3)),
         Misconception("tied_embeddings_counted_again", _TIED, _count_tied_twice),
         Misconception(
             "tied_ignored",
-            "Right with tied embeddings, and the same without. With tied=False there are three matrices: source, target and output.",
+            "Right with tied embeddings, and the same without. With tied=False there are three "
+            "matrices: source, target and output.",
             partial(_count, matrices=1),
         ),
         Misconception(
             "two_matrices_when_untied",
-            "With tied=False you count two matrices of token vectors. There are three: the source's, the target's, and the output layer's.",
+            "With tied=False you count two matrices of token vectors. There are three: the "
+            "source's, the target's, and the output layer's.",
             _count_untied_twice,
         ),
         Misconception(
             "tied_inverted",
-            "You have tied the wrong way round: tied=True means that source, target and output share *one* matrix; with False there are "
-            "three.",
+            "You have tied the wrong way round: tied=True means that source, target and output "
+            "share *one* matrix; with False there are three.",
             _count_tied_inverted,
         ),
         Misconception(
             "final_norms_counted",
-            "You count a norm at the end of each stack. Pre-norm models need one; this is the paper's, post-norm, and has none. "
-            "(nn.Transformer always has them.)",
+            "You count a norm at the end of each stack. Pre-norm models need one; this is the "
+            "paper's, post-norm, and has none. (nn.Transformer always has them.)",
             partial(_count, final_norms=2),
         ),
     ),

@@ -6,16 +6,24 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.blocks.attention import MultiHeadAttention
 from lectures_lib.homework.banks.hw1.inputs import normal
-from lectures_lib.homework.banks.hw2.encoder_block import different_heads, padding, some_sizes, some_state
+from lectures_lib.homework.banks.hw2.encoder_block import (
+    different_heads,
+    padding,
+    some_sizes,
+    some_state,
+)
 from lectures_lib.homework.questions import Case, Misconception, Question
 
-_AS_LONG = "padding in the source, which is as wide as the target"  # a mask of the one fits the other
+# a mask of the one fits the other
+_AS_LONG = "padding in the source, which is as wide as the target"
 
 
 def _decoder_cases(g: Generator) -> list[Case]:
     cases = []
     heads = different_heads(g)
-    for i, kind in enumerate(("no mask", "a mask that hides padding in the source", "one word on either side", _AS_LONG)):
+    for i, kind in enumerate(
+        ("no mask", "a mask that hides padding in the source", "one word on either side", _AS_LONG)
+    ):
         padded = "padding" in kind
         (batch, n_target, n_source), init = some_sizes(g, 2, heads[i % 3])
         if kind == "one word on either side":
@@ -24,8 +32,12 @@ def _decoder_cases(g: Generator) -> list[Case]:
             batch, n_target = 1, n_source
         elif padded:
             batch = 3
-        x, memory = 2 * normal(g, batch, n_target, init["d_model"]), 2 * normal(g, batch, n_source, init["d_model"])
-        # One source is a single word, so that a causal mask on the source does not hide what padding would.
+        x, memory = (
+            2 * normal(g, batch, n_target, init["d_model"]),
+            2 * normal(g, batch, n_source, init["d_model"]),
+        )
+        # One source is a single word, so that a causal mask on the source does not hide what
+        # padding would.
         lengths = torch.tensor([1, n_source - 1, n_source])[torch.randperm(3, generator=g)]
         lengths = torch.tensor([n_source - 2]) if kind == _AS_LONG else lengths
         args = (x, memory, padding(lengths, n_source)) if padded else (x, memory)
@@ -35,16 +47,25 @@ def _decoder_cases(g: Generator) -> list[Case]:
                 init=init,
                 train=kind == "no mask",  # nothing drops out
                 # The same object for a longer target: no mask may be kept from the first call.
-                again=((normal(g, batch, n_target + 2, init["d_model"]), memory),) if kind == "no mask" else (),
-                state=some_state(g, init["d_model"], init["d_ff"], ("self_attention", "cross_attention")),
-                shows=f"x of shape {tuple(x.shape)}, memory of shape {tuple(memory.shape)}, {init['n_heads']} heads, {kind}",
+                again=((normal(g, batch, n_target + 2, init["d_model"]), memory),)
+                if kind == "no mask"
+                else (),
+                state=some_state(
+                    g, init["d_model"], init["d_ff"], ("self_attention", "cross_attention")
+                ),
+                shows=(
+                    f"x of shape {tuple(x.shape)}, memory of shape {tuple(memory.shape)}, "
+                    f"{init['n_heads']} heads, {kind}"
+                ),
             )
         )
     return cases
 
 
 class DecoderBlock(nn.Module):
-    """Causal self-attention, cross-attention, feed-forward, post-norm; the wrong answers below change one of its small steps."""
+    """Causal self-attention, cross-attention, feed-forward, post-norm; the wrong answers below
+    change one of its small steps.
+    """
 
     diagonal = 0
 
@@ -125,17 +146,28 @@ class _SourceMaskInverted(DecoderBlock):
 class _CausalOnTheSource(DecoderBlock):
     def read(self, x, memory, source_mask):
         causal = self.causal(x.shape[1], memory.shape[1])
-        return self.cross_attention(x, memory, causal if source_mask is None else causal & source_mask)
+        return self.cross_attention(
+            x, memory, causal if source_mask is None else causal & source_mask
+        )
 
 
 class _SourceMaskWhereItFits(_SourceMaskWithTheCausal):
     def write(self, x, source_mask):
-        return super().write(x, source_mask if source_mask is not None and source_mask.shape[-1] == x.shape[1] else None)
+        return super().write(
+            x,
+            source_mask
+            if source_mask is not None and source_mask.shape[-1] == x.shape[1]
+            else None,
+        )
 
 
 class _CausalOnTheSourceUnlessMasked(DecoderBlock):
     def read(self, x, memory, source_mask):
-        return self.cross_attention(x, memory, self.causal(x.shape[1], memory.shape[1]) if source_mask is None else source_mask)
+        return self.cross_attention(
+            x,
+            memory,
+            self.causal(x.shape[1], memory.shape[1]) if source_mask is None else source_mask,
+        )
 
 
 class _CausalOnTheSourceOnly(_CausalOnTheSource):
@@ -246,28 +278,31 @@ class _NoRelu(DecoderBlock):
 
 
 _QUERIES = (
-    "Source and target have changed places: the source asks and the target is looked at, so there is an output for each *source* "
-    "position. Queries come from the decoder, keys and values from the memory: self.cross_attention(x, memory, source_mask)."
+    "Source and target have changed places: the source asks and the target is looked at, so there "
+    "is an output for each *source* position. Queries come from the decoder, keys and values from "
+    "the memory: self.cross_attention(x, memory, source_mask)."
 )
 _SOURCE_MASK = (
-    "You use source_mask in the self-attention, where the target looks at itself. It is about source positions and belongs to "
-    "cross-attention; self-attention gets the causal mask."
+    "You use source_mask in the self-attention, where the target looks at itself. It is about "
+    "source positions and belongs to cross-attention; self-attention gets the causal mask."
 )
 _ON_SOURCE = (
-    "You hide part of the source with a causal mask. The source is all there before the first word is written: every target position may "
-    "see all of it, except padding. Only *self*-attention is causal."
+    "You hide part of the source with a causal mask. The source is all there before the first word "
+    "is written: every target position may see all of it, except padding. Only *self*-attention is "
+    "causal."
 )
 _FORGOTTEN = (
-    "Your cross-attention looks at the target again: without a second argument MultiHeadAttention attends from x to x, and the source is "
-    "never read. Give it the memory: self.cross_attention(x, memory, source_mask)."
+    "Your cross-attention looks at the target again: without a second argument MultiHeadAttention "
+    "attends from x to x, and the source is never read. Give it the memory: "
+    "self.cross_attention(x, memory, source_mask)."
 )
 _ORDER = (
-    "You look at the source before you look at what is written. The order is: causal self-attention (norm_1), cross-attention (norm_2), "
-    "feed-forward (norm_3)."
+    "You look at the source before you look at what is written. The order is: causal "
+    "self-attention (norm_1), cross-attention (norm_2), feed-forward (norm_3)."
 )
 _DIRECTION = (
-    "Your causal mask works the wrong way round: positions see the future, and the past is hidden. Position i may see 0 … i: True on "
-    "and *below* the diagonal, torch.tril."
+    "Your causal mask works the wrong way round: positions see the future, and the past is hidden. "
+    "Position i may see 0 … i: True on and *below* the diagonal, torch.tril."
 )
 
 DECODER = Question(
@@ -282,20 +317,22 @@ DECODER = Question(
     misconceptions=(
         Misconception(
             "no_causal_mask",
-            "Your self-attention sees the future: there is no causal mask. In training the answer stands one position further on, and the "
-            "model would learn to copy it. Let position i see 0 … i only.",
+            "Your self-attention sees the future: there is no causal mask. In training the answer "
+            "stands one position further on, and the model would learn to copy it. Let position i "
+            "see 0 … i only.",
             _NoCausalMask,
         ),
         Misconception(
             "sees_the_next",
-            "Your causal mask is off by one: position i sees position i + 1. After the shift that is the very word it is to predict. "
-            "torch.tril without a second argument keeps the diagonal and what is below.",
+            "Your causal mask is off by one: position i sees position i + 1. After the shift that "
+            "is the very word it is to predict. torch.tril without a second argument keeps the "
+            "diagonal and what is below.",
             _SeesTheNext,
         ),
         Misconception(
             "cannot_see_itself",
-            "Your causal mask hides each position from itself, and leaves the first one nothing to look at. Position i sees 0 … i, itself "
-            "included.",
+            "Your causal mask hides each position from itself, and leaves the first one nothing to "
+            "look at. Position i sees 0 … i, itself included.",
             _CannotSeeItself,
         ),
         Misconception("causal_mask_inverted", _DIRECTION, _CausalInverted),
@@ -305,13 +342,14 @@ DECODER = Question(
         Misconception("source_mask_on_the_target", _SOURCE_MASK, _SourceMaskWhereItFits),
         Misconception(
             "source_mask_ignored",
-            "Right without padding, but cross-attention looks at padded source positions: hand it source_mask. Without it a translation "
-            "changes with its neighbours in the batch.",
+            "Right without padding, but cross-attention looks at padded source positions: hand it "
+            "source_mask. Without it a translation changes with its neighbours in the batch.",
             _SourceMaskIgnored,
         ),
         Misconception(
             "source_mask_inverted",
-            "Cross-attention looks at the padding and hides the words. source_mask is True where it *may* attend: hand it on as it is.",
+            "Cross-attention looks at the padding and hides the words. source_mask is True where "
+            "it *may* attend: hand it on as it is.",
             _SourceMaskInverted,
         ),
         Misconception("causal_mask_on_the_source", _ON_SOURCE, _CausalOnTheSource),
@@ -324,53 +362,58 @@ DECODER = Question(
         Misconception("memory_forgotten", _FORGOTTEN, _NeverReads),
         Misconception(
             "one_attention_twice",
-            "You use self_attention for both looks; cross_attention's matrices are never used. Looking at oneself and looking at the "
-            "source are learned separately.",
+            "You use self_attention for both looks; cross_attention's matrices are never used. "
+            "Looking at oneself and looking at the source are learned separately.",
             _OneAttentionTwice,
         ),
         Misconception(
             "attentions_exchanged",
-            "Your two attentions have changed places: self_attention's matrices look at the source, cross_attention's at the target.",
+            "Your two attentions have changed places: self_attention's matrices look at the "
+            "source, cross_attention's at the target.",
             _AttentionsExchanged,
         ),
         Misconception("source_before_target", _ORDER, _ReadsFirst),
         Misconception("source_before_target", _ORDER, _ReadsFirstNormsKept),
         Misconception(
             "block_s_input_asks",
-            "Cross-attention is asked by the block's *input*. Its queries come from what self-attention has made of it: the x that norm_1 "
-            "returns.",
+            "Cross-attention is asked by the block's *input*. Its queries come from what "
+            "self-attention has made of it: the x that norm_1 returns.",
             _InputAsks,
         ),
         Misconception(
             "no_residual_around_cross_attention",
-            "There is no way around your cross-attention: what the decoder has written is replaced by what the source says. All three "
-            "sublayers *add* to x.",
+            "There is no way around your cross-attention: what the decoder has written is replaced "
+            "by what the source says. All three sublayers *add* to x.",
             _NoResidualAroundReading,
         ),
         Misconception(
             "no_residuals",
-            "There is no way around your sublayers: each one's output replaces x. All three *add* to x, norm(x + f(x)).",
+            "There is no way around your sublayers: each one's output replaces x. All three *add* "
+            "to x, norm(x + f(x)).",
             _NoResiduals,
         ),
         Misconception(
             "pre_norm",
-            "Your block normalises before each sublayer, x + f(norm(x)). That is pre-norm; this question asks for the paper's order, "
-            "norm(x + f(x)).",
+            "Your block normalises before each sublayer, x + f(norm(x)). That is pre-norm; this "
+            "question asks for the paper's order, norm(x + f(x)).",
             _PreNorm,
         ),
         Misconception(
             "norms_exchanged",
-            "norm_2 and norm_3 have changed places: norm_2 goes with cross-attention, norm_3 with the feed-forward layer.",
+            "norm_2 and norm_3 have changed places: norm_2 goes with cross-attention, norm_3 with "
+            "the feed-forward layer.",
             _NormsExchanged,
         ),
         Misconception(
             "norm_2_forgotten",
-            "Nothing is normalised after cross-attention: norm_2 is never used. Post-norm means one norm after each of the three sums.",
+            "Nothing is normalised after cross-attention: norm_2 is never used. Post-norm means "
+            "one norm after each of the three sums.",
             _NoNormAroundReading,
         ),
         Misconception(
             "relu_forgotten",
-            "Your feed-forward layer has no ReLU between its two matrices, and two matrices in a row are no more than one.",
+            "Your feed-forward layer has no ReLU between its two matrices, and two matrices in a "
+            "row are no more than one.",
             _NoRelu,
         ),
     ),

@@ -27,17 +27,30 @@ def _step_cases(g: Generator) -> list[Case]:
             "output.weight": normal(g, vocab_size, d_hidden),
             "output.bias": normal(g, vocab_size),
         }
-        lengths = some_lengths(g, batch, n) if kind == "some of them padded" else torch.full((batch,), n)
+        lengths = (
+            some_lengths(g, batch, n) if kind == "some of them padded" else torch.full((batch,), n)
+        )
         words = torch.randperm(vocab_size, generator=g)[:batch]
-        longer = (words, torch.tanh(normal(g, batch, d_hidden)), 2 * normal(g, batch, n + 1, d_hidden), lengths)
+        longer = (
+            words,
+            torch.tanh(normal(g, batch, d_hidden)),
+            2 * normal(g, batch, n + 1, d_hidden),
+            lengths,
+        )
         cases.append(
             Case(
-                (words, torch.tanh(normal(g, batch, d_hidden)), normal(g, batch, n, d_hidden), lengths),
+                (
+                    words,
+                    torch.tanh(normal(g, batch, d_hidden)),
+                    normal(g, batch, n, d_hidden),
+                    lengths,
+                ),
                 init={"vocab_size": vocab_size, "d_embedding": d_embedding, "d_hidden": d_hidden},
                 state=state,
                 again=(longer,) if kind == "no padding" else (),
                 train=kind == "some of them padded",  # nothing drops out
-                shows=f"{batch} sentences, sources of width {n}, {kind}{', in training mode' if kind == 'some of them padded' else ''}; "
+                shows=f"{batch} sentences, sources of width {n}, "
+                f"{kind}{', in training mode' if kind == 'some of them padded' else ''}; "
                 f"d_embedding = {d_embedding}, d_hidden = {d_hidden}, {vocab_size} words",
             )
         )
@@ -45,7 +58,9 @@ def _step_cases(g: Generator) -> list[Case]:
 
 
 class DecoderStep(nn.Module):
-    """Read a word, move on, look at the source, score the next word. The wrong answers below change one of these."""
+    """Read a word, move on, look at the source, score the next word. The wrong answers below change
+    one of these.
+    """
 
     def __init__(self, vocab_size: int, d_embedding: int, d_hidden: int):
         super().__init__()
@@ -54,7 +69,9 @@ class DecoderStep(nn.Module):
         self.W_c = nn.Linear(2 * d_hidden, d_hidden)
         self.output = nn.Linear(d_hidden, vocab_size)
 
-    def forward(self, word: Tensor, hidden: Tensor, states: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, word: Tensor, hidden: Tensor, states: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """The scores of the next word (batch, vocab_size) and the new state (batch, d_hidden)."""
         new = self.move(self.embedding(word), hidden)
         context = self.look(self.asks(new, hidden), states, lengths)
@@ -87,7 +104,9 @@ class DecoderStep(nn.Module):
         """A score for every word of the vocabulary."""
         return self.output(features)
 
-    def hand_out(self, logits: Tensor, new: Tensor, hidden: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+    def hand_out(
+        self, logits: Tensor, new: Tensor, hidden: Tensor, features: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """What is returned."""
         return logits, new
 
@@ -193,8 +212,8 @@ class _StateNotReturned(DecoderStep):
 
 
 _PROBABILITIES = (
-    "You return probabilities, not scores. Leave the softmax to whoever uses the scores: the loss (F.cross_entropy) takes it itself, and "
-    "taking it twice flattens everything."
+    "You return probabilities, not scores. Leave the softmax to whoever uses the scores: the loss "
+    "(F.cross_entropy) takes it itself, and taking it twice flattens everything."
 )
 
 STEP = Question(
@@ -209,69 +228,76 @@ STEP = Question(
     misconceptions=(
         Misconception(
             "old_state_looks",
-            "You look with the old state. That is Bahdanau's order (look, then move). Here, as in Luong's paper, the decoder moves first: "
-            "it is the *new* state, the one that has read the word, that asks.",
+            "You look with the old state. That is Bahdanau's order (look, then move). Here, as in "
+            "Luong's paper, the decoder moves first: it is the *new* state, the one that has read "
+            "the word, that asks.",
             _OldStateLooks,
         ),
         Misconception(
             "state_forgotten",
-            "Your recurrent unit does not get the old state, so it starts from zeros at every step and remembers nothing: "
-            "self.gru(y, hidden).",
+            "Your recurrent unit does not get the old state, so it starts from zeros at every step "
+            "and remembers nothing: self.gru(y, hidden).",
             _StateForgotten,
         ),
         Misconception(
             "gru_arguments_swapped",
-            "nn.GRUCell takes the input first and the state second; you call it the other way round: self.gru(y, hidden), with y the "
-            "word's vector.",
+            "nn.GRUCell takes the input first and the state second; you call it the other way "
+            "round: self.gru(y, hidden), with y the word's vector.",
             _ArgumentsSwapped,
         ),
         Misconception(
             "padding_ignored",
-            "Right without padding, but padded positions of the source get weight. Give positions lengths[b] and later the score -∞ before "
-            "the softmax.",
+            "Right without padding, but padded positions of the source get weight. Give positions "
+            "lengths[b] and later the score -∞ before the softmax.",
             _PaddingIgnored,
         ),
         Misconception(
             "masked_after_softmax",
-            "Your weights do not sum to 1 where there is padding: its share was thrown away after the softmax. Set its scores to -∞ "
-            "*before* the softmax, and the words share all of it.",
+            "Your weights do not sum to 1 where there is padding: its share was thrown away after "
+            "the softmax. Set its scores to -∞ *before* the softmax, and the words share all of "
+            "it.",
             _MaskedAfterSoftmax,
         ),
         Misconception(
             "padding_scores_zero",
-            "You give padding the score 0, and e⁰ = 1 still counts. Use -∞, whose exponential is 0.",
+            "You give padding the score 0, and e⁰ = 1 still counts. Use -∞, whose exponential is "
+            "0.",
             _PaddingScoresZero,
         ),
         Misconception(
             "mask_inverted",
-            "You look at the padding and hide the words: the mask works the wrong way round. Position j of sentence b is a word if "
-            "j < lengths[b]; the *others* get -∞.",
+            "You look at the padding and hide the words: the mask works the wrong way round. "
+            "Position j of sentence b is a word if j < lengths[b]; the *others* get -∞.",
             _MaskInverted,
         ),
         Misconception(
             "first_length_for_all",
-            "You hide the padding of all sentences by the length of the first. Each has its own: sentence b has words at positions below "
-            "lengths[b].",
+            "You hide the padding of all sentences by the length of the first. Each has its own: "
+            "sentence b has words at positions below lengths[b].",
             _FirstLengthForAll,
         ),
         Misconception(
             "softmax_over_batch",
-            "Your softmax runs over the batch: sentences compete with each other. The positions of one source share its attention: dim=-1.",
+            "Your softmax runs over the batch: sentences compete with each other. The positions of "
+            "one source share its attention: dim=-1.",
             _SoftmaxOverBatch,
         ),
         Misconception(
             "scaled",
-            "You divide the dot products by √d_hidden. That is the Transformer's scaled score; Luong's dot score has no divisor.",
+            "You divide the dot products by √d_hidden. That is the Transformer's scaled score; "
+            "Luong's dot score has no divisor.",
             _Scaled,
         ),
         Misconception(
             "state_before_context",
-            "You concatenate [h; c]. The parameters that are loaded expect the context first, as in the formula: [c; h].",
+            "You concatenate [h; c]. The parameters that are loaded expect the context first, as "
+            "in the formula: [c; h].",
             _StateBeforeContext,
         ),
         Misconception(
             "tanh_forgotten",
-            "There is no tanh around W_c [c; h]. Without it W_c and the output layer are two matrices in a row, which is no more than one.",
+            "There is no tanh around W_c [c; h]. Without it W_c and the output layer are two "
+            "matrices in a row, which is no more than one.",
             _TanhForgotten,
         ),
         Misconception(
@@ -281,36 +307,40 @@ STEP = Question(
         ),
         Misconception(
             "context_never_used",
-            "Your scores are made from the state alone: whatever was looked at is never used. The output layer reads tanh(W_c [c; h]).",
+            "Your scores are made from the state alone: whatever was looked at is never used. The "
+            "output layer reads tanh(W_c [c; h]).",
             _ContextNeverUsed,
         ),
         Misconception("probabilities_returned", _PROBABILITIES, _Probabilities),
         Misconception(
             "log_probabilities_returned",
-            "You return log-probabilities, not scores. Return what the output layer gives: the logarithm of a softmax is the business of "
-            "whoever uses the scores, and the loss (F.cross_entropy) takes it itself.",
+            "You return log-probabilities, not scores. Return what the output layer gives: the "
+            "logarithm of a softmax is the business of whoever uses the scores, and the loss "
+            "(F.cross_entropy) takes it itself.",
             _LogProbabilities,
         ),
         Misconception(
             "old_state_returned",
-            "The scores are right, but you hand back the old state: at the next step the decoder would not know that this word was read. "
-            "Return the new one.",
+            "The scores are right, but you hand back the old state: at the next step the decoder "
+            "would not know that this word was read. Return the new one.",
             _OldStateReturned,
         ),
         Misconception(
             "features_returned_as_state",
-            "The scores are right, but you return tanh(W_c [c; h]) as the state. In this decoder it serves the output only; the state is "
-            "what the recurrent unit gave.",
+            "The scores are right, but you return tanh(W_c [c; h]) as the state. In this decoder "
+            "it serves the output only; the state is what the recurrent unit gave.",
             _FeaturesReturned,
         ),
         Misconception(
             "state_first",
-            "Both parts are right, in the wrong order: return the scores first, then the new state.",
+            "Both parts are right, in the wrong order: return the scores first, then the new "
+            "state.",
             _StateFirst,
         ),
         Misconception(
             "state_not_returned",
-            "The scores are right, but the new state is asked for as well: without it there is no next step. Return (scores, state).",
+            "The scores are right, but the new state is asked for as well: without it there is no "
+            "next step. Return (scores, state).",
             _StateNotReturned,
         ),
     ),

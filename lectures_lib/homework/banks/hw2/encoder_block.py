@@ -16,18 +16,30 @@ def different_heads(g: Generator) -> list[int]:
 
 
 def some_sizes(g: Generator, lengths: int, n_heads: int) -> tuple[list[int], dict[str, int]]:
-    """A batch and `lengths` lengths, and the sizes of a block of so many heads; all different, so that no shape fits by accident."""
+    """A batch and `lengths` lengths, and the sizes of a block of so many heads; all different, so
+    that no shape fits by accident.
+    """
     d_head = {2: 3, 3: 4, 4: 2}[n_heads]
     d_model = n_heads * d_head
     batch, *others = int(torch.randint(2, 4, (), generator=g)), *sizes(g, lengths, 4, 9)
     if d_model in others:
         return some_sizes(g, lengths, n_heads)
-    return [batch, *others], {"d_model": d_model, "n_heads": n_heads, "d_ff": d_model + int(torch.randint(3, 8, (), generator=g))}
+    return [batch, *others], {
+        "d_model": d_model,
+        "n_heads": n_heads,
+        "d_ff": d_model + int(torch.randint(3, 8, (), generator=g)),
+    }
 
 
-def some_state(g: Generator, d_model: int, d_ff: int, attentions: tuple[str, ...]) -> dict[str, Tensor]:
+def some_state(
+    g: Generator, d_model: int, d_ff: int, attentions: tuple[str, ...]
+) -> dict[str, Tensor]:
     """Parameters of a block: far enough from where training starts that each one shows."""
-    state = {f"{name}.W_{letter}.weight": 1.5 * normal(g, d_model, d_model) / d_model**0.5 for name in attentions for letter in "QKVO"}
+    state = {
+        f"{name}.W_{letter}.weight": 1.5 * normal(g, d_model, d_model) / d_model**0.5
+        for name in attentions
+        for letter in "QKVO"
+    }
     state |= {
         "W_1.weight": normal(g, d_ff, d_model) / d_model**0.5,
         "W_1.bias": normal(g, d_ff),
@@ -35,7 +47,10 @@ def some_state(g: Generator, d_model: int, d_ff: int, attentions: tuple[str, ...
         "W_2.bias": normal(g, d_model),
     }
     for i in range(1, len(attentions) + 2):
-        state |= {f"norm_{i}.weight": 1 + 0.5 * normal(g, d_model), f"norm_{i}.bias": normal(g, d_model)}
+        state |= {
+            f"norm_{i}.weight": 1 + 0.5 * normal(g, d_model),
+            f"norm_{i}.bias": normal(g, d_model),
+        }
     return state
 
 
@@ -46,7 +61,12 @@ def padding(lengths: Tensor, n: int) -> Tensor:
 
 def _encoder_cases(g: Generator) -> list[Case]:
     cases = []
-    kinds = ((False, "no mask"), (False, "a mask that hides padding"), (True, "a mask that hides padding"), (True, "one word"))
+    kinds = (
+        (False, "no mask"),
+        (False, "a mask that hides padding"),
+        (True, "a mask that hides padding"),
+        (True, "one word"),
+    )
     heads = different_heads(g)
     for i, (pre_norm, kind) in enumerate((*kinds, (False, "a mask for each head"))):
         padded = "padding" in kind
@@ -54,7 +74,11 @@ def _encoder_cases(g: Generator) -> list[Case]:
         batch, n = (1, 1) if kind == "one word" else (batch, n)
         x = 2 * normal(g, batch, n, init["d_model"]) + 1
         args = (x, padding(some_lengths(g, batch, n), n)) if padded else (x,)
-        args = (x, mixed_mask(g, batch, init["n_heads"], n, n)) if kind == "a mask for each head" else args
+        args = (
+            (x, mixed_mask(g, batch, init["n_heads"], n, n))
+            if kind == "a mask for each head"
+            else args
+        )
         cases.append(
             Case(
                 args,
@@ -62,7 +86,8 @@ def _encoder_cases(g: Generator) -> list[Case]:
                 state=some_state(g, init["d_model"], init["d_ff"], ("self_attention",)),
                 train=kind == "no mask",  # nothing drops out
                 again=((normal(g, batch, n + 1, init["d_model"]),),) if kind == "no mask" else (),
-                shows=f"{'pre' if pre_norm else 'post'}-norm, x of shape {tuple(x.shape)}, {init['n_heads']} heads, d_ff = {init['d_ff']}, "
+                shows=f"{'pre' if pre_norm else 'post'}-norm, x of shape {tuple(x.shape)}, "
+                f"{init['n_heads']} heads, d_ff = {init['d_ff']}, "
                 f"{kind}",
             )
         )
@@ -70,7 +95,9 @@ def _encoder_cases(g: Generator) -> list[Case]:
 
 
 class EncoderBlock(nn.Module):
-    """Self-attention and feed-forward, each with a residual and a norm; the wrong answers below change one of its small steps."""
+    """Self-attention and feed-forward, each with a residual and a norm; the wrong answers below
+    change one of its small steps.
+    """
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int, pre_norm: bool = False):
         super().__init__()
@@ -124,12 +151,20 @@ class _RoadNormalised(EncoderBlock):
 
 class _SecondRoadNormalised(EncoderBlock):
     def around(self, x, sublayer, norm):
-        return _RoadNormalised.around(self, x, sublayer, norm) if norm is self.norm_2 else super().around(x, sublayer, norm)
+        return (
+            _RoadNormalised.around(self, x, sublayer, norm)
+            if norm is self.norm_2
+            else super().around(x, sublayer, norm)
+        )
 
 
 class _FirstRoadNormalised(EncoderBlock):
     def around(self, x, sublayer, norm):
-        return _RoadNormalised.around(self, x, sublayer, norm) if norm is self.norm_1 else super().around(x, sublayer, norm)
+        return (
+            _RoadNormalised.around(self, x, sublayer, norm)
+            if norm is self.norm_1
+            else super().around(x, sublayer, norm)
+        )
 
 
 class _NormOnBothSides(EncoderBlock):
@@ -149,7 +184,11 @@ class _NoNorm(EncoderBlock):
 
 class _NoSecondResidual(EncoderBlock):
     def around(self, x, sublayer, norm):
-        return _NoResidual.around(self, x, sublayer, norm) if norm is self.norm_2 else super().around(x, sublayer, norm)
+        return (
+            _NoResidual.around(self, x, sublayer, norm)
+            if norm is self.norm_2
+            else super().around(x, sublayer, norm)
+        )
 
 
 class _OneNormTwice(EncoderBlock):
@@ -230,16 +269,17 @@ class _BiasedAttention(EncoderBlock):
 
 
 _RELU = (
-    "Your feed-forward layer has no ReLU between its two matrices. Two matrices in a row are no more than one: W_2 max(0, W_1 x + b_1) + "
-    "b_2."
+    "Your feed-forward layer has no ReLU between its two matrices. Two matrices in a row are no "
+    "more than one: W_2 max(0, W_1 x + b_1) + b_2."
 )
 _RELU_PLACE = (
-    "Your ReLU comes after W_2. It belongs between the two matrices; at the end, it would only ever let the layer add positive numbers."
+    "Your ReLU comes after W_2. It belongs between the two matrices; at the end, it would only "
+    "ever let the layer add positive numbers."
 )
 
 _ROAD = (
-    "In pre-norm you add to the *normalised* x: norm(x) + f(norm(x)), as x = norm(x) before both uses does. Only the side road is "
-    "normalised, the road is left alone: x + f(norm(x))."
+    "In pre-norm you add to the *normalised* x: norm(x) + f(norm(x)), as x = norm(x) before both "
+    "uses does. Only the side road is normalised, the road is left alone: x + f(norm(x))."
 )
 
 ENCODER = Question(
@@ -254,26 +294,26 @@ ENCODER = Question(
     misconceptions=(
         Misconception(
             "pre_norm_ignored",
-            "Your block is right with post-norm and does the same with pre_norm=True. There each norm moves to the side road: "
-            "x + f(norm(x)).",
+            "Your block is right with post-norm and does the same with pre_norm=True. There each "
+            "norm moves to the side road: x + f(norm(x)).",
             _AlwaysPostNorm,
         ),
         Misconception(
             "always_pre_norm",
-            "Your block always normalises *before* a sublayer, x + f(norm(x)). That is pre-norm; without pre_norm=True the order is the "
-            "paper's, norm(x + f(x)).",
+            "Your block always normalises *before* a sublayer, x + f(norm(x)). That is pre-norm; "
+            "without pre_norm=True the order is the paper's, norm(x + f(x)).",
             _AlwaysPreNorm,
         ),
         Misconception(
             "pre_and_post_exchanged",
-            "You have the two orders the wrong way round. Pre-norm: the norm comes before the sublayer, x + f(norm(x)). Post-norm: after "
-            "the sum, norm(x + f(x)).",
+            "You have the two orders the wrong way round. Pre-norm: the norm comes before the "
+            "sublayer, x + f(norm(x)). Post-norm: after the sum, norm(x + f(x)).",
             _PreAndPostExchanged,
         ),
         Misconception(
             "sublayer_normalised_not_sum",
-            "In post-norm you normalise what the sublayer returns and then add x. The norm stands on the road itself, *after* the sum: "
-            "norm(x + f(x)).",
+            "In post-norm you normalise what the sublayer returns and then add x. The norm stands "
+            "on the road itself, *after* the sum: norm(x + f(x)).",
             _NormOfTheSublayer,
         ),
         Misconception("road_normalised", _ROAD, _RoadNormalised),
@@ -281,30 +321,32 @@ ENCODER = Question(
         Misconception("road_normalised", _ROAD, _FirstRoadNormalised),
         Misconception(
             "mask_forgotten_in_pre_norm",
-            "Right with post-norm, but with pre_norm=True your attention gets no mask. Both orders hand it on: "
-            "self.self_attention(self.norm_1(x), mask=mask).",
+            "Right with post-norm, but with pre_norm=True your attention gets no mask. Both orders "
+            "hand it on: self.self_attention(self.norm_1(x), mask=mask).",
             _MaskForgottenInPreNorm,
         ),
         Misconception(
             "norm_on_both_sides",
-            "In pre-norm you normalise twice, before the sublayer and after the sum. The norm moves to the side road, it is not doubled: "
-            "x + f(norm(x)).",
+            "In pre-norm you normalise twice, before the sublayer and after the sum. The norm "
+            "moves to the side road, it is not doubled: x + f(norm(x)).",
             _NormOnBothSides,
         ),
         Misconception(
             "no_residual",
-            "There is no way around your sublayers: each one's output replaces x. Add it to x instead. Without the plus sign, layer after "
-            "layer of averages makes all words alike.",
+            "There is no way around your sublayers: each one's output replaces x. Add it to x "
+            "instead. Without the plus sign, layer after layer of averages makes all words alike.",
             _NoResidual,
         ),
         Misconception(
             "no_residual_around_feed_forward",
-            "Attention has its residual, the feed-forward layer has none. Both sublayers *add* to x.",
+            "Attention has its residual, the feed-forward layer has none. Both sublayers *add* to "
+            "x.",
             _NoSecondResidual,
         ),
         Misconception(
             "no_norm",
-            "Your residuals are right, but the norms are never used: norm_1 goes with attention, norm_2 with the feed-forward layer.",
+            "Your residuals are right, but the norms are never used: norm_1 goes with attention, "
+            "norm_2 with the feed-forward layer.",
             _NoNorm,
         ),
         Misconception(
@@ -314,54 +356,59 @@ ENCODER = Question(
         ),
         Misconception(
             "norms_exchanged",
-            "Your two norms have changed places: norm_1 goes with attention, norm_2 with the feed-forward layer.",
+            "Your two norms have changed places: norm_1 goes with attention, norm_2 with the "
+            "feed-forward layer.",
             _NormsExchanged,
         ),
         Misconception(
             "second_road_from_the_input",
-            "Your second residual adds the block's *input*; what attention found out is lost on the road. The second sublayer adds to what "
-            "the first one handed on.",
+            "Your second residual adds the block's *input*; what attention found out is lost on "
+            "the road. The second sublayer adds to what the first one handed on.",
             _SecondRoadFromTheInput,
         ),
         Misconception("relu_forgotten", _RELU, _NoRelu),
         Misconception(
             "gelu_for_relu",
-            "Your feed-forward layer uses GELU, as BERT does. The Transformer of 2017, and this question, use ReLU.",
+            "Your feed-forward layer uses GELU, as BERT does. The Transformer of 2017, and this "
+            "question, use ReLU.",
             _Gelu,
         ),
         Misconception("relu_after_w_2", _RELU_PLACE, _ReluLast),
         Misconception("relu_after_w_2", _RELU_PLACE, _ReluTwice),
         Misconception(
             "feed_forward_forgotten",
-            "Your block ends after attention. The second sublayer is missing: W_2 max(0, W_1 x + b_1) + b_2, with a residual and norm_2.",
+            "Your block ends after attention. The second sublayer is missing: W_2 max(0, W_1 x + "
+            "b_1) + b_2, with a residual and norm_2.",
             _NoFeedForward,
         ),
         Misconception(
             "feed_forward_first",
-            "Your sublayers stand in the wrong order: first the words look at each other (attention, norm_1), then each works by itself "
-            "(feed-forward, norm_2).",
+            "Your sublayers stand in the wrong order: first the words look at each other "
+            "(attention, norm_1), then each works by itself (feed-forward, norm_2).",
             _FeedForwardFirst,
         ),
         Misconception(
             "mask_ignored",
-            "Right without a mask, but padding is looked at: hand the mask on, self.self_attention(x, mask=mask).",
+            "Right without a mask, but padding is looked at: hand the mask on, "
+            "self.self_attention(x, mask=mask).",
             _MaskIgnored,
         ),
         Misconception(
             "mask_inverted",
-            "Your mask works the wrong way round. True means *may attend*, in this question as in MultiHeadAttention: hand it on as it is. "
-            "(nn.MultiheadAttention wants the opposite.)",
+            "Your mask works the wrong way round. True means *may attend*, in this question as in "
+            "MultiHeadAttention: hand it on as it is. (nn.MultiheadAttention wants the opposite.)",
             _MaskInverted,
         ),
         Misconception(
             "mask_taken_for_context",
-            "You call self.self_attention(x, mask). Its second argument is the *context*, what x is to look at; the mask must be named: "
-            "self.self_attention(x, mask=mask).",
+            "You call self.self_attention(x, mask). Its second argument is the *context*, what x "
+            "is to look at; the mask must be named: self.self_attention(x, mask=mask).",
             _MaskAsContext,
         ),
         Misconception(
             "attention_with_biases",
-            "Your attention has biases, for which the question names no parameters: MultiHeadAttention(d_model, n_heads) has none.",
+            "Your attention has biases, for which the question names no parameters: "
+            "MultiHeadAttention(d_model, n_heads) has none.",
             _BiasedAttention,
         ),
     ),

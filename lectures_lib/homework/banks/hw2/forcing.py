@@ -7,12 +7,31 @@ from torch import Generator
 
 from lectures_lib.homework.questions import Case, Misconception, Question
 
-_WORDS = ["the", "a", "cat", "dog", "bird", "mouse", "sees", "hears", "likes", "follows", "old", "young", "never", "always", "today"]
+_WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "bird",
+    "mouse",
+    "sees",
+    "hears",
+    "likes",
+    "follows",
+    "old",
+    "young",
+    "never",
+    "always",
+    "today",
+]
 
 
 def _forcing_cases(g: Generator) -> list[Case]:
     def sentences(*lengths: int) -> list[list[str]]:
-        return [[_WORDS[i] for i in torch.randperm(len(_WORDS), generator=g)[:length]] for length in lengths]
+        return [
+            [_WORDS[i] for i in torch.randperm(len(_WORDS), generator=g)[:length]]
+            for length in lengths
+        ]
 
     def number(low: int, high: int) -> int:
         return int(torch.randint(low, high, (), generator=g))
@@ -20,16 +39,26 @@ def _forcing_cases(g: Generator) -> list[Case]:
     n = number(3, 6)
     short, long = number(1, 3), number(5, 9)
     return [
-        Case((sentences(n, n), "<begin>", "<end>", "<pad>"), shows=f"two sentences of {n} words each"),
-        Case((sentences(short, long, 4), "<s>", "</s>", "_"), shows=f"sentences of {short}, {long} and 4 words; the padding is '_'"),
-        Case((sentences(long, 0), ">", ".", "0"), shows=f"a sentence of {long} words and one without any; the padding is '0'"),
+        Case(
+            (sentences(n, n), "<begin>", "<end>", "<pad>"), shows=f"two sentences of {n} words each"
+        ),
+        Case(
+            (sentences(short, long, 4), "<s>", "</s>", "_"),
+            shows=f"sentences of {short}, {long} and 4 words; the padding is '_'",
+        ),
+        Case(
+            (sentences(long, 0), ">", ".", "0"),
+            shows=f"a sentence of {long} words and one without any; the padding is '0'",
+        ),
     ]
 
 
 Sentences = list[list[str]]
 
 
-def teacher_forcing(sentences: Sentences, begin: str, end: str, pad: str) -> tuple[Sentences, Sentences]:
+def teacher_forcing(
+    sentences: Sentences, begin: str, end: str, pad: str
+) -> tuple[Sentences, Sentences]:
     """What the decoder reads and what it is to predict, all padded on the right to one length."""
     width = max(map(len, sentences)) + 1
     read = [[begin, *words] + [pad] * (width - len(words) - 1) for words in sentences]
@@ -39,12 +68,30 @@ def teacher_forcing(sentences: Sentences, begin: str, end: str, pad: str) -> tup
 
 def _padded(rows: Sentences, pad: str, left: bool = False) -> Sentences:
     width = max(map(len, rows))
-    return [[pad] * (width - len(row)) + row if left else row + [pad] * (width - len(row)) for row in rows]
+    return [
+        [pad] * (width - len(row)) + row if left else row + [pad] * (width - len(row))
+        for row in rows
+    ]
 
 
-def _forcing(sentences, begin, end, pad, before=True, after=True, read_end=False, predict_begin=False, left=False, ragged=False):
-    read = [([begin] if before else []) + words + ([end] if read_end else []) for words in sentences]
-    predict = [([begin] if predict_begin else []) + words + ([end] if after else []) for words in sentences]
+def _forcing(
+    sentences,
+    begin,
+    end,
+    pad,
+    before=True,
+    after=True,
+    read_end=False,
+    predict_begin=False,
+    left=False,
+    ragged=False,
+):
+    read = [
+        ([begin] if before else []) + words + ([end] if read_end else []) for words in sentences
+    ]
+    predict = [
+        ([begin] if predict_begin else []) + words + ([end] if after else []) for words in sentences
+    ]
     return (read, predict) if ragged else (_padded(read, pad, left), _padded(predict, pad, left))
 
 
@@ -92,18 +139,23 @@ def _forcing_pairs(sentences, begin, end, pad):
 
 
 _END_READ = (
-    "Your decoder reads the end token. What comes after the end? There is no answer to predict. The end is predicted and never read: the "
-    "decoder reads begin and the words, and predicts the words and end, as many of one as of the other."
+    "Your decoder reads the end token. What comes after the end? There is no answer to predict. "
+    "The end is predicted and never read: the decoder reads begin and the words, and predicts the "
+    "words and end, as many of one as of the other."
 )
 _NOT_SHIFTED = (
-    "Your decoder reads the very word it is to predict, at the same place. Its loss would be wonderful and the model useless: it learns to "
-    "copy. What it reads is moved one place to the right, with the begin token in front."
+    "Your decoder reads the very word it is to predict, at the same place. Its loss would be "
+    "wonderful and the model useless: it learns to copy. What it reads is moved one place to the "
+    "right, with the begin token in front."
 )
 _NO_END = (
-    "Your targets lack the end token, so a model trained on them never learns to stop. The last thing to predict, after the last word, is "
-    "end."
+    "Your targets lack the end token, so a model trained on them never learns to stop. The last "
+    "thing to predict, after the last word, is end."
 )
-_BEGIN = "Your decoder is asked to predict the begin token. It is given, not predicted: the first thing to predict is the first word."
+_BEGIN = (
+    "Your decoder is asked to predict the begin token. It is given, not predicted: the first thing "
+    "to predict is the first word."
+)
 
 FORCING = Question(
     name="hw2.teacher_forcing",
@@ -116,62 +168,76 @@ FORCING = Question(
     reference=teacher_forcing,
     misconceptions=(
         Misconception("end_is_read", _END_READ, partial(_forcing, read_end=True)),
-        Misconception("end_is_read", _END_READ, partial(_forcing, read_end=True, predict_begin=True, after=False)),
+        Misconception(
+            "end_is_read",
+            _END_READ,
+            partial(_forcing, read_end=True, predict_begin=True, after=False),
+        ),
         Misconception(
             "end_is_read_in_shorter_sentences",
-            "Right for the longest sentence; in the shorter ones your decoder reads the end token. Cutting off the last *column* of begin, "
-            "words, end, padding removes the end of the longest only. As long as the loss skips padding this does no harm (this course's "
-            "shift_right does the same), but here reading and predicting must have the same number of real tokens: build each row by "
-            "itself.",
+            "Right for the longest sentence; in the shorter ones your decoder reads the end token. "
+            "Cutting off the last *column* of begin, words, end, padding removes the end of the "
+            "longest only. As long as the loss skips padding this does no harm (this course's "
+            "shift_right does the same), but here reading and predicting must have the same number "
+            "of real tokens: build each row by itself.",
             _forcing_last_column_cut,
         ),
         Misconception("not_shifted", _NOT_SHIFTED, _forcing_not_shifted),
         Misconception("not_shifted", _NOT_SHIFTED, _forcing_not_shifted_with_begin),
-        Misconception("not_shifted", _NOT_SHIFTED, partial(_forcing, predict_begin=True, after=False)),
+        Misconception(
+            "not_shifted", _NOT_SHIFTED, partial(_forcing, predict_begin=True, after=False)
+        ),
         Misconception("begin_is_predicted", _BEGIN, partial(_forcing, predict_begin=True)),
-        Misconception("begin_is_predicted", _BEGIN, partial(_forcing, predict_begin=True, before=False, after=False)),
+        Misconception(
+            "begin_is_predicted",
+            _BEGIN,
+            partial(_forcing, predict_begin=True, before=False, after=False),
+        ),
         Misconception("end_forgotten", _NO_END, partial(_forcing, after=False)),
         Misconception("end_forgotten", _NO_END, _forcing_no_end),
         Misconception("end_forgotten", _NO_END, _forcing_no_end_begin_counts),
         Misconception(
             "begin_forgotten",
-            "Nothing stands before the first word that your decoder reads. Without a begin token it has nothing to predict the first word "
-            "from, and everything else stands one place too far left.",
+            "Nothing stands before the first word that your decoder reads. Without a begin token "
+            "it has nothing to predict the first word from, and everything else stands one place "
+            "too far left.",
             partial(_forcing, before=False),
         ),
         Misconception(
             "roles_swapped",
-            "Both halves are right and have changed places: return what the decoder *reads* first (it starts with begin), then what it is "
-            "to predict (it finishes with end).",
+            "Both halves are right and have changed places: return what the decoder *reads* first "
+            "(it starts with begin), then what it is to predict (it finishes with end).",
             _forcing_roles_swapped,
         ),
         Misconception(
             "padded_on_the_left",
-            "Your padding stands on the left. Here it comes after everything else, on the right, where a causal model never looks.",
+            "Your padding stands on the left. Here it comes after everything else, on the right, "
+            "where a causal model never looks.",
             partial(_forcing, left=True),
         ),
         Misconception(
             "not_padded",
-            "Your rows have different lengths, and no tensor can be made of them. Fill up the shorter ones with pad, on the right, to the "
-            "length of the longest.",
+            "Your rows have different lengths, and no tensor can be made of them. Fill up the "
+            "shorter ones with pad, on the right, to the length of the longest.",
             partial(_forcing, ragged=True),
         ),
         Misconception(
             "end_behind_the_padding",
-            "You pad first and add the end token last, so in a shorter sentence it stands behind the padding. The end follows the last "
-            "word; padding comes after it.",
+            "You pad first and add the end token last, so in a shorter sentence it stands behind "
+            "the padding. The end follows the last word; padding comes after it.",
             _forcing_end_behind_padding,
         ),
         Misconception(
             "longest_cut_off",
-            "Your rows are as long as the longest sentence, which leaves no room for begin or end: its last word is never read and its end "
-            "never predicted. The length is that of the longest sentence plus one.",
+            "Your rows are as long as the longest sentence, which leaves no room for begin or end: "
+            "its last word is never read and its end never predicted. The length is that of the "
+            "longest sentence plus one.",
             _forcing_cut_off,
         ),
         Misconception(
             "pairs",
-            "You return a pair for each sentence. Two tables are asked for, since the model gets them as two tensors: (read, predict), "
-            "each with a row for every sentence.",
+            "You return a pair for each sentence. Two tables are asked for, since the model gets "
+            "them as two tensors: (read, predict), each with a row for every sentence.",
             _forcing_pairs,
         ),
     ),

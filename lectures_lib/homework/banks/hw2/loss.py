@@ -13,20 +13,32 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _loss_cases(g: Generator) -> list[Case]:
     cases = []
-    for padded, pad, one in ((False, 0, False), (True, 0, False), (True, 3, False), (False, 2, True)):
+    for padded, pad, one in (
+        (False, 0, False),
+        (True, 0, False),
+        (True, 3, False),
+        (False, 2, True),
+    ):
         batch, n, vocab_size = sizes(g, 3, 4, 9)
         batch, n = (1, 1) if one else (batch, n)
         lengths = some_lengths(g, batch, n) if padded else torch.full((batch,), n)
         words = torch.randint(vocab_size - 1, (batch, n), generator=g)
         words[words >= pad] += 1  # every token but the padding
         target = torch.where(torch.arange(n) < lengths[:, None], words, pad)
-        # Worse at the end than at the beginning: whoever counts sentences or positions differently gets another mean.
-        logits = 2 * normal(g, batch, n, vocab_size) + 3 * F.one_hot(target, vocab_size) * torch.linspace(2, 0, n)[:, None]
+        # Worse at the end than at the beginning: whoever counts sentences or positions differently
+        # gets another mean.
+        logits = (
+            2 * normal(g, batch, n, vocab_size)
+            + 3 * F.one_hot(target, vocab_size) * torch.linspace(2, 0, n)[:, None]
+        )
         logits[0] *= 2
         kind = f"padding is token {pad}" if padded else "no padding"
         shows = f"{batch} sentences of width {n}, {vocab_size} tokens in the vocabulary, {kind}"
-        # A loss of nothing at all, as wrong answers give for a single word, is 0 / 0, and so is its gradient, if it has one.
-        cases.append(Case((logits, target, pad), shows=shows, gradients="none" if one else "values"))
+        # A loss of nothing at all, as wrong answers give for a single word, is 0 / 0, and so is its
+        # gradient, if it has one.
+        cases.append(
+            Case((logits, target, pad), shows=shows, gradients="none" if one else "values")
+        )
     return cases
 
 
@@ -63,7 +75,9 @@ def _loss_padding_is_zero(logits, target, pad):
 
 
 def _loss_padding_never_predicted(logits, target, pad):
-    return sequence_loss(logits.masked_fill(torch.arange(logits.shape[-1]) == pad, -1e9), target, pad)
+    return sequence_loss(
+        logits.masked_fill(torch.arange(logits.shape[-1]) == pad, -1e9), target, pad
+    )
 
 
 def _loss_shifted_again(logits, target, pad):
@@ -122,97 +136,108 @@ LOSS = Question(
     misconceptions=(
         Misconception(
             "padding_counted",
-            "You count the padding: the model is rewarded for predicting what nobody wants to read, and it gets good at that first. Leave "
-            "out the positions where target is pad.",
+            "You count the padding: the model is rewarded for predicting what nobody wants to "
+            "read, and it gets good at that first. Leave out the positions where target is pad.",
             _loss_padding_counted,
         ),
         Misconception(
             "divided_by_all_positions",
-            "You sum over the words only, but divide by all positions, padding included: the more padding, the smaller the loss. Divide by "
-            "the number of words.",
+            "You sum over the words only, but divide by all positions, padding included: the more "
+            "padding, the smaller the loss. Divide by the number of words.",
             partial(_loss, over="positions"),
         ),
         Misconception(
             "mean_of_sentence_means",
-            "You take each sentence's mean and then the mean of those: a word in a short sentence counts more than one in a long sentence. "
-            "Every word counts the same: sum over all of them, divide by how many there are.",
+            "You take each sentence's mean and then the mean of those: a word in a short sentence "
+            "counts more than one in a long sentence. Every word counts the same: sum over all of "
+            "them, divide by how many there are.",
             partial(_loss, over="sentence means"),
         ),
         Misconception(
             "divided_by_the_sentences",
-            "You divide the sum by the number of sentences: the loss then grows with their length. Divide by the number of words.",
+            "You divide the sum by the number of sentences: the loss then grows with their length. "
+            "Divide by the number of words.",
             partial(_loss, over="sentences"),
         ),
         Misconception(
             "summed",
-            "You return the sum over all words; the mean is asked for. With a sum, the size of a step would depend on how much text is in "
-            "the batch.",
+            "You return the sum over all words; the mean is asked for. With a sum, the size of a "
+            "step would depend on how much text is in the batch.",
             partial(_loss, over="nothing"),
         ),
         Misconception(
             "padding_is_always_0",
-            "You take token 0 for the padding, whatever `pad` says. Where padding is another token, real words are left out and padding is "
-            "counted.",
+            "You take token 0 for the padding, whatever `pad` says. Where padding is another "
+            "token, real words are left out and padding is counted.",
             _loss_padding_is_zero,
         ),
         Misconception(
             "padding_left_out_of_the_softmax",
-            "You take the padding token out of the softmax. The model may well predict it, wrongly, and pays for that: left out are the "
-            "*positions* whose target is pad; the softmax runs over the whole vocabulary.",
+            "You take the padding token out of the softmax. The model may well predict it, "
+            "wrongly, and pays for that: left out are the *positions* whose target is pad; the "
+            "softmax runs over the whole vocabulary.",
             _loss_padding_never_predicted,
         ),
         Misconception(
             "shifted_again",
-            "You shift once more: logits[:, i] are compared with target[:, i + 1]. The decoder's input is shifted already, so the scores "
-            "at position i belong to target[:, i].",
+            "You shift once more: logits[:, i] are compared with target[:, i + 1]. The decoder's "
+            "input is shifted already, so the scores at position i belong to target[:, i].",
             _loss_shifted_again,
         ),
         Misconception(
             "softmax_twice",
-            "You take the softmax and hand its result to a function that takes it again (F.cross_entropy does). Probabilities lie so close "
-            "together that a second softmax makes them nearly even. Hand over the scores.",
+            "You take the softmax and hand its result to a function that takes it again "
+            "(F.cross_entropy does). Probabilities lie so close together that a second softmax "
+            "makes them nearly even. Hand over the scores.",
             _loss_softmax_twice,
         ),
         Misconception(
             "softmax_over_positions",
-            "Your softmax runs over dim=1, the positions: they compete for each token. At each position the tokens of the vocabulary "
-            "compete: dim=-1.",
+            "Your softmax runs over dim=1, the positions: they compete for each token. At each "
+            "position the tokens of the vocabulary compete: dim=-1.",
             _loss_over_positions,
         ),
         Misconception(
             "viewed_instead_of_transposed",
-            "F.cross_entropy wants the vocabulary in dimension 1, and you brought it there by view or reshape, which mixes the scores of "
-            "different positions. Use logits.transpose(1, 2), or flatten batch and positions into one.",
+            "F.cross_entropy wants the vocabulary in dimension 1, and you brought it there by view "
+            "or reshape, which mixes the scores of different positions. Use logits.transpose(1, "
+            "2), or flatten batch and positions into one.",
             _loss_viewed,
         ),
         Misconception(
             "mask_inverted",
-            "You average over the padding and leave out the words: keep the positions where target is *not* pad.",
+            "You average over the padding and leave out the words: keep the positions where target "
+            "is *not* pad.",
             _loss_padding_only,
         ),
         Misconception(
             "log_of_the_mean",
-            "You take the mean of the probabilities and then its logarithm. Each word has its own -log p; average those.",
+            "You take the mean of the probabilities and then its logarithm. Each word has its own "
+            "-log p; average those.",
             _loss_of_log_of_mean,
         ),
         Misconception(
             "logarithm_forgotten",
-            "You average 1 - p. The loss of a word is -log p, which has no upper end: being sure and wrong must cost a lot.",
+            "You average 1 - p. The loss of a word is -log p, which has no upper end: being sure "
+            "and wrong must cost a lot.",
             _loss_without_log,
         ),
         Misconception(
             "sign_flipped",
-            "Your loss has the wrong sign: log p is negative. A model that minimised this would learn to be wrong.",
+            "Your loss has the wrong sign: log p is negative. A model that minimised this would "
+            "learn to be wrong.",
             _loss_sign,
         ),
         Misconception(
             "in_bits",
-            "You take logarithms to base 2. That is the loss in bits; PyTorch's, and this question's, are natural logarithms.",
+            "You take logarithms to base 2. That is the loss in bits; PyTorch's, and this "
+            "question's, are natural logarithms.",
             _loss_bits,
         ),
         Misconception(
             "not_averaged",
-            "You return a loss for every position. Training needs one number: the mean over the words.",
+            "You return a loss for every position. Training needs one number: the mean over the "
+            "words.",
             _loss_each,
         ),
     ),

@@ -10,11 +10,17 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _far_from_zero(g: Generator, *shape: int) -> Tensor:
-    """Numbers around 500. No word's lie so close together that their float32 roundings, some hundred-thousandths, would show."""
+    """Numbers around 500. No word's lie so close together that their float32 roundings, some
+    hundred-thousandths, would show.
+    """
     x = normal(g, *shape)
     deviations = x - x.mean(dim=-1, keepdim=True)
     deviations /= deviations.std(dim=-1, correction=0, keepdim=True)
-    return 500 + normal(g, *shape[:-1], 1) + deviations * (0.6 + torch.rand(*shape[:-1], 1, generator=g))
+    return (
+        500
+        + normal(g, *shape[:-1], 1)
+        + deviations * (0.6 + torch.rand(*shape[:-1], 1, generator=g))
+    )
 
 
 def _norm_cases(g: Generator) -> list[Case]:
@@ -26,33 +32,62 @@ def _norm_cases(g: Generator) -> list[Case]:
     level[0, 0] = 1.25  # all entries of one word are equal
     return [
         Case((x, gamma, beta), shows=f"x of shape {(batch, n, d_model)}"),
-        Case((normal(g, n, d_model), gamma, beta, 0.5), shows=f"x of shape {(n, d_model)}, a large eps of 0.5"),
-        Case((level, gamma, beta), shows=f"x of shape {(batch, n, d_model)}, one word of which is the same number {d_model} times"),
+        Case(
+            (normal(g, n, d_model), gamma, beta, 0.5),
+            shows=f"x of shape {(n, d_model)}, a large eps of 0.5",
+        ),
+        Case(
+            (level, gamma, beta),
+            shows=(
+                f"x of shape {(batch, n, d_model)}, one word of which is the same number {d_model} "
+                f"times"
+            ),
+        ),
         Case(
             (_far_from_zero(g, batch, heads, n, d_model), gamma, beta),
             shows=f"x of shape {(batch, heads, n, d_model)}, numbers around 500",
         ),
         Case((normal(g, 2, 1, d_model), gamma, beta), shows=f"x of shape {(2, 1, d_model)}"),
-        Case((normal(g, 2, 1), gamma[:1], beta[:1]), shows="x of shape (2, 1): vectors of a single number"),
+        Case(
+            (normal(g, 2, 1), gamma[:1], beta[:1]),
+            shows="x of shape (2, 1): vectors of a single number",
+        ),
     ]
 
 
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Tensor:
-    """Every vector of x (…, d_model) brought to mean 0 and variance 1; then scaled by gamma and shifted by beta."""
+    """Every vector of x (…, d_model) brought to mean 0 and variance 1; then scaled by gamma and
+    shifted by beta.
+    """
     deviations = x - x.mean(dim=-1, keepdim=True)
     variance = (deviations**2).mean(dim=-1, keepdim=True)
     return gamma * deviations / (variance + eps).sqrt() + beta
 
 
 def _norm(
-    x, gamma, beta, eps=1e-5, dim=-1, correction=0, epsilon="inside", gain=True, shift=True, shift_first=False, centred=True, power=0.5
+    x,
+    gamma,
+    beta,
+    eps=1e-5,
+    dim=-1,
+    correction=0,
+    epsilon="inside",
+    gain=True,
+    shift=True,
+    shift_first=False,
+    centred=True,
+    power=0.5,
 ):
     if dim == "all but the first":
         dim = tuple(range(1, x.dim()))
     elif dim == "all but the last":
         dim = tuple(range(x.dim() - 1))
     mean = x.mean(dim=dim, keepdim=True)
-    variance = x.var(dim=dim, keepdim=True, correction=correction) if centred else (x**2).mean(dim=dim, keepdim=True)
+    variance = (
+        x.var(dim=dim, keepdim=True, correction=correction)
+        if centred
+        else (x**2).mean(dim=dim, keepdim=True)
+    )
     root = {
         "inside": lambda: (variance + eps) ** power,
         "outside": lambda: variance**power + eps,
@@ -72,8 +107,9 @@ def _norm_difference_of_squares(x, gamma, beta, eps=1e-5):
 
 
 _UNBIASED = (
-    "Your variance divides by d_model - 1. That is torch's default (`x.var()`, `x.std()`), made for estimating from a sample; layer "
-    "normalisation takes the plain mean of the squared deviations: correction=0."
+    "Your variance divides by d_model - 1. That is torch's default (`x.var()`, `x.std()`), made "
+    "for estimating from a sample; layer normalisation takes the plain mean of the squared "
+    "deviations: correction=0."
 )
 
 NORM = Question(
@@ -88,94 +124,107 @@ NORM = Question(
     forbidden=("F.layer_norm", "torch.layer_norm", "torch.native_layer_norm"),
     misconceptions=(
         Misconception("unbiased_variance", _UNBIASED, partial(_norm, correction=1)),
-        Misconception("unbiased_variance", _UNBIASED, partial(_norm, correction=1, epsilon="outside")),
+        Misconception(
+            "unbiased_variance", _UNBIASED, partial(_norm, correction=1, epsilon="outside")
+        ),
         Misconception(
             "eps_outside_the_root",
-            "You add eps to the standard deviation. It belongs under the root, √(σ² + ε): with a tiny ε the two hardly differ, but where "
-            "all entries are nearly equal they do.",
+            "You add eps to the standard deviation. It belongs under the root, √(σ² + ε): with a "
+            "tiny ε the two hardly differ, but where all entries are nearly equal they do.",
             partial(_norm, epsilon="outside"),
         ),
         Misconception(
             "eps_forgotten",
-            "Without eps, a word whose entries are all the same number is 0/0, NaN, and one NaN spoils every layer above. Divide by "
-            "√(σ² + ε).",
+            "Without eps, a word whose entries are all the same number is 0/0, NaN, and one NaN "
+            "spoils every layer above. Divide by √(σ² + ε).",
             partial(_norm, epsilon="none"),
         ),
         Misconception(
             "eps_not_the_one_given",
-            "You always use eps = 1e-5. It is an argument, and real models differ: BERT's is 1e-12.",
+            "You always use eps = 1e-5. It is an argument, and real models differ: BERT's is "
+            "1e-12.",
             partial(_norm, epsilon="fixed"),
         ),
         Misconception(
             "over_the_batch",
-            "You take mean and variance over dimension 0: in a batch, what a word becomes then depends on the *other sentences*. Layer "
-            "normalisation looks at one word's own d_model numbers: dim=-1.",
+            "You take mean and variance over dimension 0: in a batch, what a word becomes then "
+            "depends on the *other sentences*. Layer normalisation looks at one word's own d_model "
+            "numbers: dim=-1.",
             partial(_norm, dim=0),
         ),
         Misconception(
             "over_the_positions",
-            "You take mean and variance over dimension -2, the words of the sentence: each word then depends on its neighbours, on padding "
-            "and, in a decoder, on the future. Take them over the features of one word: dim=-1.",
+            "You take mean and variance over dimension -2, the words of the sentence: each word "
+            "then depends on its neighbours, on padding and, in a decoder, on the future. Take "
+            "them over the features of one word: dim=-1.",
             partial(_norm, dim=-2),
         ),
         Misconception(
             "batch_normalisation",
-            "This is batch normalisation: one mean for each feature, over all words of all sentences. Layer normalisation has one mean for "
-            "each *word*, over its features: dim=-1.",
+            "This is batch normalisation: one mean for each feature, over all words of all "
+            "sentences. Layer normalisation has one mean for each *word*, over its features: "
+            "dim=-1.",
             partial(_norm, dim="all but the last"),
         ),
         Misconception(
             "over_the_whole_sentence",
-            "You take one mean over all words and features of a sentence, padding included. Each word is normalised by itself: dim=-1 "
-            "only.",
+            "You take one mean over all words and features of a sentence, padding included. Each "
+            "word is normalised by itself: dim=-1 only.",
             partial(_norm, dim="all but the first"),
         ),
         Misconception(
             "over_dim_1",
-            "You take mean and variance over dim=1. Those are the features of a table (n, d_model), but the words of a batch (batch, n, "
-            "d_model). The features are always the last dimension: dim=-1.",
+            "You take mean and variance over dim=1. Those are the features of a table (n, "
+            "d_model), but the words of a batch (batch, n, d_model). The features are always the "
+            "last dimension: dim=-1.",
             partial(_norm, dim=1),
         ),
         Misconception(
             "no_gain",
-            "The normalisation is right, but gamma is never used: each feature is to be multiplied by its own learned scale.",
+            "The normalisation is right, but gamma is never used: each feature is to be multiplied "
+            "by its own learned scale.",
             partial(_norm, gain=False),
         ),
         Misconception(
             "no_shift",
-            "The normalisation is right, but beta is never added: each feature is to be shifted by its own learned number.",
+            "The normalisation is right, but beta is never added: each feature is to be shifted by "
+            "its own learned number.",
             partial(_norm, shift=False),
         ),
         Misconception(
             "neither_gain_nor_shift",
-            "Every word has mean 0 and variance 1 now, and that is only half of it: multiply by gamma and add beta, so that the model may "
-            "choose other scales and centres.",
+            "Every word has mean 0 and variance 1 now, and that is only half of it: multiply by "
+            "gamma and add beta, so that the model may choose other scales and centres.",
             partial(_norm, gain=False, shift=False),
         ),
         Misconception(
             "shifted_before_scaling",
-            "You add beta first and multiply by gamma afterwards, which scales the shift too. Multiply first: γ ⊙ (x - μ)/√(σ² + ε) + β.",
+            "You add beta first and multiply by gamma afterwards, which scales the shift too. "
+            "Multiply first: γ ⊙ (x - μ)/√(σ² + ε) + β.",
             partial(_norm, shift_first=True),
         ),
         Misconception(
             "mean_not_subtracted",
-            "You divide by the root of the mean square and never subtract the mean. That is RMSNorm, which many newer models use; "
-            "LayerNorm centres each word first.",
+            "You divide by the root of the mean square and never subtract the mean. That is "
+            "RMSNorm, which many newer models use; LayerNorm centres each word first.",
             partial(_norm, centred=False),
         ),
         Misconception(
             "divided_by_the_variance",
-            "You divide by the variance instead of its root. To bring the variance to 1, divide by the standard deviation, √(σ² + ε).",
+            "You divide by the variance instead of its root. To bring the variance to 1, divide by "
+            "the standard deviation, √(σ² + ε).",
             partial(_norm, power=1.0),
         ),
         Misconception(
             "variance_as_a_difference_of_squares",
-            "On paper the variance is the mean of x² minus the square of the mean. In float32 the two are around 250,000 here and their "
-            "difference is around 1: most of its digits are rounding. Subtract the mean first, then square.",
+            "On paper the variance is the mean of x² minus the square of the mean. In float32 the "
+            "two are around 250,000 here and their difference is around 1: most of its digits are "
+            "rounding. Subtract the mean first, then square.",
             _norm_difference_of_squares,
         ),
     ),
-    # Numbers around 500 are known to some hundred-thousandths in float32, and the mean of some of them no better.
+    # Numbers around 500 are known to some hundred-thousandths in float32, and the mean of some of
+    # them no better.
     rtol=1e-3,
     atol=1e-3,
 )

@@ -1,6 +1,8 @@
-"""Homework 3: subwords, training, generating, a language model (chapters 7 to 10). Eight questions, 20 points, two and a half hours.
+"""Homework 3: subwords, training, generating, a language model (chapters 7 to 10). Eight questions,
+20 points, two and a half hours.
 
-Where the inputs are drawn at random and a mistake might not show on them, they are drawn again until all of them do: see `inputs.telling`.
+Where the inputs are drawn at random and a mistake might not show on them, they are drawn again
+until all of them do: see `inputs.telling`.
 """
 
 from lectures_lib.homework.banks.hw3.beam import BEAM

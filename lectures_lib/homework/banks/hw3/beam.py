@@ -19,32 +19,56 @@ def _beam_cases(g: Generator) -> list[Case]:
     def draw(g: Generator) -> list[Case]:
         cases = []
         widths, most = pick(g, (2, 3, 4), 3), pick(g, (4, 5, 6), 3)
-        for likely, width, max_len in zip((1.0, 0.0, -2.5), widths, most, strict=True):  # how likely the end is
+        # how likely the end is
+        for likely, width, max_len in zip((1.0, 0.0, -2.5), widths, most, strict=True):
             vocab = whole(g, 6, 8)
             start, end = torch.randperm(vocab, generator=g)[:2].tolist()
             alpha = whole(g, 6, 12) / 10
             logits = 1.2 * normal(g, vocab, vocab)
             logits[:, end] += likely
             logits[:, start] -= 4.0
-            where = f"{vocab} tokens (start {start}, end {end}), width {width}, at most {max_len} tokens, alpha = {alpha}"
+            where = (
+                f"{vocab} tokens (start {start}, end {end}), width {width}, at most {max_len} "
+                f"tokens, alpha = {alpha}"
+            )
             shows = f"{where}; the end is {'unlikely' if likely < 0 else 'likely'}"
-            cases.append(Case((logits.log_softmax(dim=-1), start, end, width, max_len, alpha), shows=shows))
+            cases.append(
+                Case((logits.log_softmax(dim=-1), start, end, width, max_len, alpha), shows=shows)
+            )
         return draw(g) if any(_tied(*case.args) for case in cases) else cases
 
     special = [_close_race(g), _nothing_ends(g)]
-    slips = [partial(_other_width, of=of, width_of=width_of) for of in ("more_ended", "more_live") for width_of in _WIDTHS]
-    slips += [partial(_always, place=i, value=value) for i, values in _USUAL.items() for value in values]
+    slips = [
+        partial(_other_width, of=of, width_of=width_of)
+        for of in ("more_ended", "more_live")
+        for width_of in _WIDTHS
+    ]
+    slips += [
+        partial(_always, place=i, value=value) for i, values in _USUAL.items() for value in values
+    ]
     slips += [_max_len_from_start, _max_len_from_vocabulary]
-    slips += [partial(_row_from_another, row=row, other=other, axis=axis) for row, other in ((0, 1), (-1, -2)) for axis in (0, 1)]
+    slips += [
+        partial(_row_from_another, row=row, other=other, axis=axis)
+        for row, other in ((0, 1), (-1, -2))
+        for axis in (0, 1)
+    ]
     return telling(
-        g, lambda g: [*draw(g), *special], beam_search, [mistake.answer for mistake in _MISTAKES], [*slips, partial(_search, ends_at=0)]
+        g,
+        lambda g: [*draw(g), *special],
+        beam_search,
+        [mistake.answer for mistake in _MISTAKES],
+        [*slips, partial(_search, ends_at=0)],
     )
 
 
 def _close_race(g: Generator) -> Case:
-    """The mistakes that show only in a close race differ from the right answer and from each other."""
+    """The mistakes that show only in a close race differ from the right answer and from each
+    other.
+    """
     while True:
-        case = _some_case(g, likely=whole(g, 0, 20) / 10, width=2, max_len=3, alpha=whole(g, 10, 20) / 10)
+        case = _some_case(
+            g, likely=whole(g, 0, 20) / 10, width=2, max_len=3, alpha=whole(g, 10, 20) / 10
+        )
         results = [answer(*case.args) for answer in (beam_search, *_IN_A_CLOSE_RACE)]
         tokens = [[hypothesis for hypothesis, _ in result] for result in results]
         if not _tied(*case.args) and all(some not in tokens[:i] for i, some in enumerate(tokens)):
@@ -61,11 +85,16 @@ def _some_case(g: Generator, likely: float, width: int, max_len: int, alpha: flo
     logits = 1.2 * normal(g, vocab, vocab)
     logits[:, end] += likely
     logits[:, start] -= 4.0
-    shows = f"{vocab} tokens (start {start}, end {end}), width {width}, at most {max_len} tokens, alpha = {alpha}"
+    shows = (
+        f"{vocab} tokens (start {start}, end {end}), width {width}, at most {max_len} tokens, "
+        f"alpha = {alpha}"
+    )
     return Case((logits.log_softmax(dim=-1), start, end, width, max_len, alpha), shows=shows)
 
 
-def beam_search(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+def beam_search(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
     """The `width` best hypotheses, best first: (tokens, log probability over length penalty)."""
     return _search(log_probs, start, end, width, max_len, alpha)
 
@@ -92,7 +121,11 @@ def _search(
     table = (log_probs.exp() if "prob" in scores else log_probs).tolist()
 
     def best(hypothesis):
-        return (round(-hypothesis[1], 4), [later_first * token for token in hypothesis[0]]) if later_first else -hypothesis[1]
+        return (
+            (round(-hypothesis[1], 4), [later_first * token for token in hypothesis[0]])
+            if later_first
+            else -hypothesis[1]
+        )
 
     live: list[Hypothesis] = [([], 1.0 if scores == "product of probs" else 0.0)]
     finished: list[Hypothesis] = []
@@ -103,18 +136,35 @@ def _search(
             for token, more in enumerate(table[tokens[-1] if tokens else start])
         ]
         if places == "one each" and n > 1:
-            grown = [max(grown[i : i + len(table)], key=lambda h: h[1]) for i in range(0, len(grown), len(table))]
+            grown = [
+                max(grown[i : i + len(table)], key=lambda h: h[1])
+                for i in range(0, len(grown), len(table))
+            ]
         grown.sort(key=best)
         if stops == "never":
             live = grown[:width]
             continue
-        finished += [h for h in (grown[: width + more_ended] if ended_from == "the best" else grown) if h[0][-1] == end]
-        live = [h for h in (grown[:width] if places == "shrinking" else grown) if h[0][ends_at] != end][: width + more_live]
+        finished += [
+            h
+            for h in (grown[: width + more_ended] if ended_from == "the best" else grown)
+            if h[0][-1] == end
+        ]
+        live = [
+            h for h in (grown[:width] if places == "shrinking" else grown) if h[0][ends_at] != end
+        ][: width + more_live]
         if penalty == "at every step":
             live = [(tokens, score / ((5 + n) / 6) ** alpha) for tokens, score in live]
         if stops == "when an end leads" and grown[0][0][-1] == end:
             break
-        if len(finished) >= {"at max_len": math.inf, "at the first end": 1, "at width ends": width, "when an end leads": math.inf}[stops]:
+        if (
+            len(finished)
+            >= {
+                "at max_len": math.inf,
+                "at the first end": 1,
+                "at width ends": width,
+                "when an end leads": math.inf,
+            }[stops]
+        ):
             live = live if live_compete else []
             break
     if cut_off_compete is True or (cut_off_compete == "if nothing ended" and not finished):
@@ -122,7 +172,12 @@ def _search(
     scored = []
     for tokens, score in finished:
         n = len(tokens) - (penalty == "without the end" and tokens[-1] == end)
-        divisor = {"all tokens": ((5 + n) / 6) ** alpha, "without the end": ((5 + n) / 6) ** alpha, "the length": n**alpha, "none": 1.0}
+        divisor = {
+            "all tokens": ((5 + n) / 6) ** alpha,
+            "without the end": ((5 + n) / 6) ** alpha,
+            "the length": n**alpha,
+            "none": 1.0,
+        }
         divisor["times alpha"] = alpha * (5 + n) / 6 if alpha else 1.0
         divisor["at every step"] = divisor["all tokens"] if tokens[-1] == end else 1.0
         scored.append((tokens, score / divisor[penalty]))
@@ -130,8 +185,13 @@ def _search(
 
 
 def _tied(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> bool:
-    """Whether the answer depends on the order of hypotheses with equal scores, as those that take the same steps in another order have."""
-    one, other = (_search(log_probs, start, end, width, max_len, alpha, later_first=order) for order in (1, -1))
+    """Whether the answer depends on the order of hypotheses with equal scores, as those that take
+    the same steps in another order have.
+    """
+    one, other = (
+        _search(log_probs, start, end, width, max_len, alpha, later_first=order)
+        for order in (1, -1)
+    )
     return [tokens for tokens, _ in one] != [tokens for tokens, _ in other]
 
 
@@ -144,12 +204,35 @@ _WIDTHS = (
 )
 
 
-def _other_width(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float, of: str, width_of: Callable) -> list:
+def _other_width(
+    log_probs: Tensor,
+    start: int,
+    end: int,
+    width: int,
+    max_len: int,
+    alpha: float,
+    of: str,
+    width_of: Callable,
+) -> list:
     """A slip: another number in the place of `width`."""
-    return _search(log_probs, start, end, width, max_len, alpha, **{of: width_of(start, end, width, max_len) - width})
+    return _search(
+        log_probs,
+        start,
+        end,
+        width,
+        max_len,
+        alpha,
+        **{of: width_of(start, end, width, max_len) - width},
+    )
 
 
-_USUAL = {1: range(8), 2: range(8), 3: (2, 3, 4), 4: (4, 5, 6), 5: [alpha / 10 for alpha in range(6, 13)]}
+_USUAL = {
+    1: range(8),
+    2: range(8),
+    3: (2, 3, 4),
+    4: (4, 5, 6),
+    5: [alpha / 10 for alpha in range(6, 13)],
+}
 
 
 def _always(*args: Any, place: int, value: int | float) -> list[Hypothesis] | None:
@@ -157,21 +240,29 @@ def _always(*args: Any, place: int, value: int | float) -> list[Hypothesis] | No
     return beam_search(*args[:place], value, *args[place + 1 :]) if value < len(args[0]) else None
 
 
-def _max_len_from_start(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+def _max_len_from_start(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
     return beam_search(log_probs, start, end, width, start, alpha)
 
 
-def _max_len_from_vocabulary(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+def _max_len_from_vocabulary(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
     return beam_search(log_probs, start, end, width, len(log_probs), alpha)
 
 
-def _row_from_another(log_probs: Tensor, *args: Any, row: int, other: int, axis: int) -> list[Hypothesis]:
+def _row_from_another(
+    log_probs: Tensor, *args: Any, row: int, other: int, axis: int
+) -> list[Hypothesis]:
     places = torch.arange(len(log_probs))
     places[row] = places[other]
     return beam_search(log_probs.index_select(axis, places), *args)
 
 
-def _greedy(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+def _greedy(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
     tokens, score = [], 0.0
     while len(tokens) < max_len and end not in tokens:
         row = log_probs[tokens[-1] if tokens else start]
@@ -180,38 +271,58 @@ def _greedy(log_probs: Tensor, start: int, end: int, width: int, max_len: int, a
     return [(tokens, score / ((5 + len(tokens)) / 6) ** alpha)]
 
 
-def _with_start(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
-    return [([start, *tokens], score) for tokens, score in beam_search(log_probs, start, end, width, max_len, alpha)]
+def _with_start(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    return [
+        ([start, *tokens], score)
+        for tokens, score in beam_search(log_probs, start, end, width, max_len, alpha)
+    ]
 
 
-def _without_end(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
-    return [([t for t in tokens if t != end], score) for tokens, score in beam_search(log_probs, start, end, width, max_len, alpha)]
+def _without_end(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    return [
+        ([t for t in tokens if t != end], score)
+        for tokens, score in beam_search(log_probs, start, end, width, max_len, alpha)
+    ]
 
 
-def _worst_first(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+def _worst_first(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
     return beam_search(log_probs, start, end, width, max_len, alpha)[::-1]
 
 
-def _best_only(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+def _best_only(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
     return beam_search(log_probs, start, end, width, max_len, alpha)[:1]
 
 
-def _penalty_multiplied(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+def _penalty_multiplied(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
     return beam_search(log_probs, start, end, width, max_len, -alpha)
 
 
-def _ranked_without_penalty(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[Hypothesis]:
+def _ranked_without_penalty(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
     ranked = _search(log_probs, start, end, width, max_len, alpha, penalty="none")
     return [(tokens, score / ((5 + len(tokens)) / 6) ** alpha) for tokens, score in ranked]
 
 
-def _tokens_only(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> list[list[int]]:
+def _tokens_only(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[list[int]]:
     return [tokens for tokens, _ in beam_search(log_probs, start, end, width, max_len, alpha)]
 
 
 _SUMS = (
-    "You add up probabilities. The probability of a sentence is the *product* of its tokens' probabilities, so it is their logarithms "
-    "that are added: log_probs as it is, without exp."
+    "You add up probabilities. The probability of a sentence is the *product* of its tokens' "
+    "probabilities, so it is their logarithms that are added: log_probs as it is, without exp."
 )
 _IN_A_CLOSE_RACE = (
     _ranked_without_penalty,
@@ -219,16 +330,20 @@ _IN_A_CLOSE_RACE = (
     partial(_search, stops="at width ends"),
     partial(_search, stops="at width ends", live_compete=True),
 )
-_ENOUGH = "You stop when `width` hypotheses have ended, good or bad. The best one may still be alive: go on until max_len."
+_ENOUGH = (
+    "You stop when `width` hypotheses have ended, good or bad. The best one may still be alive: go "
+    "on until max_len."
+)
 _DROPPED = (
-    "You drop what is still alive at max_len. It was cut off, but it competes as it is with those that have ended, by its score: the best "
-    "may be among them, and a model that never says `end` would otherwise say nothing at all."
+    "You drop what is still alive at max_len. It was cut off, but it competes as it is with those "
+    "that have ended, by its score: the best may be among them, and a model that never says `end` "
+    "would otherwise say nothing at all."
 )
 _MISTAKES = (
     Misconception(
         "greedy",
-        "This is greedy decoding: one hypothesis, always continued with its likeliest token. Keep `width` of them alive, and return as "
-        "many.",
+        "This is greedy decoding: one hypothesis, always continued with its likeliest token. Keep "
+        "`width` of them alive, and return as many.",
         _greedy,
     ),
     Misconception(
@@ -238,95 +353,112 @@ _MISTAKES = (
     ),
     Misconception(
         "no_length_penalty",
-        "Your scores are plain log probabilities, and every token makes those smaller: short hypotheses win. Divide each by its length "
-        "penalty, ((5 + n) / 6)^alpha, before you rank them.",
+        "Your scores are plain log probabilities, and every token makes those smaller: short "
+        "hypotheses win. Divide each by its length penalty, ((5 + n) / 6)^alpha, before you rank "
+        "them.",
         partial(_search, penalty="none"),
     ),
     Misconception(
         "divided_by_length",
-        "You divide by n^alpha. The penalty of the question is ((5 + n) / 6)^alpha, which is 1 for a single token and grows more gently.",
+        "You divide by n^alpha. The penalty of the question is ((5 + n) / 6)^alpha, which is 1 for "
+        "a single token and grows more gently.",
         partial(_search, penalty="the length"),
     ),
     Misconception(
         "alpha_multiplied",
-        "You multiply (5 + n) / 6 by alpha. In the penalty alpha is the exponent: ((5 + n) / 6) ** alpha.",
+        "You multiply (5 + n) / 6 by alpha. In the penalty alpha is the exponent: ((5 + n) / 6) ** "
+        "alpha.",
         partial(_search, penalty="times alpha"),
     ),
     Misconception(
         "ranked_without_penalty",
-        "Your scores are penalised, but you rank by the plain log probabilities. Divide first: the best have the highest *score*.",
+        "Your scores are penalised, but you rank by the plain log probabilities. Divide first: the "
+        "best have the highest *score*.",
         _ranked_without_penalty,
     ),
     Misconception(
         "end_not_counted",
-        "Your length penalty does not count the end token. It was chosen and paid for like the others: n counts all tokens behind the "
-        "start.",
+        "Your length penalty does not count the end token. It was chosen and paid for like the "
+        "others: n counts all tokens behind the start.",
         partial(_search, penalty="without the end"),
     ),
     Misconception(
         "penalty_multiplied",
-        "You multiply by the length penalty. Log probabilities are negative, so that makes long hypotheses worse still: divide.",
+        "You multiply by the length penalty. Log probabilities are negative, so that makes long "
+        "hypotheses worse still: divide.",
         _penalty_multiplied,
     ),
     Misconception("probabilities_added", _SUMS, partial(_search, scores="sum of probs")),
     Misconception(
         "probabilities_multiplied",
-        "You multiply probabilities. The order is the same, but the scores asked for are logarithms, and a product of a few hundred "
-        "probabilities is 0 in float32. Add up log_probs.",
+        "You multiply probabilities. The order is the same, but the scores asked for are "
+        "logarithms, and a product of a few hundred probabilities is 0 in float32. Add up "
+        "log_probs.",
         partial(_search, scores="product of probs"),
     ),
     Misconception(
         "goes_on_behind_the_end",
-        "You continue hypotheses that have ended. What ends with `end` is finished: put it aside and give its place to another.",
+        "You continue hypotheses that have ended. What ends with `end` is finished: put it aside "
+        "and give its place to another.",
         partial(_search, stops="never"),
     ),
     Misconception(
         "each_its_own_best",
-        "After the first step each hypothesis is continued with its own best token, so you run `width` greedy searches side by side. All "
-        "continuations of all live hypotheses compete together; one hypothesis may have two children and another none.",
+        "After the first step each hypothesis is continued with its own best token, so you run "
+        "`width` greedy searches side by side. All continuations of all live hypotheses compete "
+        "together; one hypothesis may have two children and another none.",
         partial(_search, places="one each"),
     ),
     Misconception(
         "beam_shrinks",
-        "When a hypothesis ends, its place in your beam stays empty, and the search gets narrower. The place goes to the next best: "
-        "`width` hypotheses live on, as long as there are so many.",
+        "When a hypothesis ends, its place in your beam stays empty, and the search gets narrower. "
+        "The place goes to the next best: `width` hypotheses live on, as long as there are so "
+        "many.",
         partial(_search, places="shrinking"),
     ),
     Misconception(
         "every_end_counts",
-        "You accept every continuation that ends, however unlikely. Only those among the `width` best of all continuations finish.",
+        "You accept every continuation that ends, however unlikely. Only those among the `width` "
+        "best of all continuations finish.",
         partial(_search, ended_from="anywhere"),
     ),
     Misconception(
         "stops_at_the_first_end",
-        "You stop as soon as one hypothesis has ended. It is the likeliest *short* one; a longer one may still turn out better. Go on "
-        "until max_len.",
+        "You stop as soon as one hypothesis has ended. It is the likeliest *short* one; a longer "
+        "one may still turn out better. Go on until max_len.",
         partial(_search, stops="at the first end"),
     ),
     Misconception(
         "stops_when_an_end_leads",
-        "You stop when the likeliest continuation of all is one that ends. A longer hypothesis may still turn out better once its length "
-        "is taken into account: go on until max_len.",
+        "You stop when the likeliest continuation of all is one that ends. A longer hypothesis may "
+        "still turn out better once its length is taken into account: go on until max_len.",
         partial(_search, stops="when an end leads"),
     ),
     Misconception(
         "penalised_at_every_step",
-        "You divide by the length penalty at every step and go on adding to what is left, so the early tokens are divided again and again. "
-        "While searching add up log probabilities as they are; divide once, when a hypothesis is complete.",
+        "You divide by the length penalty at every step and go on adding to what is left, so the "
+        "early tokens are divided again and again. While searching add up log probabilities as "
+        "they are; divide once, when a hypothesis is complete.",
         partial(_search, penalty="at every step"),
     ),
     Misconception("stops_at_width_ends", _ENOUGH, partial(_search, stops="at width ends")),
-    Misconception("stops_at_width_ends", _ENOUGH, partial(_search, stops="at width ends", live_compete=True)),
+    Misconception(
+        "stops_at_width_ends", _ENOUGH, partial(_search, stops="at width ends", live_compete=True)
+    ),
     Misconception("unfinished_dropped", _DROPPED, partial(_search, cut_off_compete=False)),
-    Misconception("unfinished_dropped", _DROPPED, partial(_search, cut_off_compete="if nothing ended")),
+    Misconception(
+        "unfinished_dropped", _DROPPED, partial(_search, cut_off_compete="if nothing ended")
+    ),
     Misconception(
         "start_returned",
-        "Your tokens begin with the start token. It was given, not chosen: return what comes behind it.",
+        "Your tokens begin with the start token. It was given, not chosen: return what comes "
+        "behind it.",
         _with_start,
     ),
     Misconception(
         "end_dropped",
-        "You drop the end token. Here it is part of a hypothesis; it tells a finished one from one that was cut off.",
+        "You drop the end token. Here it is part of a hypothesis; it tells a finished one from one "
+        "that was cut off.",
         _without_end,
     ),
     Misconception(

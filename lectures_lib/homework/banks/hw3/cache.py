@@ -23,23 +23,42 @@ def _cache_cases(g: Generator) -> list[Case]:
         n = 1 if "one" in kind else n
         batch, n_past = (1, 1) if kind == "a single one" else (batch, n_past)
         d_model, max_len = n_heads * d_head, 26 + len(cases)  # also for one who keeps all texts
-        state = {f"W_{name}.weight": 1.5 * normal(g, d_model, d_model) / d_model**0.5 for name in "QKV"}
+        state = {
+            f"W_{name}.weight": 1.5 * normal(g, d_model, d_model) / d_model**0.5 for name in "QKV"
+        }
         state["W_O.weight"] = normal(g, d_model, d_model) / d_model**0.5
         state["positions.weight"] = normal(g, max_len, d_model)
-        past = None if kind == "start" else (normal(g, batch, n_heads, n_past, d_head), normal(g, batch, n_heads, n_past, d_head))
-        # Another text afterwards, and then the first call once more: a layer that keeps the past to itself mixes the texts up.
-        other = (normal(g, batch, n_heads, n_past, d_head), normal(g, batch, n_heads, n_past, d_head))
-        again = ((normal(g, batch, n + 1, d_model), other), (normal(g, batch, 2, d_model),)) if kind == "start" else ()
+        past = (
+            None
+            if kind == "start"
+            else (
+                normal(g, batch, n_heads, n_past, d_head),
+                normal(g, batch, n_heads, n_past, d_head),
+            )
+        )
+        # Another text afterwards, and then the first call once more: a layer that keeps the past to
+        # itself mixes the texts up.
+        other = (
+            normal(g, batch, n_heads, n_past, d_head),
+            normal(g, batch, n_heads, n_past, d_head),
+        )
+        again = (
+            ((normal(g, batch, n + 1, d_model), other), (normal(g, batch, 2, d_model),))
+            if kind == "start"
+            else ()
+        )
         before = "nothing before them" if past is None else f"behind {n_past} earlier ones"
         cases.append(
             Case(
-                (normal(g, batch, n, d_model),) if past is None and whole(g, 0, 1) else (normal(g, batch, n, d_model), past),
+                (normal(g, batch, n, d_model),)
+                if past is None and whole(g, 0, 1)
+                else (normal(g, batch, n, d_model), past),
                 init={"d_model": d_model, "n_heads": n_heads, "max_len": max_len},
                 state=state,
                 again=again,
                 gradients="none",  # a layer for writing, which may well run below no_grad
-                shows=f"{batch} texts, {n} new token{'s' * (n > 1)} each, {before}; {n_heads} heads of {d_head}"
-                + "; then two other texts" * bool(again),
+                shows=f"{batch} texts, {n} new token{'s' * (n > 1)} each, {before}; "
+                f"{n_heads} heads of {d_head}" + "; then two other texts" * bool(again),
             )
         )
     return cases
@@ -58,7 +77,9 @@ class CachedAttention(nn.Module):
         self.positions = nn.Embedding(max_len, d_model)
 
     def forward(self, x: Tensor, past: Past | None = None) -> Any:
-        """(batch, n, d_model) → the same shape, and the keys and values of all tokens so far: (output, (keys, values))."""
+        """(batch, n, d_model) → the same shape, and the keys and values of all tokens so far:
+        (output, (keys, values)).
+        """
         n, n_past = x.shape[1], 0 if past is None else past[0].shape[2]
         x = x + self.positions.weight[self._first_position(n, n_past) :][:n]
         Q, K, V = self._heads(self.W_Q(x)), self._heads(self.W_K(x)), self._heads(self.W_V(x))
@@ -104,7 +125,10 @@ class _At:
         self.layer, self.n_past = layer, n_past
 
     def __call__(self, x):
-        shift = self.layer.positions.weight[self.n_past :][: x.shape[1]] - self.layer.positions.weight[: x.shape[1]]
+        shift = (
+            self.layer.positions.weight[self.n_past :][: x.shape[1]]
+            - self.layer.positions.weight[: x.shape[1]]
+        )
         return CachedAttention.forward(self.layer, x + shift)
 
 
@@ -252,10 +276,16 @@ class _ValuesWithoutPositions(CachedAttention):
     def forward(self, x, past=None):
         n_past = 0 if past is None else past[0].shape[2]
         with_positions = x + self.positions.weight[n_past:][: x.shape[1]]
-        Q, K, V = self._heads(self.W_Q(with_positions)), self._heads(self.W_K(with_positions)), self._heads(self.W_V(x))
+        Q, K, V = (
+            self._heads(self.W_Q(with_positions)),
+            self._heads(self.W_K(with_positions)),
+            self._heads(self.W_V(x)),
+        )
         if past is not None:
             K, V = self._join(past, (K, V))
-        scores = (Q @ K.transpose(-2, -1) / self._divisor()).masked_fill(self._hidden(x.shape[1], n_past), -torch.inf)
+        scores = (Q @ K.transpose(-2, -1) / self._divisor()).masked_fill(
+            self._hidden(x.shape[1], n_past), -torch.inf
+        )
         return self.W_O((scores.softmax(dim=-1) @ V).transpose(1, 2).flatten(2)), (K, V)
 
 
@@ -265,10 +295,15 @@ class _Interleaved(CachedAttention):
     def forward(self, x, past=None):
         n, n_past = x.shape[1], 0 if past is None else past[0].shape[2]
         x = x + self.positions.weight[n_past:][:n]
-        Q, K, V = (W(x).unflatten(-1, (-1, self.n_heads)).movedim(-1, 1) for W in (self.W_Q, self.W_K, self.W_V))
+        Q, K, V = (
+            W(x).unflatten(-1, (-1, self.n_heads)).movedim(-1, 1)
+            for W in (self.W_Q, self.W_K, self.W_V)
+        )
         if past is not None:
             K, V = self._join(past, (K, V))
-        scores = (Q @ K.transpose(-2, -1) / self._divisor()).masked_fill(self._hidden(n, n_past), -torch.inf)
+        scores = (Q @ K.transpose(-2, -1) / self._divisor()).masked_fill(
+            self._hidden(n, n_past), -torch.inf
+        )
         return self.W_O((scores.softmax(dim=-1) @ V).movedim(1, -1).flatten(2)), (K, V)
 
 
@@ -278,147 +313,173 @@ class _KeysWithoutPositions(CachedAttention):
     def forward(self, x, past=None):
         n_past = 0 if past is None else past[0].shape[2]
         positions = self.positions.weight[n_past:][: x.shape[1]]
-        Q, K, V = self._heads(self.W_Q(x + positions)), self._heads(self.W_K(x)), self._heads(self.W_V(x))
+        Q, K, V = (
+            self._heads(self.W_Q(x + positions)),
+            self._heads(self.W_K(x)),
+            self._heads(self.W_V(x)),
+        )
         if past is not None:
             K, V = self._join(past, (K, V))
-        scores = (Q @ K.transpose(-2, -1) / self._divisor()).masked_fill(self._hidden(x.shape[1], n_past), -torch.inf)
+        scores = (Q @ K.transpose(-2, -1) / self._divisor()).masked_fill(
+            self._hidden(x.shape[1], n_past), -torch.inf
+        )
         return self.W_O((scores.softmax(dim=-1) @ V).transpose(1, 2).flatten(2)), (K, V)
 
 
 _FORGOTTEN = (
-    "The new tokens attend to each other only: the past that is given has no influence. Put the old keys and values in front of the new "
-    "ones, torch.cat([old, new], dim=2), and let the new queries attend to all of them."
+    "The new tokens attend to each other only: the past that is given has no influence. Put the "
+    "old keys and values in front of the new ones, torch.cat([old, new], dim=2), and let the new "
+    "queries attend to all of them."
 )
-_OFF = "Your positions are off by one. After n_past tokens, at positions 0 … n_past - 1, the first new one stands at position n_past."
+_OFF = (
+    "Your positions are off by one. After n_past tokens, at positions 0 … n_past - 1, the first "
+    "new one stands at position n_past."
+)
 _MISTAKES = (
     Misconception("past_forgotten", _FORGOTTEN, _PastForgotten),
     Misconception(
         "past_kept_inside",
-        "Your layer goes on from what it kept of its own earlier calls, and the past that it is given has no influence. The past of each "
-        "text comes with the call, as an argument: the same layer reads several texts.",
+        "Your layer goes on from what it kept of its own earlier calls, and the past that it is "
+        "given has no influence. The past of each text comes with the call, as an argument: the "
+        "same layer reads several texts.",
         _KeptInside,
     ),
     Misconception(
         "past_kept_where_none_is_given",
-        "Where no past is given, your layer takes the one of its own last call. No past means that a text begins: the same layer reads "
-        "several texts, and must keep nothing of them to itself.",
+        "Where no past is given, your layer takes the one of its own last call. No past means that "
+        "a text begins: the same layer reads several texts, and must keep nothing of them to "
+        "itself.",
         _KeptWhereNoneIsGiven,
     ),
     Misconception("past_forgotten", _FORGOTTEN, _PastForgottenAltogether),
     Misconception(
         "positions_restart",
-        "Your positions start from 0 in every call, so every token that comes by itself thinks it is the first of the text. The new "
-        "tokens stand behind the old ones: positions n_past … n_past + n - 1.",
+        "Your positions start from 0 in every call, so every token that comes by itself thinks it "
+        "is the first of the text. The new tokens stand behind the old ones: positions n_past … "
+        "n_past + n - 1.",
         _PositionsRestart,
     ),
     Misconception("positions_off_by_one", _OFF, _PositionsOneOff),
     Misconception("positions_off_by_one", _OFF, _PositionsBehind),
     Misconception(
         "no_positions",
-        "The position vectors are never added: the layer cannot tell word order. Add positions n_past … n_past + n - 1 to x first.",
+        "The position vectors are never added: the layer cannot tell word order. Add positions "
+        "n_past … n_past + n - 1 to x first.",
         _NoPositions,
     ),
     Misconception(
         "positions_for_queries_only",
-        "Only your queries know their positions. Add them to x first; queries, keys and values are all made from the sum.",
+        "Only your queries know their positions. Add them to x first; queries, keys and values are "
+        "all made from the sum.",
         _KeysWithoutPositions,
     ),
     Misconception(
         "values_without_positions",
-        "Your values do not know their positions. Add them to x first; queries, keys and values are all made from the sum.",
+        "Your values do not know their positions. Add them to x first; queries, keys and values "
+        "are all made from the sum.",
         _ValuesWithoutPositions,
     ),
     Misconception(
         "interleaved",
-        "Your heads are interleaved: head 0 takes every n_heads-th number of a projection. It owns the first d_head of them: view as "
-        "(batch, n, n_heads, d_head), in this order.",
+        "Your heads are interleaved: head 0 takes every n_heads-th number of a projection. It owns "
+        "the first d_head of them: view as (batch, n, n_heads, d_head), in this order.",
         _Interleaved,
     ),
     Misconception(
         "no_mask",
-        "Your new tokens see each other's future. One new token needs no mask, for it is the last; but several at once do: new token i "
-        "may look at the past and at new tokens 0 … i.",
+        "Your new tokens see each other's future. One new token needs no mask, for it is the last; "
+        "but several at once do: new token i may look at the past and at new tokens 0 … i.",
         _NoMask,
     ),
     Misconception(
         "no_mask_behind_a_past",
-        "You mask only where there is no past. When several tokens come behind one, each must still not see those after it.",
+        "You mask only where there is no past. When several tokens come behind one, each must "
+        "still not see those after it.",
         _MaskWithoutPastOnly,
     ),
     Misconception(
         "mask_aligned_at_key_0",
-        "Your triangle begins at key 0, so the first new token sees one key, the oldest. It stands at position n_past and sees n_past + "
-        "1 keys: move the diagonal by n_past.",
+        "Your triangle begins at key 0, so the first new token sees one key, the oldest. It stands "
+        "at position n_past and sees n_past + 1 keys: move the diagonal by n_past.",
         _MaskFromKey0,
     ),
     Misconception(
         "square_mask",
-        "Your mask is (n, n), for the new tokens only, and does not fit the n × (n_past + n) scores. It needs n_past more columns on "
-        "the left, all of which may be seen.",
+        "Your mask is (n, n), for the new tokens only, and does not fit the n × (n_past + n) "
+        "scores. It needs n_past more columns on the left, all of which may be seen.",
         _SquareMask,
     ),
     Misconception(
         "cannot_see_itself",
-        "Behind a past, your new tokens do not see themselves. Token i sees the past and the new tokens up to and including i.",
+        "Behind a past, your new tokens do not see themselves. Token i sees the past and the new "
+        "tokens up to and including i.",
         _MaskHidesItself,
     ),
     Misconception(
         "new_keys_first",
-        "You put the new keys before the old ones. The cache is in reading order, and the mask relies on it: torch.cat([old, new], dim=2).",
+        "You put the new keys before the old ones. The cache is in reading order, and the mask "
+        "relies on it: torch.cat([old, new], dim=2).",
         _NewFirst,
     ),
     Misconception(
         "new_keys_first",
-        "You put the new keys before the old ones. The cache is in reading order, and the mask relies on it: torch.cat([old, new], dim=2).",
+        "You put the new keys before the old ones. The cache is in reading order, and the mask "
+        "relies on it: torch.cat([old, new], dim=2).",
         _NewFirstMaskToMatch,
     ),
     Misconception(
         "joined_along_heads",
-        "You join old and new keys along dimension 1, which is the heads. (batch, n_heads, n, d_head): the tokens are dimension 2.",
+        "You join old and new keys along dimension 1, which is the heads. (batch, n_heads, n, "
+        "d_head): the tokens are dimension 2.",
         _JoinedAlongHeads,
     ),
     Misconception(
         "old_values_forgotten",
-        "You join the keys but not the values: then there are weights for more tokens than there are values. Both grow.",
+        "You join the keys but not the values: then there are weights for more tokens than there "
+        "are values. Both grow.",
         _OldValuesForgotten,
     ),
     Misconception(
         "only_new_returned",
-        "The output is right, but you return the keys and values of the new tokens only, and the next call will not know the rest. "
-        "Return old and new together.",
+        "The output is right, but you return the keys and values of the new tokens only, and the "
+        "next call will not know the rest. Return old and new together.",
         _OnlyNewReturned,
     ),
     Misconception(
         "cache_not_extended",
-        "The output is right, but you return the past as it was: the next call will not know this one's tokens. Return old and new "
-        "together.",
+        "The output is right, but you return the past as it was: the next call will not know this "
+        "one's tokens. Return old and new together.",
         _PastReturnedAsItWas,
     ),
     Misconception(
         "cache_not_returned",
-        "You return the output only. Without the keys and values the next call has nothing to go on from: return output, (keys, values).",
+        "You return the output only. Without the keys and values the next call has nothing to go "
+        "on from: return output, (keys, values).",
         _OutputOnly,
     ),
     Misconception(
         "three_things_returned",
-        "You return three things. Keys and values belong together, as they come in: return output, (keys, values).",
+        "You return three things. Keys and values belong together, as they come in: return output, "
+        "(keys, values).",
         _ThreeThings,
     ),
     Misconception(
         "last_output_only",
-        "You return the output of the last new token only. The next layer needs all of them: (batch, n, d_model).",
+        "You return the output of the last new token only. The next layer needs all of them: "
+        "(batch, n, d_model).",
         _LastOutputOnly,
     ),
     Misconception(
         "divided_by_root_d_model",
-        "You divide by √d_model. A score is a sum over the d_head numbers of one head: divide by √d_head.",
+        "You divide by √d_model. A score is a sum over the d_head numbers of one head: divide by "
+        "√d_head.",
         _DividedByRootDModel,
     ),
     Misconception("unscaled", "Your scores are not divided by √d_head.", _NotDivided),
     Misconception(
         "view_without_transpose",
-        "Your heads are mixed up: a view straight to (batch, n_heads, n, d_head) gives whole tokens to a head. View as (batch, n, "
-        "n_heads, d_head), then transpose.",
+        "Your heads are mixed up: a view straight to (batch, n_heads, n, d_head) gives whole "
+        "tokens to a head. View as (batch, n, n_heads, d_head), then transpose.",
         _HeadsByView,
     ),
 )

@@ -21,16 +21,27 @@ def whole(g: Generator, low: int, high: int) -> int:
 
 
 def telling(
-    g: Generator, draw: Callable[[Generator], list[Case]], right: Callable, wrong: Sequence[Callable], slips: Sequence[Callable] = ()
+    g: Generator,
+    draw: Callable[[Generator], list[Case]],
+    right: Callable,
+    wrong: Sequence[Callable],
+    slips: Sequence[Callable] = (),
 ) -> list[Case]:
-    """Cases from `draw`, drawn again until no two of all these functions, the right one and the wrong ones, do the same on them.
+    """Cases from `draw`, drawn again until no two of all these functions, the right one and the
+    wrong ones, do the same on them.
 
     `slips` are wrong in ways that have no name; they must differ from the right one alone.
     """
     while True:
         cases = draw(g)
         expected = [_result(right, case) for case in cases]
-        if any(all(_same(_result(slip, case), result) for case, result in zip(cases, expected, strict=True)) for slip in slips):
+        if any(
+            all(
+                _same(_result(slip, case), result)
+                for case, result in zip(cases, expected, strict=True)
+            )
+            for slip in slips
+        ):
             continue
         done: list[list[Any]] = []
         for answer in (right, *wrong):
@@ -43,7 +54,9 @@ def telling(
 
 
 def _result(answer: Callable, case: Case) -> Any:
-    """What it returns, or the exception. A plain call: `diagnosis.run`, which guards against strangers, takes many times as long."""
+    """What it returns, or the exception. A plain call: `diagnosis.run`, which guards against
+    strangers, takes many times as long.
+    """
     try:
         return answer(*case.args)
     except (ValueError, IndexError, ZeroDivisionError) as error:

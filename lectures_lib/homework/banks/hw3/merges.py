@@ -10,11 +10,13 @@ from torch import Generator
 from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
-_TWICE = ("banana", "cabana", "papaya", "mama", "singing", "training", "raining")  # they hold a pair twice
+# They hold a pair twice.
+_TWICE = ("banana", "cabana", "papaya", "mama", "singing", "training", "raining")
 _POOL = (
-    "rain", "train", "drain", "grain", "bring", "string", "ring", "sing", "king", "llama", "pasta", "coffee", "toffee", "tree",
-    "three", "free", "street", "sweet", "sleep", "sheep", "deep", "asleep", "queen", "between", "letter", "better", "butter",
-    "little", "middle", "puddle", "muddle", "fiddle", "riddle", "ready", "steady", "already",
+    "rain", "train", "drain", "grain", "bring", "string", "ring", "sing", "king", "llama",
+    "pasta", "coffee", "toffee", "tree", "three", "free", "street", "sweet", "sleep", "sheep",
+    "deep", "asleep", "queen", "between", "letter", "better", "butter", "little", "middle",
+    "puddle", "muddle", "fiddle", "riddle", "ready", "steady", "already",
 )  # fmt: skip
 
 Pair = tuple[str, str]
@@ -26,11 +28,15 @@ def _merges_cases(g: Generator) -> list[Case]:
         chosen = pick(g, _TWICE, 1) + pick(g, _POOL, whole(g, 4, 6))
         words = {word: whole(g, 1, 5) for word in chosen}
         n = whole(g, 7, 11)
-        few_letters = {"".join(pick(g, "aaaabbb", whole(g, 4, 6))): whole(g, 1, 3) for _ in range(3)}
+        few_letters = {
+            "".join(pick(g, "aaaabbb", whole(g, 4, 6))): whole(g, 1, 3) for _ in range(3)
+        }
         return [
             Case((words, n), shows=f"{n} merges, learned from {words}"),
             Case((words, n - 4), shows=f"{n - 4} merges, learned from {words}"),
-            Case((few_letters, 20), shows=f"20 merges asked of {few_letters}, which has not as many"),
+            Case(
+                (few_letters, 20), shows=f"20 merges asked of {few_letters}, which has not as many"
+            ),
         ]
 
     return telling(g, draw, byte_pairs, [mistake.answer for mistake in _MISTAKES])
@@ -66,7 +72,9 @@ def _first(counts: Counter[Pair]) -> Pair:
 
 
 def byte_pairs(words: dict[str, int], n_merges: int) -> list[str]:
-    """The first n_merges merges, each as "left right": always the most frequent pair, of equal ones the first in the alphabet."""
+    """The first n_merges merges, each as "left right": always the most frequent pair, of equal ones
+    the first in the alphabet.
+    """
     return _learn(words, n_merges)
 
 
@@ -114,13 +122,17 @@ def _count_without_overlap(words: Words) -> Counter[Pair]:
 
 
 def _across_words(words: dict[str, int], n_merges: int) -> list[str]:
-    """All words in a row, as often as they occur: the end of one and the beginning of the next make a pair too."""
+    """All words in a row, as often as they occur: the end of one and the beginning of the next make
+    a pair too.
+    """
     return _learn({"".join(word * n for word, n in words.items()): 1}, n_merges)
 
 
 def _counted_once(words: dict[str, int], n_merges: int) -> list[str]:
     counts = _counts({tuple(word): n for word, n in words.items()})
-    return [" ".join(pair) for pair in sorted(counts, key=lambda pair: (-counts[pair], pair))[:n_merges]]
+    return [
+        " ".join(pair) for pair in sorted(counts, key=lambda pair: (-counts[pair], pair))[:n_merges]
+    ]
 
 
 def _made(words: dict[str, int], n_merges: int) -> list[str]:
@@ -140,64 +152,85 @@ def _first_met(counts: Counter[Pair]) -> Pair:
 
 
 _TIES = (
-    "Right until two pairs are equally frequent, then you take another one than the question says. The first in the alphabet wins: the "
-    "smaller tuple (left, right), for example the smallest of all (-count, pair)."
+    "Right until two pairs are equally frequent, then you take another one than the question says. "
+    "The first in the alphabet wins: the smaller tuple (left, right), for example the smallest of "
+    "all (-count, pair)."
 )
 _RUNS_OUT = (
-    "Your answer breaks down when no pair is left because every word has become a single symbol: max and min of nothing raise "
-    "ValueError. Stop there, and return the merges that there were."
+    "Your answer breaks down when no pair is left because every word has become a single symbol: "
+    "max and min of nothing raise ValueError. Stop there, and return the merges that there were."
 )
 _OVERLAPS = (
-    "In a row like a·a·a the pair (a, a) counts twice, once for each neighbour on the right; only when it comes to merging must the two "
-    "not overlap. You count otherwise: go through all neighbours with zip(symbols, symbols[1:])."
+    "In a row like a·a·a the pair (a, a) counts twice, once for each neighbour on the right; only "
+    "when it comes to merging must the two not overlap. You count otherwise: go through all "
+    "neighbours with zip(symbols, symbols[1:])."
 )
 _MISTAKES = (
     Misconception(
         "words_not_weighted",
-        "You count a pair once for each different word. A word that occurs five times brings its pairs five times: add the word's "
-        "count, not 1.",
+        "You count a pair once for each different word. A word that occurs five times brings its "
+        "pairs five times: add the word's count, not 1.",
         partial(_learn, count=_count_types),
     ),
     Misconception(
         "pair_once_a_word",
-        'You count a pair once for each word it is in, even where the word holds it twice, as "singing" holds "in". Every place counts.',
+        "You count a pair once for each word it is in, even where the word holds it twice, as "
+        '"singing" holds "in". Every place counts.',
         partial(_learn, count=_count_words_with),
     ),
     Misconception(
         "across_words",
-        "You also count pairs that stand across the end of a word: its last letter and the first one of the next word. Count within "
-        "each word by itself.",
+        "You also count pairs that stand across the end of a word: its last letter and the first "
+        "one of the next word. Count within each word by itself.",
         _across_words,
     ),
     Misconception("ties", _TIES, partial(_learn, choose=_first_met)),
-    Misconception("ties", _TIES, partial(_learn, choose=lambda counts: max(counts, key=lambda pair: (counts[pair], pair)))),
-    Misconception("ties", _TIES, partial(_learn, choose=lambda counts: min(counts, key=lambda pair: (-counts[pair], "".join(pair))))),
+    Misconception(
+        "ties",
+        _TIES,
+        partial(_learn, choose=lambda counts: max(counts, key=lambda pair: (counts[pair], pair))),
+    ),
+    Misconception(
+        "ties",
+        _TIES,
+        partial(
+            _learn,
+            choose=lambda counts: min(counts, key=lambda pair: (-counts[pair], "".join(pair))),
+        ),
+    ),
     Misconception(
         "counted_only_once",
-        "You count the letters' pairs once and take the most frequent ones. After a merge there are new neighbours, and old ones are "
-        "gone: merge in all words, then count again, n_merges times.",
+        "You count the letters' pairs once and take the most frequent ones. After a merge there "
+        "are new neighbours, and old ones are gone: merge in all words, then count again, n_merges "
+        "times.",
         _counted_once,
     ),
-    Misconception("overlaps_counted_otherwise", _OVERLAPS, partial(_learn, count=_count_without_overlap)),
+    Misconception(
+        "overlaps_counted_otherwise", _OVERLAPS, partial(_learn, count=_count_without_overlap)
+    ),
     Misconception(
         "merged_from_the_right",
-        "Of three equal symbols a·a·a you merge the last two. Go from left to right: the first two become one, and a·a·a turns into aa·a.",
+        "Of three equal symbols a·a·a you merge the last two. Go from left to right: the first two "
+        "become one, and a·a·a turns into aa·a.",
         partial(_learn, merge=_merge_from_the_right),
     ),
     Misconception(
         "replaced_in_text",
-        'You merge by replacing text: in "b aa b", "a b" is found although the symbol in front of "b" is "aa". Compare whole '
+        'You merge by replacing text: in "b aa b", "a b" is found although the symbol in front of '
+        '"b" is "aa". Compare whole '
         "symbols, in a list or tuple of them.",
         partial(_learn, merge=_merge_in_text),
     ),
     Misconception(
         "end_of_word_added",
-        "You put a sign such as </w> behind every word, as in the paper of 2016. Here a word is its letters and nothing else.",
+        "You put a sign such as </w> behind every word, as in the paper of 2016. Here a word is "
+        "its letters and nothing else.",
         partial(_learn, spell=lambda word: (*word, "</w>")),
     ),
     Misconception(
         "rare_pairs_left_out",
-        "You stop when no pair occurs twice. That is sensible for a real text, but the question asks you to go on until no pair is left.",
+        "You stop when no pair occurs twice. That is sensible for a real text, but the question "
+        "asks you to go on until no pair is left.",
         partial(_learn, at_least=2),
     ),
     Misconception("no_pair_left", _RUNS_OUT, partial(_learn, guarded=False), by_exception=True),
@@ -208,23 +241,29 @@ _MISTAKES = (
         by_exception=True,
     ),
     Misconception(
-        "no_pair_left", _RUNS_OUT, partial(_learn, guarded=False, choose=lambda c: (max(c.values()), _first(c))[1]), by_exception=True
+        "no_pair_left",
+        _RUNS_OUT,
+        partial(_learn, guarded=False, choose=lambda c: (max(c.values()), _first(c))[1]),
+        by_exception=True,
     ),
     Misconception(
         "symbols_not_merges",
-        'You return the new symbols, such as "in". A merge is a pair, and from "ing" nobody can tell whether "i" and "ng" were '
-        'merged or "in" and "g": return both parts with a space between them, "in g".',
+        'You return the new symbols, such as "in". A merge is a pair, and from "ing" nobody can '
+        'tell whether "i" and "ng" were merged or "in" and "g": return both parts with a space '
+        'between them, "in g".',
         _made,
     ),
     Misconception(
         "whole_vocabulary",
-        'You return the vocabulary, the letters and the new symbols. The merges are asked for: "left right" for each, in the order in '
+        "You return the vocabulary, the letters and the new symbols. The merges are asked for: "
+        '"left right" for each, in the order in '
         "which they were learned.",
         _vocabulary,
     ),
     Misconception(
         "tuples_not_strings",
-        'Your merges are right, but they are tuples. Return strings, the two parts with a space between them: " ".join(pair).',
+        "Your merges are right, but they are tuples. Return strings, the two parts with a space "
+        'between them: " ".join(pair).',
         _as_tuples,
     ),
 )

@@ -21,14 +21,23 @@ def _nucleus_cases(g: Generator) -> list[Case]:
         return [
             Case((other, low), shows=f"one row of {vocab} logits, p = {low}"),
             Case((flat, p), shows=f"{batch} rows of {vocab} logits, p = {p}"),
-            Case((steep, other_p), shows=f"{batch} rows of {vocab} logits, in each a single one with more than p = {other_p}"),
+            Case(
+                (steep, other_p),
+                shows=(
+                    f"{batch} rows of {vocab} logits, in each a single one with more than p = "
+                    f"{other_p}"
+                ),
+            ),
         ]
 
     def clear(g: Generator) -> list[Case]:
         """No sum so close to p that rounding decides."""
         while True:
             cases = draw(g)
-            sums = [logits.sort(descending=True).values.softmax(dim=-1).cumsum(dim=-1) - p for logits, p in (case.args for case in cases)]
+            sums = [
+                logits.sort(descending=True).values.softmax(dim=-1).cumsum(dim=-1) - p
+                for logits, p in (case.args for case in cases)
+            ]
             if min(sum_.abs().min() for sum_ in sums) > 1e-3:
                 return cases
 
@@ -36,7 +45,9 @@ def _nucleus_cases(g: Generator) -> list[Case]:
 
 
 def nucleus(logits: Tensor, p: float) -> Tensor:
-    """(batch, vocab): the softmax over the fewest likeliest words that together reach p; 0 for all others."""
+    """(batch, vocab): the softmax over the fewest likeliest words that together reach p; 0 for all
+    others.
+    """
     return _nucleus(logits, p)
 
 
@@ -141,12 +152,14 @@ def _divided_by_all_rows(logits: Tensor, p: float) -> Tensor:
 
 
 _DROPPED = (
-    "You drop the word with which the sum crosses p, so that what you keep stays *below* p; where a single word has more than p, "
-    "nothing is left. The nucleus reaches p: keep a word if the sum of the likelier ones *before* it is below p."
+    "You drop the word with which the sum crosses p, so that what you keep stays *below* p; where "
+    "a single word has more than p, nothing is left. The nucleus reaches p: keep a word if the sum "
+    "of the likelier ones *before* it is below p."
 )
 _SORTED = (
-    "The right words are kept in sorted order, but they do not find their way home: column i of the result is word i of the vocabulary. "
-    "torch.zeros_like(…).scatter(-1, order, sorted_values) puts each back in its place."
+    "The right words are kept in sorted order, but they do not find their way home: column i of "
+    "the result is word i of the vocabulary. torch.zeros_like(…).scatter(-1, order, sorted_values) "
+    "puts each back in its place."
 )
 _MISTAKES = (
     Misconception("crossing_word_dropped", _DROPPED, _crossing_dropped),
@@ -159,35 +172,38 @@ _MISTAKES = (
     ),
     Misconception(
         "vocabulary_order",
-        "You add up the probabilities in the order of the vocabulary. Which words are kept then depends on their numbers: sort from the "
-        "likeliest down before you add up.",
+        "You add up the probabilities in the order of the vocabulary. Which words are kept then "
+        "depends on their numbers: sort from the likeliest down before you add up.",
         _in_vocabulary_order,
     ),
     Misconception(
         "least_likely_first",
-        "You sort from the least likely up, and keep the words nobody would say. Sort with descending=True.",
+        "You sort from the least likely up, and keep the words nobody would say. Sort with "
+        "descending=True.",
         partial(_nucleus, descending=False),
     ),
     Misconception(
         "not_renormalised",
-        "Your rows sum to less than 1: the words that are left keep their old probabilities. Divide by what is left, or take the softmax "
-        "again with -∞ in the other places.",
+        "Your rows sum to less than 1: the words that are left keep their old probabilities. "
+        "Divide by what is left, or take the softmax again with -∞ in the other places.",
         _not_renormalised,
     ),
     Misconception(
         "divided_by_p",
-        "You divide by p. What is left sums to a little *more* than p, since the last word crosses it: divide by the sum itself.",
+        "You divide by p. What is left sums to a little *more* than p, since the last word crosses "
+        "it: divide by the sum itself.",
         _divided_by_p,
     ),
     Misconception(
         "logits_set_to_zero",
-        "You set the logits of dropped words to 0, but e⁰ = 1: they get a probability again. Set them to -∞ before the softmax.",
+        "You set the logits of dropped words to 0, but e⁰ = 1: they get a probability again. Set "
+        "them to -∞ before the softmax.",
         _zero_logits,
     ),
     Misconception(
         "softmax_twice",
-        "You put probabilities through a second softmax, which makes them nearly equal. Divide by their sum instead, or give the softmax "
-        "the logits.",
+        "You put probabilities through a second softmax, which makes them nearly equal. Divide by "
+        "their sum instead, or give the softmax the logits.",
         _softmax_twice,
     ),
     Misconception("left_sorted", _SORTED, _left_sorted),
@@ -195,44 +211,50 @@ _MISTAKES = (
     Misconception("left_sorted", _SORTED, _put_back_the_wrong_way),
     Misconception(
         "share_of_the_words",
-        "You keep the share p of the *words*, the same number in every row, as top-k does. Here p is a probability: where the model is "
-        "sure, a single word reaches it.",
+        "You keep the share p of the *words*, the same number in every row, as top-k does. Here p "
+        "is a probability: where the model is sure, a single word reaches it.",
         _share_of_the_words,
     ),
     Misconception(
         "each_word_at_least_p",
-        "You compare each word's own probability with p. It is the *sum* that must reach p, of a word and all that are likelier: cumsum.",
+        "You compare each word's own probability with p. It is the *sum* that must reach p, of a "
+        "word and all that are likelier: cumsum.",
         _each_at_least,
     ),
     Misconception(
         "each_word_at_least_the_rest",
-        "You keep every word that has at least 1 - p by itself. It is the sum of the likeliest words that must reach p: cumsum.",
+        "You keep every word that has at least 1 - p by itself. It is the sum of the likeliest "
+        "words that must reach p: cumsum.",
         partial(_each_at_least, share="rest"),
     ),
     Misconception(
         "share_of_the_likeliest",
-        "You keep what has at least p times the probability of the likeliest word. That exists, under the name of min-p; top-p adds up "
-        "the likeliest words until they reach p.",
+        "You keep what has at least p times the probability of the likeliest word. That exists, "
+        "under the name of min-p; top-p adds up the likeliest words until they reach p.",
         partial(_each_at_least, share="of the top"),
     ),
     Misconception(
         "likeliest_only",
-        "You keep the likeliest word only, as greedy decoding does. Keep as many of the likeliest as are needed to reach p.",
+        "You keep the likeliest word only, as greedy decoding does. Keep as many of the likeliest "
+        "as are needed to reach p.",
         _top_only,
     ),
     Misconception(
         "first_row_for_all",
-        "You keep as many words in every row as the first row needs. Each row of the batch has its own nucleus.",
+        "You keep as many words in every row as the first row needs. Each row of the batch has its "
+        "own nucleus.",
         _first_row_for_all,
     ),
     Misconception(
         "most_for_all",
-        "You keep as many words in every row as the row that needs most. Each row of the batch has its own nucleus.",
+        "You keep as many words in every row as the row that needs most. Each row of the batch has "
+        "its own nucleus.",
         _most_for_all,
     ),
     Misconception(
         "divided_by_the_sum_of_all_rows",
-        "You divide by the sum over the whole batch. Each row is a distribution of its own and sums to 1: sum(dim=-1, keepdim=True).",
+        "You divide by the sum over the whole batch. Each row is a distribution of its own and "
+        "sums to 1: sum(dim=-1, keepdim=True).",
         _divided_by_all_rows,
     ),
 )

@@ -15,34 +15,80 @@ _ENDINGS = ("able", "ings", "ness", "ers", "ment")
 
 def _pieces_cases(g: Generator) -> list[Case]:
     def draw(g: Generator) -> list[Case]:
-        beginning, stem, ending = (pick(g, parts, 1)[0] for parts in (_BEGINNINGS, _STEMS, _ENDINGS))
+        beginning, stem, ending = (
+            pick(g, parts, 1)[0] for parts in (_BEGINNINGS, _STEMS, _ENDINGS)
+        )
         word = beginning + stem + ending
         letters = sorted(set(word))
-        # Pieces that begin too early or end too late tempt those who go from the left, from the right, or want few pieces.
+        # Pieces that begin too early or end too late tempt those who go from the left, from the
+        # right, or want few pieces.
         cut = whole(g, 1, len(stem) - 2)
-        tempting = [beginning, beginning + stem[:cut], f"##{stem}", f"##{ending}", f"##{stem[-1]}{ending}", f"##{beginning}", stem]
-        spelled = [*letters, *(f"##{letter}" for letter in letters), *tempting, *_substrings(g, word, 5)]
+        tempting = [
+            beginning,
+            beginning + stem[:cut],
+            f"##{stem}",
+            f"##{ending}",
+            f"##{stem[-1]}{ending}",
+            f"##{beginning}",
+            stem,
+        ]
+        spelled = [
+            *letters,
+            *(f"##{letter}" for letter in letters),
+            *tempting,
+            *_substrings(g, word, 5),
+        ]
         # No single letters in this one: the longest first piece leads to a dead end.
-        trap = [beginning, beginning + stem[:cut], f"##{stem}", f"##{ending}", f"##{stem[cut:-1]}", ending]
+        trap = [
+            beginning,
+            beginning + stem[:cut],
+            f"##{stem}",
+            f"##{ending}",
+            f"##{stem[cut:-1]}",
+            ending,
+        ]
         by_letter = [word[0], *(f"##{letter}" for letter in letters), f"##{stem}", f"##{ending}"]
         strange = pick(g, "qxzj", 1)[0]
         capital = [beginning.capitalize(), beginning, f"##{stem}", f"##{ending}"]
         continued = [f"##{beginning}", stem, f"##{stem}", f"##{ending}"]
-        unmarked = [beginning, stem, f"##{ending}"]  # nothing with ## fits behind the beginning, and the bare stem would
+        # nothing with ## fits behind the beginning, and the bare stem would
+        unmarked = [beginning, stem, f"##{ending}"]
         place = whole(g, len(beginning) + 1, len(word) - 1)
         with_strange = word[:place] + strange + word[place:]
         return [
-            Case((word, _shuffled(g, spelled)), shows=f"the word {word!r}, all of its letters in the vocabulary"),
-            Case((word, _shuffled(g, [*spelled, word])), shows=f"the word {word!r}, itself in the vocabulary"),
-            Case((word, _shuffled(g, trap)), shows=f"the word {word!r}, with the vocabulary {sorted(set(trap))}"),
-            Case((word, _shuffled(g, by_letter)), shows=f"the word {word!r}, which begins with a piece of one letter"),
             Case(
-                (word.capitalize(), _shuffled(g, capital)), shows=f"the word {word.capitalize()!r}, with the vocabulary {sorted(capital)}"
+                (word, _shuffled(g, spelled)),
+                shows=f"the word {word!r}, all of its letters in the vocabulary",
             ),
-            Case((word, _shuffled(g, continued)), shows=f"the word {word!r}, with the vocabulary {sorted(continued)}"),
-            Case((word, _shuffled(g, unmarked)), shows=f"the word {word!r}, with the vocabulary {sorted(unmarked)}"),
+            Case(
+                (word, _shuffled(g, [*spelled, word])),
+                shows=f"the word {word!r}, itself in the vocabulary",
+            ),
+            Case(
+                (word, _shuffled(g, trap)),
+                shows=f"the word {word!r}, with the vocabulary {sorted(set(trap))}",
+            ),
+            Case(
+                (word, _shuffled(g, by_letter)),
+                shows=f"the word {word!r}, which begins with a piece of one letter",
+            ),
+            Case(
+                (word.capitalize(), _shuffled(g, capital)),
+                shows=f"the word {word.capitalize()!r}, with the vocabulary {sorted(capital)}",
+            ),
+            Case(
+                (word, _shuffled(g, continued)),
+                shows=f"the word {word!r}, with the vocabulary {sorted(continued)}",
+            ),
+            Case(
+                (word, _shuffled(g, unmarked)),
+                shows=f"the word {word!r}, with the vocabulary {sorted(unmarked)}",
+            ),
             Case((word, [word]), shows=f"the word {word!r}, the only one in the vocabulary"),
-            Case((with_strange, _shuffled(g, spelled)), shows=f"the word {with_strange!r}, whose {strange!r} is in no piece"),
+            Case(
+                (with_strange, _shuffled(g, spelled)),
+                shows=f"the word {with_strange!r}, whose {strange!r} is in no piece",
+            ),
         ]
 
     return telling(g, draw, word_pieces, [mistake.answer for mistake in _MISTAKES])
@@ -126,7 +172,11 @@ def _fewest(word: str, vocabulary: list[str]) -> list[str]:
         prefix = "##" if start else ""
         for end in range(len(word), start, -1):
             rest, piece = best[end], prefix + word[start:end]
-            if rest is not None and piece in vocabulary and (best[start] is None or len(rest) + 1 < len(best[start])):
+            if (
+                rest is not None
+                and piece in vocabulary
+                and (best[start] is None or len(rest) + 1 < len(best[start]))
+            ):
                 best[start] = [piece, *rest]
     return ["[UNK]"] if best[0] is None else best[0]
 
@@ -154,7 +204,12 @@ def _plain_where_nothing_else_fits(word: str, vocabulary: list[str]) -> list[str
     start = 0
     while start < len(word):
         ends = range(len(word), start, -1)
-        fits = [mark + word[start:end] for mark in (("##", "") if start else ("",)) for end in ends if mark + word[start:end] in vocabulary]
+        fits = [
+            mark + word[start:end]
+            for mark in (("##", "") if start else ("",))
+            for end in ends
+            if mark + word[start:end] in vocabulary
+        ]
         if not fits:
             return ["[UNK]"]
         pieces.append(fits[0])
@@ -166,7 +221,9 @@ def _from_the_right(word: str, vocabulary: list[str]) -> list[str]:
     pieces: list[str] = []
     end = len(word)
     while end > 0:
-        starts = (start for start in range(end) if ("##" if start else "") + word[start:end] in vocabulary)
+        starts = (
+            start for start in range(end) if ("##" if start else "") + word[start:end] in vocabulary
+        )
         start = next(starts, None)
         if start is None:
             return ["[UNK]"]
@@ -188,13 +245,21 @@ def _lower_case(word: str, vocabulary: list[str]) -> list[str]:
 def _continuation_first(word: str, vocabulary: list[str], written: str = "plain") -> list[str]:
     """A piece with ## may begin the word too."""
     begins = {piece[2:] for piece in vocabulary if piece.startswith("##")}
-    pieces = word_pieces(word, [*vocabulary, *(piece for piece in begins if word.startswith(piece))])
-    return [f"##{pieces[0]}", *pieces[1:]] if written == "as found" and pieces[0] not in [*vocabulary, "[UNK]"] else pieces
+    pieces = word_pieces(
+        word, [*vocabulary, *(piece for piece in begins if word.startswith(piece))]
+    )
+    return (
+        [f"##{pieces[0]}", *pieces[1:]]
+        if written == "as found" and pieces[0] not in [*vocabulary, "[UNK]"]
+        else pieces
+    )
 
 
 def _one_letter_never_tried(word: str, vocabulary: list[str]) -> list[str]:
     """The loop over a piece's end stops one too early, but at the beginning of the word."""
-    return word_pieces(word, [piece for piece in vocabulary if len(piece) != 3 or not piece.startswith("##")])
+    return word_pieces(
+        word, [piece for piece in vocabulary if len(piece) != 3 or not piece.startswith("##")]
+    )
 
 
 def _first_in_the_vocabulary(word: str, vocabulary: list[str]) -> list[str]:
@@ -202,7 +267,13 @@ def _first_in_the_vocabulary(word: str, vocabulary: list[str]) -> list[str]:
     start = 0
     while start < len(word):
         prefix = "##" if start else ""
-        fits = (p for p in vocabulary if len(p) > len(prefix) and p.startswith(prefix) and word.startswith(p[len(prefix) :], start))
+        fits = (
+            p
+            for p in vocabulary
+            if len(p) > len(prefix)
+            and p.startswith(prefix)
+            and word.startswith(p[len(prefix) :], start)
+        )
         piece = next(fits, None)
         if piece is None:
             return ["[UNK]"]
@@ -221,29 +292,34 @@ def _joined(word: str, vocabulary: list[str]) -> str:
 
 
 _UNKNOWN = (
-    "When nothing fits the rest of a word, you keep what you had found so far. BERT's rule is all or nothing: the *whole* word becomes "
+    "When nothing fits the rest of a word, you keep what you had found so far. BERT's rule is all "
+    "or nothing: the *whole* word becomes "
     '["[UNK]"], and its first pieces are thrown away.'
 )
 _MARKS = (
-    'You look for the rest of a word without ##. In the vocabulary "able" (which begins a word) and "##able" (which continues one) '
-    'are two different pieces: from the second piece on, look for "##" + letters.'
+    'You look for the rest of a word without ##. In the vocabulary "able" (which begins a word) '
+    'and "##able" (which continues one) are two different pieces: from the second piece on, look '
+    'for "##" + letters.'
 )
 _EITHER = (
-    "Inside a word you also take a piece that has no ##. In the vocabulary a piece without the mark begins a word and fits nowhere else: "
+    "Inside a word you also take a piece that has no ##. In the vocabulary a piece without the "
+    "mark begins a word and fits nowhere else: "
     'from the second piece on, only "##" + letters counts.'
 )
 _CONTINUES = (
-    "You let a piece with ## begin a word. The mark says that a piece continues one: the first piece stands in the vocabulary without it."
+    "You let a piece with ## begin a word. The mark says that a piece continues one: the first "
+    "piece stands in the vocabulary without it."
 )
 _OTHER_WAY = (
-    "Where the longest piece leads to a dead end you find another way to cut the word. That is clever, but not WordPiece: it never goes "
+    "Where the longest piece leads to a dead end you find another way to cut the word. That is "
+    "clever, but not WordPiece: it never goes "
     'back. The longest piece is taken, and if nothing fits the rest, the word is ["[UNK]"].'
 )
 _MISTAKES = (
     Misconception(
         "shortest_first",
-        "You take the shortest piece that fits: mostly single letters. Try the longest first, the whole rest of the word, and "
-        "drop letters from its end until a piece is in the vocabulary.",
+        "You take the shortest piece that fits: mostly single letters. Try the longest first, the "
+        "whole rest of the word, and drop letters from its end until a piece is in the vocabulary.",
         partial(_read, shortest=True),
     ),
     Misconception("looked_up_without_marks", _MARKS, partial(_read, mark_rest=False)),
@@ -253,63 +329,72 @@ _MISTAKES = (
     Misconception("either_spelling_fits", _EITHER, partial(_marked_or_not, written="marked")),
     Misconception(
         "marks_not_written",
-        "You find the right pieces and then drop their ##. The mark is part of the piece's name: without it nobody could tell where the "
-        "next word begins.",
+        "You find the right pieces and then drop their ##. The mark is part of the piece's name: "
+        "without it nobody could tell where the next word begins.",
         partial(_read, write_marks=False),
     ),
     Misconception(
         "first_piece_marked",
-        "You look for the first piece with ## too. The mark says that a piece *continues* a word; the first one does not.",
+        "You look for the first piece with ## too. The mark says that a piece *continues* a word; "
+        "the first one does not.",
         partial(_read, mark_first=True),
     ),
     Misconception("continuation_begins_the_word", _CONTINUES, _continuation_first),
-    Misconception("continuation_begins_the_word", _CONTINUES, partial(_continuation_first, written="as found")),
+    Misconception(
+        "continuation_begins_the_word", _CONTINUES, partial(_continuation_first, written="as found")
+    ),
     Misconception(
         "lower_case",
-        "You put the word into lower case first. Some of BERT's tokenizers do so before they look for pieces; here the word is read as it "
-        "is, capitals included.",
+        "You put the word into lower case first. Some of BERT's tokenizers do so before they look "
+        "for pieces; here the word is read as it is, capitals included.",
         _lower_case,
     ),
     Misconception(
         "one_letter_never_tried",
-        "Inside a word you never try a piece of a single letter, ## and one more: your loop over the piece's end stops one too early.",
+        "Inside a word you never try a piece of a single letter, ## and one more: your loop over "
+        "the piece's end stops one too early.",
         _one_letter_never_tried,
     ),
     Misconception(
         "first_in_the_vocabulary",
-        "You take the first piece of the vocabulary that fits. Its order says nothing: of all that fit, the longest is taken.",
+        "You take the first piece of the vocabulary that fits. Its order says nothing: of all that "
+        "fit, the longest is taken.",
         _first_in_the_vocabulary,
     ),
     Misconception("pieces_kept", _UNKNOWN, partial(_read, unknown="rest")),
     Misconception("pieces_kept", _UNKNOWN, partial(_read, unknown="what there is")),
     Misconception(
         "unknown_letter_by_letter",
-        "You put an [UNK] in place of the letter where nothing fits, and go on behind it. BERT's rule is all or nothing: the *whole* "
+        "You put an [UNK] in place of the letter where nothing fits, and go on behind it. BERT's "
+        "rule is all or nothing: the *whole* "
         'word becomes ["[UNK]"].',
         partial(_read, unknown="letter"),
     ),
     Misconception(
         "letters_skipped",
-        "You skip a letter where nothing fits and go on as if it were not there: other letters are then spelled than the word has. The "
+        "You skip a letter where nothing fits and go on as if it were not there: other letters are "
+        "then spelled than the word has. The "
         'whole word becomes ["[UNK]"].',
         partial(_read, unknown="skip"),
     ),
     Misconception(
         "nothing_for_unknown",
-        'For a word that cannot be spelled you return an empty list, so the word vanishes from the text. Return ["[UNK]"].',
+        "For a word that cannot be spelled you return an empty list, so the word vanishes from the "
+        'text. Return ["[UNK]"].',
         partial(_read, unknown="nothing"),
     ),
     Misconception("another_way_found", _OTHER_WAY, _going_back),
     Misconception("another_way_found", _OTHER_WAY, _fewest),
     Misconception(
         "from_the_right",
-        "You cut from the end of the word. WordPiece goes from left to right: the longest piece with which the word *begins*, then the "
-        "longest with which the rest begins.",
+        "You cut from the end of the word. WordPiece goes from left to right: the longest piece "
+        "with which the word *begins*, then the longest with which the rest begins.",
         _from_the_right,
     ),
     Misconception(
         "unknown_not_in_a_list",
-        'For an unknown word you return the string "[UNK]". The function returns a list in all cases: ["[UNK]"]. A string in its '
+        'For an unknown word you return the string "[UNK]". The function returns a list in all '
+        'cases: ["[UNK]"]. A string in its '
         "place is taken apart into five letters by the next loop.",
         _not_in_a_list,
     ),

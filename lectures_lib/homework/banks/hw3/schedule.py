@@ -19,15 +19,29 @@ def _schedule_cases(g: Generator) -> list[Case]:
         "shortly after it": warmup + whole(g, 100, 300),
         "long after it": warmup * whole(g, 4, 20) + whole(g, 0, 99),
     }
-    others = [(whole(g, 400, 480), widths[1], warmups[1]), (warmups[1] + whole(g, 100, 300), widths[1], warmups[1])]
+    others = [
+        (whole(g, 400, 480), widths[1], warmups[1]),
+        (warmups[1] + whole(g, 100, 300), widths[1], warmups[1]),
+    ]
     short = whole(g, 5, 20)
-    # Right after the peak of a short warm-up, at it, and so long after it that only the falling term counts, whatever scales the other.
+    # Right after the peak of a short warm-up, at it, and so long after it that only the falling
+    # term counts, whatever scales the other.
     others += [(short, d_model, short), (short - 1, widths[1], short), (40 * short, d_model, short)]
-    others += [(warmup - 1, widths[1], warmup), (warmup * 3, widths[1], warmup), (warmups[1] * 2 + 1, d_model, warmups[1])]
+    others += [
+        (warmup - 1, widths[1], warmup),
+        (warmup * 3, widths[1], warmup),
+        (warmups[1] * 2 + 1, d_model, warmups[1]),
+    ]
     return [
-        *(Case(args, shows=f"{args[0]} steps before, d_model = {args[1]}, warmup = {args[2]}") for args in others),
+        *(
+            Case(args, shows=f"{args[0]} steps before, d_model = {args[1]}, warmup = {args[2]}")
+            for args in others
+        ),
     ] + [
-        Case((steps_before, d_model, warmup), shows=f"{what}: {steps_before} steps before, d_model = {d_model}, warmup = {warmup}")
+        Case(
+            (steps_before, d_model, warmup),
+            shows=f"{what}: {steps_before} steps before, d_model = {d_model}, warmup = {warmup}",
+        )
         for what, steps_before in moments.items()
     ]
 
@@ -74,12 +88,18 @@ def _one_step_too_long(steps_before: int, d_model: int, warmup: int) -> float:
 def _one_term(steps_before: int, d_model: int, warmup: int, of: str = "falling") -> float:
     step = steps_before + 1
     falling, rising = step**-0.5, step * warmup**-1.5
-    return min(falling * d_model**-0.5, rising) if of == "falling" else min(falling, rising * d_model**-0.5)
+    return (
+        min(falling * d_model**-0.5, rising)
+        if of == "falling"
+        else min(falling, rising * d_model**-0.5)
+    )
 
 
 def _restarted_from_the_peak(steps_before: int, d_model: int, warmup: int) -> float:
     step = steps_before + 1
-    return d_model**-0.5 * (step * warmup**-1.5 if step <= warmup else warmup**-0.5 * (step - warmup) ** -0.5)
+    return d_model**-0.5 * (
+        step * warmup**-1.5 if step <= warmup else warmup**-0.5 * (step - warmup) ** -0.5
+    )
 
 
 def _restarted(steps_before: int, d_model: int, warmup: int) -> float:
@@ -89,14 +109,18 @@ def _restarted(steps_before: int, d_model: int, warmup: int) -> float:
 
 
 _COUNTED_FROM_0 = (
-    "You put `steps_before` itself into the formula, as its step. The formula counts steps from 1: before the first step, no step has "
-    "been made, and step is 0 + 1. (With 0, 0^-0.5 is a division by zero, and a first step with rate 0 changes nothing.)"
+    "You put `steps_before` itself into the formula, as its step. The formula counts steps from 1: "
+    "before the first step, no step has been made, and step is 0 + 1. (With 0, 0^-0.5 is a "
+    "division by zero, and a first step with rate 0 changes nothing.)"
 )
 
-_ONE_TERM = "d_model^-0.5 scales only one of your two terms, a matter of brackets. It stands before the minimum and scales both of them."
+_ONE_TERM = (
+    "d_model^-0.5 scales only one of your two terms, a matter of brackets. It stands before the "
+    "minimum and scales both of them."
+)
 _RESTARTED = (
-    "You count the steps of the decay from the end of the warm-up. Both terms use the same step, counted from the very first one, and they "
-    "meet at step = warmup without a jump."
+    "You count the steps of the decay from the end of the warm-up. Both terms use the same step, "
+    "counted from the very first one, and they meet at step = warmup without a jump."
 )
 
 SCHEDULE = Question(
@@ -111,15 +135,17 @@ SCHEDULE = Question(
     misconceptions=(
         Misconception(
             "maximum",
-            "You take the larger of the two, which starts very high and grows without end. The two curves cross when the warm-up ends; "
-            "the *smaller* one rises before and falls afterwards.",
+            "You take the larger of the two, which starts very high and grows without end. The two "
+            "curves cross when the warm-up ends; the *smaller* one rises before and falls "
+            "afterwards.",
             partial(_rate, choose=max),
         ),
         Misconception("counted_from_0", _COUNTED_FROM_0, partial(_rate, first=0)),
         Misconception("counted_from_0", _COUNTED_FROM_0, partial(_rate, first=0, at_least=1)),
         Misconception(
             "counted_from_2",
-            "Your step is one too large: after `steps_before` steps comes step number steps_before + 1.",
+            "Your step is one too large: after `steps_before` steps comes step number steps_before "
+            "+ 1.",
             partial(_rate, first=2),
         ),
         Misconception(
@@ -129,7 +155,8 @@ SCHEDULE = Question(
         ),
         Misconception(
             "multiplied_by_root_d_model",
-            "You multiply by √d_model; the exponent in the formula is -0.5: divide by the root. Wider models get smaller steps.",
+            "You multiply by √d_model; the exponent in the formula is -0.5: divide by the root. "
+            "Wider models get smaller steps.",
             partial(_rate, width=0.5),
         ),
         Misconception(
@@ -139,39 +166,43 @@ SCHEDULE = Question(
         ),
         Misconception(
             "never_falls",
-            "Right during the warm-up, but then your rate goes on rising in the same straight line: from step = warmup on, step^-0.5 "
-            "should be the smaller of the two. (With the exponent +0.5 it never is: the minus means one over the root.)",
+            "Right during the warm-up, but then your rate goes on rising in the same straight "
+            "line: from step = warmup on, step^-0.5 should be the smaller of the two. (With the "
+            "exponent +0.5 it never is: the minus means one over the root.)",
             partial(_rate, down=0.5),
         ),
         Misconception(
             "warmup_to_minus_a_half",
-            "You multiply the step by warmup^-0.5. Then the two curves cross much too early; with warmup^-1.5 they cross at step = "
-            "warmup, where both are warmup^-0.5.",
+            "You multiply the step by warmup^-0.5. Then the two curves cross much too early; with "
+            "warmup^-1.5 they cross at step = warmup, where both are warmup^-0.5.",
             partial(_rate, up=-0.5),
         ),
         Misconception(
             "never_decays",
-            "Right during the warm-up; afterwards your rate stays at its peak. From there on it falls with the root of the step: "
-            "step^-0.5.",
+            "Right during the warm-up; afterwards your rate stays at its peak. From there on it "
+            "falls with the root of the step: step^-0.5.",
             _constant_after,
         ),
         Misconception(
             "no_warmup",
-            "Right after the warm-up, but you start with the highest rate of all, just when Adam knows least about the gradients. "
-            "During the first steps the smaller term is step · warmup^-1.5.",
+            "Right after the warm-up, but you start with the highest rate of all, just when Adam "
+            "knows least about the gradients. During the first steps the smaller term is step · "
+            "warmup^-1.5.",
             _no_warmup,
         ),
         Misconception(
             "falls_with_the_step",
-            "Your rate falls with 1/step after the warm-up, and thus too fast: four times the steps, half the rate. The exponent is -0.5.",
+            "Your rate falls with 1/step after the warm-up, and thus too fast: four times the "
+            "steps, half the rate. The exponent is -0.5.",
             _linear_down,
         ),
         Misconception("decay_counted_from_the_warmup", _RESTARTED, _restarted),
         Misconception("decay_counted_from_the_warmup", _RESTARTED, _restarted_from_the_peak),
         Misconception(
             "warmed_up_one_step_too_long",
-            "Your warm-up is one step too long: you ask whether steps_before is at most warmup, but the step is steps_before + 1. Compare "
-            "the step itself; or take the smaller of both terms, which needs no branch.",
+            "Your warm-up is one step too long: you ask whether steps_before is at most warmup, "
+            "but the step is steps_before + 1. Compare the step itself; or take the smaller of "
+            "both terms, which needs no branch.",
             _one_step_too_long,
         ),
         Misconception("d_model_for_one_term_only", _ONE_TERM, _one_term),

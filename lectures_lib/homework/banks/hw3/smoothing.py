@@ -20,7 +20,10 @@ def _smoothing_cases(g: Generator) -> list[Case]:
         targets += targets >= pad  # none of them is padding yet
         for row, length in enumerate(sizes(g, batch, 1, n + 2)):
             targets[row, length:] = pad
-        shows = f"{batch} sentences padded to {n} tokens, {vocab} words, epsilon = {epsilon}, the padding is {pad}"
+        shows = (
+            f"{batch} sentences padded to {n} tokens, {vocab} words, epsilon = {epsilon}, the "
+            f"padding is {pad}"
+        )
         # The right word is likely on the whole, so that the loss grows with epsilon.
         logits = 2 * normal(g, batch, n, vocab) + 3 * torch.nn.functional.one_hot(targets, vocab)
         cases.append(Case((logits, targets, epsilon, pad), shows=shows, gradients="values"))
@@ -31,18 +34,30 @@ def _far_apart(g: Generator) -> Case:
     """In float32 e^-200 is 0, and its logarithm -∞; that of the softmax is -200."""
     vocab = whole(g, 4, 6)
     targets = torch.randperm(vocab, generator=g)[None, :3]
-    logits = 200.0 * torch.nn.functional.one_hot((targets + 1) % vocab, vocab) + normal(g, 1, 3, vocab)
+    logits = 200.0 * torch.nn.functional.one_hot((targets + 1) % vocab, vocab) + normal(
+        g, 1, 3, vocab
+    )
     pad = int(targets[0, -1])
-    return Case((logits, targets, 0.1, pad), shows=f"one sentence of 3 tokens, {vocab} words, scores of 0 and 200, the padding is {pad}")
+    return Case(
+        (logits, targets, 0.1, pad),
+        shows=f"one sentence of 3 tokens, {vocab} words, scores of 0 and 200, the padding is {pad}",
+    )
 
 
 def smoothed_cross_entropy(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
-    """Mean over the real targets of -Σ q log p, where q is 1 - epsilon on the right word and epsilon / vocab on every word."""
+    """Mean over the real targets of -Σ q log p, where q is 1 - epsilon on the right word and
+    epsilon / vocab on every word.
+    """
     return _mean(_losses(logits, targets, epsilon), targets != pad)
 
 
 def _losses(
-    logits: Tensor, targets: Tensor, epsilon: float, kept: float | None = None, share: float | None = None, dim: int = -1
+    logits: Tensor,
+    targets: Tensor,
+    epsilon: float,
+    kept: float | None = None,
+    share: float | None = None,
+    dim: int = -1,
 ) -> Tensor:
     """(batch, n): `kept` of the right word's -log p, and `share` of that of every word."""
     vocab = logits.shape[-1]
@@ -56,7 +71,9 @@ def _mean(losses: Tensor, real: Tensor) -> Tensor:
     return losses[real].mean()
 
 
-def _loss(logits: Tensor, targets: Tensor, epsilon: float, pad: int, over: str = "real", dim: int = -1) -> Tensor:
+def _loss(
+    logits: Tensor, targets: Tensor, epsilon: float, pad: int, over: str = "real", dim: int = -1
+) -> Tensor:
     losses, real = _losses(logits, targets, epsilon, dim=dim), targets != pad
     if over == "real":
         return _mean(losses, real)
@@ -76,15 +93,25 @@ def _loss(logits: Tensor, targets: Tensor, epsilon: float, pad: int, over: str =
 
 
 def _others_only(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
-    """epsilon is shared by the wrong words only: each gets epsilon / (vocab - 1), the right one 1 - epsilon."""
+    """epsilon is shared by the wrong words only: each gets epsilon / (vocab - 1), the right one 1 -
+    epsilon.
+    """
     share = epsilon / (logits.shape[-1] - 1)
-    return _mean(_losses(logits, targets, epsilon, kept=1 - epsilon - share, share=share), targets != pad)
+    return _mean(
+        _losses(logits, targets, epsilon, kept=1 - epsilon - share, share=share), targets != pad
+    )
 
 
-def _others_keep_epsilon_over_vocab(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
-    """The right word gets 1 - epsilon, each wrong one epsilon / vocab: together they miss epsilon / vocab."""
+def _others_keep_epsilon_over_vocab(
+    logits: Tensor, targets: Tensor, epsilon: float, pad: int
+) -> Tensor:
+    """The right word gets 1 - epsilon, each wrong one epsilon / vocab: together they miss epsilon /
+    vocab.
+    """
     share = epsilon / logits.shape[-1]
-    return _mean(_losses(logits, targets, epsilon, kept=1 - epsilon - share, share=share), targets != pad)
+    return _mean(
+        _losses(logits, targets, epsilon, kept=1 - epsilon - share, share=share), targets != pad
+    )
 
 
 def _right_word_keeps_all(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
@@ -113,8 +140,12 @@ def _not_smoothed(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> 
     return smoothed_cross_entropy(logits, targets, 0.0, pad)
 
 
-def _none_for_padding(logits: Tensor, targets: Tensor, epsilon: float, pad: int, others: int = 1) -> Tensor:
-    """The padding token gets nothing of epsilon; it is shared by the vocab - 1 real words, or by the vocab - 2 wrong ones."""
+def _none_for_padding(
+    logits: Tensor, targets: Tensor, epsilon: float, pad: int, others: int = 1
+) -> Tensor:
+    """The padding token gets nothing of epsilon; it is shared by the vocab - 1 real words, or by
+    the vocab - 2 wrong ones.
+    """
     log_probs = logits.log_softmax(dim=-1)
     q = torch.full_like(logits, epsilon / (logits.shape[-1] - others))
     right = torch.full_like(q[..., :1], 1 - epsilon) if others == 2 else q[..., :1] + 1 - epsilon
@@ -144,12 +175,13 @@ def _number(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> float:
 
 
 _NO_PADDING_WORD = (
-    "Padding gets nothing of epsilon in your answer, as in The Annotated Transformer. A fair idea, since it is never the right word; but "
-    "PyTorch and this question share epsilon among *all* words, and mean by padding only targets to be left out."
+    "Padding gets nothing of epsilon in your answer, as in The Annotated Transformer. A fair idea, "
+    "since it is never the right word; but PyTorch and this question share epsilon among *all* "
+    "words, and mean by padding only targets to be left out."
 )
 _PADS_COUNT = (
-    "You set the losses at padded places to 0 but still divide by the number of all places: a batch with more padding seems easier. "
-    "Divide by the number of real targets."
+    "You set the losses at padded places to 0 but still divide by the number of all places: a "
+    "batch with more padding seems easier. Divide by the number of real targets."
 )
 
 SMOOTHING = Question(
@@ -164,112 +196,128 @@ SMOOTHING = Question(
     misconceptions=(
         Misconception(
             "padding_counts",
-            "Your mean is over all places, padding too: the model is asked to predict it, and the loss says more about the "
-            "padding than about the words. Take only the places where targets != pad.",
+            "Your mean is over all places, padding too: the model is asked to predict it, and the "
+            "loss says more about the padding than about the words. Take only the places where "
+            "targets != pad.",
             partial(_loss, over="all"),
         ),
         Misconception("divided_by_all_places", _PADS_COUNT, partial(_loss, over="all, pads 0")),
         Misconception(
             "padding_counts_in_the_smoothing",
-            "You leave padding out of the right word's part, but not out of the part of epsilon, which still looks at every place. Both "
-            "parts are means over the real targets.",
+            "You leave padding out of the right word's part, but not out of the part of epsilon, "
+            "which still looks at every place. Both parts are means over the real targets.",
             _mean_of_zeros,
         ),
         Misconception(
             "zeros_taken_for_padding",
-            "You take 0 for padding. Here it is the word whose number is `pad`, and 0 may be a real one.",
+            "You take 0 for padding. Here it is the word whose number is `pad`, and 0 may be a "
+            "real one.",
             partial(_loss, over="zeros are pads"),
         ),
         Misconception(
             "words_below_pad_left_out",
-            "You keep the targets that are greater than pad, and leave out the words with smaller numbers. Padding is the one word whose "
-            "number is pad: keep the places where targets != pad.",
+            "You keep the targets that are greater than pad, and leave out the words with smaller "
+            "numbers. Padding is the one word whose number is pad: keep the places where targets "
+            "!= pad.",
             _above_pad_only,
         ),
         Misconception(
             "log_of_softmax",
-            "You take the softmax and then its logarithm. A word that is very unlikely gets the probability 0, rounded, and the logarithm "
-            "of 0 is -∞. log_softmax takes both at once and rounds nothing away.",
+            "You take the softmax and then its logarithm. A word that is very unlikely gets the "
+            "probability 0, rounded, and the logarithm of 0 is -∞. log_softmax takes both at once "
+            "and rounds nothing away.",
             _log_of_softmax,
         ),
         Misconception(
             "sum",
-            "You return the sum of the losses. It grows with the number of words in the batch; the mean over the real targets is asked "
-            "for.",
+            "You return the sum of the losses. It grows with the number of words in the batch; the "
+            "mean over the real targets is asked for.",
             partial(_loss, over="sum"),
         ),
         Misconception(
             "not_reduced",
-            "You return a loss for each place. One number is asked for, the mean over the real targets.",
+            "You return a loss for each place. One number is asked for, the mean over the real "
+            "targets.",
             partial(_loss, over="none"),
         ),
         Misconception(
             "mean_of_sentences",
-            "You take the mean of each sentence first and then the mean of those, so that a word of a short sentence counts more than "
-            "one of a long sentence. Every real target counts the same: one mean over all of them.",
+            "You take the mean of each sentence first and then the mean of those, so that a word "
+            "of a short sentence counts more than one of a long sentence. Every real target counts "
+            "the same: one mean over all of them.",
             partial(_loss, over="sentences"),
         ),
         Misconception(
             "divided_by_sentences",
-            "You divide the sum by the number of sentences, so longer sentences give larger losses. Divide by the number of real targets.",
+            "You divide the sum by the number of sentences, so longer sentences give larger "
+            "losses. Divide by the number of real targets.",
             partial(_loss, over="batch"),
         ),
         Misconception(
             "epsilon_for_wrong_words_only",
-            "You share epsilon among the wrong words, epsilon / (vocab - 1) each. A common reading, but here, as in PyTorch, every word "
-            "gets epsilon / vocab, the right one as well: its target is 1 - epsilon + epsilon / vocab.",
+            "You share epsilon among the wrong words, epsilon / (vocab - 1) each. A common "
+            "reading, but here, as in PyTorch, every word gets epsilon / vocab, the right one as "
+            "well: its target is 1 - epsilon + epsilon / vocab.",
             _others_only,
         ),
         Misconception(
             "target_does_not_sum_to_1",
-            "Your target gives 1 - epsilon to the right word and epsilon / vocab to each other one, which sums to less than 1. The "
-            "right word gets its epsilon / vocab as well.",
+            "Your target gives 1 - epsilon to the right word and epsilon / vocab to each other "
+            "one, which sums to less than 1. The right word gets its epsilon / vocab as well.",
             _others_keep_epsilon_over_vocab,
         ),
         Misconception(
             "right_word_keeps_all",
-            "You add the smoothing to the whole of the ordinary loss, so your target sums to 1 + epsilon. The right word gives up what "
-            "the others get: weigh the ordinary loss by 1 - epsilon.",
+            "You add the smoothing to the whole of the ordinary loss, so your target sums to 1 + "
+            "epsilon. The right word gives up what the others get: weigh the ordinary loss by 1 - "
+            "epsilon.",
             _right_word_keeps_all,
         ),
         Misconception(
             "epsilon_for_each_word",
-            "You give epsilon to every word, vocab · epsilon in all. They *share* it: epsilon / vocab for each, which is epsilon times "
-            "the mean over the vocabulary.",
+            "You give epsilon to every word, vocab · epsilon in all. They *share* it: epsilon / "
+            "vocab for each, which is epsilon times the mean over the vocabulary.",
             _epsilon_on_each,
         ),
         Misconception(
             "swapped",
-            "epsilon and 1 - epsilon have changed places: you leave the right word a share of epsilon only.",
+            "epsilon and 1 - epsilon have changed places: you leave the right word a share of "
+            "epsilon only.",
             _swapped,
         ),
         Misconception(
             "not_smoothed",
-            "This is the ordinary cross-entropy: epsilon has no effect. Some of the target, epsilon in all, goes to every word alike.",
+            "This is the ordinary cross-entropy: epsilon has no effect. Some of the target, "
+            "epsilon in all, goes to every word alike.",
             _not_smoothed,
         ),
         Misconception("no_share_for_padding", _NO_PADDING_WORD, _none_for_padding),
-        Misconception("no_share_for_padding", _NO_PADDING_WORD, partial(_none_for_padding, others=2)),
+        Misconception(
+            "no_share_for_padding", _NO_PADDING_WORD, partial(_none_for_padding, others=2)
+        ),
         Misconception(
             "softmax_twice",
-            "You take the softmax twice: logits go into the logarithm of the softmax as they are. After a first softmax all numbers lie "
-            "between 0 and 1, and a second one makes them nearly equal.",
+            "You take the softmax twice: logits go into the logarithm of the softmax as they are. "
+            "After a first softmax all numbers lie between 0 and 1, and a second one makes them "
+            "nearly equal.",
             _probabilities,
         ),
         Misconception(
             "sign",
-            "The sign is wrong: logarithms of probabilities are negative, and a loss is to be made small. Put a minus in front.",
+            "The sign is wrong: logarithms of probabilities are negative, and a loss is to be made "
+            "small. Put a minus in front.",
             _sign,
         ),
         Misconception(
             "softmax_over_places",
-            "Your softmax runs over the places of the sentence. The words of the vocabulary compete: dim=-1.",
+            "Your softmax runs over the places of the sentence. The words of the vocabulary "
+            "compete: dim=-1.",
             partial(_loss, dim=1),
         ),
         Misconception(
             "number_instead_of_tensor",
-            "The value is right, but it is a Python number: nothing can be learned from it, since .item() cuts off the gradient. Return "
-            "the tensor.",
+            "The value is right, but it is a Python number: nothing can be learned from it, since "
+            ".item() cuts off the gradient. Return the tensor.",
             _number,
         ),
     ),

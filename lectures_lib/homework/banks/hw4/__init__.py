@@ -1,4 +1,5 @@
-"""Homework 4: the Vision Transformer (chapter 11). Six questions, 20 points, about two and a quarter hours.
+"""Homework 4: the Vision Transformer (chapter 11). Six questions, 20 points, about two and a
+quarter hours.
 
 Each wrong answer below is the right one with one thing changed, as in homework 1.
 """

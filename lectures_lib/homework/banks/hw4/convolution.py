@@ -11,13 +11,18 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _convolution_cases(g: Generator) -> list[Case]:
     cases = []
-    for p, kind in zip(pick(g, (2, 3, 4, 5), 3), ("grey", "coloured", "alone"), strict=True):  # no fixed size of patches is right
+    # no fixed size of patches is right
+    for p, kind in zip(pick(g, (2, 3, 4, 5), 3), ("grey", "coloured", "alone"), strict=True):
         rows, columns, channels = [size for size in sizes(g, 4, 2, 5) if size != p]
         batch, extra = sizes(g, 2, 2, 4)
         channels = channels if kind == "coloured" else 1
         batch, rows, columns = (1, 1, 1) if kind == "alone" else (batch, rows, columns)
         d_model = 1 if kind == "alone" else rows * columns + extra
-        images, weight, bias = normal(g, batch, channels, rows * p, columns * p), normal(g, d_model, channels * p * p), normal(g, d_model)
+        images, weight, bias = (
+            normal(g, batch, channels, rows * p, columns * p),
+            normal(g, d_model, channels * p * p),
+            normal(g, d_model),
+        )
         shows = f"images of shape {tuple(images.shape)}, patch_size = {p}, d_model = {d_model}"
         cases.append(Case((images, weight, bias, p), shows=shows))
     return cases
@@ -69,7 +74,13 @@ def _kernel_flipped(images, weight, bias, patch_size):
 
 
 def _matrix_transposed(images, weight, bias, patch_size):
-    return _embed(images, weight, bias, patch_size, lambda images, weight, p: weight.T.reshape(len(weight), -1, p, p))
+    return _embed(
+        images,
+        weight,
+        bias,
+        patch_size,
+        lambda images, weight, p: weight.T.reshape(len(weight), -1, p, p),
+    )
 
 
 def _not_transposed(images, weight, bias, patch_size):
@@ -77,7 +88,9 @@ def _not_transposed(images, weight, bias, patch_size):
 
 
 def _reshaped(images, weight, bias, patch_size):
-    return _embed(images, weight, bias, patch_size, finish=lambda x: x.reshape(len(x), -1, x.shape[1]))
+    return _embed(
+        images, weight, bias, patch_size, finish=lambda x: x.reshape(len(x), -1, x.shape[1])
+    )
 
 
 def _by_column(images, weight, bias, patch_size):
@@ -109,85 +122,93 @@ CONVOLUTION = Question(
     misconceptions=(
         Misconception(
             "stride_1",
-            "Your kernel moves by one pixel, which is the default, so that there are far too many places, and they overlap. Patches lie "
-            "side by side: stride=patch_size.",
+            "Your kernel moves by one pixel, which is the default, so that there are far too many "
+            "places, and they overlap. Patches lie side by side: stride=patch_size.",
             _stride_one,
         ),
         Misconception(
             "padded",
-            "You pad the image, as convolutional networks do to keep its size. Then the first patch begins outside the image, and no "
-            "place fits a patch. Patches fill the image exactly: no padding.",
+            "You pad the image, as convolutional networks do to keep its size. Then the first "
+            "patch begins outside the image, and no place fits a patch. Patches fill the image "
+            "exactly: no padding.",
             _padded,
         ),
         Misconception(
             "bias_forgotten",
-            "The products are right, the bias is missing: a linear layer adds it to each vector, and so does a convolution if you hand it "
-            "on.",
+            "The products are right, the bias is missing: a linear layer adds it to each vector, "
+            "and so does a convolution if you hand it on.",
             _no_bias,
         ),
         Misconception(
             "bias_twice",
-            "You add the bias twice: the convolution adds what it gets as bias, and nothing is to be added afterwards.",
+            "You add the bias twice: the convolution adds what it gets as bias, and nothing is to "
+            "be added afterwards.",
             _bias_twice,
         ),
         Misconception(
             "kernel_channels_last",
-            "Right for grey images. You read the rows of the matrix as (p, p, channels); they are written channel by channel, so that the "
-            "kernel is weight.reshape(d_model, channels, p, p).",
+            "Right for grey images. You read the rows of the matrix as (p, p, channels); they are "
+            "written channel by channel, so that the kernel is weight.reshape(d_model, channels, "
+            "p, p).",
             _channels_last,
         ),
         Misconception(
             "kernel_transposed",
-            "In each of your kernels height and width have changed places. Rows of pixels come first, in the matrix and in the kernel: a "
-            "reshape is enough, with nothing to transpose.",
+            "In each of your kernels height and width have changed places. Rows of pixels come "
+            "first, in the matrix and in the kernel: a reshape is enough, with nothing to "
+            "transpose.",
             _kernel_transposed,
         ),
         Misconception(
             "kernel_flipped",
-            "You turn the kernels round, as the convolution of mathematics does. What deep learning calls by that name does not: it lays "
-            "the kernel on the image as it is, multiplies and adds.",
+            "You turn the kernels round, as the convolution of mathematics does. What deep "
+            "learning calls by that name does not: it lays the kernel on the image as it is, "
+            "multiplies and adds.",
             _kernel_flipped,
         ),
         Misconception(
             "matrix_transposed",
-            "You transpose the matrix before you cut it up, so that each kernel gets numbers of many rows. In `nn.Linear` one *row* of the "
-            "matrix makes one number of the result: one row is one kernel.",
+            "You transpose the matrix before you cut it up, so that each kernel gets numbers of "
+            "many rows. In `nn.Linear` one *row* of the matrix makes one number of the result: one "
+            "row is one kernel.",
             _matrix_transposed,
         ),
         Misconception(
             "features_before_patches",
-            "Your result is (batch, d_model, n). A convolution puts its channels before the places; a Transformer wants one row for each "
-            "patch: transpose the last two dimensions.",
+            "Your result is (batch, d_model, n). A convolution puts its channels before the "
+            "places; a Transformer wants one row for each patch: transpose the last two "
+            "dimensions.",
             _not_transposed,
         ),
         Misconception(
             "reshaped_instead_of_transposed",
-            "The shape is right, the numbers are mixed: reshape keeps the order in memory, which is feature after feature. Flatten to "
-            "(batch, d_model, n), then transpose.",
+            "The shape is right, the numbers are mixed: reshape keeps the order in memory, which "
+            "is feature after feature. Flatten to (batch, d_model, n), then transpose.",
             _reshaped,
         ),
         Misconception(
             "patches_by_column",
-            "Your vectors are right, but they come down the columns of the image. Patches are read like text, row by row; flatten does so "
-            "by itself.",
+            "Your vectors are right, but they come down the columns of the image. Patches are read "
+            "like text, row by row; flatten does so by itself.",
             _by_column,
         ),
         Misconception(
             "map_not_flattened",
-            "Your result is still a picture, (batch, d_model, rows, columns). Make a sequence of it, (batch, n, d_model): flatten rows and "
-            "columns, then transpose.",
+            "Your result is still a picture, (batch, d_model, rows, columns). Make a sequence of "
+            "it, (batch, n, d_model): flatten rows and columns, then transpose.",
             _not_flattened,
         ),
         Misconception(
             "grid_not_flattened",
-            "The vectors are right, but they still stand in rows and columns. A Transformer reads a sequence: flatten the two into one.",
+            "The vectors are right, but they still stand in rows and columns. A Transformer reads "
+            "a sequence: flatten the two into one.",
             _grid_kept,
         ),
         squeezing(embed_by_convolution),
         Misconception(
             "no_convolution",
-            "The vectors are right, but no convolution has made them. The point of this question is that one call of F.conv2d does: make "
-            "its kernel of the matrix.",
+            "The vectors are right, but no convolution has made them. The point of this question "
+            "is that one call of F.conv2d does: make its kernel of the matrix.",
             _no_convolution,
         ),
     ),

@@ -19,8 +19,18 @@ def _count_cases(g: Generator) -> list[Case]:
     def some(n_channels: int) -> dict[str, int]:
         patch_size, side, n_heads = number(2, 6), number(5, 9), number(2, 6)
         d_model = n_heads * number(7, 13)
-        sizes = {"image_size": side * patch_size, "patch_size": patch_size, "n_channels": n_channels, "n_classes": number(11, 30)}
-        return sizes | {"d_model": d_model, "n_layers": number(2, 6), "n_heads": n_heads, "d_ff": 3 * d_model + number(1, 20)}
+        sizes = {
+            "image_size": side * patch_size,
+            "patch_size": patch_size,
+            "n_channels": n_channels,
+            "n_classes": number(11, 30),
+        }
+        return sizes | {
+            "d_model": d_model,
+            "n_layers": number(2, 6),
+            "n_heads": n_heads,
+            "d_ff": 3 * d_model + number(1, 20),
+        }
 
     def case(sizes: dict[str, int], name: str, **more: bool) -> Case:
         listed = ", ".join(f"{key} = {value}" for key, value in (sizes | more).items())
@@ -46,7 +56,9 @@ def vit_parameters(
     class_token: bool = True,
 ) -> int:
     """Of the Vision Transformer, with a bias in every linear layer."""
-    return _count(image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token)
+    return _count(
+        image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token
+    )
 
 
 def _count(
@@ -83,25 +95,41 @@ def _count(
     final_norm_in_each_block=False,
 ):
     n_patches = (image_size // patch_size) ** (2 if squared else 1)
-    pixels = {None: n_channels * patch_size**2, "grey": patch_size**2, "one side": n_channels * patch_size}[pixels]
-    norms_in_a_block, final_norm = (3, False) if final_norm_in_each_block else (norms_in_a_block, final_norm)
+    pixels = {
+        None: n_channels * patch_size**2,
+        "grey": patch_size**2,
+        "one side": n_channels * patch_size,
+    }[pixels]
+    norms_in_a_block, final_norm = (
+        (3, False) if final_norm_in_each_block else (norms_in_a_block, final_norm)
+    )
     n_patches *= n_channels if channels_have_positions else 1
-    bias = d_model * {False: 1, "d_model": n_heads, "cut": 1 / n_heads}[biases_per_head] * (biases and attention_biases)
+    bias = (
+        d_model
+        * {False: 1, "d_model": n_heads, "cut": 1 / n_heads}[biases_per_head]
+        * (biases and attention_biases)
+    )
     attention = projections * (d_model**2 + bias) * (n_heads if per_head else 1)
     feed_forward = 2 * d_model * d_ff + (d_ff + {None: d_model, "d_ff": d_ff}[bias_of_w_2]) * biases
     norm = norm_vectors * d_model
     block = attention + feed_forward + norms_in_a_block * norm
-    vectors = (with_class if class_token else without_class) + n_patches * (positions and (class_token or positions_without_class))
+    vectors = (with_class if class_token else without_class) + n_patches * (
+        positions and (class_token or positions_without_class)
+    )
     embedding = (pixels + (biases and projection_bias)) * d_model * projection + vectors * d_model
     ends = norm * final_norm + (d_model + (biases and head_bias)) * n_classes * head
     return embedding + (1 if shared else n_layers) * block + ends
 
 
-_POSITIONS = "You count no positions for the patches. ViT's are learned, one vector for each place, and not the sinusoids of 2017."
+_POSITIONS = (
+    "You count no positions for the patches. ViT's are learned, one vector for each place, and not "
+    "the sinusoids of 2017."
+)
 
 _BIASES = (
-    "The biases of your attention depend on the number of heads. All heads together make projections of d_model numbers each, with one "
-    "bias of d_model numbers, however many heads there are."
+    "The biases of your attention depend on the number of heads. All heads together make "
+    "projections of d_model numbers each, with one bias of d_model numbers, however many heads "
+    "there are."
 )
 
 COUNT = Question(
@@ -116,122 +144,146 @@ COUNT = Question(
     misconceptions=(
         Misconception(  # two ways to the same number
             "class_token_or_its_position_forgotten",
-            "With a class token you are d_model numbers short. It costs two vectors: itself, which is learned, and its position, which "
-            "makes 1 + n positions. One of them is missing.",
+            "With a class token you are d_model numbers short. It costs two vectors: itself, which "
+            "is learned, and its position, which makes 1 + n positions. One of them is missing.",
             partial(_count, with_class=1),
         ),
         Misconception(
             "class_token_forgotten",
-            "You never count the class token: it is a learned vector, and has a learned position, 2 · d_model numbers.",
+            "You never count the class token: it is a learned vector, and has a learned position, "
+            "2 · d_model numbers.",
             partial(_count, with_class=0),
         ),
         Misconception(
             "class_token_always_counted",
-            "Right with a class token. With class_token=False there is none, and no position for it: the model averages the patches' "
-            "outputs, which costs no parameters.",
+            "Right with a class token. With class_token=False there is none, and no position for "
+            "it: the model averages the patches' outputs, which costs no parameters.",
             partial(_count, without_class=2),
         ),
         Misconception(
             "position_kept_without_class_token",
-            "Right with a class token. With class_token=False *two* vectors go, the token and its position; you drop one.",
+            "Right with a class token. With class_token=False *two* vectors go, the token and its "
+            "position; you drop one.",
             partial(_count, without_class=1),
         ),
         Misconception(
             "class_token_inverted",
-            "You have class_token the wrong way round: with True there are two vectors more, the token and its position.",
+            "You have class_token the wrong way round: with True there are two vectors more, the "
+            "token and its position.",
             partial(_count, with_class=0, without_class=2),
         ),
         Misconception(
             "projection_bias_forgotten",
-            "You are d_model short, with and without a class token: the layer that makes vectors of the patches has a bias.",
+            "You are d_model short, with and without a class token: the layer that makes vectors "
+            "of the patches has a bias.",
             partial(_count, projection_bias=False),
         ),
         Misconception(
             "final_norm_forgotten",
-            "You are 2 · d_model short: a pre-norm encoder has one more norm after the last block, with a gain and a shift.",
+            "You are 2 · d_model short: a pre-norm encoder has one more norm after the last block, "
+            "with a gain and a shift.",
             partial(_count, final_norm=False),
         ),
         Misconception(
             "patches_on_one_side",
-            "You take image_size / patch_size for the number of patches. That is how many stand side by side; the whole image has the "
-            "square of it.",
+            "You take image_size / patch_size for the number of patches. That is how many stand "
+            "side by side; the whole image has the square of it.",
             partial(_count, squared=False),
         ),
         Misconception(
             "no_positions_without_class_token",
-            "Right with a class token. With class_token=False the *patches* keep their positions, one for each; only the token and its "
-            "own position go. (In Python, a + b if c else d means (a + b) if c else d.)",
+            "Right with a class token. With class_token=False the *patches* keep their positions, "
+            "one for each; only the token and its own position go. (In Python, a + b if c else d "
+            "means (a + b) if c else d.)",
             partial(_count, positions_without_class=False),
         ),
         Misconception(
             "positions_for_each_channel",
-            "You count a patch once for each channel. All channels of a place make one patch, with one position.",
+            "You count a patch once for each channel. All channels of a place make one patch, with "
+            "one position.",
             partial(_count, channels_have_positions=True),
         ),
         Misconception(
             "bias_of_the_wrong_width",
-            "The layer that comes back from d_ff to d_model has a bias of d_model numbers, one for each number that it returns; you count "
-            "d_ff.",
+            "The layer that comes back from d_ff to d_model has a bias of d_model numbers, one for "
+            "each number that it returns; you count d_ff.",
             partial(_count, bias_of_w_2="d_ff"),
         ),
-        Misconception("biases_of_attention_by_heads", _BIASES, partial(_count, biases_per_head="d_model")),
-        Misconception("biases_of_attention_by_heads", _BIASES, partial(_count, biases_per_head="cut")),
+        Misconception(
+            "biases_of_attention_by_heads", _BIASES, partial(_count, biases_per_head="d_model")
+        ),
+        Misconception(
+            "biases_of_attention_by_heads", _BIASES, partial(_count, biases_per_head="cut")
+        ),
         Misconception(
             "final_norm_in_each_block",
-            "You count three norms in each block. There are two; the third stands once, after the last block.",
+            "You count three norms in each block. There are two; the third stands once, after the "
+            "last block.",
             partial(_count, final_norm_in_each_block=True),
         ),
         Misconception("positions_not_counted", _POSITIONS, partial(_count, positions=False)),
-        Misconception("positions_not_counted", _POSITIONS, partial(_count, positions=False, with_class=1)),
+        Misconception(
+            "positions_not_counted", _POSITIONS, partial(_count, positions=False, with_class=1)
+        ),
         Misconception(
             "channels_forgotten",
-            "Right for grey images. A patch of a colour image has n_channels · patch_size² numbers.",
+            "Right for grey images. A patch of a colour image has n_channels · patch_size² "
+            "numbers.",
             partial(_count, pixels="grey"),
         ),
         Misconception(
             "patch_not_squared",
-            "You count n_channels · patch_size numbers in a patch. It is a square: n_channels · patch_size².",
+            "You count n_channels · patch_size numbers in a patch. It is a square: n_channels · "
+            "patch_size².",
             partial(_count, pixels="one side"),
         ),
         Misconception(
             "projection_forgotten",
-            "The linear layer that makes vectors of the patches is missing, n_channels · patch_size² numbers to d_model, with a bias.",
+            "The linear layer that makes vectors of the patches is missing, n_channels · "
+            "patch_size² numbers to d_model, with a bias.",
             partial(_count, projection=False),
         ),
         Misconception(
             "biases_forgotten",
-            "The matrices are right, the biases are missing. Each linear layer has one number more for each number that it returns.",
+            "The matrices are right, the biases are missing. Each linear layer has one number more "
+            "for each number that it returns.",
             partial(_count, biases=False),
         ),
         Misconception(
             "attention_without_biases",
-            "Your attention has no biases. In ViT its four projections have one each, of d_model numbers.",
+            "Your attention has no biases. In ViT its four projections have one each, of d_model "
+            "numbers.",
             partial(_count, attention_biases=False),
         ),
         Misconception(
             "output_projection_forgotten",
-            "You count three matrices in an attention: queries, keys, values. The fourth puts the heads together, W_O.",
+            "You count three matrices in an attention: queries, keys, values. The fourth puts the "
+            "heads together, W_O.",
             partial(_count, projections=3),
         ),
         Misconception(
             "multiplied_by_the_heads",
-            "You count each head's projections as wide as d_model. A head is d_model / n_heads wide, and all heads together make the four "
-            "d_model × d_model matrices: the number of heads does not matter.",
+            "You count each head's projections as wide as d_model. A head is d_model / n_heads "
+            "wide, and all heads together make the four d_model × d_model matrices: the number of "
+            "heads does not matter.",
             partial(_count, per_head=True),
         ),
         Misconception(
             "norms_forgotten",
-            "Your norms are missing: two in each block and one after the last, each with a gain and a shift of d_model numbers.",
+            "Your norms are missing: two in each block and one after the last, each with a gain "
+            "and a shift of d_model numbers.",
             partial(_count, norm_vectors=0),
         ),
         Misconception(
             "half_a_norm",
-            "You count d_model numbers for a LayerNorm. It has two vectors, gain and shift: 2 · d_model.",
+            "You count d_model numbers for a LayerNorm. It has two vectors, gain and shift: 2 · "
+            "d_model.",
             partial(_count, norm_vectors=1),
         ),
         Misconception(
             "one_norm_in_a_block",
-            "You count one norm in a block. It has two, one before attention and one before the feed-forward layer.",
+            "You count one norm in a block. It has two, one before attention and one before the "
+            "feed-forward layer.",
             partial(_count, norms_in_a_block=1),
         ),
         Misconception(

@@ -14,7 +14,10 @@ def _embedding_cases(g: Generator) -> list[Case]:
     for batch, single in ((1, False), (several, False), (several, True)):
         while True:
             n_patches, n_pixels, d_model = sizes(g, 3, 4, 9)
-            if all(d_model != case.init["d_model"] and n_pixels != case.init["n_pixels"] for case in cases[:1]):
+            if all(
+                d_model != case.init["d_model"] and n_pixels != case.init["n_pixels"]
+                for case in cases[:1]
+            ):
                 break
         n_patches = 1 if single else n_patches
         state = {
@@ -31,7 +34,8 @@ def _embedding_cases(g: Generator) -> list[Case]:
                 again=((normal(g, batch + 1, n_patches, n_pixels),),) if twice else (),
                 init={"n_patches": n_patches, "n_pixels": n_pixels, "d_model": d_model},
                 state=state,
-                shows=f"{batch} image{'s' * (batch > 1)} of {n_patches} patch{'es' * (not single)} of {n_pixels} numbers, {d_model = }"
+                shows=f"{batch} image{'s' * (batch > 1)} of "
+                f"{n_patches} patch{'es' * (not single)} of {n_pixels} numbers, {d_model = }"
                 + (TRAINING + TWICE if twice else ""),
             )
         )
@@ -162,12 +166,13 @@ class _ThreeDimensions(PatchEmbedding):
 
 
 _LAST = (
-    "Your class token stands behind the patches. It comes first, at position 0, where BERT's [CLS] stands too: the classifier will read "
-    "output 0."
+    "Your class token stands behind the patches. It comes first, at position 0, where BERT's [CLS] "
+    "stands too: the classifier will read output 0."
 )
 _ONE_VECTOR = (
-    "Your class token is one vector, and x is a batch of sequences of them. `torch.cat` joins only what has equally many dimensions: make "
-    "it (batch, 1, d_model) first, with self.class_token.expand(len(x), 1, -1)."
+    "Your class token is one vector, and x is a batch of sequences of them. `torch.cat` joins only "
+    "what has equally many dimensions: make it (batch, 1, d_model) first, with "
+    "self.class_token.expand(len(x), 1, -1)."
 )
 
 EMBEDDING = Question(
@@ -184,69 +189,79 @@ EMBEDDING = Question(
         Misconception("class_token_last", _LAST, _ClassTokenLastWithItsPosition),
         Misconception(
             "positions_forgotten",
-            "The positions are never added. Without them, attention could not tell where in the image a patch was cut out.",
+            "The positions are never added. Without them, attention could not tell where in the "
+            "image a patch was cut out.",
             _NoPositions,
         ),
         Misconception(
             "class_token_without_position",
-            "The patches have their positions, the class token has none: you prepend it after the positions were added. It has a position "
-            "of its own, positions[0]; prepend first, then add all of them.",
+            "The patches have their positions, the class token has none: you prepend it after the "
+            "positions were added. It has a position of its own, positions[0]; prepend first, then "
+            "add all of them.",
             _ClassTokenWithoutPosition,
         ),
         Misconception(
             "positions_before_the_class_token",
-            "You add the positions while the class token is still missing: patch 0 gets positions[0], which is the class token's, and the "
-            "class token gets none. Prepend first, then add; patch i has position i + 1.",
+            "You add the positions while the class token is still missing: patch 0 gets "
+            "positions[0], which is the class token's, and the class token gets none. Prepend "
+            "first, then add; patch i has position i + 1.",
             _PositionsFirst,
         ),
         Misconception(
             "class_position_last",
-            "You give the class token the last of the positions and start the patches with the first. The class token stands first and so "
-            "does its position.",
+            "You give the class token the last of the positions and start the patches with the "
+            "first. The class token stands first and so does its position.",
             _ClassPositionLast,
         ),
         Misconception(
             "class_position_twice",
-            "The class token gets its position twice: you add it before you prepend the token, and then again with all the others.",
+            "The class token gets its position twice: you add it before you prepend the token, and "
+            "then again with all the others.",
             _ClassPositionTwice,
         ),
         Misconception(
             "class_token_for_the_first_image",
-            "Only the first image of the batch gets the class token; the others get zeros in its place. Every image needs a copy: "
-            "self.class_token.expand(len(x), 1, -1).",
+            "Only the first image of the batch gets the class token; the others get zeros in its "
+            "place. Every image needs a copy: self.class_token.expand(len(x), 1, -1).",
             _ClassTokenForTheFirstImage,
         ),
         Misconception(
             "not_expanded",
-            "Right for one image; with several, `torch.cat` finds one class token for the whole batch. Every image needs a copy: "
-            "self.class_token.expand(len(x), 1, -1). It remains one parameter.",
+            "Right for one image; with several, `torch.cat` finds one class token for the whole "
+            "batch. Every image needs a copy: self.class_token.expand(len(x), 1, -1). It remains "
+            "one parameter.",
             _NotExpanded,
         ),
         Misconception("class_token_is_one_vector", _ONE_VECTOR, _NoBatchDimension),
         Misconception("class_token_is_one_vector", _ONE_VECTOR, _NoBatchDimensionAfter),
         Misconception(
             "no_class_token",
-            "The patches are right, the class token is missing: the result should have one row more than there are patches.",
+            "The patches are right, the class token is missing: the result should have one row "
+            "more than there are patches.",
             _NoClassToken,
         ),
         Misconception(
             "class_token_added_to_the_patches",
-            "You also add the class token to the patches. It is a row of its own; they will meet in attention.",
+            "You also add the class token to the patches. It is a row of its own; they will meet "
+            "in attention.",
             _ClassTokenAdded,
         ),
         Misconception(
             "first_patch_replaced",
-            "Your class token takes the place of the first patch, whose pixels are lost. It is one row *more*: 1 + n.",
+            "Your class token takes the place of the first patch, whose pixels are lost. It is one "
+            "row *more*: 1 + n.",
             _ClassTokenOverFirstPatch,
         ),
         Misconception(
             "positions_for_the_class_token_only",
-            "Only the class token gets its position; the patches, which need theirs most, get none. Add all of `positions` to all rows.",
+            "Only the class token gets its position; the patches, which need theirs most, get "
+            "none. Add all of `positions` to all rows.",
             _OnlyTheClassToken,
         ),
         Misconception(
             "scaled",
-            "You multiply the vectors by √d_model, as the Transformer of 2017 does with its embeddings. ViT does not.",
+            "You multiply the vectors by √d_model, as the Transformer of 2017 does with its "
+            "embeddings. ViT does not.",
             _Scaled,
         ),
         Misconception(
@@ -261,8 +276,8 @@ EMBEDDING = Question(
         ),
         Misconception(
             "parameters_with_a_batch_dimension",
-            "Your parameters have a dimension of size 1 in front for the batch, as Hugging Face's do. The question's have none: (d_model,) "
-            "and (1 + n_patches, d_model).",
+            "Your parameters have a dimension of size 1 in front for the batch, as Hugging Face's "
+            "do. The question's have none: (d_model,) and (1 + n_patches, d_model).",
             _ThreeDimensions,
         ),
         squeezing(PatchEmbedding),

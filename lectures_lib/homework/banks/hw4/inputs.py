@@ -1,4 +1,6 @@
-"""What questions about tensors share: mistakes that show only where a size is 1, in training mode, or in an object's second call."""
+"""What questions about tensors share: mistakes that show only where a size is 1, in training mode,
+or in an object's second call.
+"""
 
 from collections.abc import Callable
 
@@ -23,8 +25,8 @@ def squeezing(answer: Callable) -> Misconception:
 
     return Misconception(
         "axis_of_size_1_lost",
-        "Right, but for sizes of 1: a bare squeeze() takes away every axis of that size, the batch's too where there is one example in it. "
-        "Name the axis that is meant: squeeze(-1).",
+        "Right, but for sizes of 1: a bare squeeze() takes away every axis of that size, the "
+        "batch's too where there is one example in it. Name the axis that is meant: squeeze(-1).",
         wrong,
     )
 
@@ -42,7 +44,8 @@ def dropping(answer: type) -> Misconception:
 
     return Misconception(
         "dropout_added",
-        "Right when the model is asked. In training mode you drop numbers; this question has no dropout.",
+        "Right when the model is asked. In training mode you drop numbers; this question has no "
+        "dropout.",
         Dropping,
     )
 
@@ -58,7 +61,7 @@ def remembering(answer: type) -> Misconception:
 
     return Misconception(
         "first_call_kept",
-        "Right in the first call. The second call of the same object depends on what you kept from the first: nothing but the parameters "
-        "may be kept in `self`.",
+        "Right in the first call. The second call of the same object depends on what you kept from "
+        "the first: nothing but the parameters may be kept in `self`.",
         Remembering,
     )

@@ -14,14 +14,22 @@ _WIDER, _HIGHER = ((4, 2, 8), (6, 4, 9)), ((4, 8, 2), (6, 9, 4))
 
 def _position_cases(g: Generator) -> list[Case]:
     side, d_model, more, other = sizes(g, 4, 2, 6)
-    grids = [(side, side + more, side + more), (side, side + more, side + other), *pick(g, _WIDER, 1), *pick(g, _HIGHER, 1)]
+    grids = [
+        (side, side + more, side + more),
+        (side, side + more, side + other),
+        *pick(g, _WIDER, 1),
+        *pick(g, _HIGHER, 1),
+    ]
     grids += [(side, side, side + more), (side, side + more, side)]  # one direction stays as it is
     grids += [(5, *pick(g, (2, 3, 4), 2)), (side, 1, other)]  # smaller in both; a single row
     d_models = [d_model] * (len(grids) - 1) + [1]
     return [
         Case(
             (normal(g, 1 + side**2, d_model), rows, columns),
-            shows=f"positions for {side} × {side} patches, d_model = {d_model}, wanted for {rows} × {columns}",
+            shows=(
+                f"positions for {side} × {side} patches, d_model = {d_model}, wanted for {rows} × "
+                f"{columns}"
+            ),
         )
         for (side, rows, columns), d_model in zip(grids, d_models, strict=True)
     ]
@@ -91,12 +99,20 @@ def _viewed_there(positions, rows, columns):
 
 
 def _viewed_back(positions, rows, columns):
-    return _resize(positions, rows, columns, from_image=lambda image: image.reshape(rows * columns, -1))
+    return _resize(
+        positions, rows, columns, from_image=lambda image: image.reshape(rows * columns, -1)
+    )
 
 
 def _viewed_there_and_back(positions, rows, columns):
     side = round((len(positions) - 1) ** 0.5)
-    return _resize(positions, rows, columns, lambda v: v.reshape(1, -1, side, side), lambda image: image.reshape(rows * columns, -1))
+    return _resize(
+        positions,
+        rows,
+        columns,
+        lambda v: v.reshape(1, -1, side, side),
+        lambda image: image.reshape(rows * columns, -1),
+    )
 
 
 def _columns_first_there(positions, rows, columns):
@@ -112,7 +128,9 @@ def _goes_on_straight(positions, rows, columns):
         return torch.lerp(x[low], x[low + 1], (at - low)[:, None, None])
 
     side = round((len(positions) - 1) ** 0.5)
-    grid = stretched(stretched(positions[1:].reshape(side, side, -1), rows).transpose(0, 1), columns).transpose(0, 1)
+    grid = stretched(
+        stretched(positions[1:].reshape(side, side, -1), rows).transpose(0, 1), columns
+    ).transpose(0, 1)
     return torch.cat([positions[:1], grid.flatten(0, 1)])
 
 
@@ -144,13 +162,14 @@ def _cut_or_padded(positions, rows, columns):
 
 
 _ONE_LINE = (
-    "You stretch the positions as one long line. Then the end of a row is blended with the beginning of the next, at the other side of the "
-    "image. Patches have neighbours above and below as well: make a (side, side) grid, and scale both directions."
+    "You stretch the positions as one long line. Then the end of a row is blended with the "
+    "beginning of the next, at the other side of the image. Patches have neighbours above and "
+    "below as well: make a (side, side) grid, and scale both directions."
 )
 _VIEWED = (
-    "The shape is right, but the numbers of different vectors are mixed: F.interpolate wants (1, d_model, rows, columns), and a reshape "
-    "does not move d_model to the front or back to the end. Reshape to (1, side, side, d_model), then permute; and the same on the way "
-    "back."
+    "The shape is right, but the numbers of different vectors are mixed: F.interpolate wants (1, "
+    "d_model, rows, columns), and a reshape does not move d_model to the front or back to the end. "
+    "Reshape to (1, side, side, d_model), then permute; and the same on the way back."
 )
 
 POSITIONS = Question(
@@ -166,14 +185,15 @@ POSITIONS = Question(
         Misconception("stretched_as_a_line", _ONE_LINE, _as_a_sequence),
         Misconception(
             "class_token_stretched_too",
-            "You stretch all positions as one line, the class token's among them, which then bleeds into its neighbours. Its position is "
-            "no place in the image: keep it as it is, and scale the others as a (side, side) grid.",
+            "You stretch all positions as one line, the class token's among them, which then "
+            "bleeds into its neighbours. Its position is no place in the image: keep it as it is, "
+            "and scale the others as a (side, side) grid.",
             _all_as_a_sequence,
         ),
         Misconception(
             "class_token_dropped",
-            "The patches' positions are right; the class token's is lost. It is kept as it is and stands first: torch.cat([positions[:1], "
-            "…]).",
+            "The patches' positions are right; the class token's is lost. It is kept as it is and "
+            "stands first: torch.cat([positions[:1], …]).",
             _class_token_dropped,
         ),
         Misconception(
@@ -183,34 +203,40 @@ POSITIONS = Question(
         ),
         Misconception(
             "class_token_taken_from_the_end",
-            "You take the last vector for the class token's. It is the first, positions[:1]; the patches' are positions[1:].",
+            "You take the last vector for the class token's. It is the first, positions[:1]; the "
+            "patches' are positions[1:].",
             _class_token_from_the_end,
         ),
         Misconception(
             "class_token_taken_from_the_end",
-            "You take the last vector for the class token's. It is the first, positions[:1]; the patches' are positions[1:].",
+            "You take the last vector for the class token's. It is the first, positions[:1]; the "
+            "patches' are positions[1:].",
             _taken_from_the_end,
         ),
         Misconception(
             "rows_and_columns_swapped",
-            "Right for square images. For others you scale to (columns, rows): an image is height first, size=(rows, columns).",
+            "Right for square images. For others you scale to (columns, rows): an image is height "
+            "first, size=(rows, columns).",
             _rows_and_columns_swapped,
         ),
         Misconception(
             "patches_by_column",
-            "The grid is scaled rightly, but you read it out down the columns. Patches are numbered row by row.",
+            "The grid is scaled rightly, but you read it out down the columns. Patches are "
+            "numbered row by row.",
             _by_column,
         ),
         Misconception(
             "picture_transposed",
-            "You write the old positions into the picture column by column, so it is the transpose of what it should be. Patches are "
-            "numbered row by row: after reshape(1, side, side, d_model) comes permute(0, 3, 1, 2).",
+            "You write the old positions into the picture column by column, so it is the transpose "
+            "of what it should be. Patches are numbered row by row: after reshape(1, side, side, "
+            "d_model) comes permute(0, 3, 1, 2).",
             _columns_first_there,
         ),
         Misconception(
             "goes_on_in_a_straight_line",
-            "Between the middles of the old patches you are right. Beyond the first and the last, at the edges of the image, you go on in "
-            "a straight line; there the outer number itself is held.",
+            "Between the middles of the old patches you are right. Beyond the first and the last, "
+            "at the edges of the image, you go on in a straight line; there the outer number "
+            "itself is held.",
             _goes_on_straight,
         ),
         Misconception("viewed_instead_of_permuted", _VIEWED, _viewed_there),
@@ -218,35 +244,40 @@ POSITIONS = Question(
         Misconception("viewed_instead_of_permuted", _VIEWED, _viewed_there_and_back),
         Misconception(
             "corners_aligned",
-            "You place the middle of the first patch on the middle of the first, and of the last on the last (align_corners=True). It is "
-            "the *edges* of the images that agree here: in the example, 0, 1, 3, 4 and not 0, 1.33, 2.67, 4.",
+            "You place the middle of the first patch on the middle of the first, and of the last "
+            "on the last (align_corners=True). It is the *edges* of the images that agree here: in "
+            "the example, 0, 1, 3, 4 and not 0, 1.33, 2.67, 4.",
             _align_corners,
         ),
         Misconception(
             "bicubic",
-            'You scale bicubically, which looks at four neighbours in each direction. The chapter does so; here it is mode="bilinear".',
+            "You scale bicubically, which looks at four neighbours in each direction. The chapter "
+            'does so; here it is mode="bilinear".',
             _bicubic,
         ),
         Misconception(
             "nearest",
-            'You copy the nearest old vector, as F.interpolate does if no mode is named. Blend the neighbours: mode="bilinear".',
+            "You copy the nearest old vector, as F.interpolate does if no mode is named. Blend the "
+            'neighbours: mode="bilinear".',
             _nearest,
         ),
         Misconception(
             "antialiased",
-            "Right where the grid grows. Where it shrinks you average over more than the two neighbours (antialias=True); here it is off.",
+            "Right where the grid grows. Where it shrinks you average over more than the two "
+            "neighbours (antialias=True); here it is off.",
             _antialias,
         ),
         Misconception(
             "only_the_number_compared",
-            "If there are as many patches as before, you return the positions as they were. But 16 patches may be 4 × 4 or 2 × 8: compare "
-            "rows and columns, not their product.",
+            "If there are as many patches as before, you return the positions as they were. But 16 "
+            "patches may be 4 × 4 or 2 × 8: compare rows and columns, not their product.",
             _numbers_compared,
         ),
         Misconception(
             "filled_with_zeros",
-            "You leave the old positions where they stood and fill up with zeros. The second row of the larger image does not begin where "
-            "the second row of the smaller one did: scale the grid.",
+            "You leave the old positions where they stood and fill up with zeros. The second row "
+            "of the larger image does not begin where the second row of the smaller one did: scale "
+            "the grid.",
             _cut_or_padded,
         ),
     ),

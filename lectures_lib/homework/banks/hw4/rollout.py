@@ -15,19 +15,28 @@ def _rollout_cases(g: Generator) -> list[Case]:
     for n_layers, n_heads in zip([*sizes(g, 2, 2, 4), 1], [*heads, 1], strict=True):
         while True:
             batch, rows, columns = [size for size in sizes(g, 4, 2, 5) if size != n_heads][:3]
-            if n_heads == 1 or (rows != n_layers and all(case.args[1] != rows and case.args[2] != columns for case in cases)):
+            if n_heads == 1 or (
+                rows != n_layers
+                and all(case.args[1] != rows and case.args[2] != columns for case in cases)
+            ):
                 break
         batch, rows = (1, 1) if n_heads == 1 else (batch, rows)
         n = 1 + rows * columns
         weights = [(2 * normal(g, batch, n_heads, n, n)).softmax(dim=-1) for _ in range(n_layers)]
-        shows = f"{n_layers} layers of {n_heads} heads, {batch} images of {rows} × {columns} patches"
-        shows = "one layer of one head, one image of a single row of patches" if n_heads == 1 else shows
+        shows = (
+            f"{n_layers} layers of {n_heads} heads, {batch} images of {rows} × {columns} patches"
+        )
+        shows = (
+            "one layer of one head, one image of a single row of patches" if n_heads == 1 else shows
+        )
         cases.append(Case((weights, rows, columns), shows=shows))
     return cases
 
 
 def rollout(weights: list[Tensor], rows: int, columns: int) -> Tensor:
-    """Each layer (batch, heads, n, n) → (batch, rows, columns): the patches' shares in the class token."""
+    """Each layer (batch, heads, n, n) → (batch, rows, columns): the patches' shares in the class
+    token.
+    """
     return _rollout(weights, rows, columns)
 
 
@@ -54,7 +63,16 @@ def _as_grid(shares, rows, columns):
     return shares.reshape(-1, rows, columns)
 
 
-def _rollout(weights, rows, columns, heads=_mean, residual=_half, through=_first_to_last, read=_class_row, grid=_as_grid):
+def _rollout(
+    weights,
+    rows,
+    columns,
+    heads=_mean,
+    residual=_half,
+    through=_first_to_last,
+    read=_class_row,
+    grid=_as_grid,
+):
     """In five steps; each wrong answer has another for one of them."""
     return grid(read(through([residual(heads(layer)) for layer in weights])), rows, columns)
 
@@ -68,18 +86,32 @@ def _not_halved(weights, rows, columns):
 
 
 def _residual_once(weights, rows, columns):
-    return _rollout(weights, rows, columns, residual=lambda a: a, read=lambda product: _class_row(_half(product)))
+    return _rollout(
+        weights,
+        rows,
+        columns,
+        residual=lambda a: a,
+        read=lambda product: _class_row(_half(product)),
+    )
 
 
 def _first_without_residual(weights, rows, columns):
     """The product begins with the first layer's attention as it is."""
     return _rollout(
-        weights, rows, columns, through=lambda layers: _first_to_last([2 * layers[0] - torch.eye(layers[0].shape[-1]), *layers[1:]])
+        weights,
+        rows,
+        columns,
+        through=lambda layers: _first_to_last(
+            [2 * layers[0] - torch.eye(layers[0].shape[-1]), *layers[1:]]
+        ),
     )
 
 
 def _residual_as_a_head(weights, rows, columns):
-    layers = [torch.cat([layer, torch.eye(layer.shape[-1]).expand_as(layer[:, :1])], dim=1) for layer in weights]
+    layers = [
+        torch.cat([layer, torch.eye(layer.shape[-1]).expand_as(layer[:, :1])], dim=1)
+        for layer in weights
+    ]
     return _rollout(layers, rows, columns, residual=lambda a: a)
 
 
@@ -116,7 +148,9 @@ def _largest_head_normalised(weights, rows, columns):
         a = a + torch.eye(a.shape[-1])
         return a / a.sum(dim=-1, keepdim=True)
 
-    return _rollout(weights, rows, columns, heads=lambda layer: layer.amax(dim=1), residual=residual)
+    return _rollout(
+        weights, rows, columns, heads=lambda layer: layer.amax(dim=1), residual=residual
+    )
 
 
 def _summed_heads(weights, rows, columns):
@@ -128,7 +162,13 @@ def _first_head(weights, rows, columns):
 
 
 def _heads_apart(weights, rows, columns):
-    return _rollout(weights, rows, columns, heads=lambda layer: layer, read=lambda product: _class_row(product.mean(dim=1)))
+    return _rollout(
+        weights,
+        rows,
+        columns,
+        heads=lambda layer: layer,
+        read=lambda product: _class_row(product.mean(dim=1)),
+    )
 
 
 def _column_normalised(weights, rows, columns):
@@ -162,7 +202,12 @@ def _rescaled_by_the_largest(weights, rows, columns):
 
 
 def _by_column(weights, rows, columns):
-    return _rollout(weights, rows, columns, grid=lambda shares, rows, columns: shares.reshape(-1, columns, rows).mT)
+    return _rollout(
+        weights,
+        rows,
+        columns,
+        grid=lambda shares, rows, columns: shares.reshape(-1, columns, rows).mT,
+    )
 
 
 def _not_a_grid(weights, rows, columns):
@@ -170,16 +215,17 @@ def _not_a_grid(weights, rows, columns):
 
 
 _LARGEST = (
-    "You take the largest of the heads. Some programs do, because the picture looks sharper; the shares then are no longer an average of "
-    "what the heads looked at. The paper, and this question, take their mean."
+    "You take the largest of the heads. Some programs do, because the picture looks sharper; the "
+    "shares then are no longer an average of what the heads looked at. The paper, and this "
+    "question, take their mean."
 )
 _LAST = (
-    "You look at the last layer only. By then each vector is already a mixture of the whole image: go through all layers, and multiply "
-    "their matrices."
+    "You look at the last layer only. By then each vector is already a mixture of the whole image: "
+    "go through all layers, and multiply their matrices."
 )
 _SCALED = (
-    "The pattern is right, but you scale it afterwards. Here the shares stay as they are: together they make less than 1, and the rest is "
-    "the class token's own."
+    "The pattern is right, but you scale it afterwards. Here the shares stay as they are: together "
+    "they make less than 1, and the rest is the class token's own."
 )
 
 ROLLOUT = Question(
@@ -194,52 +240,58 @@ ROLLOUT = Question(
     misconceptions=(
         Misconception(
             "no_residual",
-            "You multiply the attention matrices as they are. In every layer a vector also goes past attention, by the residual: mix each "
-            "matrix with the identity, (A + I) / 2, before you multiply.",
+            "You multiply the attention matrices as they are. In every layer a vector also goes "
+            "past attention, by the residual: mix each matrix with the identity, (A + I) / 2, "
+            "before you multiply.",
             _no_residual,
         ),
         Misconception(
             "rows_not_normalised",
-            "You add the identity, and each row then sums to 2; after a few layers the shares are worth more than a whole. Halve: (A + I) "
-            "/ 2.",
+            "You add the identity, and each row then sums to 2; after a few layers the shares are "
+            "worth more than a whole. Halve: (A + I) / 2.",
             _not_halved,
         ),
         Misconception(
             "residual_once",
-            "You add the identity once, to the finished product. Each layer has a residual of its own: mix first, then multiply.",
+            "You add the identity once, to the finished product. Each layer has a residual of its "
+            "own: mix first, then multiply.",
             _residual_once,
         ),
         Misconception(
             "first_layer_without_residual",
-            "Your product begins with the first layer's attention as it is. That layer has a residual like all others: begin with (A + I) "
-            "/ 2.",
+            "Your product begins with the first layer's attention as it is. That layer has a "
+            "residual like all others: begin with (A + I) / 2.",
             _first_without_residual,
         ),
         Misconception(
             "residual_as_one_more_head",
-            "You count the residual as one more head. It carries as much as all heads together: take the mean of the heads first, then "
-            "(A + I) / 2.",
+            "You count the residual as one more head. It carries as much as all heads together: "
+            "take the mean of the heads first, then (A + I) / 2.",
             _residual_as_a_head,
         ),
         Misconception(
             "wrong_order",
-            "Your product runs the wrong way. The last layer's matrix stands on the *left*: it says how to mix what the layers before it, "
-            "on its right, have made. In the loop: product = layer @ product.",
+            "Your product runs the wrong way. The last layer's matrix stands on the *left*: it "
+            "says how to mix what the layers before it, on its right, have made. In the loop: "
+            "product = layer @ product.",
             _last_to_first,
         ),
         Misconception(
             "multiplied_entry_by_entry",
-            "You multiply entry by entry, with `*`. To go from one place by way of all others to a third is a matrix product, `@`.",
+            "You multiply entry by entry, with `*`. To go from one place by way of all others to a "
+            "third is a matrix product, `@`.",
             _elementwise,
         ),
         Misconception(
             "layers_averaged",
-            "You average over the layers, as if they stood side by side. They follow one another: multiply their matrices.",
+            "You average over the layers, as if they stood side by side. They follow one another: "
+            "multiply their matrices.",
             _averaged,
         ),
         Misconception(
             "layers_summed",
-            "You add the layers up, as if they stood side by side. They follow one another: multiply their matrices.",
+            "You add the layers up, as if they stood side by side. They follow one another: "
+            "multiply their matrices.",
             _summed,
         ),
         Misconception("last_layer_only", _LAST, _last_layer),
@@ -248,7 +300,8 @@ ROLLOUT = Question(
         Misconception("largest_head", _LARGEST, _largest_head_normalised),
         Misconception(
             "heads_summed",
-            "You add up the heads, so that a row sums to the number of heads, and the residual counts for too little. Take their mean.",
+            "You add up the heads, so that a row sums to the number of heads, and the residual "
+            "counts for too little. Take their mean.",
             _summed_heads,
         ),
         Misconception(
@@ -258,42 +311,47 @@ ROLLOUT = Question(
         ),
         Misconception(
             "heads_apart",
-            "You follow each head by itself from layer to layer, and average at the end. But all heads of a layer are added up before the "
-            "next layer reads: what head 0 fetched, head 1 of the next layer may use. Average in every layer.",
+            "You follow each head by itself from layer to layer, and average at the end. But all "
+            "heads of a layer are added up before the next layer reads: what head 0 fetched, head "
+            "1 of the next layer may use. Average in every layer.",
             _heads_apart,
         ),
         Misconception(
             "columns_normalised",
-            "You make the columns sum to 1. It is the rows that say what a vector is made of: (A + I) / 2, whose rows sum to 1 by "
-            "themselves.",
+            "You make the columns sum to 1. It is the rows that say what a vector is made of: (A + "
+            "I) / 2, whose rows sum to 1 by themselves.",
             _column_normalised,
         ),
         Misconception(
             "column_instead_of_row",
-            "You take the class token's column: how much the patches got *from it*. Its row says what it is made of itself: product[:, 0].",
+            "You take the class token's column: how much the patches got *from it*. Its row says "
+            "what it is made of itself: product[:, 0].",
             _class_column,
         ),
         Misconception(
             "one_place_off",
-            "Your first patch is the class token itself, and the last patch is missing. In the class token's row, entry 0 is its own "
-            "share; the patches follow: product[:, 0, 1:].",
+            "Your first patch is the class token itself, and the last patch is missing. In the "
+            "class token's row, entry 0 is its own share; the patches follow: product[:, 0, 1:].",
             _one_off,
         ),
         Misconception(
             "all_rows_averaged",
-            "You average over the rows of all tokens. The classifier reads the class token, and only its row is asked for: product[:, 0].",
+            "You average over the rows of all tokens. The classifier reads the class token, and "
+            "only its row is asked for: product[:, 0].",
             _all_rows,
         ),
         Misconception("rescaled", _SCALED, _rescaled),
         Misconception("rescaled", _SCALED, _rescaled_by_the_largest),
         Misconception(
             "patches_by_column",
-            "The shares are right, but you lay them out down the columns. Patches are numbered row by row: reshape(batch, rows, columns).",
+            "The shares are right, but you lay them out down the columns. Patches are numbered row "
+            "by row: reshape(batch, rows, columns).",
             _by_column,
         ),
         Misconception(
             "no_picture",
-            "The shares are right, in one line. Lay them out as a picture: reshape(batch, rows, columns).",
+            "The shares are right, in one line. Lay them out as a picture: reshape(batch, rows, "
+            "columns).",
             _not_a_grid,
         ),
         squeezing(rollout),

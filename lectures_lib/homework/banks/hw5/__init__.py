@@ -1,6 +1,8 @@
-"""Homework 5: BERT and its pre-training (chapters 12 and 13). Seven questions, 20 points, two and a quarter hours.
+"""Homework 5: BERT and its pre-training (chapters 12 and 13). Seven questions, 20 points, two and a
+quarter hours.
 
-Chance is given to the two questions that need it, as numbers: so their answers are right or wrong, not likely.
+Chance is given to the two questions that need it, as numbers: so their answers are right or wrong,
+not likely.
 """
 
 from lectures_lib.homework.banks.hw5.count import COUNT

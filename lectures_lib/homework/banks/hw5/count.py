@@ -7,24 +7,51 @@ from torch import Generator
 from lectures_lib.homework.banks.hw3.inputs import whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
-_BASE = {"vocab_size": 30_522, "d_model": 768, "n_layers": 12, "d_ff": 3072, "max_len": 512, "n_segments": 2}
+_BASE = {
+    "vocab_size": 30_522,
+    "d_model": 768,
+    "n_layers": 12,
+    "d_ff": 3072,
+    "max_len": 512,
+    "n_segments": 2,
+}
 _LARGE = _BASE | {"d_model": 1024, "n_layers": 24, "d_ff": 4096}
 
 
 def _count_cases(g: Generator) -> list[Case]:
     def some() -> dict[str, int]:
         d_model = whole(g, 20, 40)
-        sizes = {"vocab_size": whole(g, 200, 900), "d_model": d_model, "n_layers": whole(g, 2, 6), "d_ff": 3 * d_model + whole(g, 1, 19)}
+        sizes = {
+            "vocab_size": whole(g, 200, 900),
+            "d_model": d_model,
+            "n_layers": whole(g, 2, 6),
+            "d_ff": 3 * d_model + whole(g, 1, 19),
+        }
         return sizes | {"max_len": whole(g, 50, 90), "n_segments": whole(g, 3, 5)}
 
     def case(sizes: dict[str, int], name: str, **more: bool) -> Case:
         listed = ", ".join(f"{key} = {value}" for key, value in sizes.items())
-        return Case(kwargs=sizes | more, shows=f"{name} ({listed}){', with its heads' if more else ''}")
+        return Case(
+            kwargs=sizes | more, shows=f"{name} ({listed}){', with its heads' if more else ''}"
+        )
 
-    return [case(_BASE, "base"), case(_LARGE, "large", heads=True), case(some(), "a small one"), case(some(), "a small one", heads=True)]
+    return [
+        case(_BASE, "base"),
+        case(_LARGE, "large", heads=True),
+        case(some(), "a small one"),
+        case(some(), "a small one", heads=True),
+    ]
 
 
-def count_bert(vocab_size: int, d_model: int, n_layers: int, d_ff: int, max_len: int, n_segments: int, heads: bool = False) -> int:
+def count_bert(
+    vocab_size: int,
+    d_model: int,
+    n_layers: int,
+    d_ff: int,
+    max_len: int,
+    n_segments: int,
+    heads: bool = False,
+) -> int:
     """BERT's body, and the two heads of its pre-training if they are asked for."""
     return _count(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads)
 
@@ -62,13 +89,30 @@ def _count(
     norm = norm_vectors * d_model
     layer = d_model * d_model + d_model * biases
     feed_forward = ff_matrices * d_model * d_ff + (d_ff + d_model) * (biases and ff_biases)
-    block = projections * layer + feed_forward + block_norms * norm * (not norms_once) + layer * pooler_each
+    block = (
+        projections * layer
+        + feed_forward
+        + block_norms * norm * (not norms_once)
+        + layer * pooler_each
+    )
     rows = token_rows * vocab_size + position_rows * max_len + segment_rows * n_segments
-    body = rows * d_model + embedding_norm * norm + (1 if shared else n_layers) * block + (pooler and not pooler_each) * layer
+    body = (
+        rows * d_model
+        + embedding_norm * norm
+        + (1 if shared else n_layers) * block
+        + (pooler and not pooler_each) * layer
+    )
     body += block_norms * norm * norms_once
-    word_head = word_layer * layer + word_norm * norm + vocab_size * (word_bias and biases) + untied * vocab_size * d_model
+    word_head = (
+        word_layer * layer
+        + word_norm * norm
+        + vocab_size * (word_bias and biases)
+        + untied * vocab_size * d_model
+    )
     sentence_head = sentence_classes * (d_model + biases)
-    return body + ((word_head + sentence_head) if (heads or heads_always) and not heads_never else 0)
+    return body + (
+        (word_head + sentence_head) if (heads or heads_always) and not heads_never else 0
+    )
 
 
 def _narrow(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
@@ -87,13 +131,18 @@ def _always_two_segments(vocab_size, d_model, n_layers, d_ff, max_len, n_segment
     return _count(vocab_size, d_model, n_layers, d_ff, max_len, 2, heads)
 
 
-def _a_score_for_each_segment(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
-    return _count(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads, sentence_classes=n_segments)
+def _a_score_for_each_segment(
+    vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False
+):
+    return _count(
+        vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads, sentence_classes=n_segments
+    )
 
 
 _NORMS = (
-    "Your norms are missing: each LayerNorm has a gain and a shift for every feature, 2 · d_model numbers. There is one after the sum of "
-    "the embeddings, two in each block, and one in the head for words."
+    "Your norms are missing: each LayerNorm has a gain and a shift for every feature, 2 · d_model "
+    "numbers. There is one after the sum of the embeddings, two in each block, and one in the head "
+    "for words."
 )
 
 COUNT = Question(
@@ -108,30 +157,35 @@ COUNT = Question(
     misconceptions=(
         Misconception(
             "biases_forgotten",
-            "You count the matrices only. Every linear layer of BERT has a bias: the four projections of attention, both layers of the "
-            "feed-forward, the pooler, and the heads' layers.",
+            "You count the matrices only. Every linear layer of BERT has a bias: the four "
+            "projections of attention, both layers of the feed-forward, the pooler, and the heads' "
+            "layers.",
             partial(_count, biases=False),
         ),
         Misconception(
             "feed_forward_biases_forgotten",
-            "The biases of the feed-forward layers are missing: d_ff numbers after the first, d_model after the second, in each block.",
+            "The biases of the feed-forward layers are missing: d_ff numbers after the first, "
+            "d_model after the second, in each block.",
             partial(_count, ff_biases=False),
         ),
         Misconception(
             "w_o_forgotten",
-            "You count three projections in an attention: W_Q, W_K, W_V. There is a fourth, W_O, which mixes the heads.",
+            "You count three projections in an attention: W_Q, W_K, W_V. There is a fourth, W_O, "
+            "which mixes the heads.",
             partial(_count, projections=3),
         ),
         Misconception(
             "one_feed_forward_matrix",
-            "The feed-forward layer has two matrices, from d_model to d_ff and back; you count one.",
+            "The feed-forward layer has two matrices, from d_model to d_ff and back; you count "
+            "one.",
             partial(_count, ff_matrices=1),
         ),
         Misconception("norms_forgotten", _NORMS, partial(_count, norm_vectors=0)),
         Misconception("norms_forgotten", _NORMS, partial(_count, block_norms=0)),
         Misconception(
             "half_a_norm",
-            "You count d_model numbers for a LayerNorm. It has two vectors, gain and shift: 2 · d_model.",
+            "You count d_model numbers for a LayerNorm. It has two vectors, gain and shift: 2 · "
+            "d_model.",
             partial(_count, norm_vectors=1),
         ),
         Misconception(
@@ -146,67 +200,83 @@ COUNT = Question(
         ),
         Misconception(
             "positions_forgotten",
-            "The table of positions is missing. BERT's positions are no sinusoids, they are learned: max_len vectors.",
+            "The table of positions is missing. BERT's positions are no sinusoids, they are "
+            "learned: max_len vectors.",
             partial(_count, position_rows=0),
         ),
         Misconception(
             "segments_forgotten",
-            "The table of segments is missing: n_segments vectors. A small thing, but a count is right or wrong.",
+            "The table of segments is missing: n_segments vectors. A small thing, but a count is "
+            "right or wrong.",
             partial(_count, segment_rows=0),
         ),
         Misconception(
             "tokens_only",
-            "You count one table of embeddings, the tokens'. Positions and segments have theirs: max_len and n_segments vectors.",
+            "You count one table of embeddings, the tokens'. Positions and segments have theirs: "
+            "max_len and n_segments vectors.",
             partial(_count, position_rows=0, segment_rows=0),
         ),
         Misconception(
             "pooler_forgotten",
-            "The pooler is missing, the layer (with bias) from d_model to d_model above [CLS]. The paper does not mention it; the code and "
-            "the published weights have it.",
+            "The pooler is missing, the layer (with bias) from d_model to d_model above [CLS]. The "
+            "paper does not mention it; the code and the published weights have it.",
             partial(_count, pooler=False),
         ),
         Misconception(
             "one_block_for_all_layers",
-            "You count one block. All n_layers blocks have parameters of their own. (A model in which they share them exists: ALBERT.)",
+            "You count one block. All n_layers blocks have parameters of their own. (A model in "
+            "which they share them exists: ALBERT.)",
             partial(_count, shared=True),
         ),
         Misconception(
             "hidden_width_ignored",
-            "Your feed-forward layer is d_model wide inside. d_ff is the *hidden* width: the matrices are d_model × d_ff and back.",
+            "Your feed-forward layer is d_model wide inside. d_ff is the *hidden* width: the "
+            "matrices are d_model × d_ff and back.",
             _narrow,
         ),
         Misconception(
             "hidden_width_four_times",
-            "You take 4 · d_model for the hidden width. That is so in BERT's own sizes; here d_ff says what it is.",
+            "You take 4 · d_model for the hidden width. That is so in BERT's own sizes; here d_ff "
+            "says what it is.",
             _always_four_times,
         ),
-        Misconception("always_512_positions", "You count 512 positions whatever max_len says.", _always_512),
-        Misconception("always_two_segments", "You count two segments whatever n_segments says.", _always_two_segments),
+        Misconception(
+            "always_512_positions", "You count 512 positions whatever max_len says.", _always_512
+        ),
+        Misconception(
+            "always_two_segments",
+            "You count two segments whatever n_segments says.",
+            _always_two_segments,
+        ),
         Misconception(
             "heads_ignored",
-            "Right without the heads, and the same with them. heads=True adds the head for words (layer, norm, a bias for each token) and "
-            "the one for pairs.",
+            "Right without the heads, and the same with them. heads=True adds the head for words "
+            "(layer, norm, a bias for each token) and the one for pairs.",
             partial(_count, heads_never=True),
         ),
         Misconception(
             "heads_always_counted",
-            "You always count the two heads. They belong to pre-training and count only with heads=True.",
+            "You always count the two heads. They belong to pre-training and count only with "
+            "heads=True.",
             partial(_count, heads_always=True),
         ),
         Misconception(
             "output_not_tied",
-            "In the head for words you count a matrix of vocab_size · d_model numbers. It is the table of token vectors once more (tied), "
-            "which you have counted already; new is only a bias for each token.",
+            "In the head for words you count a matrix of vocab_size · d_model numbers. It is the "
+            "table of token vectors once more (tied), which you have counted already; new is only "
+            "a bias for each token.",
             partial(_count, untied=True),
         ),
         Misconception(
             "token_bias_forgotten",
-            "In the head for words the bias is missing: one number for each token of the vocabulary.",
+            "In the head for words the bias is missing: one number for each token of the "
+            "vocabulary.",
             partial(_count, word_bias=False),
         ),
         Misconception(
             "head_s_layer_forgotten",
-            "Between the last block and the scores of the words stands a layer from d_model to d_model, and a norm: both are missing.",
+            "Between the last block and the scores of the words stands a layer from d_model to "
+            "d_model, and a norm: both are missing.",
             partial(_count, word_layer=False, word_norm=False),
         ),
         Misconception(
@@ -221,13 +291,14 @@ COUNT = Question(
         ),
         Misconception(
             "a_score_for_each_segment",
-            "Your head for pairs makes n_segments scores. It makes two, one for each class, whatever the number of segments: "
-            "2 · (d_model + 1) numbers.",
+            "Your head for pairs makes n_segments scores. It makes two, one for each class, "
+            "whatever the number of segments: 2 · (d_model + 1) numbers.",
             _a_score_for_each_segment,
         ),
         Misconception(
             "block_norms_counted_once",
-            "You count the two norms of a block once for the whole model. Each of the n_layers blocks has its own two.",
+            "You count the two norms of a block once for the whole model. Each of the n_layers "
+            "blocks has its own two.",
             partial(_count, norms_once=True),
         ),
         Misconception(
@@ -237,7 +308,8 @@ COUNT = Question(
         ),
         Misconception(
             "one_score_for_pairs",
-            "Your head for pairs makes one score. BERT's makes two, one for each class: 2 · (d_model + 1) numbers.",
+            "Your head for pairs makes one score. BERT's makes two, one for each class: 2 · "
+            "(d_model + 1) numbers.",
             partial(_count, sentence_classes=1),
         ),
     ),

@@ -11,10 +11,19 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _embeddings_cases(g: Generator) -> list[Case]:
     cases = []
-    for kind in ("pairs", "single sentences", "three sentences, and tables of small numbers", "one pair, padded"):
+    for kind in (
+        "pairs",
+        "single sentences",
+        "three sentences, and tables of small numbers",
+        "one pair, padded",
+    ):
         (batch, n), d_model = sizes(g, 2, 3, 7), whole(g, 8, 11)
         batch = 1 if kind.startswith("one") else batch
-        init = {"vocab_size": whole(g, 12, 16), "d_model": d_model, "max_len": max(batch, n) + whole(g, 4, 7)}
+        init = {
+            "vocab_size": whole(g, 12, 16),
+            "d_model": d_model,
+            "max_len": max(batch, n) + whole(g, 4, 7),
+        }
         n_segments, scale = (3, 0.05) if kind.startswith("three") else (2, 1.0)
         state = {
             "tokens.weight": scale * normal(g, init["vocab_size"], d_model),
@@ -26,8 +35,10 @@ def _embeddings_cases(g: Generator) -> list[Case]:
         tokens = torch.randint(init["vocab_size"], (batch, n), generator=g)
         tokens[0, whole(g, 0, n - 1)] = 0  # a token like any other
         ends = torch.randperm(n - 1, generator=g)[: n_segments - 1]
-        ends = 1 + (ends + torch.arange(batch)[:, None]) % (n - 1)  # no row ends where the one before does
-        segments = (torch.arange(n)[:, None] >= ends[:, None]).sum(dim=-1)  # 0 … 0, 1 … 1, and so on; each at least once
+        # no row ends where the one before does
+        ends = 1 + (ends + torch.arange(batch)[:, None]) % (n - 1)
+        # 0 … 0, 1 … 1, and so on; each at least once
+        segments = (torch.arange(n)[:, None] >= ends[:, None]).sum(dim=-1)
         if kind.startswith("one"):  # padding is in segment 0 again
             tokens = torch.cat([tokens, torch.zeros(1, 3, dtype=torch.long)], dim=1)
             segments = torch.cat([segments, torch.zeros(1, 3, dtype=torch.long)], dim=1)
@@ -35,19 +46,28 @@ def _embeddings_cases(g: Generator) -> list[Case]:
             Case(
                 (tokens,) if kind == "single sentences" else (tokens, segments),
                 train=kind == "single sentences",
-                again=((torch.randint(init["vocab_size"], (batch + 1, n - 1), generator=g),),) if kind == "single sentences" else (),
+                again=((torch.randint(init["vocab_size"], (batch + 1, n - 1), generator=g),),)
+                if kind == "single sentences"
+                else (),
                 init=init if n_segments == 2 else init | {"n_segments": n_segments},
                 state=state,
-                shows=f"{kind}: tokens of shape {tuple(tokens.shape)}, d_model = {d_model}, {init['vocab_size']} tokens, "
+                shows=f"{kind}: tokens of shape {tuple(tokens.shape)}, d_model = {d_model}, "
+                f"{init['vocab_size']} tokens, "
                 f"{init['max_len']} positions, "
-                + (f"no segments given{TRAINING}{TWICE}" if kind == "single sentences" else f"{n_segments} segments"),
+                + (
+                    f"no segments given{TRAINING}{TWICE}"
+                    if kind == "single sentences"
+                    else f"{n_segments} segments"
+                ),
             )
         )
     return cases
 
 
 class Embeddings(nn.Module):
-    """The norm of token + position + segment vector; the wrong answers below change one of its small steps."""
+    """The norm of token + position + segment vector; the wrong answers below change one of its
+    small steps.
+    """
 
     def __init__(self, vocab_size: int, d_model: int, max_len: int, n_segments: int = 2):
         super().__init__()
@@ -59,7 +79,9 @@ class Embeddings(nn.Module):
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
         """(batch, n) → (batch, n, d_model)."""
         where = self.places(tokens, segments)
-        return self.together(self.tokens(tokens), self.positions(where), self.kinds(tokens, segments))
+        return self.together(
+            self.tokens(tokens), self.positions(where), self.kinds(tokens, segments)
+        )
 
     def places(self, tokens, segments):
         """The positions."""
@@ -127,7 +149,10 @@ class _Product(Embeddings):
 class _OverTheSentence(Embeddings):
     def together(self, token, position, segment):
         x = token + position + segment
-        mean, variance = x.mean(dim=(1, 2), keepdim=True), x.var(dim=(1, 2), keepdim=True, unbiased=False)
+        mean, variance = (
+            x.mean(dim=(1, 2), keepdim=True),
+            x.var(dim=(1, 2), keepdim=True, unbiased=False),
+        )
         return (x - mean) / torch.sqrt(variance + 1e-12) * self.norm.weight + self.norm.bias
 
 
@@ -175,7 +200,8 @@ class _PositionsRestart(Embeddings):
         if segments is None:
             return super().places(tokens, segments)
         place = torch.arange(tokens.shape[1]).expand_as(tokens)
-        first = (segments[:, :, None] == segments[:, None, :]).int().argmax(dim=-1)  # where this token's segment begins
+        # where this token's segment begins
+        first = (segments[:, :, None] == segments[:, None, :]).int().argmax(dim=-1)
         return place - first
 
 
@@ -209,17 +235,18 @@ class _SegmentsIgnored(Embeddings):
 
 
 _NO_SEGMENTS = (
-    "Your result does not depend on the segments. Either their vectors are missing from the sum, or you add the number 0 or 1 itself: the "
-    "same number added to all d_model entries moves their mean, and LayerNorm takes the mean away again. A segment is a row of the table "
-    "`segments`, a vector."
+    "Your result does not depend on the segments. Either their vectors are missing from the sum, "
+    "or you add the number 0 or 1 itself: the same number added to all d_model entries moves their "
+    "mean, and LayerNorm takes the mean away again. A segment is a row of the table `segments`, a "
+    "vector."
 )
 _AFTER = (
-    "You normalise before the sum is complete. All three vectors are added first, and the norm comes last, once: "
-    "norm(token + position + segment)."
+    "You normalise before the sum is complete. All three vectors are added first, and the norm "
+    "comes last, once: norm(token + position + segment)."
 )
 _CONCATENATED = (
-    "You put the three vectors one after the other. BERT *adds* them: the sum has d_model numbers, as each of them has, and so has the "
-    "norm."
+    "You put the three vectors one after the other. BERT *adds* them: the sum has d_model numbers, "
+    "as each of them has, and so has the norm."
 )
 
 EMBEDDINGS = Question(
@@ -234,24 +261,27 @@ EMBEDDINGS = Question(
     misconceptions=(
         Misconception(
             "positions_forgotten",
-            "The positions are missing from the sum. To attention a sentence is a bag of vectors: without positions, BERT could not tell "
-            "'dog bites man' from 'man bites dog'.",
+            "The positions are missing from the sum. To attention a sentence is a bag of vectors: "
+            "without positions, BERT could not tell 'dog bites man' from 'man bites dog'.",
             _NoPositions,
         ),
         Misconception("segments_forgotten", _NO_SEGMENTS, _NoSegments),
         Misconception(
             "tokens_only",
-            "Only the token's vector is in your result. Position and segment are to be added: three tables, three vectors, one sum.",
+            "Only the token's vector is in your result. Position and segment are to be added: "
+            "three tables, three vectors, one sum.",
             _NeitherPositionsNorSegments,
         ),
         Misconception(
             "norm_forgotten",
-            "The sum is right, and the norm is missing: what enters BERT's first block is LayerNorm of the sum.",
+            "The sum is right, and the norm is missing: what enters BERT's first block is "
+            "LayerNorm of the sum.",
             _NoNorm,
         ),
         Misconception(
             "normalised_one_by_one",
-            "You normalise each of the three vectors and add the results. There is one norm, and it comes after the sum.",
+            "You normalise each of the three vectors and add the results. There is one norm, and "
+            "it comes after the sum.",
             _NormOfEach,
         ),
         Misconception("normalised_before_the_sum", _AFTER, _NormOfTheToken),
@@ -259,20 +289,26 @@ EMBEDDINGS = Question(
         Misconception("normalised_before_the_sum", _AFTER, _SegmentAfterTheNorm),
         Misconception(
             "scaled_by_root_d_model",
-            "You multiply the token vectors by √d_model. The Transformer of 2017 does; BERT does not, and adds its three vectors as they "
-            "are.",
+            "You multiply the token vectors by √d_model. The Transformer of 2017 does; BERT does "
+            "not, and adds its three vectors as they are.",
             _Scaled,
         ),
-        Misconception("multiplied", "You multiply the three vectors, feature by feature. They are added.", _Product),
+        Misconception(
+            "multiplied",
+            "You multiply the three vectors, feature by feature. They are added.",
+            _Product,
+        ),
         Misconception(
             "over_the_whole_sentence",
-            "Your mean and variance are those of a whole sentence. LayerNorm looks at one vector at a time: its d_model numbers.",
+            "Your mean and variance are those of a whole sentence. LayerNorm looks at one vector "
+            "at a time: its d_model numbers.",
             _OverTheSentence,
         ),
         Misconception(
             "default_epsilon",
-            "Right, but for the ε of the norm: PyTorch's default is 1e-5, BERT's is 1e-12. It shows on this input, where the tables hold "
-            "small numbers, as they do when training begins: nn.LayerNorm(d_model, eps=1e-12).",
+            "Right, but for the ε of the norm: PyTorch's default is 1e-5, BERT's is 1e-12. It "
+            "shows on this input, where the tables hold small numbers, as they do when training "
+            "begins: nn.LayerNorm(d_model, eps=1e-12).",
             _DefaultEps,
         ),
         Misconception("concatenated", _CONCATENATED, _Concatenated),
@@ -280,34 +316,39 @@ EMBEDDINGS = Question(
         Misconception("concatenated", _CONCATENATED, _ConcatenatedAlongTheSentence),
         Misconception(
             "positions_of_the_rows",
-            "You look up the number of the *sentence* in the batch instead of the token's place in its sentence. Positions count along "
-            "dimension 1: torch.arange(tokens.shape[1]).",
+            "You look up the number of the *sentence* in the batch instead of the token's place in "
+            "its sentence. Positions count along dimension 1: torch.arange(tokens.shape[1]).",
             _PositionsOfTheRows,
         ),
         Misconception(
             "one_position_for_all",
-            "All your tokens get the vector of position 0. Position i of the sentence needs row i: torch.arange(tokens.shape[1]).",
+            "All your tokens get the vector of position 0. Position i of the sentence needs row i: "
+            "torch.arange(tokens.shape[1]).",
             _OnePosition,
         ),
         Misconception(
             "positions_from_1",
-            "Your first token gets the vector of position 1. Positions are rows of a table and begin with 0.",
+            "Your first token gets the vector of position 1. Positions are rows of a table and "
+            "begin with 0.",
             _PositionsFrom1,
         ),
         Misconception(
             "positions_restart",
-            "Your positions begin again with each segment. They count through the whole input, from [CLS] to the last [SEP].",
+            "Your positions begin again with each segment. They count through the whole input, "
+            "from [CLS] to the last [SEP].",
             _PositionsRestart,
         ),
         Misconception(
             "no_segment_vector_without_segments",
-            "Right where segments are given. Without them you add no segment vector at all; but then all tokens belong to segment 0, and "
-            "*its* vector is added. It is not a vector of zeros.",
+            "Right where segments are given. Without them you add no segment vector at all; but "
+            "then all tokens belong to segment 0, and *its* vector is added. It is not a vector of "
+            "zeros.",
             _NoSegmentsNoVector,
         ),
         Misconception(
             "without_segments_the_second",
-            "Right where segments are given. Without them all tokens belong to segment 0, the first; you take segment 1.",
+            "Right where segments are given. Without them all tokens belong to segment 0, the "
+            "first; you take segment 1.",
             _WithoutSegmentsTheSecond,
         ),
         Misconception(
@@ -318,8 +359,9 @@ EMBEDDINGS = Question(
         *(
             Misconception(
                 "token_0_zeroed",
-                "You write zeros for token 0, or leave its vector out. Here 0 is a token like any other, and padding gets a vector, too: "
-                "that nobody looks at it is the attention's business.",
+                "You write zeros for token 0, or leave its vector out. Here 0 is a token like any "
+                "other, and padding gets a vector, too: that nobody looks at it is the attention's "
+                "business.",
                 answer,
             )
             for answer in (_Token0Zeroed, _NoVectorForToken0)

@@ -11,7 +11,9 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def some_positions(g: Generator, batch: int, n: int) -> Tensor:
-    """(batch, n), True at no, one or two positions of each row; another order row by row than column by column, other ends than inside."""
+    """(batch, n), True at no, one or two positions of each row; another order row by row than
+    column by column, other ends than inside.
+    """
     while True:
         at = torch.stack([torch.randperm(n, generator=g) < b % 3 for b in range(batch)])
         ends_differ = (at[:, 0] != at[:, 1]).any() and (at[:, -1] != at[:, -2]).any()
@@ -48,14 +50,19 @@ def _head_cases(g: Generator) -> list[Case]:
                 again=((normal(g, batch + 1, n - 1, d_model), args[1]),) if twice else (),
                 init={"d_model": d_model, "vocab_size": vocab_size},
                 state=state,
-                shows=f"{kind}: hidden of shape {(batch, n, d_model)}, {vocab_size} tokens{TRAINING + TWICE if twice else ''}",
+                shows=(
+                    f"{kind}: hidden of shape {(batch, n, d_model)}, {vocab_size} "
+                    f"tokens{TRAINING + TWICE if twice else ''}"
+                ),
             )
         )
     return cases
 
 
 class WordHead(nn.Module):
-    """A layer, GELU, a norm; then the token vectors. The wrong answers below change one of these."""
+    """A layer, GELU, a norm; then the token vectors. The wrong answers below change one of
+    these.
+    """
 
     def __init__(self, d_model: int, vocab_size: int):
         super().__init__()
@@ -64,7 +71,9 @@ class WordHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(vocab_size))
 
     def forward(self, hidden: Tensor, token_vectors: Tensor, at: Tensor | None = None) -> Tensor:
-        """(batch, n, d_model) and (vocab_size, d_model) → (batch, n, vocab_size), or (k, vocab_size) at k positions."""
+        """(batch, n, d_model) and (vocab_size, d_model) → (batch, n, vocab_size), or (k,
+        vocab_size) at k positions.
+        """
         return self.scores(self.features(self.asked(hidden, at)), token_vectors)
 
     def asked(self, hidden, at):
@@ -235,18 +244,23 @@ class _OwnDecoderAndBias(WordHead):
 
 
 _TIED = (
-    "Your head has a matrix `decoder` of its own. The scores are tied: a word's score is the product with the word's *own* vector, from "
-    "the table that BERT reads with, which `forward` is given. Only the bias, one number for each token, is the head's."
+    "Your head has a matrix `decoder` of its own. The scores are tied: a word's score is the "
+    "product with the word's *own* vector, from the table that BERT reads with, which `forward` is "
+    "given. Only the bias, one number for each token, is the head's."
 )
 _LAYER = (
-    "The layer `dense` has no part in your scores. The vectors of the last block go through a layer, GELU and a norm before they are "
-    "compared with the token vectors."
+    "The layer `dense` has no part in your scores. The vectors of the last block go through a "
+    "layer, GELU and a norm before they are compared with the token vectors."
 )
 _ELSEWHERE = (
-    "Elsewhere you write zeros and keep all positions, which saves nothing: a score for every token of the vocabulary is the dearest part "
-    "of the model. With `at`, only those positions' vectors go through the head: a result of shape (k, vocab_size)."
+    "Elsewhere you write zeros and keep all positions, which saves nothing: a score for every "
+    "token of the vocabulary is the dearest part of the model. With `at`, only those positions' "
+    "vectors go through the head: a result of shape (k, vocab_size)."
 )
-_ORDER = "The order is layer, GELU, norm: norm(gelu(dense(hidden))). You normalise earlier, so what meets the token vectors is not."
+_ORDER = (
+    "The order is layer, GELU, norm: norm(gelu(dense(hidden))). You normalise earlier, so what "
+    "meets the token vectors is not."
+)
 
 HEAD = Question(
     name="hw5.WordHead",
@@ -265,45 +279,57 @@ HEAD = Question(
         Misconception("layer_forgotten", _LAYER, _NormOnly),
         Misconception(
             "gelu_forgotten",
-            "GELU is missing between the layer and the norm. Without it the layer and the token matrix would be nearly one linear map, and "
-            "the layer would add little.",
+            "GELU is missing between the layer and the norm. Without it the layer and the token "
+            "matrix would be nearly one linear map, and the layer would add little.",
             _NoGelu,
         ),
-        Misconception("relu_instead_of_gelu", "You use ReLU. BERT uses GELU, here as in its blocks: F.gelu.", _Relu),
-        Misconception("tanh_instead_of_gelu", "You use tanh. That is the pooler's; the head for words has GELU: F.gelu.", _Tanh),
+        Misconception(
+            "relu_instead_of_gelu",
+            "You use ReLU. BERT uses GELU, here as in its blocks: F.gelu.",
+            _Relu,
+        ),
+        Misconception(
+            "tanh_instead_of_gelu",
+            "You use tanh. That is the pooler's; the head for words has GELU: F.gelu.",
+            _Tanh,
+        ),
         Misconception(
             "gelu_approximated",
-            "Your GELU is the approximation by a tanh. It is close, but here F.gelu(x) itself is asked for, as in the published BERT.",
+            "Your GELU is the approximation by a tanh. It is close, but here F.gelu(x) itself is "
+            "asked for, as in the published BERT.",
             _GeluByTanh,
         ),
         Misconception(
             "norm_forgotten",
-            "The norm after GELU is missing. GELU's output has a mean above 0 and any size; the norm brings it to the scale that the token "
-            "vectors are compared on.",
+            "The norm after GELU is missing. GELU's output has a mean above 0 and any size; the "
+            "norm brings it to the scale that the token vectors are compared on.",
             _NoNorm,
         ),
         Misconception("normalised_too_early", _ORDER, _NormFirst),
         Misconception("normalised_too_early", _ORDER, _PreNorm),
         Misconception(
             "gelu_before_the_layer",
-            "You apply GELU to `hidden` and then the layer. First the layer, then GELU, then the norm.",
+            "You apply GELU to `hidden` and then the layer. First the layer, then GELU, then the "
+            "norm.",
             _GeluFirst,
         ),
         Misconception(
             "residual_added",
-            "You add `hidden` to what the layer made of it. That is how a block does it; the head has no residual.",
+            "You add `hidden` to what the layer made of it. That is how a block does it; the head "
+            "has no residual.",
             _Residual,
         ),
         Misconception(
             "default_epsilon",
-            "Right, but for the ε of the norm: PyTorch's default is 1e-5, BERT's is 1e-12. It shows on this input, where the layer's "
-            "weights are small, as they are when training begins: nn.LayerNorm(d_model, eps=1e-12).",
+            "Right, but for the ε of the norm: PyTorch's default is 1e-5, BERT's is 1e-12. It "
+            "shows on this input, where the layer's weights are small, as they are when training "
+            "begins: nn.LayerNorm(d_model, eps=1e-12).",
             _DefaultEps,
         ),
         Misconception(
             "bias_forgotten",
-            "The bias is missing: a number for each token is added to its score. It learns first, and what it learns is how frequent the "
-            "word is.",
+            "The bias is missing: a number for each token is added to its score. It learns first, "
+            "and what it learns is how frequent the word is.",
             _NoBias,
         ),
         Misconception(
@@ -313,54 +339,64 @@ HEAD = Question(
         ),
         Misconception(
             "log_probabilities_returned",
-            "You return log-probabilities. Scores are asked for: the loss takes the softmax itself.",
+            "You return log-probabilities. Scores are asked for: the loss takes the softmax "
+            "itself.",
             _LogSoftmax,
         ),
         Misconception(
             "scaled",
-            "You divide by √d_model, as attention does. Here the product goes into the score as it is.",
+            "You divide by √d_model, as attention does. Here the product goes into the score as it "
+            "is.",
             _Scaled,
         ),
         Misconception(
             "cosine",
-            "You bring both vectors to length 1, which makes their product the cosine. The plain product is asked for.",
+            "You bring both vectors to length 1, which makes their product the cosine. The plain "
+            "product is asked for.",
             _Cosine,
         ),
         Misconception(
             "at_ignored",
-            "Right without `at`, and the same with it. Where `at` is given, scores are asked for at its True positions only, row by row: "
-            "(k, vocab_size).",
+            "Right without `at`, and the same with it. Where `at` is given, scores are asked for "
+            "at its True positions only, row by row: (k, vocab_size).",
             _AtIgnored,
         ),
         Misconception("zeros_elsewhere", _ELSEWHERE, _ElsewhereZero),
         Misconception("zeros_elsewhere", _ELSEWHERE, _VectorsElsewhereZero),
-        Misconception("at_inverted", "You take the positions where `at` is False. It is True where scores are asked for.", _AtInverted),
+        Misconception(
+            "at_inverted",
+            "You take the positions where `at` is False. It is True where scores are asked for.",
+            _AtInverted,
+        ),
         Misconception(
             "no_position_taken_for_all",
-            "Right where `at` is True somewhere. Where it is True nowhere, no scores are asked for, (0, vocab_size), and you return those "
-            "of all positions: only `at is None` means all. hidden[at] needs no exception.",
+            "Right where `at` is True somewhere. Where it is True nowhere, no scores are asked "
+            "for, (0, vocab_size), and you return those of all positions: only `at is None` means "
+            "all. hidden[at] needs no exception.",
             _NoneTakenForAll,
         ),
         Misconception(
             "first_position_of_each_row",
-            "With `at` you take one position of each sentence, the first that is True (argmax, perhaps). A sentence may have none or "
-            "several: hidden[at] takes all that are True.",
+            "With `at` you take one position of each sentence, the first that is True (argmax, "
+            "perhaps). A sentence may have none or several: hidden[at] takes all that are True.",
             _FirstOfEachRow,
         ),
         Misconception(
             "bias_forgotten_with_at",
-            "Right without `at`. With it the bias is missing: the same scores are asked for, only at fewer positions.",
+            "Right without `at`. With it the bias is missing: the same scores are asked for, only "
+            "at fewer positions.",
             _NoBiasAt,
         ),
         Misconception(
             "column_by_column",
-            "The scores are right and in another order: they are asked for row by row, first all positions of the first sentence, then the "
-            "second's. hidden[at] gives that order.",
+            "The scores are right and in another order: they are asked for row by row, first all "
+            "positions of the first sentence, then the second's. hidden[at] gives that order.",
             _AtByColumns,
         ),
         Misconception(
             "best_token_returned",
-            "You return the token with the highest score. The scores of *all* tokens are asked for: training needs them.",
+            "You return the token with the highest score. The scores of *all* tokens are asked "
+            "for: training needs them.",
             _BestToken,
         ),
         squeezing(WordHead),

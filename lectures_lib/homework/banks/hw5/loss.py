@@ -1,4 +1,6 @@
-"""Question 6: only what was chosen counts; the chosen places come as BERT's own code hands them over."""
+"""Question 6: only what was chosen counts; the chosen places come as BERT's own code hands them
+over.
+"""
 
 from functools import partial
 
@@ -20,7 +22,10 @@ def _loss_cases(g: Generator) -> list[Case]:
         counts[0] = k
         if not full:
             counts[-1] = 1  # then the second place of that row is empty
-        rows = [(torch.randperm(n - 1, generator=g)[:count] + 1).sort().values.tolist() for count in counts]
+        rows = [
+            (torch.randperm(n - 1, generator=g)[:count] + 1).sort().values.tolist()
+            for count in counts
+        ]
         rows[-1] = rows[-1] if full else [n - 1]
         rows[0][0] = rows[1][0] = 0  # place 0 is a place like any other
         positions = torch.tensor([row + [0] * (k - len(row)) for row in rows])
@@ -28,21 +33,41 @@ def _loss_cases(g: Generator) -> list[Case]:
         words = torch.randint(1, vocab_size, (batch, k), generator=g)
         words[0, 0] = words[2, 0] = 0  # token 0 is a word like any other: at place 0, and elsewhere
         words = words * weights.long()
-        shows = f"{batch} rows of {n} tokens, {k} places for chosen ones, {int((weights == 0).sum())} of the {batch * k} places empty"
+        shows = (
+            f"{batch} rows of {n} tokens, {k} places for chosen ones, {int((weights == 0).sum())} "
+            f"of the {batch * k} places empty"
+        )
         logits = 2 * normal(g, batch, n, vocab_size)
-        logits[-1, positions[-1, 0], (words[-1, 0] + 1) % vocab_size] += 12  # a loss far from the mean: left out, it is missed
+        # a loss far from the mean: left out, it is missed
+        logits[-1, positions[-1, 0], (words[-1, 0] + 1) % vocab_size] += 12
         logits[2:, 0, 0] -= 8  # and so are those of empty places: counted, they show
         # Of the weights' gradients nothing is asked: who turns them into booleans is right.
-        cases.append(Case((logits, positions, words, weights), shows=shows, gradients="values", gradients_of=("argument 1",)))
+        cases.append(
+            Case(
+                (logits, positions, words, weights),
+                shows=shows,
+                gradients="values",
+                gradients_of=("argument 1",),
+            )
+        )
     n, vocab_size = whole(g, 3, 9), whole(g, 11, 15)
-    place, word = torch.tensor([[whole(g, 1, n - 1)]]), torch.tensor([[whole(g, 1, vocab_size - 1)]])
+    place, word = (
+        torch.tensor([[whole(g, 1, n - 1)]]),
+        torch.tensor([[whole(g, 1, vocab_size - 1)]]),
+    )
     shows = f"a single row of {n} tokens, and a single place, for a chosen one"
-    cases.append(Case((2 * normal(g, 1, n, vocab_size), place, word, torch.ones(1, 1)), shows=shows))
-    # The model is sure of another word, so much that no float32 holds the probability of the right one.
+    cases.append(
+        Case((2 * normal(g, 1, n, vocab_size), place, word, torch.ones(1, 1)), shows=shows)
+    )
+    # The model is sure of another word, so much that no float32 holds the probability of the right
+    # one.
     sure, places = 2 * normal(g, 2, n, vocab_size), torch.cat([place, place])
     words = torch.cat([word, word])
     sure[0, place.item(), (word.item() + 1) % vocab_size] += 200
-    shows = f"two rows of {n} tokens, a place in each for a chosen one; one score is 200 above the others"
+    shows = (
+        f"two rows of {n} tokens, a place in each for a chosen one; one score is 200 above the "
+        f"others"
+    )
     return [*cases, Case((sure, places, words, torch.ones(2, 1)), shows=shows)]
 
 
@@ -124,7 +149,9 @@ def _flat_positions(logits, positions, words, weights):
 
 
 def _next_position(logits, positions, words, weights):
-    return _mean(_losses(_at(logits, (positions + 1).clamp(max=logits.shape[1] - 1)), words), weights)
+    return _mean(
+        _losses(_at(logits, (positions + 1).clamp(max=logits.shape[1] - 1)), words), weights
+    )
 
 
 def _previous_position(logits, positions, words, weights):
@@ -138,7 +165,9 @@ def _softmax_twice(logits, positions, words, weights):
 def _viewed(logits, positions, words, weights):
     scores = _at(logits, positions)
     batch, k, vocab_size = scores.shape
-    return _mean(F.cross_entropy(scores.reshape(batch, vocab_size, k), words, reduction="none"), weights)
+    return _mean(
+        F.cross_entropy(scores.reshape(batch, vocab_size, k), words, reduction="none"), weights
+    )
 
 
 def _log_of_mean(logits, positions, words, weights):
@@ -155,12 +184,13 @@ def _each(logits, positions, words, weights):
 
 
 _ZEROS = (
-    "You find the empty places by the zeros in `positions` and `words`. A chosen word may have either 0, or both: token 0 at position 0. "
-    "Which places are empty is told by the weights alone."
+    "You find the empty places by the zeros in `positions` and `words`. A chosen word may have "
+    "either 0, or both: token 0 at position 0. Which places are empty is told by the weights alone."
 )
 _WEIGHTED = (
-    "You multiply the *scores* by the weights. Scores of 0 do not take a place out of the loss: their softmax is the same for all tokens, "
-    "and each empty place costs log(vocab_size). Multiply the losses."
+    "You multiply the *scores* by the weights. Scores of 0 do not take a place out of the loss: "
+    "their softmax is the same for all tokens, and each empty place costs log(vocab_size). "
+    "Multiply the losses."
 )
 
 LOSS = Question(
@@ -175,49 +205,55 @@ LOSS = Question(
     misconceptions=(
         Misconception(
             "weights_do_nothing",
-            "Your weights do nothing: the result is the mean over all places, the empty ones too. A well-known trap: F.cross_entropy "
-            'returns one number, a mean already, unless it is told reduction="none"; multiply one number by the weights, divide by their '
+            "Your weights do nothing: the result is the mean over all places, the empty ones too. "
+            "A well-known trap: F.cross_entropy "
+            'returns one number, a mean already, unless it is told reduction="none"; multiply one '
+            "number by the weights, divide by their "
             "sum, and they have cancelled out.",
             _weights_do_nothing,
         ),
         Misconception(
             "divided_by_all_places",
-            "You leave out the empty places and then divide by the number of all places: the more of them are empty, the smaller the loss. "
-            "Divide by the sum of the weights.",
+            "You leave out the empty places and then divide by the number of all places: the more "
+            "of them are empty, the smaller the loss. Divide by the sum of the weights.",
             partial(_loss, over="places"),
         ),
         Misconception(
             "divided_by_all_tokens",
-            "You divide by the number of all tokens in the batch. Most of them were not asked about: divide by the sum of the weights.",
+            "You divide by the number of all tokens in the batch. Most of them were not asked "
+            "about: divide by the sum of the weights.",
             _divided_by_the_tokens,
         ),
         Misconception(
             "mean_of_sentence_means",
-            "You take each sentence's mean and then the mean of those. Every chosen word counts the same: sum over all of them, divide by "
-            "how many there are in the batch.",
+            "You take each sentence's mean and then the mean of those. Every chosen word counts "
+            "the same: sum over all of them, divide by how many there are in the batch.",
             partial(_loss, over="sentence means"),
         ),
         Misconception(
             "divided_by_the_sentences",
-            "You divide the sum by the number of sentences. Divide by the number of chosen words, the sum of the weights.",
+            "You divide the sum by the number of sentences. Divide by the number of chosen words, "
+            "the sum of the weights.",
             partial(_loss, over="sentences"),
         ),
         Misconception(
             "summed",
-            "You return the sum over the chosen words; the mean is asked for. How many are chosen is chance, and the size of a step would "
-            "be chance with it.",
+            "You return the sum over the chosen words; the mean is asked for. How many are chosen "
+            "is chance, and the size of a step would be chance with it.",
             partial(_loss, over="nothing"),
         ),
         Misconception(
             "token_0_ignored",
-            "You leave out every place whose word is 0, with ignore_index=0 perhaps. Empty places hold a 0, but 0 is also a token that may "
-            "have been chosen. Which places are empty is told by the weights alone.",
+            "You leave out every place whose word is 0, with ignore_index=0 perhaps. Empty places "
+            "hold a 0, but 0 is also a token that may have been chosen. Which places are empty is "
+            "told by the weights alone.",
             _zero_ignored,
         ),
         Misconception(
             "position_0_ignored",
-            "You leave out every place whose position is 0. Empty places hold a 0, but position 0 is also a place of the text, and its "
-            "word may have been chosen. Which places are empty is told by the weights alone.",
+            "You leave out every place whose position is 0. Empty places hold a 0, but position 0 "
+            "is also a place of the text, and its word may have been chosen. Which places are "
+            "empty is told by the weights alone.",
             _position_0_ignored,
         ),
         Misconception("zeros_taken_for_empty", _ZEROS, _double_zero_ignored),
@@ -226,25 +262,27 @@ LOSS = Question(
         Misconception("scores_weighted", _WEIGHTED, _scores_weighted_divided),
         Misconception(
             "weights_inverted",
-            "You count the empty places and leave out the chosen words. The weight is 1 where a word was chosen.",
+            "You count the empty places and leave out the chosen words. The weight is 1 where a "
+            "word was chosen.",
             _inverted,
         ),
         Misconception(
             "first_positions_taken",
-            "You compare the words with the scores at the *first* places of the text. They belong to the places that `positions` names: "
-            "words[b, j] stood at positions[b, j].",
+            "You compare the words with the scores at the *first* places of the text. They belong "
+            "to the places that `positions` names: words[b, j] stood at positions[b, j].",
             _first_places,
         ),
         Misconception(
             "positions_in_the_flattened_batch",
-            "You flatten the batch and then look up `positions` in it: all sentences get scores from the first. In the flattened batch, "
-            "position i of sentence b has the number b · n + i.",
+            "You flatten the batch and then look up `positions` in it: all sentences get scores "
+            "from the first. In the flattened batch, position i of sentence b has the number b · n "
+            "+ i.",
             _flat_positions,
         ),
         Misconception(
             "shifted",
-            "You take the scores from one position too early, as a left-to-right model needs it. BERT tells the word at the very place: "
-            "nothing is shifted.",
+            "You take the scores from one position too early, as a left-to-right model needs it. "
+            "BERT tells the word at the very place: nothing is shifted.",
             _previous_position,
         ),
         Misconception(
@@ -254,30 +292,39 @@ LOSS = Question(
         ),
         Misconception(
             "softmax_twice",
-            "You take the softmax and hand its result to a function that takes it again (F.cross_entropy does). Hand over the scores.",
+            "You take the softmax and hand its result to a function that takes it again "
+            "(F.cross_entropy does). Hand over the scores.",
             _softmax_twice,
         ),
         Misconception(
             "viewed_instead_of_transposed",
-            "F.cross_entropy wants the vocabulary in dimension 1, and you brought it there by view or reshape, which mixes the scores of "
-            "different places. Use transpose(1, 2), or flatten batch and places into one.",
+            "F.cross_entropy wants the vocabulary in dimension 1, and you brought it there by view "
+            "or reshape, which mixes the scores of different places. Use transpose(1, 2), or "
+            "flatten batch and places into one.",
             _viewed,
         ),
         Misconception(
             "log_of_the_mean",
-            "You take the mean of the probabilities and then its logarithm. Each word has its own -log p; average those.",
+            "You take the mean of the probabilities and then its logarithm. Each word has its own "
+            "-log p; average those.",
             _log_of_mean,
         ),
         Misconception(
             "log_of_a_softmax",
-            "Right for moderate scores. Here one is 200 above that of the right word, whose probability is then too small for a float32: "
-            "it becomes 0, and its logarithm infinite. F.cross_entropy and log_softmax take both steps at once.",
+            "Right for moderate scores. Here one is 200 above that of the right word, whose "
+            "probability is then too small for a float32: it becomes 0, and its logarithm "
+            "infinite. F.cross_entropy and log_softmax take both steps at once.",
             _log_of_softmax,
         ),
-        Misconception("sign_flipped", "Your loss has the wrong sign: a model that minimised it would learn to be wrong.", _sign),
+        Misconception(
+            "sign_flipped",
+            "Your loss has the wrong sign: a model that minimised it would learn to be wrong.",
+            _sign,
+        ),
         Misconception(
             "not_averaged",
-            "You return a loss for each place. Training needs one number: the mean over the chosen words.",
+            "You return a loss for each place. Training needs one number: the mean over the chosen "
+            "words.",
             _each,
         ),
     ),

@@ -1,4 +1,6 @@
-"""Question 4: which words are hidden, and how. Whole words: what is chosen is never a piece alone."""
+"""Question 4: which words are hidden, and how. Whole words: what is chosen is never a piece
+alone.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -33,7 +35,10 @@ _SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
 def _draw(g: Generator) -> list[Case]:
     cases = []
     for padding in (0, whole(g, 3, 8)):
-        halves = [[piece for _ in range(whole(g, 30, 45)) for piece in pick(g, _WORDS, 1)[0]] for _ in range(2)]
+        halves = [
+            [piece for _ in range(whole(g, 30, 45)) for piece in pick(g, _WORDS, 1)[0]]
+            for _ in range(2)
+        ]
         tokens = ["[CLS]", *halves[0], "[SEP]", *halves[1], "[SEP]"] + ["[PAD]"] * padding
         chance, fate = torch.rand(2, len(tokens), generator=g, dtype=torch.float64).tolist()
         _make_telling(g, tokens, chance, fate)
@@ -45,12 +50,20 @@ def _draw(g: Generator) -> list[Case]:
 
 
 def _make_telling(g: Generator, tokens: list[str], chance: list[float], fate: list[float]) -> None:
-    """Special tokens would be chosen if they could be; three words lie exactly on a bound, two have a 0, which is a low number too."""
+    """Special tokens would be chosen if they could be; three words lie exactly on a bound, two have
+    a 0, which is a low number too.
+    """
     for i, token in enumerate(tokens):
         if token in _SPECIAL:
             chance[i] *= 0.15
     at_015, at_08, at_09, at_0, at_fate_0 = pick(
-        g, [i for i, token in enumerate(tokens) if not token.startswith("##") and token not in _SPECIAL], 5
+        g,
+        [
+            i
+            for i, token in enumerate(tokens)
+            if not token.startswith("##") and token not in _SPECIAL
+        ],
+        5,
     )
     chance[at_015] = 0.15
     chance[at_08], fate[at_08] = 0.15 * chance[at_08], 0.8
@@ -62,7 +75,9 @@ def _make_telling(g: Generator, tokens: list[str], chance: list[float], fate: li
 Read = tuple[list[str], list[bool]]
 
 
-def mask_words(tokens: list[str], chance: list[float], fate: list[float], others: list[str]) -> Read:
+def mask_words(
+    tokens: list[str], chance: list[float], fate: list[float], others: list[str]
+) -> Read:
     """What the model reads, and which tokens it is asked about."""
     return _masked(tokens, chance, fate, others)
 
@@ -89,7 +104,10 @@ def _own(numbers: list[float], starts: list[int]) -> list[float]:
 
 def _of_all(choose: Callable) -> Callable:
     def of_word(numbers, starts):
-        return [choose(numbers[j] for j, other in enumerate(starts) if other == start) for start in starts]
+        return [
+            choose(numbers[j] for j, other in enumerate(starts) if other == start)
+            for start in starts
+        ]
 
     return of_word
 
@@ -121,7 +139,9 @@ def _masked(
 ):
     starts = _starts(tokens, goes_on)
     read, picked = [], []
-    for token, c, f, other in zip(tokens, word_chance(chance, starts), word_fate(fate, starts), others, strict=True):
+    for token, c, f, other in zip(
+        tokens, word_chance(chance, starts), word_fate(fate, starts), others, strict=True
+    ):
         choose = may(token) and chosen(c)
         struck = may(token) if of_all else choose
         masked, replaced = struck and mask(f), struck and replace(f)
@@ -154,7 +174,10 @@ def _numbers(tokens, chance, fate, others):
 def _once_decided(tokens, chance, fate, others):
     """A word that comes again shares the decision that was made when it came first."""
     first = {token: i for i, token in reversed(list(enumerate(tokens)))}
-    again = [c if token.startswith("##") else chance[first[token]] for token, c in zip(tokens, chance, strict=True)]
+    again = [
+        c if token.startswith("##") else chance[first[token]]
+        for token, c in zip(tokens, chance, strict=True)
+    ]
     return mask_words(tokens, again, fate, others)
 
 
@@ -165,18 +188,28 @@ def _swapped(tokens, chance, fate, others):
 def _one_mask_for_a_word(tokens, chance, fate, others):
     """A word whose every piece is masked becomes a single [MASK]: the rows get shorter."""
     read, chosen = mask_words(tokens, chance, fate, others)
-    drop = [t.startswith("##") and r == "[MASK]" and b == "[MASK]" for t, r, b in zip(tokens, read, ["", *read[:-1]], strict=True)]
-    return [r for r, d in zip(read, drop, strict=True) if not d], [c for c, d in zip(chosen, drop, strict=True) if not d]
+    drop = [
+        t.startswith("##") and r == "[MASK]" and b == "[MASK]"
+        for t, r, b in zip(tokens, read, ["", *read[:-1]], strict=True)
+    ]
+    return [r for r, d in zip(read, drop, strict=True) if not d], [
+        c for c, d in zip(chosen, drop, strict=True) if not d
+    ]
 
 
 _ANY = (
-    "You choose a word as soon as *one* of its pieces has a chance below 0.15. Long words have several tries then, and more than 15 per "
-    "cent are chosen. The chance of the first piece decides for all of them."
+    "You choose a word as soon as *one* of its pieces has a chance below 0.15. Long words have "
+    "several tries then, and more than 15 per cent are chosen. The chance of the first piece "
+    "decides for all of them."
 )
-_SPECIALS = "You choose special tokens too. [CLS], [SEP] and [PAD] are no words of the text: there is nothing to learn from guessing them."
+_SPECIALS = (
+    "You choose special tokens too. [CLS], [SEP] and [PAD] are no words of the text: there is "
+    "nothing to learn from guessing them."
+)
 _BOUNDS = (
-    "Your bounds belong to the wrong side. *Below* 0.15 excludes 0.15 itself, which is not chosen; a fate of exactly 0.8 replaces the "
-    "token, and one of exactly 0.9 leaves it as it is. Compare with <, not with <=."
+    "Your bounds belong to the wrong side. *Below* 0.15 excludes 0.15 itself, which is not chosen; "
+    "a fate of exactly 0.8 replaces the token, and one of exactly 0.9 leaves it as it is. Compare "
+    "with <, not with <=."
 )
 
 
@@ -194,133 +227,156 @@ def _with_bounds(chance=False, mask=False, replace=False):
 _MISTAKES = (
     Misconception(
         "piece_by_piece",
-        "You choose each piece by its own chance. BERT's first version did so, but where 'flight ##less' loses only its first piece, the "
-        "second gives it away. Here the chance of a word's first piece decides for all its pieces.",
+        "You choose each piece by its own chance. BERT's first version did so, but where 'flight "
+        "##less' loses only its first piece, the second gives it away. Here the chance of a word's "
+        "first piece decides for all its pieces.",
         partial(_masked, word_chance=_own),
     ),
     Misconception("any_piece_decides", _ANY, partial(_masked, word_chance=_of_all(min))),
     Misconception(
         "all_pieces_decide",
-        "You choose a word only if all its pieces have a chance below 0.15: long words are then hardly ever chosen. The first piece's "
-        "chance decides for all of them.",
+        "You choose a word only if all its pieces have a chance below 0.15: long words are then "
+        "hardly ever chosen. The first piece's chance decides for all of them.",
         partial(_masked, word_chance=_of_all(max)),
     ),
     Misconception(
         "last_piece_decides",
-        "You let the chance of a word's last piece decide. It is the first piece's, the one without ##.",
+        "You let the chance of a word's last piece decide. It is the first piece's, the one "
+        "without ##.",
         partial(_masked, word_chance=_of_last),
     ),
     Misconception(
         "piece_before_decides",
-        "For a piece with ## you ask the chance of the piece *before* it. That is the word's first piece only where the word has two; with "
-        "three, the first piece's chance decides for the third as well.",
+        "For a piece with ## you ask the chance of the piece *before* it. That is the word's first "
+        "piece only where the word has two; with three, the first piece's chance decides for the "
+        "third as well.",
         partial(_masked, word_chance=_of_piece_before),
     ),
     Misconception(
         "decided_once_for_a_word",
-        "A word that stands in the text twice is chosen both times or never in your answer. Each of its places has a chance of its own: "
-        "keep no decisions by word, and look nothing up by list.index.",
+        "A word that stands in the text twice is chosen both times or never in your answer. Each "
+        "of its places has a chance of its own: keep no decisions by word, and look nothing up by "
+        "list.index.",
         _once_decided,
     ),
     Misconception(
         "one_fate_for_the_word",
-        "You choose the right words, and then all pieces of a word share the fate of the first. Chosen are whole words; but each piece has "
-        "a fate of its own.",
+        "You choose the right words, and then all pieces of a word share the fate of the first. "
+        "Chosen are whole words; but each piece has a fate of its own.",
         partial(_masked, word_fate=_of_first),
     ),
     Misconception(
         "first_pieces_only",
-        "Of a chosen word you hide only the first piece. All its pieces are chosen with it, those with ## too.",
+        "Of a chosen word you hide only the first piece. All its pieces are chosen with it, those "
+        "with ## too.",
         partial(_masked, may=lambda token: token not in _SPECIAL and not token.startswith("##")),
     ),
     Misconception("special_tokens_chosen", _SPECIALS, partial(_masked, may=lambda token: True)),
     *(
-        Misconception("special_tokens_chosen", _SPECIALS, partial(_masked, may=lambda token, spared=spared: token not in spared))
+        Misconception(
+            "special_tokens_chosen",
+            _SPECIALS,
+            partial(_masked, may=lambda token, spared=spared: token not in spared),
+        )
         for spared in (("[SEP]", "[PAD]"), ("[CLS]", "[PAD]"))
     ),
     Misconception(
         "brackets_taken_for_special",
-        "You take every token that begins with a bracket for a special one. [CLS], [SEP] and [PAD] are special; a bracket in the text is a "
-        "word like others.",
+        "You take every token that begins with a bracket for a special one. [CLS], [SEP] and [PAD] "
+        "are special; a bracket in the text is a word like others.",
         partial(_masked, may=lambda token: not token.startswith("[")),
     ),
     Misconception(
         "padding_chosen",
-        "You spare [CLS] and [SEP] and forget [PAD]: the model is asked about words that are not there.",
+        "You spare [CLS] and [SEP] and forget [PAD]: the model is asked about words that are not "
+        "there.",
         partial(_masked, may=lambda token: token not in ("[CLS]", "[SEP]")),
     ),
     Misconception(
         "shares_of_all_tokens",
-        "Your 80, 10 and 10 per cent are shares of *all* words: almost the whole text is hidden. They are shares of what is chosen; "
-        "what is not chosen stays as it is.",
+        "Your 80, 10 and 10 per cent are shares of *all* words: almost the whole text is hidden. "
+        "They are shares of what is chosen; what is not chosen stays as it is.",
         partial(_masked, of_all=True),
     ),
     Misconception(
         "always_mask",
-        "You replace everything that is chosen by [MASK]. Then the model learns nothing about words that it can see, and after "
-        "pre-training, when there is no [MASK] any more, it sees nothing else. From 0.8 on, fate has other plans.",
+        "You replace everything that is chosen by [MASK]. Then the model learns nothing about "
+        "words that it can see, and after pre-training, when there is no [MASK] any more, it sees "
+        "nothing else. From 0.8 on, fate has other plans.",
         partial(_masked, mask=lambda fate: True),
     ),
     Misconception(
         "none_kept",
-        "Your masked tokens are right; of the others that were chosen, you replace too many. Three fates: below 0.8 [MASK], from 0.8 to "
-        "below 0.9 another token, from 0.9 on the token stays.",
+        "Your masked tokens are right; of the others that were chosen, you replace too many. Three "
+        "fates: below 0.8 [MASK], from 0.8 to below 0.9 another token, from 0.9 on the token "
+        "stays.",
         partial(_masked, replace=lambda fate: fate >= 0.8),
     ),
     Misconception(
         "none_replaced",
-        "No token of yours becomes another one: a fifth of the chosen ones stays as it is. From 0.8 to below 0.9 the token is replaced by "
-        "the one in `others`; from 0.9 on it stays.",
+        "No token of yours becomes another one: a fifth of the chosen ones stays as it is. From "
+        "0.8 to below 0.9 the token is replaced by the one in `others`; from 0.9 on it stays.",
         partial(_masked, replace=lambda fate: False),
     ),
     Misconception(
         "replaced_and_kept_swapped",
-        "You keep the tokens whose fate lies between 0.8 and 0.9, and replace those above. It is the other way round. (The shares would be "
-        "the same, but the numbers here are given, so the result is, too.)",
+        "You keep the tokens whose fate lies between 0.8 and 0.9, and replace those above. It is "
+        "the other way round. (The shares would be the same, but the numbers here are given, so "
+        "the result is, too.)",
         partial(_masked, replace=lambda fate: fate >= 0.9),
     ),
     Misconception(
         "masked_and_replaced_swapped",
-        "You have swapped the shares: 80 per cent of the chosen tokens become other ones, and 10 per cent [MASK].",
+        "You have swapped the shares: 80 per cent of the chosen tokens become other ones, and 10 "
+        "per cent [MASK].",
         partial(_masked, mask=lambda fate: 0.8 <= fate < 0.9, replace=lambda fate: fate < 0.8),
     ),
     Misconception(
         "masks_overwritten",
-        "You write the masks and then write other tokens over them: `fate < 0.9` is true below 0.8 as well. Ask for 0.8 first and use "
-        "`elif`, or give the second condition both its ends.",
+        "You write the masks and then write other tokens over them: `fate < 0.9` is true below 0.8 "
+        "as well. Ask for 0.8 first and use `elif`, or give the second condition both its ends.",
         partial(_masked, replace=lambda fate: fate < 0.9, replaced_last=True),
     ),
     Misconception(
         "replaced_below_a_tenth",
-        "You take fate < 0.1 for the tokens to be replaced. These are among those below 0.8, which become [MASK]; so too few are masked, "
-        "and two tenths stay as they are. The tenth that is meant begins at 0.8.",
+        "You take fate < 0.1 for the tokens to be replaced. These are among those below 0.8, which "
+        "become [MASK]; so too few are masked, and two tenths stay as they are. The tenth that is "
+        "meant begins at 0.8.",
         partial(_masked, replace=lambda fate: fate < 0.1, replaced_last=True),
     ),
     Misconception(
         "only_changed_are_asked",
-        "What the model reads is right, but you ask it only about tokens that look different. The tenth that is left as it is has been "
-        "chosen too: the model is asked about it, and cannot know which of the words before it are to be trusted.",
+        "What the model reads is right, but you ask it only about tokens that look different. The "
+        "tenth that is left as it is has been chosen too: the model is asked about it, and cannot "
+        "know which of the words before it are to be trusted.",
         partial(_masked, asked=lambda chosen, old, new: old != new),
     ),
     Misconception(
         "only_masks_are_asked",
-        "What the model reads is right, but you ask it only about [MASK]. Everything chosen is asked about, also what was replaced or left "
-        "as it is.",
+        "What the model reads is right, but you ask it only about [MASK]. Everything chosen is "
+        "asked about, also what was replaced or left as it is.",
         partial(_masked, asked=lambda chosen, old, new: new == "[MASK]"),
     ),
     Misconception(
         "chance_inverted",
-        "You choose where chance is above 0.15, which is 85 per cent of the words: the model would have almost nothing to read. Choose "
-        "below 0.15.",
+        "You choose where chance is above 0.15, which is 85 per cent of the words: the model would "
+        "have almost nothing to read. Choose below 0.15.",
         partial(_masked, chosen=lambda chance: chance >= 0.15),
     ),
     *(
         Misconception("bounds_included", _BOUNDS, _with_bounds(*which))
-        for which in ((True,), (False, True), (False, False, True), (False, True, True), (True, True, True))
+        for which in (
+            (True,),
+            (False, True),
+            (False, False, True),
+            (False, True, True),
+            (True, True, True),
+        )
     ),
     Misconception(
         "everything_chosen",
-        "You do not look at `chance`: every word is chosen. Only those with a chance below 0.15 are.",
+        "You do not look at `chance`: every word is chosen. Only those with a chance below 0.15 "
+        "are.",
         partial(_masked, chosen=lambda chance: True),
     ),
     Misconception(
@@ -330,28 +386,33 @@ _MISTAKES = (
     ),
     Misconception(
         "one_mask_for_a_word",
-        "Where several pieces of a word are masked you write one [MASK] for all of them. Each piece keeps its place and gets a [MASK] of "
-        "its own: the rows stay as long as they were.",
+        "Where several pieces of a word are masked you write one [MASK] for all of them. Each "
+        "piece keeps its place and gets a [MASK] of its own: the rows stay as long as they were.",
         _one_mask_for_a_word,
     ),
     Misconception(
         "tokens_instead_of_booleans",
-        "Your second list says *what* stood at the chosen places. Here it says only which they are: True or False for each token.",
+        "Your second list says *what* stood at the chosen places. Here it says only which they "
+        "are: True or False for each token.",
         _words_asked,
     ),
     Misconception(
         "numbers_instead_of_booleans",
-        "Your second list holds the numbers of the chosen places. Here it is as long as the text: True or False for each token.",
+        "Your second list holds the numbers of the chosen places. Here it is as long as the text: "
+        "True or False for each token.",
         _numbers,
     ),
     Misconception(
-        "order_swapped", "Both lists are right and have changed places: first what the model reads, then what is chosen.", _swapped
+        "order_swapped",
+        "Both lists are right and have changed places: first what the model reads, then what is "
+        "chosen.",
+        _swapped,
     ),
 )
 _CHANGED = Misconception(
     "changed_in_place",
-    "You write the masks into `tokens` itself. What was there before is gone, and with it the answers that the model is to be trained on. "
-    "Make a new list.",
+    "You write the masks into `tokens` itself. What was there before is gone, and with it the "
+    "answers that the model is to be trained on. Make a new list.",
     _in_place,
 )
 
@@ -370,7 +431,9 @@ MASKING = Question(
     minutes=25,
     difficulty=2,
     chapter="13_pretraining#making-holes-with-a-pencil",
-    cases=lambda g: telling(g, _draw, mask_words, [mistake.answer for mistake in _MISTAKES], _SLIPS),
+    cases=lambda g: telling(
+        g, _draw, mask_words, [mistake.answer for mistake in _MISTAKES], _SLIPS
+    ),
     reference=mask_words,
     misconceptions=(*_MISTAKES, _CHANGED),
 )

@@ -13,11 +13,16 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 def _draw(g: Generator) -> list[Case]:
     cases = []
     for n_documents in (3, 4, 2):
-        documents = [[f"{letter}{i}" for i in range(whole(g, 2, 6))] for letter in "ABCDE"[:n_documents]]
+        documents = [
+            [f"{letter}{i}" for i in range(whole(g, 2, 6))] for letter in "ABCDE"[:n_documents]
+        ]
         if n_documents > 2:
             documents[whole(g, 0, n_documents - 1)] = ["Z0"]  # a document without a pair
-        if n_documents == 4:  # one text that is there twice, and one in which a sentence comes again
-            twin, other, again = pick(g, [document for document in documents if len(document) > 1], 3)
+        # one text that is there twice, and one in which a sentence comes again
+        if n_documents == 4:
+            twin, other, again = pick(
+                g, [document for document in documents if len(document) > 1], 3
+            )
             other[:] = twin
             again[:] = [f"{again[0][0]}{i}" for i in (0, 1, 0, 2)]
         n_sentences = sum(map(len, documents))
@@ -32,7 +37,9 @@ Pairs = list[tuple[str, str, int]]
 
 
 def next_sentence_pairs(documents: list[list[str]], draws: list[list[float]]) -> Pairs:
-    """(first, second, label) for every sentence that has a successor; the label is 1 where the second was drawn."""
+    """(first, second, label) for every sentence that has a successor; the label is 1 where the
+    second was drawn.
+    """
     return _pairs(documents, draws)
 
 
@@ -77,9 +84,17 @@ def _pairs(
                 sentences = [sentence for other in others for sentence in other]
                 second = sentences[place(u, len(sentences))]
             else:
-                other = documents[(number + 1) % len(documents)] if neighbour else others[place(u, len(others))]
+                other = (
+                    documents[(number + 1) % len(documents)]
+                    if neighbour
+                    else others[place(u, len(others))]
+                )
                 second = other[0 if first_only else place(v, len(other))]
-            pairs.append((second, document[i], labels[1]) if drawn_first else (document[i], second, labels[1]))
+            pairs.append(
+                (second, document[i], labels[1])
+                if drawn_first
+                else (document[i], second, labels[1])
+            )
             i += max(step, after_random)
     return pairs
 
@@ -102,7 +117,9 @@ def _a_draw_for_each_sentence(documents, draws):
         others = documents[:number] + documents[number + 1 :]
         for (first, second), (coin, u, v) in zip(pairwise(document), draws[used:], strict=False):
             other = others[int(u * len(others))]
-            pairs.append((first, second, 0) if coin < 0.5 else (first, other[int(v * len(other))], 1))
+            pairs.append(
+                (first, second, 0) if coin < 0.5 else (first, other[int(v * len(other))], 1)
+            )
         used += len(document)
     return pairs
 
@@ -117,68 +134,80 @@ def _grouped(documents, draws):
 
 
 _NOT_ALL = (
-    "Pairs are missing. Every sentence that has a successor in its document is the first of a pair, also one that was the second of the "
-    "pair before."
+    "Pairs are missing. Every sentence that has a successor in its document is the first of a "
+    "pair, also one that was the second of the pair before."
 )
 _COIN_ORDER = (
-    "You have swapped the last two numbers of a draw: the first of them, u, decides which document, the second, v, which of its sentences."
+    "You have swapped the last two numbers of a draw: the first of them, u, decides which "
+    "document, the second, v, which of its sentences."
 )
 _INVERTED = (
-    "You draw where the coin is below 0.5 and take the next sentence above. It is the other way round. (The shares would be the same, "
-    "but here the coins are given, so the result is, too.)"
+    "You draw where the coin is below 0.5 and take the next sentence above. It is the other way "
+    "round. (The shares would be the same, but here the coins are given, so the result is, too.)"
 )
 _MISTAKES = (
     Misconception(
         "own_document_drawn",
-        "You draw from all documents, the sentence's own among them. A 'random' second sentence can then be the next one, or one from the "
-        "same story, and it is labelled as foreign. Take the document out before you draw.",
+        "You draw from all documents, the sentence's own among them. A 'random' second sentence "
+        "can then be the next one, or one from the same story, and it is labelled as foreign. Take "
+        "the document out before you draw.",
         partial(_pairs, own=True),
     ),
     Misconception(
         "twins_left_out",
-        "You leave out every document that *equals* this one. Two documents may have the same text and are two all the same: all but this "
-        "one are lined up, and which that is, its number says: documents[:i] + documents[i + 1 :].",
-        partial(_pairs, among=lambda documents, number: [other for other in documents if other != documents[number]]),
+        "You leave out every document that *equals* this one. Two documents may have the same text "
+        "and are two all the same: all but this one are lined up, and which that is, its number "
+        "says: documents[:i] + documents[i + 1 :].",
+        partial(
+            _pairs,
+            among=lambda documents, number: [
+                other for other in documents if other != documents[number]
+            ],
+        ),
     ),
     Misconception(
         "successor_looked_up",
-        "You look the sentence up in its document (list.index), to find the next one. A sentence may come twice, and then you find its "
-        "first place. Count the places, or go through the pairs of neighbours.",
+        "You look the sentence up in its document (list.index), to find the next one. A sentence "
+        "may come twice, and then you find its first place. Count the places, or go through the "
+        "pairs of neighbours.",
         partial(_pairs, successor=lambda document, i: document[document.index(document[i]) + 1]),
     ),
     Misconception(
         "rounded",
-        "You round u · m to the nearest whole number. int() cuts off: of m things, the numbers 0 to m - 1 are then equally likely.",
+        "You round u · m to the nearest whole number. int() cuts off: of m things, the numbers 0 "
+        "to m - 1 are then equally likely.",
         partial(_pairs, place=lambda u, m: min(round(u * m), m - 1)),
     ),
     Misconception(
         "last_never_drawn",
-        "You take int(u * (m - 1)), and the last of m things is never drawn: int(u * m) is at most m - 1 already, since u is below 1.",
+        "You take int(u * (m - 1)), and the last of m things is never drawn: int(u * m) is at most "
+        "m - 1 already, since u is below 1.",
         partial(_pairs, place=lambda u, m: int(u * (m - 1))),
     ),
     Misconception(
         "labels_swapped",
-        "Your labels are swapped: 0 means that the second sentence follows, 1 that it comes from elsewhere. It would be as good a choice, "
-        "but published weights have made theirs.",
+        "Your labels are swapped: 0 means that the second sentence follows, 1 that it comes from "
+        "elsewhere. It would be as good a choice, but published weights have made theirs.",
         partial(_pairs, labels=(1, 0)),
     ),
     Misconception("coin_inverted", _INVERTED, partial(_pairs, is_next=lambda coin: coin >= 0.5)),
     Misconception("coin_inverted", _INVERTED, partial(_pairs, is_next=lambda coin: coin > 0.5)),
     Misconception(
         "half_is_next",
-        "A coin of exactly 0.5 counts as next in your answer. The next sentence is taken where the coin is *below* 0.5: compare with <, "
-        "not with <=.",
+        "A coin of exactly 0.5 counts as next in your answer. The next sentence is taken where the "
+        "coin is *below* 0.5: compare with <, not with <=.",
         partial(_pairs, is_next=lambda coin: coin <= 0.5),
     ),
     Misconception(
         "always_next",
-        "All your pairs follow each other: there is nothing to tell apart. Where the coin is 0.5 or more, the second is drawn from "
-        "another document.",
+        "All your pairs follow each other: there is nothing to tell apart. Where the coin is 0.5 "
+        "or more, the second is drawn from another document.",
         partial(_pairs, is_next=lambda coin: True),
     ),
     Misconception(
         "never_next",
-        "All your second sentences are drawn. Where the coin is below 0.5, the second is the one that really follows.",
+        "All your second sentences are drawn. Where the coin is below 0.5, the second is the one "
+        "that really follows.",
         partial(_pairs, is_next=lambda coin: False),
     ),
     Misconception("not_every_sentence", _NOT_ALL, partial(_pairs, step=2)),
@@ -190,47 +219,52 @@ _MISTAKES = (
     ),
     Misconception(
         "last_sentence_paired",
-        "The last sentence of a document begins a pair in your list. Nothing follows it, so a pair that it begins is always a drawn one: "
-        "the model could learn to recognise endings instead of what belongs together.",
+        "The last sentence of a document begins a pair in your list. Nothing follows it, so a pair "
+        "that it begins is always a drawn one: the model could learn to recognise endings instead "
+        "of what belongs together.",
         partial(_pairs, last_too=True),
     ),
     Misconception(
         "over_the_borders",
-        "You let the first sentence of a document follow the last one of the document before. They are no neighbours: pairs are made "
-        "within a document.",
+        "You let the first sentence of a document follow the last one of the document before. They "
+        "are no neighbours: pairs are made within a document.",
         _over_the_borders,
     ),
     Misconception(
         "draws_begin_again",
-        "You begin again with the first draw in each document. Draws are used up in order, one for each pair, through all documents: count "
-        "pairs, not sentences.",
+        "You begin again with the first draw in each document. Draws are used up in order, one for "
+        "each pair, through all documents: count pairs, not sentences.",
         partial(_pairs, restart=True),
     ),
     Misconception(
         "a_draw_for_each_sentence",
-        "You use up a draw for each sentence, the last of a document included. It begins no pair: draws are used up by pairs.",
+        "You use up a draw for each sentence, the last of a document included. It begins no pair: "
+        "draws are used up by pairs.",
         _a_draw_for_each_sentence,
     ),
     Misconception(
         "draw_kept_for_the_next_pair",
-        "You go on to the next draw only when a sentence was drawn. Every pair uses up one draw, also where only its coin was needed.",
+        "You go on to the next draw only when a sentence was drawn. Every pair uses up one draw, "
+        "also where only its coin was needed.",
         partial(_pairs, sparing=True),
     ),
     Misconception("u_and_v_swapped", _COIN_ORDER, partial(_pairs, u_at=2, v_at=1)),
     Misconception(
         "one_number_for_both",
-        "You use u for the document and for the sentence. The second choice has a number of its own, v.",
+        "You use u for the document and for the sentence. The second choice has a number of its "
+        "own, v.",
         partial(_pairs, v_at=1),
     ),
     Misconception(
         "drawn_from_all_sentences",
-        "You put the sentences of all other documents in one row and draw one with u. Here a document is drawn first, with u, and then one "
-        "of its sentences, with v.",
+        "You put the sentences of all other documents in one row and draw one with u. Here a "
+        "document is drawn first, with u, and then one of its sentences, with v.",
         partial(_pairs, from_all=True),
     ),
     Misconception(
         "always_the_first_sentence",
-        "From the other document you always take the first sentence. First sentences are easily recognised; v decides which one it is.",
+        "From the other document you always take the first sentence. First sentences are easily "
+        "recognised; v decides which one it is.",
         partial(_pairs, first_only=True),
     ),
     Misconception(
@@ -240,12 +274,14 @@ _MISTAKES = (
     ),
     Misconception(
         "drawn_sentence_first",
-        "You put the drawn sentence first. The text's own sentence is the first of every pair, and the *second* is drawn.",
+        "You put the drawn sentence first. The text's own sentence is the first of every pair, and "
+        "the *second* is drawn.",
         partial(_pairs, drawn_first=True),
     ),
     Misconception(
         "a_list_for_each_document",
-        "You return a list of pairs for each document. One list with all pairs is asked for: `extend` it instead of `append`.",
+        "You return a list of pairs for each document. One list with all pairs is asked for: "
+        "`extend` it instead of `append`.",
         _grouped,
     ),
 )
@@ -263,8 +299,15 @@ def _rest_of_the_first_twin(documents, number):
     return documents[: documents.index(documents[number])] + documents[number + 1 :]
 
 
-# The documents that are left to draw from: one too few, or all of them once more; pairs left out because of what is in them.
-_SLIPS = [partial(_pairs, rest=rest) for rest in (lambda documents, number: documents[number + 2 :], lambda documents, number: documents)]
+# The documents that are left to draw from: one too few, or all of them once more; pairs left out
+# because of what is in them.
+_SLIPS = [
+    partial(_pairs, rest=rest)
+    for rest in (
+        lambda documents, number: documents[number + 2 :],
+        lambda documents, number: documents,
+    )
+]
 _SLIPS += [partial(_pairs, among=_rest_of_the_first_twin), _only_long_documents, _no_pair_twice]
 
 NEIGHBOURS = Question(
@@ -274,7 +317,9 @@ NEIGHBOURS = Question(
     minutes=20,
     difficulty=2,
     chapter="13_pretraining#does-b-follow-a",
-    cases=lambda g: telling(g, _draw, next_sentence_pairs, [mistake.answer for mistake in _MISTAKES], _SLIPS),
+    cases=lambda g: telling(
+        g, _draw, next_sentence_pairs, [mistake.answer for mistake in _MISTAKES], _SLIPS
+    ),
     reference=next_sentence_pairs,
     misconceptions=_MISTAKES,
 )

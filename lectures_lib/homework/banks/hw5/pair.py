@@ -8,7 +8,24 @@ from torch import Generator
 from lectures_lib.homework.banks.hw3.inputs import whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
-_WORDS = ["the", "a", "cat", "dog", "bird", "mouse", "sees", "hears", "likes", "play", "##ing", "old", "un", "##friend", "##ly", "today"]
+_WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "bird",
+    "mouse",
+    "sees",
+    "hears",
+    "likes",
+    "play",
+    "##ing",
+    "old",
+    "un",
+    "##friend",
+    "##ly",
+    "today",
+]
 
 
 def _pair_cases(g: Generator) -> list[Case]:
@@ -18,18 +35,53 @@ def _pair_cases(g: Generator) -> list[Case]:
     first, second, short, long = whole(g, 2, 4), whole(g, 2, 5), whole(g, 1, 2), whole(g, 6, 8)
     a, b = sentence(first), sentence(second)
     return [
-        Case(([[sentence(first), sentence(second)]], "[CLS]", "[SEP]", "[PAD]"), shows=f"one pair, of {first} and {second} tokens"),
         Case(
-            ([[sentence(short), sentence(second)], [sentence(long), None], [sentence(first), sentence(long)]], "[CLS]", "[SEP]", "[PAD]"),
-            shows=f"a pair of {short} and {second} tokens, a single sentence of {long}, a pair of {first} and {long}",
+            ([[sentence(first), sentence(second)]], "[CLS]", "[SEP]", "[PAD]"),
+            shows=f"one pair, of {first} and {second} tokens",
         ),
         Case(
-            ([[sentence(long), sentence(short)], [sentence(short), None], [sentence(second), sentence(1)]], "<s>", "</s>", "_"),
-            shows=f"pairs of {long} and {short}, {second} and 1 tokens, a single sentence of {short}; the padding is '_'",
+            (
+                [
+                    [sentence(short), sentence(second)],
+                    [sentence(long), None],
+                    [sentence(first), sentence(long)],
+                ],
+                "[CLS]",
+                "[SEP]",
+                "[PAD]",
+            ),
+            shows=(
+                f"a pair of {short} and {second} tokens, a single sentence of {long}, a pair of "
+                f"{first} and {long}"
+            ),
         ),
         Case(
-            ([[a, [*b, a[-1], a[0], b[0]]], [sentence(14), None], [b[:1], a[:1]]], "[CLS]", "[SEP]", "[PAD]"),
-            shows=f"a pair of {first} and {second + 3} tokens that has words twice, a single sentence of 14, a pair of single words",
+            (
+                [
+                    [sentence(long), sentence(short)],
+                    [sentence(short), None],
+                    [sentence(second), sentence(1)],
+                ],
+                "<s>",
+                "</s>",
+                "_",
+            ),
+            shows=(
+                f"pairs of {long} and {short}, {second} and 1 tokens, a single sentence of "
+                f"{short}; the padding is '_'"
+            ),
+        ),
+        Case(
+            (
+                [[a, [*b, a[-1], a[0], b[0]]], [sentence(14), None], [b[:1], a[:1]]],
+                "[CLS]",
+                "[SEP]",
+                "[PAD]",
+            ),
+            shows=(
+                f"a pair of {first} and {second + 3} tokens that has words twice, a single "
+                f"sentence of 14, a pair of single words"
+            ),
         ),
     ]
 
@@ -65,8 +117,14 @@ def _inputs(
     tokens, segments, positions = [], [], []
     for first, second in pairs:
         a = [cls] * begin + first + [sep] * (middle or second is None)
-        b = ([cls] * begin_again + second + [sep] * end) if second is not None else [sep] * end_of_single
-        segment_ids = [0] * (len(a) - 1) + [middle_segment if a[-1] == sep and second is not None else 0]
+        b = (
+            ([cls] * begin_again + second + [sep] * end)
+            if second is not None
+            else [sep] * end_of_single
+        )
+        segment_ids = [0] * (len(a) - 1) + [
+            middle_segment if a[-1] == sep and second is not None else 0
+        ]
         segment_ids += [1] * (len(b) - 1) + [end_segment] if b else []
         tokens.append(a + b)
         segments.append([numbers[i] for i in segment_ids])
@@ -91,7 +149,9 @@ def _counted_by_separators(pairs, cls, sep, pad):
 
 
 def _counted_before(pairs, cls, sep, pad):
-    """How many [SEP] stand before each token: right for words, and padding gets a number of its own."""
+    """How many [SEP] stand before each token: right for words, and padding gets a number of its
+    own.
+    """
     tokens, _, positions = pair_input(pairs, cls, sep, pad)
     return tokens, [[row[:i].count(sep) for i in range(len(row))] for row in tokens], positions
 
@@ -101,8 +161,8 @@ def _a_triple_each(pairs, cls, sep, pad):
 
 
 _PAD_SEGMENT = (
-    "Right, but for the padding: it has segment 0 here, as in BERT's own code, whatever stands before it. Only the tokens of the second "
-    "sentence, and the [SEP] that ends it, have segment 1."
+    "Right, but for the padding: it has segment 0 here, as in BERT's own code, whatever stands "
+    "before it. Only the tokens of the second sentence, and the [SEP] that ends it, have segment 1."
 )
 
 PAIR = Question(
@@ -117,7 +177,8 @@ PAIR = Question(
     misconceptions=(
         Misconception(
             "last_sep_forgotten",
-            "Your second sentence has no [SEP] at its end. Each sentence ends with one: [CLS] A [SEP] B [SEP].",
+            "Your second sentence has no [SEP] at its end. Each sentence ends with one: [CLS] A "
+            "[SEP] B [SEP].",
             partial(_inputs, end=False),
         ),
         Misconception(
@@ -127,39 +188,44 @@ PAIR = Question(
         ),
         Misconception(
             "first_sep_in_the_second_segment",
-            "The [SEP] between the sentences has segment 1 in your rows. It *ends* the first sentence and belongs to it: segment 0.",
+            "The [SEP] between the sentences has segment 1 in your rows. It *ends* the first "
+            "sentence and belongs to it: segment 0.",
             partial(_inputs, middle_segment=1),
         ),
         Misconception(
             "last_sep_in_the_first_segment",
-            "The last [SEP] has segment 0 in your rows. It ends the second sentence and belongs to it: segment 1.",
+            "The last [SEP] has segment 0 in your rows. It ends the second sentence and belongs to "
+            "it: segment 1.",
             partial(_inputs, end_segment=0),
         ),
         Misconception(
             "segments_counted_from_1",
-            "Your segments are 1 and 2. They are rows of a table with two rows, and rows are counted from 0: segments 0 and 1.",
+            "Your segments are 1 and 2. They are rows of a table with two rows, and rows are "
+            "counted from 0: segments 0 and 1.",
             partial(_inputs, numbers=(1, 2)),
         ),
         Misconception(
             "a_segment_for_each_sep",
-            "You begin a new segment *at* each [SEP]. A [SEP] ends its sentence and belongs to it; there are two segments, 0 and 1, and "
-            "padding is in segment 0.",
+            "You begin a new segment *at* each [SEP]. A [SEP] ends its sentence and belongs to it; "
+            "there are two segments, 0 and 1, and padding is in segment 0.",
             _counted_by_separators,
         ),
         Misconception(
             "positions_restart",
-            "Your positions begin again with the second sentence. They count the places of the whole input, from 0 to its end: what tells "
-            "the sentences apart is the segment.",
+            "Your positions begin again with the second sentence. They count the places of the "
+            "whole input, from 0 to its end: what tells the sentences apart is the segment.",
             partial(_inputs, restart=True),
         ),
         Misconception(
             "positions_counted_from_1",
-            "Your positions begin with 1. [CLS] stands at position 0, the first row of BERT's table of positions.",
+            "Your positions begin with 1. [CLS] stands at position 0, the first row of BERT's "
+            "table of positions.",
             partial(_inputs, first_position=1),
         ),
         Misconception(
             "padding_has_position_0",
-            "All your padding is at position 0. Places go on being counted through the padding, so that all rows of positions are alike.",
+            "All your padding is at position 0. Places go on being counted through the padding, so "
+            "that all rows of positions are alike.",
             partial(_inputs, pad_position=0),
         ),
         Misconception("padding_has_a_segment", _PAD_SEGMENT, partial(_inputs, pad_segment=1)),
@@ -168,36 +234,40 @@ PAIR = Question(
         Misconception("padding_has_a_segment", _PAD_SEGMENT, _counted_before),
         Misconception(
             "single_sentence_ends_twice",
-            "Right for pairs, but after a single sentence you write two [SEP]. Without a second sentence there is nothing for the second "
-            "[SEP] to end: [CLS] A [SEP].",
+            "Right for pairs, but after a single sentence you write two [SEP]. Without a second "
+            "sentence there is nothing for the second [SEP] to end: [CLS] A [SEP].",
             partial(_inputs, end_of_single=True),
         ),
         Misconception(
             "cls_forgotten",
-            "Your rows begin with the first sentence. Every input of BERT begins with [CLS], whose last vector stands for the whole.",
+            "Your rows begin with the first sentence. Every input of BERT begins with [CLS], whose "
+            "last vector stands for the whole.",
             partial(_inputs, begin=False),
         ),
         Misconception(
             "cls_twice",
-            "You put a [CLS] in front of each sentence. There is one for the whole input, at its front; the sentences are set apart by "
-            "[SEP].",
+            "You put a [CLS] in front of each sentence. There is one for the whole input, at its "
+            "front; the sentences are set apart by [SEP].",
             partial(_inputs, begin_again=True),
         ),
         Misconception(
             "padded_on_the_left",
-            "Your padding stands on the left. BERT's inputs are padded on the right, so that [CLS] is always at position 0.",
+            "Your padding stands on the left. BERT's inputs are padded on the right, so that [CLS] "
+            "is always at position 0.",
             partial(_inputs, left=True),
         ),
         Misconception(
             "not_padded",
-            "Your rows have different lengths, and no tensor can be made of them. Fill up the shorter ones to the length of the longest: "
-            "tokens with pad, segments with 0, positions by counting on.",
+            "Your rows have different lengths, and no tensor can be made of them. Fill up the "
+            "shorter ones to the length of the longest: tokens with pad, segments with 0, "
+            "positions by counting on.",
             partial(_inputs, padded=False),
         ),
         Misconception(
             "a_triple_for_each_pair",
-            "You return tokens, segments and positions of one pair, then those of the next. Three tables are asked for, since the model "
-            "gets them as three tensors: (tokens, segments, positions), each with a row for every pair.",
+            "You return tokens, segments and positions of one pair, then those of the next. Three "
+            "tables are asked for, since the model gets them as three tensors: (tokens, segments, "
+            "positions), each with a row for every pair.",
             _a_triple_each,
         ),
     ),

@@ -31,5 +31,14 @@ HOMEWORK = Homework(
         "lectures_lib.tokenization",
         "lectures_lib.models.word2vec",
     ),
-    questions=(FIT_PAIR, PIECE_LABELS, CHOICE_HEAD, BEST_ANSWER, ENTITY_F1, SKIP_GRAM, LAYER_MIX, TRAINING),
+    questions=(
+        FIT_PAIR,
+        PIECE_LABELS,
+        CHOICE_HEAD,
+        BEST_ANSWER,
+        ENTITY_F1,
+        SKIP_GRAM,
+        LAYER_MIX,
+        TRAINING,
+    ),
 )

@@ -23,18 +23,30 @@ def _draw(g: Generator) -> list[Case]:
         last = first + length - 1
         # Scores in steps of 1/64 and thresholds in steps of 1/8: their sums are exact.
         start, end = ((128 * normal(g, last + 2 + padding)).round() / 64 for _ in range(2))
-        start, end = (start - 16, end - 16) if i % 8 == 5 else (start, end)  # all below 0, and one of them is the best
-        # Some scores stand out: the best answer begins with the text's first token, or ends with its last, or is as long as it may be;
-        # a token just before the text, or behind it, would be better still.
-        for n, scores, place in ((11, start, first), (12, end, last), (20, start, first), (15, start, first - 1), (19, end, last + 1)):
+        # all below 0, and one of them is the best
+        start, end = (start - 16, end - 16) if i % 8 == 5 else (start, end)
+        # Some scores stand out: the best answer begins with the text's first token, or ends with
+        # its last, or is as long as it may be; a token just before the text, or behind it, would be
+        # better still.
+        for n, scores, place in (
+            (11, start, first),
+            (12, end, last),
+            (20, start, first),
+            (15, start, first - 1),
+            (19, end, last + 1),
+        ):
             scores[place] += 16 * (i == n)
         end[first + 3] += 16 * (i == 20)
-        # The score of [CLS] lies behind that of the best answer, or ahead of it, by less than the threshold, by just that, or by more.
+        # The score of [CLS] lies behind that of the best answer, or ahead of it, by less than the
+        # threshold, by just that, or by more.
         ahead = (-0.5, 0.5, 1.5, -1.5, -1.5, -8.0, -1.0, -1.5)[i % 8] * threshold
         nothing = _pairs(start, end, first, last, longest)[0][0] + ahead
         start[0] = nothing / 2 + round(64 * float(normal(g, 1))) / 64
         end[0] = nothing - start[0]
-        shows = f"{len(start)} tokens, the text from {first} to {last}, at most {longest} long, threshold {threshold}"
+        shows = (
+            f"{len(start)} tokens, the text from {first} to {last}, at most {longest} long, "
+            f"threshold {threshold}"
+        )
         cases.append(Case((start, end, first, last, longest, threshold), shows=shows))
     # Of two legal answers that are equally good, nobody says which to take.
     return _draw(g) if any(_best_twice(*case.args) for case in cases) else cases
@@ -45,8 +57,12 @@ def _best_twice(start, end, first, last, longest, threshold) -> bool:
     return len(found) > 1 and found[0][0] == found[1][0]
 
 
-def best_answer(start: Tensor, end: Tensor, first: int, last: int, longest: int, threshold: float) -> Span:
-    """The best legal answer's first and last token; (0, 0) where it does not beat [CLS] by more than the threshold."""
+def best_answer(
+    start: Tensor, end: Tensor, first: int, last: int, longest: int, threshold: float
+) -> Span:
+    """The best legal answer's first and last token; (0, 0) where it does not beat [CLS] by more
+    than the threshold.
+    """
     return _answer(start, end, first, last, longest, threshold)
 
 
@@ -65,7 +81,18 @@ def _nothing_by_sum(start, end):
     return float(start[0] + end[0])
 
 
-def _answer(start, end, first, last, longest, threshold, nothing=_nothing_by_sum, sign=1, pairs=_pairs, inverted=False):
+def _answer(
+    start,
+    end,
+    first,
+    last,
+    longest,
+    threshold,
+    nothing=_nothing_by_sum,
+    sign=1,
+    pairs=_pairs,
+    inverted=False,
+):
     best, i, j = (pairs(start, end, first, last, longest) or [(-math.inf, 0, 0)])[0]
     beaten = best > nothing(start, end) + sign * threshold
     return (i, j) if beaten != inverted else (0, 0)
@@ -73,12 +100,28 @@ def _answer(start, end, first, last, longest, threshold, nothing=_nothing_by_sum
 
 def _begins_before_the_last(start, end, first, last, longest, threshold):
     """The last token may end an answer, but not be one."""
-    return _answer(start, end, first, last, longest, threshold, pairs=lambda *of: [pair for pair in _pairs(*of) if pair[1] < last])
+    return _answer(
+        start,
+        end,
+        first,
+        last,
+        longest,
+        threshold,
+        pairs=lambda *of: [pair for pair in _pairs(*of) if pair[1] < last],
+    )
 
 
 def _never_below_0(start, end, first, last, longest, threshold):
     """The best score so far is 0 before the search begins."""
-    return _answer(start, end, first, last, longest, threshold, pairs=lambda *of: [pair for pair in _pairs(*of) if pair[0] > 0])
+    return _answer(
+        start,
+        end,
+        first,
+        last,
+        longest,
+        threshold,
+        pairs=lambda *of: [pair for pair in _pairs(*of) if pair[0] > 0],
+    )
 
 
 def _equal_is_enough(start, end, first, last, longest, threshold):
@@ -129,7 +172,10 @@ def _any_length(start, end, first, last, longest, threshold):
 
 
 def _each_by_itself(start, end, first, last, longest):
-    i, j = first + int(start[first : last + 1].argmax()), first + int(end[first : last + 1].argmax())
+    i, j = (
+        first + int(start[first : last + 1].argmax()),
+        first + int(end[first : last + 1].argmax()),
+    )
     return [(float(start[i] + end[j]), i, j)]
 
 
@@ -153,11 +199,22 @@ def _end_first(start, end, first, last, longest):
 
 def _product(start, end, first, last, longest):
     pairs = _pairs(start, end, first, last, longest)
-    return sorted(((float(start[i] * end[j]), i, j) for _, i, j in pairs), key=lambda pair: -pair[0])
+    return sorted(
+        ((float(start[i] * end[j]), i, j) for _, i, j in pairs), key=lambda pair: -pair[0]
+    )
 
 
 def _products_compared(start, end, first, last, longest, threshold):
-    return _answer(start, end, first, last, longest, threshold, pairs=_product, nothing=lambda s, e: float(s[0] * e[0]))
+    return _answer(
+        start,
+        end,
+        first,
+        last,
+        longest,
+        threshold,
+        pairs=_product,
+        nothing=lambda s, e: float(s[0] * e[0]),
+    )
 
 
 def _probabilities_added(start, end, first, last, longest, threshold):
@@ -175,16 +232,18 @@ def _counted_in_the_text(start, end, first, last, longest, threshold):
 
 
 _INDEPENDENT = (
-    "You take the best start and the best end, each by itself. The two need not fit: the end may come before the start, or far behind it. "
-    "What is looked for is the best *pair* among the legal ones."
+    "You take the best start and the best end, each by itself. The two need not fit: the end may "
+    "come before the start, or far behind it. What is looked for is the best *pair* among the "
+    "legal ones."
 )
 _GREEDY = (
-    "You fix one end of the answer first, because it is the best by itself, and then look for the other. The best pair may have neither "
-    "the best start nor the best end: compare the sums of all legal pairs."
+    "You fix one end of the answer first, because it is the best by itself, and then look for the "
+    "other. The best pair may have neither the best start nor the best end: compare the sums of "
+    "all legal pairs."
 )
 _OUTSIDE = (
-    "Your answers can begin or end outside the text. The question and the padding have scores, too, and sometimes high ones; only pairs "
-    "with first ≤ i ≤ j ≤ last are legal."
+    "Your answers can begin or end outside the text. The question and the padding have scores, "
+    "too, and sometimes high ones; only pairs with first ≤ i ≤ j ≤ last are legal."
 )
 
 _MISTAKES = (
@@ -202,98 +261,110 @@ _MISTAKES = (
     Misconception("outside_the_text", _OUTSIDE, _anywhere),
     Misconception(
         "last_token_left_out",
-        "The text's last token is in none of your answers. `last` is the place of that token and belongs to the text; range(first, last) "
-        "ends before it.",
+        "The text's last token is in none of your answers. `last` is the place of that token and "
+        "belongs to the text; range(first, last) ends before it.",
         _without_the_last,
     ),
     Misconception(
         "last_token_begins_nothing",
-        "No answer of yours begins at the text's last token, which may be an answer by itself. `last` belongs to the text: the beginnings "
-        "go through range(first, last + 1).",
+        "No answer of yours begins at the text's last token, which may be an answer by itself. "
+        "`last` belongs to the text: the beginnings go through range(first, last + 1).",
         _begins_before_the_last,
     ),
     Misconception(
         "search_begins_at_0",
-        "You find no answer whose score is below 0: the best score so far is 0, perhaps, when your search begins. Scores may all be "
-        "negative; begin with -∞.",
+        "You find no answer whose score is below 0: the best score so far is 0, perhaps, when your "
+        "search begins. Scores may all be negative; begin with -∞.",
         _never_below_0,
     ),
     Misconception(
         "one_too_long",
-        "Some of your answers have one token more than `longest`. From i to j there are j - i + 1 tokens.",
+        "Some of your answers have one token more than `longest`. From i to j there are j - i + 1 "
+        "tokens.",
         _one_too_long,
     ),
     Misconception(
         "one_too_short",
-        "You leave out answers of exactly `longest` tokens, which are allowed. From i to j there are j - i + 1 tokens.",
+        "You leave out answers of exactly `longest` tokens, which are allowed. From i to j there "
+        "are j - i + 1 tokens.",
         _one_too_short,
     ),
-    Misconception("any_length", "You do not look at `longest`: some of your answers have more tokens.", _any_length),
+    Misconception(
+        "any_length",
+        "You do not look at `longest`: some of your answers have more tokens.",
+        _any_length,
+    ),
     Misconception(
         "threshold_ignored",
-        "You compare the best answer with [CLS] as they are. It must beat [CLS] by more than `threshold`.",
+        "You compare the best answer with [CLS] as they are. It must beat [CLS] by more than "
+        "`threshold`.",
         _no_threshold,
     ),
     Misconception(
         "threshold_subtracted",
-        "Your threshold helps the answer. It must make it harder: the best pair's score has to be above that of [CLS] *plus* the "
-        "threshold.",
+        "Your threshold helps the answer. It must make it harder: the best pair's score has to be "
+        "above that of [CLS] *plus* the threshold.",
         partial(_answer, sign=-1),
     ),
     Misconception(
         "always_an_answer",
-        "You always give an answer. Where the best pair does not beat start[0] + end[0], the score of [CLS], by more than the threshold, "
-        "the text does not say: (0, 0).",
+        "You always give an answer. Where the best pair does not beat start[0] + end[0], the score "
+        "of [CLS], by more than the threshold, the text does not say: (0, 0).",
         _always,
     ),
     Misconception(
         "cls_is_a_place_like_others",
-        "You let [CLS] compete as one more token of the text. Its score is that of *no answer*: compare it with the best pair of the "
-        "text, and mind the threshold.",
+        "You let [CLS] compete as one more token of the text. Its score is that of *no answer*: "
+        "compare it with the best pair of the text, and mind the threshold.",
         _cls_competes,
     ),
     Misconception(
         "equal_is_enough",
-        "Where the best answer's score is exactly that of [CLS] plus the threshold, you return the answer. It has to be *above*: compare "
-        "with >, not with >=.",
+        "Where the best answer's score is exactly that of [CLS] plus the threshold, you return the "
+        "answer. It has to be *above*: compare with >, not with >=.",
         _equal_is_enough,
     ),
     Misconception(
         "decision_inverted",
-        "You say (0, 0) where there is a good answer, and answer where there is none: the comparison is the wrong way round.",
+        "You say (0, 0) where there is a good answer, and answer where there is none: the "
+        "comparison is the wrong way round.",
         partial(_answer, inverted=True),
     ),
     Misconception(
         "only_the_start_of_cls",
-        "You compare a sum of two scores with start[0] alone. The score of no answer is start[0] + end[0].",
+        "You compare a sum of two scores with start[0] alone. The score of no answer is start[0] + "
+        "end[0].",
         partial(_answer, nothing=lambda start, end: float(start[0])),
     ),
     Misconception(
         "multiplied",
-        "You multiply the scores. They are logarithms of probabilities, up to a constant, and may be below 0: what one would multiply in "
-        "probabilities is added in scores.",
+        "You multiply the scores. They are logarithms of probabilities, up to a constant, and may "
+        "be below 0: what one would multiply in probabilities is added in scores.",
         _products_compared,
     ),
     Misconception(
         "multiplied",
-        "You multiply the scores. They are logarithms of probabilities, up to a constant, and may be below 0: what one would multiply in "
-        "probabilities is added in scores.",
+        "You multiply the scores. They are logarithms of probabilities, up to a constant, and may "
+        "be below 0: what one would multiply in probabilities is added in scores.",
         partial(_answer, pairs=_product),
     ),
     Misconception(
         "probabilities_added",
-        "You turn the scores into probabilities and add these. The probability of a pair is a *product*; its logarithm is, up to a "
-        "constant, the sum of the scores. No softmax is needed.",
+        "You turn the scores into probabilities and add these. The probability of a pair is a "
+        "*product*; its logarithm is, up to a constant, the sum of the scores. No softmax is "
+        "needed.",
         _probabilities_added,
     ),
     Misconception(
         "end_is_behind_the_answer",
-        "Your second number is one behind the answer, as in a slice. Here both belong to the answer: its first and its last token.",
+        "Your second number is one behind the answer, as in a slice. Here both belong to the "
+        "answer: its first and its last token.",
         _end_exclusive,
     ),
     Misconception(
         "counted_in_the_text",
-        "Your places are counted from the beginning of the text. They are asked for as places in the whole row: add `first`.",
+        "Your places are counted from the beginning of the text. They are asked for as places in "
+        "the whole row: add `first`.",
         _counted_in_the_text,
     ),
 )

@@ -12,7 +12,14 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _head_cases(g: Generator) -> list[Case]:
     cases = []
-    for kind in ("asked", "asked", "one beginning", "training", "training, weights in a diagonal", "training without dropout"):
+    for kind in (
+        "asked",
+        "asked",
+        "one beginning",
+        "training",
+        "training, weights in a diagonal",
+        "training without dropout",
+    ):
         (batch, choices, n), d_model = sizes(g, 3, 2, 7), whole(g, 8, 11)
         batch, choices, n = (1, choices, 1) if kind == "one beginning" else (batch, choices, n)
         state = {
@@ -23,9 +30,16 @@ def _head_cases(g: Generator) -> list[Case]:
         }
         shows = f"{batch} beginnings with {choices} endings each, {n} tokens, d_model = {d_model}"
         hidden = normal(g, batch, choices, n, d_model)
-        if kind == "training":  # every tanh near 1, and all pull one way: what is dropped before it, or instead, shows in mean and spread
-            state |= {"pooler.bias": 4 + 0.5 * normal(g, d_model), "head.weight": 0.5 + normal(g, 1, d_model).abs()}
-        if kind.endswith("diagonal"):  # each number by itself: dropped before the pooler, it is dropped behind it, and twice makes fewer
+        # every tanh near 1, and all pull one way: what is dropped before it, or instead, shows in
+        # mean and spread
+        if kind == "training":
+            state |= {
+                "pooler.bias": 4 + 0.5 * normal(g, d_model),
+                "head.weight": 0.5 + normal(g, 1, d_model).abs(),
+            }
+        # each number by itself: dropped before the pooler, it is dropped behind it, and twice makes
+        # fewer
+        if kind.endswith("diagonal"):
             hidden = 1 + hidden.abs()
             state |= {"pooler.weight": 4 * torch.eye(d_model), "pooler.bias": torch.zeros(d_model)}
             state["head.weight"] = 0.5 + normal(g, 1, d_model).abs()
@@ -34,13 +48,31 @@ def _head_cases(g: Generator) -> list[Case]:
         again = ((normal(g, batch + 1, choices - 1, n + 1, d_model),),) if twice else ()
         shows += TWICE if twice else ""
         shows += f", in training mode with dropout = {init['dropout']}" if train else ""
-        draws = 0 if kind.endswith("without dropout") or not train else 300 if kind.endswith("diagonal") else 200
-        cases.append(Case((hidden,), init=init, state=state, shows=shows, train=train, draws=draws, again=again))
+        draws = (
+            0
+            if kind.endswith("without dropout") or not train
+            else 300
+            if kind.endswith("diagonal")
+            else 200
+        )
+        cases.append(
+            Case(
+                (hidden,),
+                init=init,
+                state=state,
+                shows=shows,
+                train=train,
+                draws=draws,
+                again=again,
+            )
+        )
     return cases
 
 
 class ChoiceHead(nn.Module):
-    """[CLS] of each ending through the pooler, dropout, and one number out of it. The wrong answers below change one of these."""
+    """[CLS] of each ending through the pooler, dropout, and one number out of it. The wrong answers
+    below change one of these.
+    """
 
     def __init__(self, d_model: int, dropout: float):
         super().__init__()
@@ -245,18 +277,28 @@ class _NoBias(ChoiceHead):
 
 
 _TOKENS = (
-    "You make one vector out of all tokens of an ending. BERT's pooler looks at [CLS] alone, the token at place 0: it has been trained to "
-    "hold what the sentence is about."
+    "You make one vector out of all tokens of an ending. BERT's pooler looks at [CLS] alone, the "
+    "token at place 0: it has been trained to hold what the sentence is about."
 )
 _DROPOUT = (
-    "Your dropout is never switched off. F.dropout(x, p) always drops, unless it is told training=self.training; an nn.Dropout made in "
-    "__init__ knows by itself whether the model trains or is asked."
+    "Your dropout is never switched off. F.dropout(x, p) always drops, unless it is told "
+    "training=self.training; an nn.Dropout made in __init__ knows by itself whether the model "
+    "trains or is asked."
 )
-_RATE = "Your dropout has another rate than the argument `dropout`, which is the probability that a number is dropped."
-_ELSEWHERE = "In training mode you drop at another place. Dropout stands once, between tanh and `head`."
-_ACTIVATION = "Behind the pooler's layer stands another function than tanh. The published weights were trained with tanh, and fit no other."
+_RATE = (
+    "Your dropout has another rate than the argument `dropout`, which is the probability that a "
+    "number is dropped."
+)
+_ELSEWHERE = (
+    "In training mode you drop at another place. Dropout stands once, between tanh and `head`."
+)
+_ACTIVATION = (
+    "Behind the pooler's layer stands another function than tanh. The published weights were "
+    "trained with tanh, and fit no other."
+)
 _PROBABILITIES = (
-    "You return probabilities. Scores are asked for: F.cross_entropy takes the softmax over the endings itself, and would take it twice."
+    "You return probabilities. Scores are asked for: F.cross_entropy takes the softmax over the "
+    "endings itself, and would take it twice."
 )
 
 CHOICE_HEAD = Question(
@@ -278,78 +320,98 @@ CHOICE_HEAD = Question(
         ),
         Misconception(
             "tokens_of_the_first_ending",
-            "hidden[:, 0] is not the first token: it is the first *ending*, with all its tokens. The axes are batch, choices, n, d_model; "
-            "the tokens' is the third: hidden[:, :, 0].",
+            "hidden[:, 0] is not the first token: it is the first *ending*, with all its tokens. "
+            "The axes are batch, choices, n, d_model; the tokens' is the third: hidden[:, :, 0].",
             _FirstEnding,
         ),
         Misconception(
             "pooler_forgotten",
-            "The vector of [CLS] goes straight into `head`. Between them stands the pooler: a layer and tanh.",
+            "The vector of [CLS] goes straight into `head`. Between them stands the pooler: a "
+            "layer and tanh.",
             _Unpooled,
         ),
         Misconception(
             "tanh_forgotten",
-            "tanh is missing behind the pooler's layer. Without it two linear layers follow one another, which together are one.",
+            "tanh is missing behind the pooler's layer. Without it two linear layers follow one "
+            "another, which together are one.",
             _NoTanh,
         ),
         Misconception("another_activation", _ACTIVATION, _Relu),
         Misconception("another_activation", _ACTIVATION, _Gelu),
         Misconception("another_activation", _ACTIVATION, _Sigmoid),
-        Misconception("tanh_too_early", "You apply tanh before the pooler's layer. First the layer, then tanh.", _TanhFirst),
+        Misconception(
+            "tanh_too_early",
+            "You apply tanh before the pooler's layer. First the layer, then tanh.",
+            _TanhFirst,
+        ),
         Misconception("dropout_never_off", _DROPOUT, _AlwaysDropped),
         Misconception("dropout_never_off", _DROPOUT, _AlwaysDroppedInTheMiddle),
         Misconception("dropout_never_off", _DROPOUT, _AlwaysDroppedAtTheFront),
         Misconception("dropout_never_off", _DROPOUT, _AlwaysDroppedBeforeThePooler),
         Misconception(
             "dropout_forgotten",
-            "Right when nothing is dropped. In training mode your dropout is missing: it stands between tanh and `head`.",
+            "Right when nothing is dropped. In training mode your dropout is missing: it stands "
+            "between tanh and `head`.",
             _NeverDropped,
         ),
         Misconception("dropout_of_another_rate", _RATE, _OtherRate),
         Misconception("dropout_of_another_rate", _RATE, _Kept),
-        *(Misconception("dropout_elsewhere", _ELSEWHERE, answer) for answer in (_DroppedInFront, _DroppedBeforeTanh, _DroppedScores)),
+        *(
+            Misconception("dropout_elsewhere", _ELSEWHERE, answer)
+            for answer in (_DroppedInFront, _DroppedBeforeTanh, _DroppedScores)
+        ),
         *(
             Misconception(
                 "dropped_twice",
-                "In training mode you drop at a second place as well. Dropout stands once, between tanh and `head`.",
+                "In training mode you drop at a second place as well. Dropout stands once, between "
+                "tanh and `head`.",
                 answer,
             )
             for answer in (_DroppedInFrontToo, _DroppedBeforeTanhToo)
         ),
         Misconception(
             "tanh_of_the_scores",
-            "You apply tanh to the scores, which keeps them between -1 and 1: the model could never be sure. It belongs behind the pooler.",
+            "You apply tanh to the scores, which keeps them between -1 and 1: the model could "
+            "never be sure. It belongs behind the pooler.",
             _TanhOfScores,
         ),
         Misconception("probabilities_returned", _PROBABILITIES, _Probabilities),
         Misconception("probabilities_returned", _PROBABILITIES, _LogProbabilities),
         Misconception(
             "softmax_over_the_batch",
-            "You take a softmax over the *beginnings*: the endings of different stories compete. And no softmax is asked for; the loss "
-            "has it.",
+            "You take a softmax over the *beginnings*: the endings of different stories compete. "
+            "And no softmax is asked for; the loss has it.",
             _OverTheBatch,
         ),
         Misconception(
             "each_ending_by_itself",
-            "You squash each score with a sigmoid, as if several endings could be right. Exactly one is: the loss compares them by a "
-            "softmax, and wants the scores as they are.",
+            "You squash each score with a sigmoid, as if several endings could be right. Exactly "
+            "one is: the loss compares them by a softmax, and wants the scores as they are.",
             _EachByItself,
         ),
         Misconception(
             "last_axis_kept",
-            "Your result has the shape (batch, choices, 1). The last axis holds one number; leave it out: (batch, choices).",
+            "Your result has the shape (batch, choices, 1). The last axis holds one number; leave "
+            "it out: (batch, choices).",
             _Unsqueezed,
         ),
         Misconception(
             "all_in_a_row",
-            "You return the scores of all beginnings in one row. To compare the endings of one, the loss needs (batch, choices).",
+            "You return the scores of all beginnings in one row. To compare the endings of one, "
+            "the loss needs (batch, choices).",
             _FlatScores,
         ),
-        Misconception("best_returned", "You return the number of the best ending. All scores are asked for: training needs them.", _Best),
+        Misconception(
+            "best_returned",
+            "You return the number of the best ending. All scores are asked for: training needs "
+            "them.",
+            _Best,
+        ),
         Misconception(
             "beginnings_and_endings_mixed",
-            "Your scores are right and stand in wrong places: you have exchanged two axes and gone back by a view or reshape, which only "
-            "counts. nn.Linear works on the last axis, whatever stands before it: nothing has to be exchanged.",
+            "Your scores are right and stand in wrong places: you have exchanged two axes and gone "
+            "back by a view or reshape, which only counts. nn.Linear works on the last axis, "
+            "whatever stands before it: nothing has to be exchanged.",
             _Scrambled,
         ),
         Misconception("bias_forgotten", "The bias of `head` is missing from your scores.", _NoBias),

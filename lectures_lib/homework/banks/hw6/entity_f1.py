@@ -20,27 +20,43 @@ def _draw(g: Generator) -> list[Case]:
         for _ in range(n_sentences):
             truth, said = [["O"] * whole(g, 0, 1)] * 2
             for _ in range(whole(g, 1, 4) if n_sentences > 1 else 4):
-                kind, length, behind = _KINDS[whole(g, 0, 2)], whole(g, 0, 2), ["O"] * whole(g, 0, 1)
+                kind, length, behind = (
+                    _KINDS[whole(g, 0, 2)],
+                    whole(g, 0, 2),
+                    ["O"] * whole(g, 0, 1),
+                )
                 taken_for = kind if whole(g, 0, 3) else _KINDS[whole(g, 0, 2)]
                 truth = truth + [f"B-{kind}"] + [f"I-{kind}"] * length + behind
                 said = said + [f"B-{taken_for}"] + [f"I-{taken_for}"] * length + behind
             right.append(truth)
             predicted.append([_misread(g, label) for label in said])
-        if n_sentences > 4:  # a name ends with its sentence, and the next is predicted to go on with it
+        # a name ends with its sentence, and the next is predicted to go on with it
+        if n_sentences > 4:
             kind = _KINDS[whole(g, 0, 2)]
             right += [["O", f"B-{kind}"], [f"B-{kind}", "O"]]
             predicted += [["O", f"B-{kind}"], [f"I-{kind}", "O"]]
             n_sentences += 2
         words = sum(map(len, right))
         shows = (
-            f"{n_sentences} sentence{'s' * (n_sentences > 1)}, {words} words, {len(_all(right))} names, {len(_all(predicted))} predicted"
+            f"{n_sentences} sentence{'s' * (n_sentences > 1)}, {words} words, {len(_all(right))} "
+            f"names, {len(_all(predicted))} predicted"
         )
         cases.append(Case((predicted, right), shows=shows))
     kinds, n = pick(g, _KINDS, 2), whole(g, 3, 6)
-    taken_for, nothing = ([f"B-{kind}", "O", f"B-{kind}", *[f"I-{kind}"] * n] for kind in kinds), ["O"] * n
+    taken_for, nothing = (
+        ([f"B-{kind}", "O", f"B-{kind}", *[f"I-{kind}"] * n] for kind in kinds),
+        ["O"] * n,
+    )
     predicted, right = ([labels, nothing] for labels in taken_for)
-    cases.append(Case((predicted, right), shows="2 sentences, all names taken for another kind: no hit"))
-    cases.append(Case(([nothing], [nothing]), shows=f"a sentence of {n} words without a name, and none predicted"))
+    cases.append(
+        Case((predicted, right), shows="2 sentences, all names taken for another kind: no hit")
+    )
+    cases.append(
+        Case(
+            ([nothing], [nothing]),
+            shows=f"a sentence of {n} words without a name, and none predicted",
+        )
+    )
     return cases
 
 
@@ -57,7 +73,9 @@ def _misread(g: Generator, label: str) -> str:
 
 
 def names(labels: Labels) -> list[tuple[str, int, int]]:
-    """(kind, first word, last word) of each name: it begins at B, or at an I that goes on nothing, and ends before what goes not on."""
+    """(kind, first word, last word) of each name: it begins at B, or at an I that goes on nothing,
+    and ends before what goes not on.
+    """
     return _names(labels)
 
 
@@ -77,13 +95,20 @@ def _kind_is_the_first_s(before, label):
     return label[0] == "B" or (label[0] == "I" and before == "O")
 
 
-def _names(labels, begins: Callable = _begins, same_kind=True, of: Callable = lambda kind, i, j: (kind, i, j)):
+def _names(
+    labels,
+    begins: Callable = _begins,
+    same_kind=True,
+    of: Callable = lambda kind, i, j: (kind, i, j),
+):
     found, open_name = [], None
     for i, (before, label) in enumerate(pairwise(["O", *labels])):
         if label != "O" and begins(before, label):
             found.append([label[2:], i, i])
             open_name = found[-1]
-        elif label != "O" and open_name is not None and (not same_kind or open_name[0] == label[2:]):
+        elif (
+            label != "O" and open_name is not None and (not same_kind or open_name[0] == label[2:])
+        ):
             open_name[2] = i
         else:
             open_name = None
@@ -114,18 +139,31 @@ def _measured(predicted, right, decode=names, measure=_f1):
 
 
 def _accuracy(predicted, right):
-    pairs = [(a, b) for x, y in zip(predicted, right, strict=True) for a, b in zip(x, y, strict=True)]
+    pairs = [
+        (a, b) for x, y in zip(predicted, right, strict=True) for a, b in zip(x, y, strict=True)
+    ]
     return sum(a == b for a, b in pairs) / len(pairs)
 
 
 def _accuracy_inside(predicted, right):
-    pairs = [(a, b) for x, y in zip(predicted, right, strict=True) for a, b in zip(x, y, strict=True) if b != "O"]
+    pairs = [
+        (a, b)
+        for x, y in zip(predicted, right, strict=True)
+        for a, b in zip(x, y, strict=True)
+        if b != "O"
+    ]
     return sum(a == b for a, b in pairs) / len(pairs)
 
 
 def _f1_of_words(predicted, right, key=lambda label: label):
     p, r = (
-        {(s, i, key(label)) for s, row in enumerate(rows) for i, label in enumerate(row) if label != "O"} for rows in (predicted, right)
+        {
+            (s, i, key(label))
+            for s, row in enumerate(rows)
+            for i, label in enumerate(row)
+            if label != "O"
+        }
+        for rows in (predicted, right)
     )
     return float(_f1(len(p & r), len(p), len(r)))
 
@@ -139,7 +177,10 @@ def _of_kinds(predicted, right):
     """Each kind by itself, then the mean."""
     p, r = _all(predicted), _all(right)
     kinds = sorted({name[1] for name in p | r})
-    return sum(_f1(sum(n[1] == k for n in p & r), sum(n[1] == k for n in p), sum(n[1] == k for n in r)) for k in kinds) / max(len(kinds), 1)
+    return sum(
+        _f1(sum(n[1] == k for n in p & r), sum(n[1] == k for n in p), sum(n[1] == k for n in r))
+        for k in kinds
+    ) / max(len(kinds), 1)
 
 
 def _sentences_thrown_together(predicted, right):
@@ -149,11 +190,15 @@ def _sentences_thrown_together(predicted, right):
 
 def _flattened(predicted, right):
     """The labels of all sentences in one row."""
-    return entity_f1([[label for row in predicted for label in row]], [[label for row in right for label in row]])
+    return entity_f1(
+        [[label for row in predicted for label in row]], [[label for row in right for label in row]]
+    )
 
 
 def _last_names_lost(predicted, right):
-    """A name is stored when the next label ends it: the one that ends with its sentence never is."""
+    """A name is stored when the next label ends it: the one that ends with its sentence never
+    is.
+    """
 
     def decode(labels):
         return [name for name in names(labels) if name[2] < len(labels) - 1]
@@ -173,98 +218,128 @@ def _harmonic_mean(hits, p, r):
 
 
 _WORDS = (
-    "You count words, not names. A name of four words of which three are found is three quarters right by words; but whoever looks for it "
-    "in the result finds something else. A name is right if its kind, its first and its last word are, and otherwise wrong."
+    "You count words, not names. A name of four words of which three are found is three quarters "
+    "right by words; but whoever looks for it in the result finds something else. A name is right "
+    "if its kind, its first and its last word are, and otherwise wrong."
 )
 _STRAY = (
-    "You leave out names that begin with an I. A model may well predict I-person behind an O; such an I begins a name, as if it were a B. "
-    "(In the right labels it does not happen.)"
+    "You leave out names that begin with an I. A model may well predict I-person behind an O; such "
+    "an I begins a name, as if it were a B. (In the right labels it does not happen.)"
 )
 _NOTHING = (
-    "Where nothing is found, your answer divides by zero. A bad model has no hit, and a text may have no name: without a hit, F1 is 0. Ask "
-    "for that first."
+    "Where nothing is found, your answer divides by zero. A bad model has no hit, and a text may "
+    "have no name: without a hit, F1 is 0. Ask for that first."
 )
-_F1 = "F1 is the harmonic mean of precision and recall: 2 · precision · recall / (precision + recall), or 2 · hits / (predicted + right)."
+_F1 = (
+    "F1 is the harmonic mean of precision and recall: 2 · precision · recall / (precision + "
+    "recall), or 2 · hits / (predicted + right)."
+)
 
 _MISTAKES = (
     Misconception(
         "accuracy",
-        "You return the share of words with the right label. Most words are outside all names, and a model that finds none is right about "
-        "those. Names are to be counted, not words.",
+        "You return the share of words with the right label. Most words are outside all names, and "
+        "a model that finds none is right about those. Names are to be counted, not words.",
         _accuracy,
     ),
     Misconception("words_counted", _WORDS, _accuracy_inside),
     Misconception("words_counted", _WORDS, _f1_of_words),
     Misconception("words_counted", _WORDS, partial(_f1_of_words, key=lambda label: label[2:])),
-    Misconception("stray_i_left_out", _STRAY, partial(_measured, decode=partial(_names, begins=_only_b_begins))),
+    Misconception(
+        "stray_i_left_out",
+        _STRAY,
+        partial(_measured, decode=partial(_names, begins=_only_b_begins)),
+    ),
     Misconception(
         "neighbours_merged",
-        "Two names of the same kind that stand side by side are one in your count. A B always begins a new name; that is what it is for.",
+        "Two names of the same kind that stand side by side are one in your count. A B always "
+        "begins a new name; that is what it is for.",
         partial(_measured, decode=partial(_names, begins=_b_is_like_i)),
     ),
     Misconception(
         "kind_of_i_ignored",
-        "Behind B-person an I-place goes on with the person's name in your count. An I belongs to the name before it only if the kind is "
-        "the same; otherwise it begins a name.",
+        "Behind B-person an I-place goes on with the person's name in your count. An I belongs to "
+        "the name before it only if the kind is the same; otherwise it begins a name.",
         partial(_measured, decode=partial(_names, begins=_kind_is_the_first_s, same_kind=False)),
     ),
     Misconception(
         "sentences_in_one_row",
-        "You put the labels of all sentences into one row. A name that ends with its sentence then goes on in the next, if that begins "
-        "with an I. No name crosses two sentences: begin anew in each.",
+        "You put the labels of all sentences into one row. A name that ends with its sentence then "
+        "goes on in the next, if that begins with an I. No name crosses two sentences: begin anew "
+        "in each.",
         _flattened,
     ),
     Misconception(
         "last_name_lost",
-        "You lose a name that ends with its sentence: it is stored when the next label ends it, and there is no next one. Store what is "
-        "still open behind the loop, or put an O behind the labels.",
+        "You lose a name that ends with its sentence: it is stored when the next label ends it, "
+        "and there is no next one. Store what is still open behind the loop, or put an O behind "
+        "the labels.",
         _last_names_lost,
     ),
     Misconception(
         "kind_ignored",
-        "A name counts as found in your result when its words are right and its kind is wrong. The kind is part of the name.",
+        "A name counts as found in your result when its words are right and its kind is wrong. The "
+        "kind is part of the name.",
         partial(_measured, decode=partial(_names, of=lambda kind, i, j: (i, j))),
     ),
     Misconception(
         "only_beginnings_compared",
-        "You compare where names begin, not where they end: with half of its words missing, a name is not found.",
+        "You compare where names begin, not where they end: with half of its words missing, a name "
+        "is not found.",
         partial(_measured, decode=partial(_names, of=lambda kind, i, j: (kind, i))),
     ),
     Misconception(
         "overlap_counts",
-        "A name counts as found in your result when it shares a word with a right one. Its first and its last word must be right.",
+        "A name counts as found in your result when it shares a word with a right one. Its first "
+        "and its last word must be right.",
         _overlaps,
     ),
     Misconception(
         "mean_over_sentences",
-        "You take the F1 of each sentence and then the mean. A sentence with one name would weigh as much as one with five: count hits, "
-        "predicted and right names in all sentences together, and divide once.",
+        "You take the F1 of each sentence and then the mean. A sentence with one name would weigh "
+        "as much as one with five: count hits, predicted and right names in all sentences "
+        "together, and divide once.",
         _of_sentences,
     ),
     Misconception(
         "mean_over_kinds",
-        "You take the F1 of each kind and then the mean (macro). Asked for is the F1 of all names together, whatever their kind (micro).",
+        "You take the F1 of each kind and then the mean (macro). Asked for is the F1 of all names "
+        "together, whatever their kind (micro).",
         _of_kinds,
     ),
     Misconception(
         "sentences_thrown_together",
-        "You put the names of all sentences into one set without saying which sentence each is from. Two names that stand at the same "
-        "places of two sentences become one, or count as found in the wrong sentence.",
+        "You put the names of all sentences into one set without saying which sentence each is "
+        "from. Two names that stand at the same places of two sentences become one, or count as "
+        "found in the wrong sentence.",
         _sentences_thrown_together,
     ),
     *(
         Misconception(
-            "precision", "You return precision: how many of the predicted names are right. " + _F1, partial(_measured, measure=measure)
+            "precision",
+            "You return precision: how many of the predicted names are right. " + _F1,
+            partial(_measured, measure=measure),
         )
         for measure in (lambda hits, p, r: _share(hits, p), lambda hits, p, r: hits / p)
     ),
     *(
-        Misconception("recall", "You return recall: how many of the right names are found. " + _F1, partial(_measured, measure=measure))
+        Misconception(
+            "recall",
+            "You return recall: how many of the right names are found. " + _F1,
+            partial(_measured, measure=measure),
+        )
         for measure in (lambda hits, p, r: _share(hits, r), lambda hits, p, r: hits / r)
     ),
     *(
-        Misconception("arithmetic_mean", "You return half the sum of precision and recall. " + _F1, partial(_measured, measure=measure))
-        for measure in (lambda hits, p, r: (_share(hits, p) + _share(hits, r)) / 2, lambda hits, p, r: (hits / p + hits / r) / 2)
+        Misconception(
+            "arithmetic_mean",
+            "You return half the sum of precision and recall. " + _F1,
+            partial(_measured, measure=measure),
+        )
+        for measure in (
+            lambda hits, p, r: (_share(hits, p) + _share(hits, r)) / 2,
+            lambda hits, p, r: (hits / p + hits / r) / 2,
+        )
     ),
     *(
         Misconception(
@@ -272,13 +347,24 @@ _MISTAKES = (
             "You divide the hits by the names in either list (that is the Jaccard index). " + _F1,
             partial(_measured, measure=measure),
         )
-        for measure in (lambda hits, p, r: _share(hits, p + r - hits), lambda hits, p, r: hits / (p + r - hits))
+        for measure in (
+            lambda hits, p, r: _share(hits, p + r - hits),
+            lambda hits, p, r: hits / (p + r - hits),
+        )
     ),
-    Misconception("divides_by_zero", _NOTHING, partial(_measured, measure=lambda hits, p, r: 2 * hits / (p + r)), by_exception=True),
-    Misconception("divides_by_zero", _NOTHING, partial(_measured, measure=_harmonic_mean), by_exception=True),
+    Misconception(
+        "divides_by_zero",
+        _NOTHING,
+        partial(_measured, measure=lambda hits, p, r: 2 * hits / (p + r)),
+        by_exception=True,
+    ),
+    Misconception(
+        "divides_by_zero", _NOTHING, partial(_measured, measure=_harmonic_mean), by_exception=True
+    ),
     Misconception(
         "one_where_there_is_nothing",
-        "Where there is no name and none is predicted you return 1. One may see it so, but here F1 is 0 without a hit: nothing was found.",
+        "Where there is no name and none is predicted you return 1. One may see it so, but here F1 "
+        "is 0 without a hit: nothing was found.",
         partial(_measured, measure=lambda hits, p, r: _f1(hits, p, r) if p + r else 1.0),
     ),
     Misconception(

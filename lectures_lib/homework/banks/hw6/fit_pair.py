@@ -7,7 +7,24 @@ from torch import Generator
 from lectures_lib.homework.banks.hw3.inputs import pick, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
-_WORDS = ["the", "a", "cat", "dog", "bird", "mouse", "sees", "hears", "likes", "play", "##ing", "old", "un", "##friend", "##ly", "today"]
+_WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "bird",
+    "mouse",
+    "sees",
+    "hears",
+    "likes",
+    "play",
+    "##ing",
+    "old",
+    "un",
+    "##friend",
+    "##ly",
+    "today",
+]
 
 Rows = tuple[list[str], list[int]]
 
@@ -16,7 +33,8 @@ def _pair_cases(g: Generator) -> list[Case]:
     def case(n: int, m: int, room: int, what: str) -> Case:
         first, second = pick(g, _WORDS, n), pick(g, _WORDS, m) if m else None
         for sentence in filter(None, (first, second)):
-            sentence[-1] = sentence[0]  # a word that stands in it twice: who removes a word by its name removes the wrong one
+            # a word that stands in it twice: who removes a word by its name removes the wrong one
+            sentence[-1] = sentence[0]
         max_len = room + (3 if m else 2)
         lengths = f"{n} and {m} tokens" if m else f"a single sentence of {n} tokens"
         return Case((first, second, max_len), shows=f"{lengths}, max_len = {max_len}: {what}")
@@ -43,7 +61,9 @@ def fit_pair(first: list[str], second: list[str] | None, max_len: int) -> Rows:
     return _fitted(first, second, max_len)
 
 
-def _from_the_longer(a: list[str], b: list[str], room: int, tie: str = "second", front: bool = False) -> tuple[list[str], list[str]]:
+def _from_the_longer(
+    a: list[str], b: list[str], room: int, tie: str = "second", front: bool = False
+) -> tuple[list[str], list[str]]:
     """One token after the other is taken from the longer sentence."""
     a, b = list(a), list(b)
     while len(a) + len(b) > max(room, 0):
@@ -52,10 +72,14 @@ def _from_the_longer(a: list[str], b: list[str], room: int, tie: str = "second",
     return a, b
 
 
-def _front_of_one(a: list[str], b: list[str], room: int, of_first: bool = False) -> tuple[list[str], list[str]]:
+def _front_of_one(
+    a: list[str], b: list[str], room: int, of_first: bool = False
+) -> tuple[list[str], list[str]]:
     """The right numbers of tokens; one sentence loses its first ones."""
     first, second = _from_the_longer(a, b, room)
-    return (a[len(a) - len(first) :], second) if of_first and b else (first, b[len(b) - len(second) :])
+    return (
+        (a[len(a) - len(first) :], second) if of_first and b else (first, b[len(b) - len(second) :])
+    )
 
 
 def _from_the_second(a, b, room):
@@ -76,7 +100,9 @@ def _halves_if_too_long(a, b, room):
 
 
 def _halves_with_the_odd_one(a, b, room):
-    return (a[: room - room // 2], b[: room // 2]) if b and len(a) + len(b) > room else (a[:room], b)
+    return (
+        (a[: room - room // 2], b[: room // 2]) if b and len(a) + len(b) > room else (a[:room], b)
+    )
 
 
 def _in_proportion(a, b, room):
@@ -106,7 +132,11 @@ def _row_cut(first, second, max_len):
 
 def _row_cut_before_sep(first, second, max_len):
     tokens, segments = _uncut(first, second, max_len)
-    return (tokens, segments) if len(tokens) <= max_len else ([*tokens[: max_len - 1], "[SEP]"], segments[:max_len])
+    return (
+        (tokens, segments)
+        if len(tokens) <= max_len
+        else ([*tokens[: max_len - 1], "[SEP]"], segments[:max_len])
+    )
 
 
 def _sep_in_the_second_segment(first, second, max_len):
@@ -123,7 +153,10 @@ def _padded(first, second, max_len):
 
 
 def _in_place(first, second, max_len, of_first=True, of_second=True):
-    a, b = (first if of_first else list(first)), (second if of_second and second is not None else list(second or []))
+    a, b = (
+        (first if of_first else list(first)),
+        (second if of_second and second is not None else list(second or [])),
+    )
     room = max_len - (2 if second is None else 3)
     while len(a) + len(b) > room:
         (a if len(a) > len(b) else b).pop()
@@ -142,20 +175,24 @@ def _removed_by_name(first, second, max_len):
 
 
 _LONGER = (
-    "You shorten one particular sentence, whichever of the two is longer. What is too long is taken from the *longer* one, so that a "
-    "short question keeps all its words beside a long text: one token after the other, from the end of the sentence that is longer at "
-    "that moment."
+    "You shorten one particular sentence, whichever of the two is longer. What is too long is "
+    "taken from the *longer* one, so that a short question keeps all its words beside a long text: "
+    "one token after the other, from the end of the sentence that is longer at that moment."
 )
 _HALVES = (
-    "You give each sentence half of the room. A short sentence does not need its half, and the longer one could have had the rest: take "
-    "tokens one after the other from the longer sentence until both fit."
+    "You give each sentence half of the room. A short sentence does not need its half, and the "
+    "longer one could have had the rest: take tokens one after the other from the longer sentence "
+    "until both fit."
 )
 _COUNT = (
-    "Your rows are longer or shorter than they should be. [CLS] and each [SEP] take a place, too: for two sentences max_len - 3 tokens are "
-    "left, for a single one max_len - 2."
+    "Your rows are longer or shorter than they should be. [CLS] and each [SEP] take a place, too: "
+    "for two sentences max_len - 3 tokens are left, for a single one max_len - 2."
 )
 
-_CHANGED = "You take the tokens out of the lists that you were given: whoever called you has lost them. Work on copies: list(first)."
+_CHANGED = (
+    "You take the tokens out of the lists that you were given: whoever called you has lost them. "
+    "Work on copies: list(first)."
+)
 
 FIT_PAIR = Question(
     name="hw6.fit_pair",
@@ -169,13 +206,14 @@ FIT_PAIR = Question(
     misconceptions=(
         Misconception(
             "not_cut",
-            "You build the row and cut nothing. BERT has a vector for each of 512 positions and none for what comes after: no row may be "
-            "longer than max_len.",
+            "You build the row and cut nothing. BERT has a vector for each of 512 positions and "
+            "none for what comes after: no row may be longer than max_len.",
             _uncut,
         ),
         Misconception(
             "last_sep_cut_off",
-            "You cut the finished row, and its last [SEP] goes first. Cut the sentences, then put the special tokens around them.",
+            "You cut the finished row, and its last [SEP] goes first. Cut the sentences, then put "
+            "the special tokens around them.",
             _row_cut,
         ),
         Misconception("one_sentence_pays", _LONGER, _row_cut_before_sep),
@@ -186,27 +224,32 @@ FIT_PAIR = Question(
         Misconception("half_of_the_room", _HALVES, partial(_fitted, cut=_halves_with_the_odd_one)),
         Misconception(
             "in_proportion",
-            "You shorten both in proportion to their lengths. Only the longer one is shortened, until it is no longer than the other.",
+            "You shorten both in proportion to their lengths. Only the longer one is shortened, "
+            "until it is no longer than the other.",
             partial(_fitted, cut=_in_proportion),
         ),
         Misconception(
             "beginning_cut_off",
-            "You take tokens from the beginning of the longer sentence. They are taken from its end.",
+            "You take tokens from the beginning of the longer sentence. They are taken from its "
+            "end.",
             partial(_fitted, cut=partial(_from_the_longer, front=True)),
         ),
         Misconception(
             "beginning_of_one_cut_off",
-            "One of the two sentences loses its first tokens in your rows, the other its last. Both are shortened at the end.",
+            "One of the two sentences loses its first tokens in your rows, the other its last. "
+            "Both are shortened at the end.",
             partial(_fitted, cut=_front_of_one),
         ),
         Misconception(
             "beginning_of_one_cut_off",
-            "One of the two sentences loses its first tokens in your rows, the other its last. Both are shortened at the end.",
+            "One of the two sentences loses its first tokens in your rows, the other its last. "
+            "Both are shortened at the end.",
             partial(_fitted, cut=partial(_front_of_one, of_first=True)),
         ),
         Misconception(
             "tie_from_the_first",
-            "Right, but for ties: where both sentences are equally long, the *second* loses a token.",
+            "Right, but for ties: where both sentences are equally long, the *second* loses a "
+            "token.",
             partial(_fitted, cut=partial(_from_the_longer, tie="first")),
         ),
         Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(0, 0))),
@@ -216,29 +259,33 @@ FIT_PAIR = Question(
         Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(1, 2))),
         Misconception(
             "segments_before_cutting",
-            "Your tokens are right, your segments belong to the sentences as they were before they were cut. Count what is left of the "
-            "first.",
+            "Your tokens are right, your segments belong to the sentences as they were before they "
+            "were cut. Count what is left of the first.",
             partial(_fitted, segments="before"),
         ),
         Misconception(
             "all_in_one_segment",
-            "All your segments are 0. The second sentence and the [SEP] that ends it have segment 1.",
+            "All your segments are 0. The second sentence and the [SEP] that ends it have segment "
+            "1.",
             partial(_fitted, segments="all 0"),
         ),
         Misconception(
             "first_sep_in_the_second_segment",
-            "The [SEP] between the sentences has segment 1 in your rows. It *ends* the first sentence and belongs to it: segment 0.",
+            "The [SEP] between the sentences has segment 1 in your rows. It *ends* the first "
+            "sentence and belongs to it: segment 0.",
             _sep_in_the_second_segment,
         ),
         Misconception(
             "padded",
-            "You fill short rows up to max_len. Nothing is padded here: that is done for a whole batch, to the length of its longest row.",
+            "You fill short rows up to max_len. Nothing is padded here: that is done for a whole "
+            "batch, to the length of its longest row.",
             _padded,
         ),
         Misconception(
             "removed_by_its_name",
-            "You take the last token out with `remove`, which looks for the *first* token of that name. Where a word stands in the "
-            "sentence twice, the wrong one goes: pop() takes the last.",
+            "You take the last token out with `remove`, which looks for the *first* token of that "
+            "name. Where a word stands in the sentence twice, the wrong one goes: pop() takes the "
+            "last.",
             _removed_by_name,
         ),
         Misconception("changed_in_place", _CHANGED, _in_place),

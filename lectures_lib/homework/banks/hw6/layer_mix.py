@@ -14,14 +14,30 @@ def _mix_cases(g: Generator) -> list[Case]:
     for trained, single in ((True, False), (True, False), (False, False), (True, True)):
         n_states, batch, n, d_model = sizes(g, 4, 3, 9)
         batch, n = (1, 1) if single else (batch, n)
-        state = {"w": normal(g, n_states), "gamma": 1.5 + torch.rand((), generator=g)} if trained else None
+        state = (
+            {"w": normal(g, n_states), "gamma": 1.5 + torch.rand((), generator=g)}
+            if trained
+            else None
+        )
         layer = "trained" if trained else "new"
-        shows = f"a {layer} layer; {n_states} hidden states of {batch} sentences with {n} tokens, d_model = {d_model}"
+        shows = (
+            f"a {layer} layer; {n_states} hidden states of {batch} sentences with {n} tokens, "
+            f"d_model = {d_model}"
+        )
         twice = trained and not single and not cases
         again = ((normal(g, n_states, batch + 1, n - 1, d_model),),) if twice else ()
         shows += TRAINING + TWICE if twice else ""
         args = (normal(g, n_states, batch, n, d_model),)
-        cases.append(Case(args, init={"n_states": n_states}, state=state, shows=shows, train=twice, again=again))
+        cases.append(
+            Case(
+                args,
+                init={"n_states": n_states},
+                state=state,
+                shows=shows,
+                train=twice,
+                again=again,
+            )
+        )
     return cases
 
 
@@ -155,13 +171,13 @@ class _Normalised(LayerMix):
 
 
 _SHARES = (
-    "Your weights do not add up to 1, or are not all above 0. They are the softmax of `w`: shares, which tell afterwards how much "
-    "each state was needed, whatever w is."
+    "Your weights do not add up to 1, or are not all above 0. They are the softmax of `w`: shares, "
+    "which tell afterwards how much each state was needed, whatever w is."
 )
 
 _BEGINS = (
-    "Right, but a new layer does not begin as the plain mean: before training, all `w` are 0, so that every state has the same share, and "
-    "γ is 1."
+    "Right, but a new layer does not begin as the plain mean: before training, all `w` are 0, so "
+    "that every state has the same share, and γ is 1."
 )
 
 LAYER_MIX = Question(
@@ -181,59 +197,72 @@ LAYER_MIX = Question(
         Misconception("softmax_forgotten", _SHARES, _LogSoftmax),
         Misconception(
             "softmax_of_a_single_number",
-            "All your weights are 1: the softmax runs over an axis with a single entry. It has to run over the states.",
+            "All your weights are 1: the softmax runs over an axis with a single entry. It has to "
+            "run over the states.",
             _SoftmaxOfOne,
         ),
         Misconception(
             "plain_mean",
-            "You take the mean of all states and leave `w` aside, or look at it once, in __init__, where it is 0. It is what is learned: "
-            "take its softmax in each call.",
+            "You take the mean of all states and leave `w` aside, or look at it once, in __init__, "
+            "where it is 0. It is what is learned: take its softmax in each call.",
             _Mean,
         ),
         Misconception(
             "mean_of_the_weighted",
-            "You take the *mean* of the weighted states. Their weights are shares, so their sum is a mean already.",
+            "You take the *mean* of the weighted states. Their weights are shares, so their sum is "
+            "a mean already.",
             _MeanOfWeighted,
         ),
         *(
             Misconception("does_not_begin_as_the_mean", _BEGINS, answer)
             for answer in (_RandomAtFirst, _RandomSharesAtFirst, _NothingAtFirst)
         ),
-        Misconception("gamma_forgotten", "γ is missing: the sum is multiplied by `gamma`.", _NoGamma),
+        Misconception(
+            "gamma_forgotten", "γ is missing: the sum is multiplied by `gamma`.", _NoGamma
+        ),
         Misconception(
             "gamma_inside_of_the_softmax",
-            "You multiply w by γ, where it would be a temperature. It is for the size of the result: γ times the sum.",
+            "You multiply w by γ, where it would be a temperature. It is for the size of the "
+            "result: γ times the sum.",
             _GammaInside,
         ),
         Misconception("gamma_added", "You add γ. The sum is *multiplied* by it.", _GammaAdded),
-        Misconception("divided_by_gamma", "You divide by γ. The sum is *multiplied* by it.", _Divided),
+        Misconception(
+            "divided_by_gamma", "You divide by γ. The sum is *multiplied* by it.", _Divided
+        ),
         Misconception(
             "not_summed",
-            "You weight the states and do not add them up: the result must be one vector for each token, (batch, n, d_model).",
+            "You weight the states and do not add them up: the result must be one vector for each "
+            "token, (batch, n, d_model).",
             _Unsummed,
         ),
         Misconception(
             "best_state_only",
-            "You take only the state with the highest w. No gradient could find out which that should be; all states are mixed.",
+            "You take only the state with the highest w. No gradient could find out which that "
+            "should be; all states are mixed.",
             _BestState,
         ),
         Misconception(
-            "last_state_only", "You take the last state alone. All states are mixed, with the weights that `w` gives.", _LastState
+            "last_state_only",
+            "You take the last state alone. All states are mixed, with the weights that `w` gives.",
+            _LastState,
         ),
         Misconception(
             "weights_in_reverse",
-            "Your weights stand in reverse order. w[i] belongs to states[i]; state 0 is the embeddings.",
+            "Your weights stand in reverse order. w[i] belongs to states[i]; state 0 is the "
+            "embeddings.",
             _Backwards,
         ),
         Misconception(
             "softmax_over_the_vectors",
-            "You take the softmax over the weighted vectors, number by number. It is for the *weights* alone: first softmax(w), then "
-            "the sum.",
+            "You take the softmax over the weighted vectors, number by number. It is for the "
+            "*weights* alone: first softmax(w), then the sum.",
             _OverStates,
         ),
         Misconception(
             "normalised",
-            "You normalise the states first. ELMo's authors tried that, too; here the states are mixed as they are.",
+            "You normalise the states first. ELMo's authors tried that, too; here the states are "
+            "mixed as they are.",
             _Normalised,
         ),
         squeezing(LayerMix),

@@ -8,19 +8,37 @@ from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 _SHORT = [["she"], ["lives"], ["in"], ["the"], ["old"], ["town"], ["with"], ["him"], ["near"]]
-_LONG = [["rey", "##k", "##ja", "##vik"], ["ad", "##a"], ["kla", "##us"], ["sol", "##berg"], ["nor", "##d", "##licht"], ["un", "##do"]]
+_LONG = [
+    ["rey", "##k", "##ja", "##vik"],
+    ["ad", "##a"],
+    ["kla", "##us"],
+    ["sol", "##berg"],
+    ["nor", "##d", "##licht"],
+    ["un", "##do"],
+]
 
 Tagged = tuple[list[str], list[int]]
 
 
 def _draw(g: Generator) -> list[Case]:
     cases = []
-    for kind in ("all fits", "a word is cut", "cut between words", "a word is cut", "a single word"):
+    for kind in (
+        "all fits",
+        "a word is cut",
+        "cut between words",
+        "a word is cut",
+        "a single word",
+    ):
         n = 1 if kind == "a single word" else whole(g, 6, 9)
-        words = [word for pair in zip(pick(g, _SHORT, n), pick(g, _LONG * 2, n), strict=True) for word in pair][:n]
+        words = [
+            word
+            for pair in zip(pick(g, _SHORT, n), pick(g, _LONG * 2, n), strict=True)
+            for word in pair
+        ][:n]
         labels = [whole(g, 1, 6) for _ in words]
         labels[0] = 0 if n > 1 else labels[0]
-        if kind == "all fits":  # a word of two labels; pieces without a mark; a word outside all names between others
+        # a word of two labels; pieces without a mark; a word outside all names between others
+        if kind == "all fits":
             words[2], words[4] = ["o", "'", "neil"], list(words[1])
             labels[1], labels[4], labels[3] = 1, 2, 0
         n_pieces = sum(map(len, words))
@@ -62,7 +80,16 @@ def _only_whole(label, word):
     return [label] if len(word) == 1 else [-100] * len(word)
 
 
-def _labelled(words, labels, max_len, of_word=_first, special=(-100, -100), counted=2, whole_words=False, whole_labels=False):
+def _labelled(
+    words,
+    labels,
+    max_len,
+    of_word=_first,
+    special=(-100, -100),
+    counted=2,
+    whole_words=False,
+    whole_labels=False,
+):
     tokens, targets = [], []
     for word, label in zip(words, labels, strict=True):
         room = max_len - counted - len(tokens)
@@ -132,64 +159,72 @@ def _left_out(words, labels, max_len):
 
 
 _UNLABELLED = (
-    "Where there is nothing to learn you write 0. But 0 is a label, the one of words outside all names: the loss would ask for it at "
-    "every [CLS] and at every second half of a word. -100 is what F.cross_entropy leaves out."
+    "Where there is nothing to learn you write 0. But 0 is a label, the one of words outside all "
+    "names: the loss would ask for it at every [CLS] and at every second half of a word. -100 is "
+    "what F.cross_entropy leaves out."
 )
 
 _LOOKED_UP = (
-    "You look a word's label up by the word. The same word may be a name here and none there ('may', 'rose'): go through words and labels "
-    "side by side, with zip."
+    "You look a word's label up by the word. The same word may be a name here and none there "
+    "('may', 'rose'): go through words and labels side by side, with zip."
 )
 
 _MISTAKES = (
     Misconception(
         "first_pieces_told_by_marks",
-        "You take every piece without ## for a word's first. Tokenisers also cut at apostrophes and dots, without a mark: o ' neil is one "
-        "word of three pieces here. Which pieces make a word is told by `words`.",
+        "You take every piece without ## for a word's first. Tokenisers also cut at apostrophes "
+        "and dots, without a mark: o ' neil is one word of three pieces here. Which pieces make a "
+        "word is told by `words`.",
         _by_marks,
     ),
     Misconception("label_looked_up_by_the_word", _LOOKED_UP, _one_label_a_word),
     Misconception("label_looked_up_by_the_word", _LOOKED_UP, _last_label_of_a_word),
     Misconception(
         "label_0_taken_for_none",
-        "Words with the label 0 get -100 from you. 0 is a label like the others, the one of words outside all names; in Python it counts "
-        "as false, so compare with None, or not at all.",
+        "Words with the label 0 get -100 from you. 0 is a label like the others, the one of words "
+        "outside all names; in Python it counts as false, so compare with None, or not at all.",
         _zero_is_none,
     ),
     Misconception(
         "every_piece_labelled",
-        "You repeat a word's label at all its pieces. Then long words would count more than short ones, in training and when they are "
-        "counted right. The first piece speaks for the word, the others get -100.",
+        "You repeat a word's label at all its pieces. Then long words would count more than short "
+        "ones, in training and when they are counted right. The first piece speaks for the word, "
+        "the others get -100.",
         partial(_labelled, of_word=_every),
     ),
     Misconception(
         "last_piece_labelled",
-        "Your label stands at a word's last piece. It belongs to the first, which is never cut off before the others.",
+        "Your label stands at a word's last piece. It belongs to the first, which is never cut off "
+        "before the others.",
         partial(_labelled, of_word=_last),
     ),
-    Misconception("zero_for_nothing", _UNLABELLED, partial(_labelled, of_word=_zeros, special=(0, 0))),
+    Misconception(
+        "zero_for_nothing", _UNLABELLED, partial(_labelled, of_word=_zeros, special=(0, 0))
+    ),
     Misconception("zero_for_nothing", _UNLABELLED, partial(_labelled, of_word=_zeros)),
     Misconception("zero_for_nothing", _UNLABELLED, partial(_labelled, special=(0, 0))),
     Misconception(
         "words_of_several_pieces_unlabelled",
-        "You label only the words that are a single piece. A word of several pieces has its label at the first of them.",
+        "You label only the words that are a single piece. A word of several pieces has its label "
+        "at the first of them.",
         partial(_labelled, of_word=_only_whole),
     ),
     Misconception(
         "special_tokens_without_labels",
-        "[CLS] and [SEP] have no entry in your labels, so that these are two shorter than the tokens, and each stands one place too early. "
-        "They have an entry like every token: -100.",
+        "[CLS] and [SEP] have no entry in your labels, so that these are two shorter than the "
+        "tokens, and each stands one place too early. They have an entry like every token: -100.",
         _no_special,
     ),
     Misconception(
         "shifted_by_cls",
-        "Your labels stand one place too early: the first word's is at [CLS]. [CLS] takes the first place, with -100.",
+        "Your labels stand one place too early: the first word's is at [CLS]. [CLS] takes the "
+        "first place, with -100.",
         _shifted,
     ),
     Misconception(
         "a_label_for_each_place",
-        "You write the labels one after the other, as if each word were one piece. From the first word of several pieces on, they stand at "
-        "the wrong tokens.",
+        "You write the labels one after the other, as if each word were one piece. From the first "
+        "word of several pieces on, they stand at the wrong tokens.",
         _one_for_each_word,
     ),
     Misconception(
@@ -199,28 +234,32 @@ _MISTAKES = (
     ),
     Misconception(
         "last_sep_cut_off",
-        "You cut the finished row, and [SEP] with it. Cut the pieces to max_len - 2, then put [CLS] and [SEP] around them.",
+        "You cut the finished row, and [SEP] with it. Cut the pieces to max_len - 2, then put "
+        "[CLS] and [SEP] around them.",
         _row_cut,
     ),
     Misconception(
         "special_tokens_not_counted",
-        "Your rows can be longer than max_len: [CLS] and [SEP] take two of the places. There is room for max_len - 2 pieces.",
+        "Your rows can be longer than max_len: [CLS] and [SEP] take two of the places. There is "
+        "room for max_len - 2 pieces.",
         partial(_labelled, counted=0),
     ),
     Misconception(
         "only_whole_words_kept",
-        "You leave out a word of which not all pieces fit. Its first pieces do fit, and its label with them: cut pieces, not words.",
+        "You leave out a word of which not all pieces fit. Its first pieces do fit, and its label "
+        "with them: cut pieces, not words.",
         partial(_labelled, whole_words=True),
     ),
     Misconception(
         "cut_word_unlabelled",
-        "Your tokens are right, but a word that loses some of its pieces loses its label, too. Its first piece is there, and that is what "
-        "is labelled.",
+        "Your tokens are right, but a word that loses some of its pieces loses its label, too. Its "
+        "first piece is there, and that is what is labelled.",
         partial(_labelled, whole_labels=True),
     ),
     Misconception(
         "further_pieces_left_out",
-        "You read the first piece of each word and leave out the rest. BERT reads all of them; the others are only not labelled.",
+        "You read the first piece of each word and leave out the rest. BERT reads all of them; the "
+        "others are only not labelled.",
         _left_out,
     ),
 )

@@ -23,11 +23,20 @@ def _cases(g: Generator) -> list[Case]:
             words[0] = near[1] = 0
             words[1] = near[0] = vocab_size - 1
         if not single:  # chance may draw the neighbour, the word, and a word twice
-            noise[0, 0], noise[1, 0], noise[2, 0], near[2] = near[0], words[1], noise[2, 1], words[2]
-        shows = f"{batch} word{'s' * (batch > 1)}, each with one neighbour and {k} random word{'s' * (k > 1)}"
+            noise[0, 0], noise[1, 0], noise[2, 0], near[2] = (
+                near[0],
+                words[1],
+                noise[2, 1],
+                words[2],
+            )
+        shows = (
+            f"{batch} word{'s' * (batch > 1)}, each with one neighbour and {k} random "
+            f"word{'s' * (k > 1)}"
+        )
         shows += f"; {vocab_size} vectors of length {d} in each table"
         tables = normal(g, 2, vocab_size, d)
-        if far:  # a neighbour that the model takes for impossible, and a random word that it is sure of
+        # a neighbour that the model takes for impossible, and a random word that it is sure of
+        if far:
             noise[1, 0] = near[1] = (near[0] + 1) % vocab_size
             noise[1, 0] = words[1] = (words[0] + 1) % vocab_size
             tables[0, words[0]] = tables[0, words[1]] = 1.0
@@ -38,7 +47,9 @@ def _cases(g: Generator) -> list[Case]:
     return cases
 
 
-def skip_gram_loss(vectors: Tensor, near_vectors: Tensor, words: Tensor, near: Tensor, noise: Tensor) -> Tensor:
+def skip_gram_loss(
+    vectors: Tensor, near_vectors: Tensor, words: Tensor, near: Tensor, noise: Tensor
+) -> Tensor:
     """The mean over the batch of -log σ(v · v'_near) - Σ log σ(-v · v'_noise)."""
     return _loss(vectors, near_vectors, words, near, noise)
 
@@ -48,7 +59,18 @@ def _scores(vectors, near_vectors, words, near, noise):
     return (v * near_vectors[near]).sum(dim=-1), (v[:, None] * near_vectors[noise]).sum(dim=-1)
 
 
-def _loss(vectors, near_vectors, words, near, noise, log=F.logsigmoid, noise_sign=-1, over_noise="sum", over_batch="mean", sign=-1):
+def _loss(
+    vectors,
+    near_vectors,
+    words,
+    near,
+    noise,
+    log=F.logsigmoid,
+    noise_sign=-1,
+    over_noise="sum",
+    over_batch="mean",
+    sign=-1,
+):
     yes, no = _scores(vectors, near_vectors, words, near, noise)
     each = log(yes) + getattr(log(noise_sign * no), over_noise)(dim=1)
     return sign * getattr(each, over_batch)()
@@ -91,7 +113,9 @@ def _sum_inside(vectors, near_vectors, words, near, noise):
 
 def _softmax(vectors, near_vectors, words, near, noise):
     yes, no = _scores(vectors, near_vectors, words, near, noise)
-    return F.cross_entropy(torch.cat([yes[:, None], no], dim=1), torch.zeros(len(yes), dtype=torch.long))
+    return F.cross_entropy(
+        torch.cat([yes[:, None], no], dim=1), torch.zeros(len(yes), dtype=torch.long)
+    )
 
 
 def _whole_softmax(vectors, near_vectors, words, near, noise):
@@ -122,7 +146,9 @@ def _all_with_all(vectors, near_vectors, words, near, noise):
 
 
 def _cosines(vectors, near_vectors, words, near, noise):
-    return _loss(F.normalize(vectors, dim=-1), F.normalize(near_vectors, dim=-1), words, near, noise)
+    return _loss(
+        F.normalize(vectors, dim=-1), F.normalize(near_vectors, dim=-1), words, near, noise
+    )
 
 
 def _hits_left_out(vectors, near_vectors, words, near, noise):
@@ -142,21 +168,21 @@ def _likelihood(vectors, near_vectors, words, near, noise):
 
 
 _NEGATED = (
-    "Your random words are not made unlikely. For them the answer is *no*, with the probability 1 - σ(x), which is σ(-x): the score gets "
-    "a minus sign inside of the sigmoid."
+    "Your random words are not made unlikely. For them the answer is *no*, with the probability 1 "
+    "- σ(x), which is σ(-x): the score gets a minus sign inside of the sigmoid."
 )
 _MEAN = (
-    "You take the mean over the k random words. The loss of one word is a *sum* of 1 + k terms, so that more random words push harder; "
-    "the mean is taken over the batch."
+    "You take the mean over the k random words. The loss of one word is a *sum* of 1 + k terms, so "
+    "that more random words push harder; the mean is taken over the batch."
 )
 _TABLES = (
-    "There are two tables. The word itself is looked up in `vectors`; its neighbour and the random words, which are somebody's "
-    "neighbours, in `near_vectors`."
+    "There are two tables. The word itself is looked up in `vectors`; its neighbour and the random "
+    "words, which are somebody's neighbours, in `near_vectors`."
 )
 
 _DRAWN = (
-    "You leave out random words that happen to be the neighbour, or the word itself. It is sensible, and some programs do it; in the "
-    "formula here all k count as they were drawn."
+    "You leave out random words that happen to be the neighbour, or the word itself. It is "
+    "sensible, and some programs do it; in the formula here all k count as they were drawn."
 )
 
 SKIP_GRAM = Question(
@@ -173,15 +199,16 @@ SKIP_GRAM = Question(
         Misconception("noise_not_negated", _NEGATED, _one_minus_log),
         Misconception(
             "minus_outside_of_the_logarithm",
-            "You subtract log σ(x) of the random words. The probability of *no* is 1 - σ(x) = σ(-x), and its logarithm is added: the "
-            "minus sign belongs inside.",
+            "You subtract log σ(x) of the random words. The probability of *no* is 1 - σ(x) = "
+            "σ(-x), and its logarithm is added: the minus sign belongs inside.",
             _minus_outside,
         ),
         Misconception("mean_over_the_noise", _MEAN, partial(_loss, over_noise="mean")),
         Misconception("mean_over_the_noise", _MEAN, _all_alike),
         Misconception(
             "summed_over_the_batch",
-            "You add up the losses of all words. The mean over the batch is asked for, which does not grow with its size.",
+            "You add up the losses of all words. The mean over the batch is asked for, which does "
+            "not grow with its size.",
             partial(_loss, over_batch="sum"),
         ),
         Misconception("one_table", _TABLES, _one_table),
@@ -189,7 +216,8 @@ SKIP_GRAM = Question(
         Misconception("one_table", _TABLES, _noise_from_the_other_table),
         Misconception(
             "noise_against_the_neighbour",
-            "You compare the random words with the *neighbour's* vector. They stand in for the neighbour: both are compared with the word.",
+            "You compare the random words with the *neighbour's* vector. They stand in for the "
+            "neighbour: both are compared with the word.",
             _noise_against_the_neighbour,
         ),
         Misconception(
@@ -199,47 +227,58 @@ SKIP_GRAM = Question(
         ),
         Misconception(
             "log_of_a_sigmoid",
-            "Right for moderate products. Here one is far from 0, its sigmoid is too small for a float32 and becomes 0, and the logarithm "
-            "infinite. F.logsigmoid takes both steps at once.",
+            "Right for moderate products. Here one is far from 0, its sigmoid is too small for a "
+            "float32 and becomes 0, and the logarithm infinite. F.logsigmoid takes both steps at "
+            "once.",
             partial(_loss, log=lambda x: x.sigmoid().log()),
         ),
         Misconception(
             "sum_inside_of_the_sigmoid",
-            "You add up the scores of the random words before the sigmoid. Each is a question of its own: first log σ of each, then the "
-            "sum.",
+            "You add up the scores of the random words before the sigmoid. Each is a question of "
+            "its own: first log σ of each, then the sum.",
             _sum_inside,
         ),
         Misconception(
             "softmax",
-            "You take a softmax over the neighbour and the random words, as if one of them had to be chosen. Here each word gets a yes or "
-            "no by itself: sigmoids.",
+            "You take a softmax over the neighbour and the random words, as if one of them had to "
+            "be chosen. Here each word gets a yes or no by itself: sigmoids.",
             _softmax,
         ),
         Misconception(
             "softmax_over_the_vocabulary",
-            "You take a softmax over the whole vocabulary. That is what skip-gram would like to do and cannot afford; the random words "
-            "stand in for the vocabulary.",
+            "You take a softmax over the whole vocabulary. That is what skip-gram would like to do "
+            "and cannot afford; the random words stand in for the vocabulary.",
             _whole_softmax,
         ),
         Misconception(
             "noise_forgotten",
-            "Your loss does not look at the random words. Without them all vectors could become alike, and every answer would be yes.",
+            "Your loss does not look at the random words. Without them all vectors could become "
+            "alike, and every answer would be yes.",
             _no_noise,
         ),
         Misconception("drawn_words_left_out", _DRAWN, _hits_left_out),
         Misconception("drawn_words_left_out", _DRAWN, _neighbour_left_out),
-        Misconception("neighbour_forgotten", "Your loss does not look at the neighbour that really stood there.", _only_noise),
+        Misconception(
+            "neighbour_forgotten",
+            "Your loss does not look at the neighbour that really stood there.",
+            _only_noise,
+        ),
         Misconception(
             "all_with_all",
-            "You compare every word with the neighbours of *all* words of the batch. Word i belongs to neighbour i: multiply entry by "
-            "entry and add up over the last axis.",
+            "You compare every word with the neighbours of *all* words of the batch. Word i "
+            "belongs to neighbour i: multiply entry by entry and add up over the last axis.",
             _all_with_all,
         ),
         Misconception(
             "cosines",
-            "You bring the vectors to length 1. The scores are plain products: a frequent word may have a long vector.",
+            "You bring the vectors to length 1. The scores are plain products: a frequent word may "
+            "have a long vector.",
             _cosines,
         ),
-        Misconception("sign_forgotten", "Your result has the wrong sign: what is to be minimised is *minus* the logarithm.", _likelihood),
+        Misconception(
+            "sign_forgotten",
+            "Your result has the wrong sign: what is to be minimised is *minus* the logarithm.",
+            _likelihood,
+        ),
     ),
 )

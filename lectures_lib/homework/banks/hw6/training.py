@@ -1,8 +1,10 @@
-"""Question 8: train a tagger on frozen features. Its predictions on words it has not seen are held against a threshold.
+"""Question 8: train a tagger on frozen features. Its predictions on words it has not seen are held
+against a threshold.
 
-No single state tells all classes apart: the first does not know 1 from 3 and 2 from 4, the last not 1 from 2 and 3 from 4; between
-them is noise. So it shows in the predictions which states were used. Nothing is trained here: the answers below, right and wrong,
-are found by means and by linear regression, and a trained model of the same states says nearly the same.
+No single state tells all classes apart: the first does not know 1 from 3 and 2 from 4, the last not
+1 from 2 and 3 from 4; between them is noise. So it shows in the predictions which states were used.
+Nothing is trained here: the answers below, right and wrong, are found by means and by linear
+regression, and a trained model of the same states says nearly the same.
 """
 
 import torch
@@ -14,7 +16,8 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 UNLABELLED = -100
 N_CLASSES, N_STATES, D_MODEL = 5, 5, 16
-SHARES = (0.38, 0.30, 0.13, 0.13, 0.06)  # how frequent the classes are: of each couple that a state confuses, one is much rarer
+# how frequent the classes are: of each couple that a state confuses, one is much rarer
+SHARES = (0.38, 0.30, 0.13, 0.13, 0.06)
 N_WORDS, N_PIECES, N_ASKED = 600, 5, 120
 NOISE = 0.12
 FIRST_KNOWS, LAST_KNOWS = torch.tensor([0, 1, 2, 1, 2]), torch.tensor([0, 1, 1, 2, 2])
@@ -33,28 +36,41 @@ def _training_cases(g: Generator) -> list[Case]:
 
     def drawn(n: int) -> Tensor:
         counts = [round(share * n) for share in SHARES[1:]]
-        kinds = torch.repeat_interleave(torch.arange(N_CLASSES), torch.tensor([n - sum(counts), *counts]))
+        kinds = torch.repeat_interleave(
+            torch.arange(N_CLASSES), torch.tensor([n - sum(counts), *counts])
+        )
         return kinds[torch.randperm(n, generator=g)]
 
-    # Every word has pieces behind its first, which look like it and have no label: so many that their class is a minority's.
+    # Every word has pieces behind its first, which look like it and have no label: so many that
+    # their class is a minority's.
     pieces = drawn(n_words).repeat_interleave(N_PIECES)
     labels = pieces.clone()
     labels[torch.arange(len(labels)) % N_PIECES != 0] = UNLABELLED
-    shows = f"{len(pieces)} pieces of {n_words} words, {N_STATES} hidden states, d_model = {D_MODEL}; {n_asked} pieces to be tagged"
+    shows = (
+        f"{len(pieces)} pieces of {n_words} words, {N_STATES} hidden states, d_model = {D_MODEL}; "
+        f"{n_asked} pieces to be tagged"
+    )
     return [Case((states(pieces), labels, states(drawn(n_asked)), N_CLASSES), shows=shows)]
 
 
 def train_tagger(states: Tensor, labels: Tensor, asked: Tensor, n_classes: int) -> Tensor:
-    """(n_asked,): the class of each piece that is asked about: the one whose mean is nearest, all states side by side."""
+    """(n_asked,): the class of each piece that is asked about: the one whose mean is nearest, all
+    states side by side.
+    """
     rows = _rows(states)
     means = torch.stack([rows[labels == c].mean(dim=0) for c in range(n_classes)])
     return torch.cdist(_rows(asked), means).argmin(dim=1)
 
 
 def _of_one_state(states, labels, asked, n_classes, state):
-    """Least squares on the class as a one-hot vector: where two classes look alike, the more frequent one wins."""
+    """Least squares on the class as a one-hot vector: where two classes look alike, the more
+    frequent one wins.
+    """
     kept = labels != UNLABELLED
-    x, y = _rows(states[state, None])[kept], torch.nn.functional.one_hot(labels[kept], n_classes).float()
+    x, y = (
+        _rows(states[state, None])[kept],
+        torch.nn.functional.one_hot(labels[kept], n_classes).float(),
+    )
     return (_rows(asked[state, None]) @ torch.linalg.lstsq(x, y).solution).argmax(dim=-1)
 
 
@@ -96,28 +112,33 @@ TRAINING = Question(
     reference=train_tagger,
     share=0.9,
     seconds=60.0,
-    below="More cannot be seen from outside. The usual causes: gradients that are never set back to zero (zero_grad); an optimizer that "
-    "never steps, or has other parameters than the model; the axes of `states` mixed by a reshape, so that a row holds numbers of several "
-    "pieces; `asked` flattened in another order than `states`; labels left out, and not their pieces; too few steps; "
-    "a learning rate that is much too high or too low. Print the loss: a tagger that works gets below 0.2.",
+    below="More cannot be seen from outside. The usual causes: gradients that are never set back "
+    "to zero (zero_grad); an optimizer that "
+    "never steps, or has other parameters than the model; the axes of `states` mixed by a reshape, "
+    "so that a row holds numbers of several pieces; `asked` flattened in another order than "
+    "`states`; labels left out, and not their pieces; too few steps; a learning rate that is much "
+    "too high or too low. Print the loss: a tagger that works gets below 0.2.",
     misconceptions=(
         Misconception(
             "last_state_only",
-            "Your tagger takes class 2 for class 1 and class 4 for class 3: these look alike in the last state, and it seems to know no "
-            "other. No single state tells all classes apart. Use all of them, side by side or in a weighted sum.",
+            "Your tagger takes class 2 for class 1 and class 4 for class 3: these look alike in "
+            "the last state, and it seems to know no other. No single state tells all classes "
+            "apart. Use all of them, side by side or in a weighted sum.",
             _last_state,
         ),
         Misconception(
             "first_state_only",
-            "Your tagger takes class 3 for class 1 and class 4 for class 2: these look alike in the first state, and it seems to know no "
-            "other. No single state tells all classes apart. Use all of them, side by side or in a weighted sum.",
+            "Your tagger takes class 3 for class 1 and class 4 for class 2: these look alike in "
+            "the first state, and it seems to know no other. No single state tells all classes "
+            "apart. Use all of them, side by side or in a weighted sum.",
             _first_state,
         ),
         Misconception(
             "always_class_0",
-            "All your predictions are 0. Perhaps you have turned the label -100 into a 0: four of five pieces have no label, and the "
-            "tagger learns that they are all of class 0. Leave them out instead. Other causes: rows that hold numbers of several pieces "
-            "(a reshape where a transpose was needed), a loss that has become NaN, or too little training.",
+            "All your predictions are 0. Perhaps you have turned the label -100 into a 0: four of "
+            "five pieces have no label, and the tagger learns that they are all of class 0. Leave "
+            "them out instead. Other causes: rows that hold numbers of several pieces (a reshape "
+            "where a transpose was needed), a loss that has become NaN, or too little training.",
             _always_0,
         ),
         Misconception(

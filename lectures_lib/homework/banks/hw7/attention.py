@@ -29,8 +29,14 @@ def _attention_cases(g: Generator) -> list[Case]:
         if apart:  # each of two words stands with a piece among those of the other
             one, other = counts.index(2), counts.index(3)
             last = places[one][-1], places[other][-1]
-            places[one], places[other] = sorted([*places[one][:-1], last[1]]), sorted([*places[other][:-1], last[0]])
-        shows = f"{heads} head{'s' * (heads > 1)}, {words} words in {n} pieces, two sentences with a [SEP] between them that is no word"
+            places[one], places[other] = (
+                sorted([*places[one][:-1], last[1]]),
+                sorted([*places[other][:-1], last[0]]),
+            )
+        shows = (
+            f"{heads} head{'s' * (heads > 1)}, {words} words in {n} pieces, two sentences with a "
+            f"[SEP] between them that is no word"
+        )
         shows += "; pieces of two words do not stand side by side" if apart else ""
         shows += f"; [CLS] and the last [SEP] {'count as words' if special else 'are left out'}"
         if special:
@@ -40,7 +46,9 @@ def _attention_cases(g: Generator) -> list[Case]:
 
 
 def word_attention(weights: Tensor, places: Places) -> Tensor:
-    """(heads, words, words): summed over the pieces attended to, averaged over the pieces that attend."""
+    """(heads, words, words): summed over the pieces attended to, averaged over the pieces that
+    attend.
+    """
     return _between(weights, places)
 
 
@@ -53,7 +61,9 @@ def _pick(places: Places, n: int, how: str) -> Tensor:
     return matrix
 
 
-def _between(weights: Tensor, places: Places, attending: str = "mean", attended: str = "sum") -> Tensor:
+def _between(
+    weights: Tensor, places: Places, attending: str = "mean", attended: str = "sum"
+) -> Tensor:
     n = weights.shape[-1]
     return _pick(places, n, attending) @ weights @ _pick(places, n, attended).T
 
@@ -65,7 +75,9 @@ def _spans(weights: Tensor, places: Places) -> Tensor:
 
 def _both_ends(weights: Tensor, places: Places) -> Tensor:
     columns = weights @ _pick(places, weights.shape[-1], "sum").T
-    return torch.stack([(columns[:, pieces[0]] + columns[:, pieces[-1]]) / 2 for pieces in places], dim=1)
+    return torch.stack(
+        [(columns[:, pieces[0]] + columns[:, pieces[-1]]) / 2 for pieces in places], dim=1
+    )
 
 
 def _largest(weights: Tensor, places: Places) -> Tensor:
@@ -74,7 +86,10 @@ def _largest(weights: Tensor, places: Places) -> Tensor:
 
 
 def _largest_of_all(weights: Tensor, places: Places) -> Tensor:
-    rows = [torch.stack([weights[:, mine][..., theirs].amax(dim=(1, 2)) for theirs in places], dim=-1) for mine in places]
+    rows = [
+        torch.stack([weights[:, mine][..., theirs].amax(dim=(1, 2)) for theirs in places], dim=-1)
+        for mine in places
+    ]
     return torch.stack(rows, dim=1)
 
 
@@ -105,12 +120,13 @@ def _pieces_for_words(weights: Tensor, places: Places) -> Tensor:
 
 
 _FIRST = (
-    "You look at each word's first piece only. What is attended at the other pieces is lost: attention *to* a word is the sum over its "
-    "pieces, attention *from* a word the mean over its pieces."
+    "You look at each word's first piece only. What is attended at the other pieces is lost: "
+    "attention *to* a word is the sum over its pieces, attention *from* a word the mean over its "
+    "pieces."
 )
 _LARGEST = (
-    "You take the largest weight of a word's pieces. The parts of attention that go to its pieces belong together: add them up; and "
-    "average over the pieces that attend."
+    "You take the largest weight of a word's pieces. The parts of attention that go to its pieces "
+    "belong together: add them up; and average over the pieces that attend."
 )
 
 ATTENTION = Question(
@@ -125,85 +141,97 @@ ATTENTION = Question(
     misconceptions=(
         Misconception(
             "averaged_over_both",
-            "You average over both, the pieces that attend and those attended to. To a word of two pieces that get 0.3 each, 0.6 of the "
-            "attention goes, and not 0.3: sum over the columns of a word, average over its rows.",
+            "You average over both, the pieces that attend and those attended to. To a word of two "
+            "pieces that get 0.3 each, 0.6 of the attention goes, and not 0.3: sum over the "
+            "columns of a word, average over its rows.",
             partial(_between, attended="mean"),
         ),
         Misconception(
             "summed_over_both",
-            "You sum over both, the pieces attended to and those that attend. Then the rows of a word with three pieces sum to up to 3. A "
-            "word's own pieces are averaged.",
+            "You sum over both, the pieces attended to and those that attend. Then the rows of a "
+            "word with three pieces sum to up to 3. A word's own pieces are averaged.",
             partial(_between, attending="sum"),
         ),
         Misconception(
             "rows_and_columns_swapped",
-            "You sum over the pieces that attend and average over those attended to. It is the other way round: rows attend, columns are "
-            "attended to.",
+            "You sum over the pieces that attend and average over those attended to. It is the "
+            "other way round: rows attend, columns are attended to.",
             partial(_between, attending="sum", attended="mean"),
         ),
-        Misconception("first_pieces_only", _FIRST, partial(_between, attending="first", attended="first")),
+        Misconception(
+            "first_pieces_only", _FIRST, partial(_between, attending="first", attended="first")
+        ),
         Misconception(
             "last_pieces_only",
-            "You look at each word's last piece only. Sum over all pieces attended to, average over all that attend.",
+            "You look at each word's last piece only. Sum over all pieces attended to, average "
+            "over all that attend.",
             partial(_between, attending="last", attended="last"),
         ),
         Misconception(
             "first_piece_attends",
-            "Your columns are right, summed over the pieces of each word. But of the pieces that attend you take the first; average over "
-            "them all.",
+            "Your columns are right, summed over the pieces of each word. But of the pieces that "
+            "attend you take the first; average over them all.",
             partial(_between, attending="first"),
         ),
         Misconception(
             "first_and_last_piece_attend",
-            "Your columns are right, summed over the pieces of each word. But of the pieces that attend you take a word's first and last; "
-            "the words of three pieces have one between them. Average over all.",
+            "Your columns are right, summed over the pieces of each word. But of the pieces that "
+            "attend you take a word's first and last; the words of three pieces have one between "
+            "them. Average over all.",
             _both_ends,
         ),
         Misconception(
             "everything_between",
-            "You take all pieces from a word's first to its last, as in a slice. A word's pieces need not stand side by side: between "
-            "them may stand pieces of another word. Take the places in the list, weights[:, :, pieces].",
+            "You take all pieces from a word's first to its last, as in a slice. A word's pieces "
+            "need not stand side by side: between them may stand pieces of another word. Take the "
+            "places in the list, weights[:, :, pieces].",
             _spans,
         ),
         Misconception(
             "first_piece_attended_to",
-            "Your rows are right, averaged over the pieces of each word. But of the pieces attended to you take the first; sum over them "
-            "all.",
+            "Your rows are right, averaged over the pieces of each word. But of the pieces "
+            "attended to you take the first; sum over them all.",
             partial(_between, attended="first"),
         ),
         Misconception("largest_taken", _LARGEST, _largest),
         Misconception("largest_taken", _LARGEST, _largest_of_all),
         Misconception(
             "rows_made_to_sum_to_1",
-            "You divide the rows by their sums. Where [CLS] and [SEP] are left out, their share of the attention is missing from the rows, "
-            "often most of it; that is to be seen, and not to be divided away.",
+            "You divide the rows by their sums. Where [CLS] and [SEP] are left out, their share of "
+            "the attention is missing from the rows, often most of it; that is to be seen, and not "
+            "to be divided away.",
             _renormalised,
         ),
         Misconception(
             "softmax_again",
-            "You take a softmax of the result. The weights are probabilities already; sums and means of them need no softmax.",
+            "You take a softmax of the result. The weights are probabilities already; sums and "
+            "means of them need no softmax.",
             _softmax_again,
         ),
         Misconception(
             "transposed",
-            "Your result is transposed: row i is the word that attends, column j the word attended to, as in the weights you were given.",
+            "Your result is transposed: row i is the word that attends, column j the word attended "
+            "to, as in the weights you were given.",
             lambda weights, places: word_attention(weights, places).transpose(1, 2),
         ),
         Misconception(
             "heads_averaged",
-            "You average over the heads. Each head looks for something else: keep them apart, in dimension 0.",
+            "You average over the heads. Each head looks for something else: keep them apart, in "
+            "dimension 0.",
             _heads_averaged,
         ),
         Misconception(
             "places_counted",
-            "You use how many pieces each word has, and count their places yourself. Pieces that belong to no word may stand between two "
-            "words, such as the [SEP] between two sentences: take the places from `places`.",
+            "You use how many pieces each word has, and count their places yourself. Pieces that "
+            "belong to no word may stand between two words, such as the [SEP] between two "
+            "sentences: take the places from `places`.",
             _counted_on,
         ),
         squeezing(word_attention),
         Misconception(
             "pieces_taken_for_words",
-            "You return the weights of the first few *pieces*, as many as there are words. Which pieces make a word is told by `places`.",
+            "You return the weights of the first few *pieces*, as many as there are words. Which "
+            "pieces make a word is told by `places`.",
             _pieces_for_words,
         ),
     ),

@@ -8,7 +8,20 @@ from torch import Generator
 from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
-_WORDS = ["the", "a", "old", "dog", "cat", "sees", "hears", "walk", "light", "sleeps", "today", "and"]
+_WORDS = [
+    "the",
+    "a",
+    "old",
+    "dog",
+    "cat",
+    "sees",
+    "hears",
+    "walk",
+    "light",
+    "sleeps",
+    "today",
+    "and",
+]
 _LABELS = ["DET", "NOUN", "VERB", "ADJ", "ADV"]
 
 
@@ -20,10 +33,14 @@ def _draw(g: Generator) -> list[Case]:
         written = [str, str, str, str.capitalize, str.upper]  # the, The, THE
         words = [written[whole(g, 0, 4) if i else 3](word) for i, word in enumerate(words)]
         some = pick(g, _LABELS, 3)
-        labels = [some[min(i, 2)] for i in torch.randint(5, (len(words),), generator=g)]  # the third label is the most frequent
+        # the third label is the most frequent
+        labels = [some[min(i, 2)] for i in torch.randint(5, (len(words),), generator=g)]
         n_types = len(set(map(str.lower, words)))
-        n_draws = whole(g, len(words) + 1, len(words) + 3) if more else n_types  # the second time, the last draw is needed
-        draws = ((0.9 if more else 1) * torch.rand(n_draws, generator=g, dtype=torch.float64)).tolist()  # rounded, 0.9 · n is below n
+        # the second time, the last draw is needed
+        n_draws = whole(g, len(words) + 1, len(words) + 3) if more else n_types
+        draws = (
+            (0.9 if more else 1) * torch.rand(n_draws, generator=g, dtype=torch.float64)
+        ).tolist()  # rounded, 0.9 · n is below n
         shows = f"{len(words)} words of {n_types} types, {n_draws} draws"
         cases.append(Case((words, labels, draws), shows=shows))
     # The first has draws enough for the wrong number of them to show in the labels.
@@ -42,7 +59,17 @@ def _first_letter(word):
     return word[:1].lower() + word[1:]
 
 
-def _labels(words, labels, draws, key=str.lower, next_draw=True, remember=True, urn=lambda labels: labels, as_whole=int, count=len):
+def _labels(
+    words,
+    labels,
+    draws,
+    key=str.lower,
+    next_draw=True,
+    remember=True,
+    urn=lambda labels: labels,
+    as_whole=int,
+    count=len,
+):
     urn = urn(labels)
     given, found = {}, []
     for place, word in enumerate(words):
@@ -59,7 +86,10 @@ def _a_draw_each(words, labels, draws):
 def _with_its_place(words, labels, draws):
     """Word by word beside the draws, as far as there are both."""
     given = {}
-    return [given.setdefault(word.lower(), labels[int(u * len(labels))]) for word, u in zip(words, draws, strict=False)]
+    return [
+        given.setdefault(word.lower(), labels[int(u * len(labels))])
+        for word, u in zip(words, draws, strict=False)
+    ]
 
 
 def _one_of_each_type(words, labels, draws):
@@ -103,7 +133,9 @@ def _of_its_own_labels(words, labels, draws):
     seen = {}
     for word, label in zip(words, labels, strict=True):
         seen.setdefault(word.lower(), []).append(label)
-    given = {word: mine[int(u * len(mine))] for (word, mine), u in zip(seen.items(), draws, strict=False)}
+    given = {
+        word: mine[int(u * len(mine))] for (word, mine), u in zip(seen.items(), draws, strict=False)
+    }
     return [given[word.lower()] for word in words]
 
 
@@ -119,23 +151,25 @@ def _one_a_type(words, labels, draws):
 
 
 _REAL = (
-    "Your labels are taken from the word's own real labels. Then the control task is nearly the real one, and a probe that reads the "
-    "real labels would shine in both. Which word gets which label has to be chance: each type's label is drawn from the labels of *all* "
-    "words."
+    "Your labels are taken from the word's own real labels. Then the control task is nearly the "
+    "real one, and a probe that reads the real labels would shine in both. Which word gets which "
+    "label has to be chance: each type's label is drawn from the labels of *all* words."
 )
 _CLASSES = (
-    "You draw from the *different* labels, where each has the same chance. Draw from the list of all labels: what is frequent in the "
-    "real task is then frequent in the control task, and the two are equally hard to guess."
+    "You draw from the *different* labels, where each has the same chance. Draw from the list of "
+    "all labels: what is frequent in the real task is then frequent in the control task, and the "
+    "two are equally hard to guess."
 )
 _SKIPPED = (
-    "For a new type you take the draw at the word's *place* in the text. Draws are used up in order, one for each new type: the number "
-    "of types met so far says which is next."
+    "For a new type you take the draw at the word's *place* in the text. Draws are used up in "
+    "order, one for each new type: the number of types met so far says which is next."
 )
 _MISTAKES = (
     Misconception(
         "a_draw_for_each_word",
-        "You draw anew for each word of the text. A control task gives each *type* one label, the same wherever the word stands: otherwise "
-        "it could not be learned at all, not even by heart.",
+        "You draw anew for each word of the text. A control task gives each *type* one label, the "
+        "same wherever the word stands: otherwise it could not be learned at all, not even by "
+        "heart.",
         _a_draw_each,
     ),
     Misconception(
@@ -145,20 +179,22 @@ _MISTAKES = (
     ),
     Misconception(
         "first_letter_only",
-        "You make only the first letter of a word small. 'THE' is the type 'the', too: word.lower() makes all letters small.",
+        "You make only the first letter of a word small. 'THE' is the type 'the', too: "
+        "word.lower() makes all letters small.",
         partial(_labels, key=_first_letter),
     ),
     Misconception("draws_skipped", _SKIPPED, partial(_labels, next_draw=False)),
     Misconception("draws_skipped", _SKIPPED, _with_its_place),
     Misconception(
         "last_never_drawn",
-        "You take int(u * (n - 1)), and the last of n labels is never drawn: int(u * n) is at most n - 1 already, since u is below 1.",
+        "You take int(u * (n - 1)), and the last of n labels is never drawn: int(u * n) is at most "
+        "n - 1 already, since u is below 1.",
         partial(_labels, count=lambda urn: len(urn) - 1),
     ),
     Misconception(
         "drawn_from_one_label_a_type",
-        "You draw from one label for each type, the one it has where it first stands. Draw from the labels of *all* words: a label that "
-        "many words have is then drawn more often.",
+        "You draw from one label for each type, the one it has where it first stands. Draw from "
+        "the labels of *all* words: a label that many words have is then drawn more often.",
         _one_of_each_type,
     ),
     Misconception(
@@ -173,8 +209,9 @@ _MISTAKES = (
     ),
     Misconception(
         "rounded",
-        "You round u · n to the nearest whole number. Cut it off, as int() does: rounded, the first label would have half a chance, and "
-        "above the last there is a number without a label.",
+        "You round u · n to the nearest whole number. Cut it off, as int() does: rounded, the "
+        "first label would have half a chance, and above the last there is a number without a "
+        "label.",
         partial(_labels, as_whole=round),
     ),
     Misconception("real_labels_used", _REAL, _only_the_known),
@@ -182,23 +219,26 @@ _MISTAKES = (
     Misconception("real_labels_used", _REAL, _of_its_own_labels),
     Misconception(
         "urn_gets_empty",
-        "You take each drawn label out of the list before the next draw. Every type draws from all labels: nothing is taken away.",
+        "You take each drawn label out of the list before the next draw. Every type draws from all "
+        "labels: nothing is taken away.",
         _urn_gets_empty,
     ),
     Misconception(
         "types_sorted",
-        "You give the draws to the types in alphabetical order. They are used up in the order in which the types first stand in the text.",
+        "You give the draws to the types in alphabetical order. They are used up in the order in "
+        "which the types first stand in the text.",
         _types_in_alphabetical_order,
     ),
     Misconception(
         "labels_shuffled",
-        "You put the real labels in another order, one for each place. Then 'the' has one label here and another there; a control task "
-        "gives a type the same label everywhere.",
+        "You put the real labels in another order, one for each place. Then 'the' has one label "
+        "here and another there; a control task gives a type the same label everywhere.",
         _shuffled,
     ),
     Misconception(
         "one_label_a_type",
-        "You return one label for each type. Asked for is one for each word of the text, in its order: a probe is trained on words.",
+        "You return one label for each type. Asked for is one for each word of the text, in its "
+        "order: a probe is trained on words.",
         _one_a_type,
     ),
 )

@@ -12,16 +12,21 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _mix_cases(g: Generator) -> list[Case]:
     cases = []
-    for kind in ("", "", "single", "deep"):  # "deep": more states than BERT base has, and weights whose exponentials no float32 holds
+    # "deep": more states than BERT base has, and weights whose exponentials no float32 holds
+    for kind in ("", "", "single", "deep"):
         n_states, words, d_model = sizes(g, 3, 3, 8)
         words = 1 if kind == "single" else words
         n_states = whole(g, 14, 17) if kind == "deep" else n_states
         w = normal(g, n_states)
-        while abs(w.sum()) < 0.5 or (w < 0).all() or (w >= 0).all():  # some below 0, and a sum that can be divided by
+        # some below 0, and a sum that can be divided by
+        while abs(w.sum()) < 0.5 or (w < 0).all() or (w >= 0).all():
             w = normal(g, n_states)
         w = w + 100 if kind == "deep" else w
         gamma = round(1.3 + 1.5 * torch.rand((), generator=g).item(), 2)
-        shows = f"{words} word{'s' * (words > 1)} with vectors of {d_model} numbers in {n_states} hidden states, gamma = {gamma}"
+        shows = (
+            f"{words} word{'s' * (words > 1)} with vectors of {d_model} numbers in {n_states} "
+            f"hidden states, gamma = {gamma}"
+        )
         shows += ", weights around 100" if kind == "deep" else ""
         cases.append(Case((normal(g, n_states, words, d_model), w, gamma), shows=shows))
     return cases
@@ -67,12 +72,12 @@ def _not_added_up(states, w, gamma):
 
 
 _NO_SOFTMAX = (
-    "You mix with the raw weights w. They are no shares: they may be negative, and do not sum to 1. The shares are softmax(w), over the "
-    "hidden states."
+    "You mix with the raw weights w. They are no shares: they may be negative, and do not sum to "
+    "1. The shares are softmax(w), over the hidden states."
 )
 _WHERE_GAMMA = (
-    "Your mix is right. The centre of gravity is an average of layers, made with shares that sum to 1; gamma is the length of the mixed "
-    "vector and has no part in it."
+    "Your mix is right. The centre of gravity is an average of layers, made with shares that sum "
+    "to 1; gamma is the length of the mixed vector and has no part in it."
 )
 
 MIX = Question(
@@ -88,91 +93,106 @@ MIX = Question(
         Misconception("softmax_forgotten", _NO_SOFTMAX, partial(_mix, shares=lambda w, gamma: w)),
         Misconception(
             "divided_by_the_sum",
-            "Your shares are w divided by its sum. They sum to 1, but a negative weight makes a negative share, and a sum near 0 lets them "
-            "explode. Softmax takes exp(w) first: softmax(w).",
+            "Your shares are w divided by its sum. They sum to 1, but a negative weight makes a "
+            "negative share, and a sum near 0 lets them explode. Softmax takes exp(w) first: "
+            "softmax(w).",
             partial(_mix, shares=lambda w, gamma: w / w.sum()),
         ),
         Misconception(
             "exponentials_not_divided",
-            "You weight with exp(w), which is half of a softmax. Divided by their sum, they become shares that sum to 1.",
+            "You weight with exp(w), which is half of a softmax. Divided by their sum, they become "
+            "shares that sum to 1.",
             partial(_mix, shares=lambda w, gamma: w.exp()),
         ),
         Misconception(
             "exponentials_too_large",
-            "Right for small weights. Here they are around 100, exp(w) is more than a float32 can hold, and ∞ divided by ∞ is no number. "
-            "w.softmax(dim=0) subtracts the largest weight first, which changes no share.",
+            "Right for small weights. Here they are around 100, exp(w) is more than a float32 can "
+            "hold, and ∞ divided by ∞ is no number. w.softmax(dim=0) subtracts the largest weight "
+            "first, which changes no share.",
             partial(_mix, shares=lambda w, gamma: w.exp() / w.exp().sum()),
         ),
         Misconception(
             "thirteen_states",
-            "Your mix is right, and the centre of gravity for up to 13 hidden states, as many as BERT base has. Here there are more: "
-            "count them, len(w).",
+            "Your mix is right, and the centre of gravity for up to 13 hidden states, as many as "
+            "BERT base has. Here there are more: count them, len(w).",
             partial(_mix, centre=lambda layers, s, w, gamma: (layers * s)[:13].sum()),
         ),
         Misconception(
             "sigmoid_instead_of_softmax",
-            "You weight each hidden state with a sigmoid of its own. The states share one vector among them: softmax(w), which sums to 1.",
+            "You weight each hidden state with a sigmoid of its own. The states share one vector "
+            "among them: softmax(w), which sums to 1.",
             partial(_mix, shares=lambda w, gamma: w.sigmoid()),
         ),
         Misconception(
             "weights_not_looked_at",
-            "You take the plain mean of the hidden states. That is the mix before anything is learned, with all w equal; here they differ.",
+            "You take the plain mean of the hidden states. That is the mix before anything is "
+            "learned, with all w equal; here they differ.",
             partial(_mix, shares=lambda w, gamma: torch.full_like(w, 1 / len(w))),
         ),
         Misconception(
             "one_layer_taken",
-            "You take the hidden state with the largest weight alone. All states are in the mix, each with its share.",
+            "You take the hidden state with the largest weight alone. All states are in the mix, "
+            "each with its share.",
             partial(_mix, shares=_one_hot),
         ),
         Misconception(
             "gamma_in_the_softmax",
-            "You multiply w by gamma before the softmax: gamma would then decide how unequal the shares are. It scales the mixed vector, "
-            "after the sum: gamma · Σ s_l h_l.",
+            "You multiply w by gamma before the softmax: gamma would then decide how unequal the "
+            "shares are. It scales the mixed vector, after the sum: gamma · Σ s_l h_l.",
             partial(_mix, shares=lambda w, gamma: (gamma * w).softmax(dim=0), scale=1.0),
         ),
         Misconception(
             "gamma_forgotten",
-            "Your mix lacks gamma. Shares that sum to 1 can make the vector no longer than the longest of the states; gamma sets its "
-            "length.",
+            "Your mix lacks gamma. Shares that sum to 1 can make the vector no longer than the "
+            "longest of the states; gamma sets its length.",
             partial(_mix, scale=1.0),
         ),
         Misconception(
             "axis_of_size_1_lost",
-            "Right, but for a single word: a bare squeeze() takes away its axis, too. Name the axis that is meant: squeeze(0).",
+            "Right, but for a single word: a bare squeeze() takes away its axis, too. Name the "
+            "axis that is meant: squeeze(0).",
             _squeezed,
         ),
         Misconception("gamma_added", "You add gamma to the mix. It is multiplied.", _gamma_added),
         Misconception(
             "divided_by_the_states",
-            "You average the weighted states instead of adding them. The shares sum to 1, so the division has been done already.",
+            "You average the weighted states instead of adding them. The shares sum to 1, so the "
+            "division has been done already.",
             _mean_of_the_mix,
         ),
         Misconception(
             "not_added_up",
-            "You weight the hidden states and do not add them up: your result still has one vector for each state. Sum over dimension 0.",
+            "You weight the hidden states and do not add them up: your result still has one vector "
+            "for each state. Sum over dimension 0.",
             _not_added_up,
         ),
         Misconception(
             "layers_counted_from_1",
-            "Your mix is right; your centre of gravity is 1 too large. Hidden state 0 is the embeddings, and layer 1 is the first block's.",
+            "Your mix is right; your centre of gravity is 1 too large. Hidden state 0 is the "
+            "embeddings, and layer 1 is the first block's.",
             partial(_mix, first=1),
         ),
-        Misconception("gamma_in_the_centre", _WHERE_GAMMA, partial(_mix, centre=lambda layers, s, w, gamma: gamma * (layers * s).sum())),
+        Misconception(
+            "gamma_in_the_centre",
+            _WHERE_GAMMA,
+            partial(_mix, centre=lambda layers, s, w, gamma: gamma * (layers * s).sum()),
+        ),
         Misconception(
             "largest_share_for_the_mean",
-            "Your mix is right. For the centre of gravity you name the one with the largest share; asked for is the average, Σ l · s_l, "
-            "which may lie between two layers.",
+            "Your mix is right. For the centre of gravity you name the one with the largest share; "
+            "asked for is the average, Σ l · s_l, which may lie between two layers.",
             partial(_mix, centre=lambda layers, s, w, gamma: layers[s.argmax()]),
         ),
         Misconception(
             "raw_weights_in_the_centre",
-            "Your mix is right. In the centre of gravity you use w itself; use the shares, softmax(w), as in the mix.",
+            "Your mix is right. In the centre of gravity you use w itself; use the shares, "
+            "softmax(w), as in the mix.",
             partial(_mix, centre=lambda layers, s, w, gamma: (layers * w).sum()),
         ),
         Misconception(
             "mean_instead_of_sum",
-            "Your mix is right. For the centre of gravity you divide l · s_l by the number of states once more (`.mean()`?); the shares "
-            "sum to 1, so their sum is the mean.",
+            "Your mix is right. For the centre of gravity you divide l · s_l by the number of "
+            "states once more (`.mean()`?); the shares sum to 1, so their sum is the mean.",
             partial(_mix, centre=lambda layers, s, w, gamma: (layers * s).mean()),
         ),
     ),

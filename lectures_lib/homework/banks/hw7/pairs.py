@@ -11,8 +11,12 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 
 def _more(g: Generator, n: int, m: int, d_model: int) -> tuple:
-    """What the same object is called with later: other vectors in as many sentences, then other numbers of them."""
-    return tuple((normal(g, a, d_model), normal(g, b, d_model)) for a, b in ((n, m), (m + 1, n + 1)))
+    """What the same object is called with later: other vectors in as many sentences, then other
+    numbers of them.
+    """
+    return tuple(
+        (normal(g, a, d_model), normal(g, b, d_model)) for a, b in ((n, m), (m + 1, n + 1))
+    )
 
 
 def _pairs_cases(g: Generator) -> list[Case]:
@@ -21,7 +25,10 @@ def _pairs_cases(g: Generator) -> list[Case]:
         n, m, d_model, n_classes = sizes(g, 4, 2, 8)
         n, m = (1 if single == "first" else n), (1 if single == "second" else m)
         state = {"W_t.weight": normal(g, n_classes, 3 * d_model), "W_t.bias": normal(g, n_classes)}
-        shows = f"{n} first and {m} second sentence{'s' * (m > 1)}, vectors of {d_model} numbers, {n_classes} classes"
+        shows = (
+            f"{n} first and {m} second sentence{'s' * (m > 1)}, vectors of {d_model} numbers, "
+            f"{n_classes} classes"
+        )
         twice = not single and not cases
         shows += TRAINING + TWICE + ", and on a third" if twice else ""
         cases.append(
@@ -234,24 +241,26 @@ class _CatThenDifference(PairClassifier):
 
 
 _SIGNED = (
-    "Your third part is a difference with its sign. A linear layer that sees u and v can compute that itself, so it adds nothing; the "
-    "absolute value |u - v| is what it cannot compute."
+    "Your third part is a difference with its sign. A linear layer that sees u and v can compute "
+    "that itself, so it adds nothing; the absolute value |u - v| is what it cannot compute."
 )
 _ORDER = (
-    "The parts are right, their order is not. W_t's columns belong to u, v and |u - v|, in this order: with another one, its numbers meet "
-    "the wrong features."
+    "The parts are right, their order is not. W_t's columns belong to u, v and |u - v|, in this "
+    "order: with another one, its numbers meet the wrong features."
 )
 _PARTS = (
-    "Your W_t does not have 3 · d_model columns. It reads three vectors: u, v and |u - v|. With u and v alone (2 · d_model) it "
-    "could not see how far they are apart; the product u · v, as a fourth part, is not asked for."
+    "Your W_t does not have 3 · d_model columns. It reads three vectors: u, v and |u - v|. With u "
+    "and v alone (2 · d_model) it could not see how far they are apart; the product u · v, as a "
+    "fourth part, is not asked for."
 )
 _PLACE = (
-    "You pair the first sentence with the first, the second with the second. Asked for is *every* u with *every* v. Give u the shape "
-    "(n, 1, d_model) and v (1, m, d_model), and both broadcast, or expand, to (n, m, d_model)."
+    "You pair the first sentence with the first, the second with the second. Asked for is *every* "
+    "u with *every* v. Give u the shape (n, 1, d_model) and v (1, m, d_model), and both broadcast, "
+    "or expand, to (n, m, d_model)."
 )
 _PROBABILITIES = (
-    "You return probabilities. Scores are asked for: the loss of training, F.cross_entropy, takes the softmax itself, and taken twice it "
-    "is flattened."
+    "You return probabilities. Scores are asked for: the loss of training, F.cross_entropy, takes "
+    "the softmax itself, and taken twice it is flattened."
 )
 
 PAIRS = Question(
@@ -268,23 +277,26 @@ PAIRS = Question(
         Misconception("sign_kept", _SIGNED, _SignedTurned),
         Misconception(
             "product_instead_of_difference",
-            "Your third part is the product u · v, number by number. The paper tried it, too, and got worse results; asked for is |u - v|.",
+            "Your third part is the product u · v, number by number. The paper tried it, too, and "
+            "got worse results; asked for is |u - v|.",
             _Product,
         ),
         Misconception(
             "squared",
-            "Your third part is the squared difference. It is the absolute value of the difference, |u - v|.",
+            "Your third part is the squared difference. It is the absolute value of the "
+            "difference, |u - v|.",
             _Squared,
         ),
         Misconception(
             "difference_of_absolutes",
-            "Your third part is |u| - |v|. Take the difference first, and then the absolute value: |u - v|.",
+            "Your third part is |u| - |v|. Take the difference first, and then the absolute value: "
+            "|u - v|.",
             _DifferenceOfAbsolutes,
         ),
         Misconception(
             "one_distance",
-            "Your third part is one number, the distance between the vectors. |u - v| is taken number by number, and is a vector of "
-            "d_model.",
+            "Your third part is one number, the distance between the vectors. |u - v| is taken "
+            "number by number, and is a vector of d_model.",
             _OneDistance,
         ),
         Misconception("other_order", _ORDER, _DifferenceFirst),
@@ -292,7 +304,8 @@ PAIRS = Question(
         Misconception("other_order", _ORDER, _SecondFirst),
         Misconception(
             "normalised",
-            "You bring the vectors to length 1 first. The classification objective takes them as they are; lengths of 1 belong to cosines.",
+            "You bring the vectors to length 1 first. The classification objective takes them as "
+            "they are; lengths of 1 belong to cosines.",
             _Units,
         ),
         Misconception("probabilities_returned", _PROBABILITIES, _Probabilities),
@@ -304,17 +317,20 @@ PAIRS = Question(
         ),
         Misconception(
             "classes_returned",
-            "You return the best class. Scores are asked for: what has gone through argmax has no gradient.",
+            "You return the best class. Scores are asked for: what has gone through argmax has no "
+            "gradient.",
             _Classes,
         ),
         Misconception(
             "first_and_second_swapped",
-            "Your result is turned: dimension 0 belongs to the second sentences. Entry [i, j] is for u[i] with v[j].",
+            "Your result is turned: dimension 0 belongs to the second sentences. Entry [i, j] is "
+            "for u[i] with v[j].",
             _Turned,
         ),
         Misconception(
             "classes_in_the_middle",
-            "Your classes are in dimension 1. Entry [i, j] holds the scores of the classes: they come last.",
+            "Your classes are in dimension 1. Entry [i, j] holds the scores of the classes: they "
+            "come last.",
             _ClassesInTheMiddle,
         ),
         Misconception(
@@ -324,7 +340,11 @@ PAIRS = Question(
         ),
         Misconception("other_parts", _PARTS, _TwoVectors),
         Misconception("other_parts", _PARTS, _FourVectors),
-        Misconception("bias_forgotten", "Your W_t has no bias. The paper's has none, either; the question's has.", _NoBias),
+        Misconception(
+            "bias_forgotten",
+            "Your W_t has no bias. The paper's has none, either; the question's has.",
+            _NoBias,
+        ),
         squeezing(PairClassifier),
         dropping(PairClassifier),
         replace(dropping(PairClassifier), answer=_DroppedFeatures),
@@ -334,19 +354,22 @@ PAIRS = Question(
         replace(remembering(PairClassifier), answer=_FirstsKept),
         Misconception(
             "bias_three_times",
-            "Your bias is added three times, with each part once. The layer has one bias: add it to the sum of the three parts.",
+            "Your bias is added three times, with each part once. The layer has one bias: add it "
+            "to the sum of the three parts.",
             _BiasThreeTimes,
         ),
         Misconception(
             "first_changes_fastest",
-            "Your pairs are all there and stand in other places: in your list the *first* sentence changes fastest (u.repeat, perhaps), "
-            "and a view to (n, m) fills row by row, where the second does. Entry [i, j] is for u[i] with v[j].",
+            "Your pairs are all there and stand in other places: in your list the *first* sentence "
+            "changes fastest (u.repeat, perhaps), and a view to (n, m) fills row by row, where the "
+            "second does. Entry [i, j] is for u[i] with v[j].",
             _FirstChangesFastest,
         ),
         Misconception(
             "both_repeated",
-            "You repeat both lists as a whole and put them side by side: row k pairs u[k % n] with v[k % m]. In a table (n, m), row k is "
-            "for u[k // m] with v[k % m]: repeat each u m times before the next (repeat_interleave), or expand both.",
+            "You repeat both lists as a whole and put them side by side: row k pairs u[k % n] with "
+            "v[k % m]. In a table (n, m), row k is for u[k // m] with v[k % m]: repeat each u m "
+            "times before the next (repeat_interleave), or expand both.",
             _BothRepeated,
         ),
         Misconception("paired_by_place", _PLACE, _PairedByPlace),

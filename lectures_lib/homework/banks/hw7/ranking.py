@@ -1,4 +1,6 @@
-"""Question 8: the other pairs of the batch are the wrong answers, unless they are right ones, too."""
+"""Question 8: the other pairs of the batch are the wrong answers, unless they are right ones,
+too.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,16 +18,23 @@ def _draw(g: Generator) -> list[Case]:
     cases = []
     for twice, sharp in ((False, False), (True, False), (True, True)):
         batch, d_model = sizes(g, 2, 6, 10)
-        text, v = torch.randperm(batch, generator=g), normal(g, batch, d_model) * (0.5 + torch.rand(batch, 1, generator=g))
+        text, v = (
+            torch.randperm(batch, generator=g),
+            normal(g, batch, d_model) * (0.5 + torch.rand(batch, 1, generator=g)),
+        )
         if twice:
             one, two, three, four = torch.randperm(batch, generator=g)[:4].tolist()
             text[one], text[three] = text[two], text[four]
             v[one], v[three] = v[two], v[four]
             often = next(i for i in range(batch) if i not in (one, two, three, four))
             text[often], v[often] = text[two], v[two]
-        u = (0.05 if sharp else 1) * normal(g, batch, d_model) + (1 if sharp else 0.7) * v  # sharp: cosines near 1, and a large scale
+        # sharp: cosines near 1, and a large scale
+        u = (0.05 if sharp else 1) * normal(g, batch, d_model) + (1 if sharp else 0.7) * v
         scale = [100.0] if sharp else [float(whole(g, 3, 6))] if twice else []
-        shows = f"{batch} pairs of vectors of {d_model} numbers, {'texts occur two and three times' if twice else 'no text occurs twice'}, "
+        shows = (
+            f"{batch} pairs of vectors of {d_model} numbers, "
+            f"{'texts occur two and three times' if twice else 'no text occurs twice'}, "
+        )
         shows += f"scale = {scale[0]:g}" if scale else "scale not given"
         cases.append(Case((u, v, text, *scale), shows=shows, gradients="values"))
     return cases
@@ -75,7 +84,9 @@ def _copies_lowest(u, v, text, scale=20.0):
 
 
 def _out_everywhere(later: bool) -> Callable:
-    """A text that comes again is left out of all rows: where it stands again, or wherever it stands."""
+    """A text that comes again is left out of all rows: where it stands again, or wherever it
+    stands.
+    """
 
     def hidden(text):
         same = text[:, None] == text
@@ -126,49 +137,67 @@ def _pulled_only(u, v, text, scale=20.0):
 
 
 _COPIES = (
-    "Right where no text occurs twice. A copy of the right answer must be neither a wrong one nor a second right one: set its score "
-    "to -∞ before the softmax, and keep everything else."
+    "Right where no text occurs twice. A copy of the right answer must be neither a wrong one nor "
+    "a second right one: set its score to -∞ before the softmax, and keep everything else."
 )
 _DROPPED = (
-    "Right where no text occurs twice. Where one does, you drop whole pairs from the loss. Every u keeps its row; only the copy of its "
-    "own text is left out of that row."
+    "Right where no text occurs twice. Where one does, you drop whole pairs from the loss. Every u "
+    "keeps its row; only the copy of its own text is left out of that row."
 )
 _ONE_WAY = (
-    "Right where no text occurs twice. Where two places have one text, you leave out the copy in only one of the two rows: only those "
-    "further on, or only those before. In row i, every j ≠ i with the same text is left out, on both sides."
+    "Right where no text occurs twice. Where two places have one text, you leave out the copy in "
+    "only one of the two rows: only those further on, or only those before. In row i, every j ≠ i "
+    "with the same text is left out, on both sides."
 )
-_ONE_SIDE = "You bring only u, or only v, to length 1. A cosine is the dot product of two vectors of length 1."
-_BELOW = "In the denominator of your softmax stand the wrong answers only. The right one stands there, too: the shares of all sum to 1."
+_ONE_SIDE = (
+    "You bring only u, or only v, to length 1. A cosine is the dot product of two vectors of "
+    "length 1."
+)
+_BELOW = (
+    "In the denominator of your softmax stand the wrong answers only. The right one stands there, "
+    "too: the shares of all sum to 1."
+)
 _ALL_MASKED = (
-    "Your loss is infinite or no number: with the copies you have also taken out the right answer itself. Where text[i] == text[j], only "
-    "j ≠ i is left out."
+    "Your loss is infinite or no number: with the copies you have also taken out the right answer "
+    "itself. Where text[i] == text[j], only j ≠ i is left out."
 )
 
 _MISTAKES = (
     Misconception(
         "copies_are_wrong_answers",
-        "Right where no text occurs twice. Where one does, its copy counts as a wrong answer, and the model is told to push away the "
-        "very text it should find. Leave out other pairs with the same text.",
+        "Right where no text occurs twice. Where one does, its copy counts as a wrong answer, and "
+        "the model is told to push away the very text it should find. Leave out other pairs with "
+        "the same text.",
         partial(_loss, hidden=_nothing),
     ),
     Misconception("copies_not_left_out_properly", _COPIES, _copies_count_zero),
     Misconception("copies_not_left_out_properly", _COPIES, _copies_are_right),
     Misconception("copies_not_left_out_properly", _COPIES, _copies_lowest),
-    Misconception("copies_left_out_on_one_side", _ONE_WAY, partial(_loss, hidden=lambda text: _copies(text).triu())),
-    Misconception("copies_left_out_on_one_side", _ONE_WAY, partial(_loss, hidden=lambda text: _copies(text).tril())),
+    Misconception(
+        "copies_left_out_on_one_side",
+        _ONE_WAY,
+        partial(_loss, hidden=lambda text: _copies(text).triu()),
+    ),
+    Misconception(
+        "copies_left_out_on_one_side",
+        _ONE_WAY,
+        partial(_loss, hidden=lambda text: _copies(text).tril()),
+    ),
     *(
         Misconception(
             "left_out_of_all_rows",
-            "Right where no text occurs twice. Where one does, you leave its copies out of every row. In the rows of *other* texts a copy "
-            "is a wrong answer like all others, and stays: only in row i, every j ≠ i with text[j] == text[i] is left out.",
+            "Right where no text occurs twice. Where one does, you leave its copies out of every "
+            "row. In the rows of *other* texts a copy is a wrong answer like all others, and "
+            "stays: only in row i, every j ≠ i with text[j] == text[i] is left out.",
             partial(_loss, hidden=_out_everywhere(later)),
         )
         for later in (True, False)
     ),
     Misconception(
         "exponentials_too_large",
-        "Right for small scores. Here the scale is 100, exp(100 · cosine) is more than a float32 can hold, and ∞ divided by ∞ is no "
-        "number. F.cross_entropy and log_softmax subtract the largest score first.",
+        "Right for small scores. Here the scale is 100, exp(100 · cosine) is more than a float32 "
+        "can hold, and ∞ divided by ∞ is no number. F.cross_entropy and log_softmax subtract the "
+        "largest score first.",
         partial(_loss, loss=_by_hand),
     ),
     Misconception("pairs_thrown_away", _DROPPED, _rows_with_copies_left_out),
@@ -182,12 +211,14 @@ _MISTAKES = (
     Misconception("only_wrong_answers_below", _BELOW, partial(_loss, loss=_negatives_by_hand)),
     Misconception(
         "text_taken_for_the_place",
-        "You take `text` for the right answers' places. text[i] is the name of a text; the right answer to u[i] is v[i], at place i.",
+        "You take `text` for the right answers' places. text[i] is the name of a text; the right "
+        "answer to u[i] is v[i], at place i.",
         _text_as_target,
     ),
     Misconception(
         "dot_products",
-        "You compare by dot products. A cosine is the dot product of vectors of length 1: divide u and v by their lengths first.",
+        "You compare by dot products. A cosine is the dot product of vectors of length 1: divide u "
+        "and v by their lengths first.",
         partial(_loss, similarity=_dots),
     ),
     Misconception(
@@ -202,7 +233,8 @@ _MISTAKES = (
     ),
     Misconception(
         "normalised_along_the_batch",
-        "You normalise along dimension 0: each *feature* over the batch. A vector's length is taken along its d_model numbers, dim=-1.",
+        "You normalise along dimension 0: each *feature* over the batch. A vector's length is "
+        "taken along its d_model numbers, dim=-1.",
         partial(_loss, similarity=lambda u, v: F.normalize(u, dim=0) @ F.normalize(v, dim=0).T),
     ),
     Misconception(
@@ -212,8 +244,8 @@ _MISTAKES = (
     ),
     Misconception(
         "scale_forgotten",
-        "Your cosines are not scaled. They lie between -1 and 1, and a softmax of such numbers is nearly flat, however well the model "
-        "does: multiply by `scale`.",
+        "Your cosines are not scaled. They lie between -1 and 1, and a softmax of such numbers is "
+        "nearly flat, however well the model does: multiply by `scale`.",
         partial(_loss, factor=lambda scale: 1.0),
     ),
     Misconception(
@@ -228,24 +260,26 @@ _MISTAKES = (
     ),
     Misconception(
         "columns_instead_of_rows",
-        "Your softmax runs over the u: which of them belongs to this v? Asked for is the other question, which v belongs to this u; "
-        "row i of the scores is for u[i].",
+        "Your softmax runs over the u: which of them belongs to this v? Asked for is the other "
+        "question, which v belongs to this u; row i of the scores is for u[i].",
         partial(_loss, loss=lambda scores: _own(scores.T)),
     ),
     Misconception(
         "both_ways",
-        "You average both questions, which v belongs to this u and which u to this v. Some models are trained like this (CLIP is); "
-        "here only the first is asked for.",
+        "You average both questions, which v belongs to this u and which u to this v. Some models "
+        "are trained like this (CLIP is); here only the first is asked for.",
         partial(_loss, loss=_both_ways),
     ),
     Misconception(
         "softmax_twice",
-        "You take the softmax and hand its result to a function that takes it again (F.cross_entropy does). Hand over the scores.",
+        "You take the softmax and hand its result to a function that takes it again "
+        "(F.cross_entropy does). Hand over the scores.",
         partial(_loss, loss=lambda scores: _own(scores.softmax(dim=-1))),
     ),
     Misconception(
         "summed",
-        "You return the sum over the pairs; the mean is asked for, so that the loss does not grow with the batch.",
+        "You return the sum over the pairs; the mean is asked for, so that the loss does not grow "
+        "with the batch.",
         partial(_loss, loss=lambda scores: _own(scores, "sum")),
     ),
     Misconception(
@@ -255,7 +289,8 @@ _MISTAKES = (
     ),
     Misconception(
         "mean_of_the_probabilities",
-        "You take the mean of the probabilities and then its logarithm. Each pair has its own -log p; average those.",
+        "You take the mean of the probabilities and then its logarithm. Each pair has its own -log "
+        "p; average those.",
         partial(_loss, loss=lambda scores: -scores.softmax(dim=-1).diagonal().mean().log()),
     ),
     Misconception(
@@ -265,8 +300,8 @@ _MISTAKES = (
     ),
     Misconception(
         "only_pulled_together",
-        "You bring u[i] and v[i] together and push nothing apart. The cheapest answer to that is one vector for all sentences. The "
-        "other v of the batch have to be in the softmax.",
+        "You bring u[i] and v[i] together and push nothing apart. The cheapest answer to that is "
+        "one vector for all sentences. The other v of the batch have to be in the softmax.",
         _pulled_only,
     ),
 )

@@ -17,7 +17,8 @@ def _draw(g: Generator) -> list[Case]:
     for size in (None, None, None, 2):
         n = size or whole(g, 6, 9)
         order = torch.randperm(n, generator=g).tolist()
-        if size is None and not cases:  # the root is not the last word, and the best tree links the two; the treebank does not
+        # the root is not the last word, and the best tree links the two; the treebank does not
+        if size is None and not cases:
             order.remove(n - 1)
             order.append(n - 1)
         heads = [0] * n
@@ -31,7 +32,14 @@ def _draw(g: Generator) -> list[Case]:
             impact[n - 1, order[0]] += 2
             heads[n - 1] = order[1] + 1
         impact.fill_diagonal_(0)
-        cases.append(Case((impact, heads), shows=f"the impacts of {n} words; word {heads.index(0)}, counted from 0, is the root"))
+        cases.append(
+            Case(
+                (impact, heads),
+                shows=(
+                    f"the impacts of {n} words; word {heads.index(0)}, counted from 0, is the root"
+                ),
+            )
+        )
     return cases
 
 
@@ -64,7 +72,9 @@ def _one_word_renumbered(scores: Tensor, second: bool = True) -> Edges:
 
 
 def _prim(scores: Tensor) -> Edges:
-    """From what is connected to what is not, always the best link; in one direction if the scores have one."""
+    """From what is connected to what is not, always the best link; in one direction if the scores
+    have one.
+    """
     inside, outside = [0], list(range(1, len(scores)))
     edges: Edges = []
     while outside:
@@ -140,12 +150,18 @@ def _root_counted(edges, heads):
 
 def _root_wraps(edges, heads):
     """The root's head is 0, and place 0 - 1 is the last word's."""
-    gold = {(min(i, (head - 1) % len(heads)), max(i, (head - 1) % len(heads))) for i, head in enumerate(heads)}
+    gold = {
+        (min(i, (head - 1) % len(heads)), max(i, (head - 1) % len(heads)))
+        for i, head in enumerate(heads)
+    }
     return len(set(edges) & gold) / (len(heads) - 1)
 
 
 def _root_wraps_all(edges, heads):
-    gold = {(min(i, (head - 1) % len(heads)), max(i, (head - 1) % len(heads))) for i, head in enumerate(heads)}
+    gold = {
+        (min(i, (head - 1) % len(heads)), max(i, (head - 1) % len(heads)))
+        for i, head in enumerate(heads)
+    }
     return len(set(edges) & gold) / len(gold)
 
 
@@ -166,33 +182,41 @@ def _other_way(edges, heads):
 
 
 _ONE_DIRECTION = (
-    "Your scores have one direction only: F[i, j] or F[j, i], whichever the loop happens on. The impact of j on i and that of i on j "
-    "differ; the score of a link is their sum."
+    "Your scores have one direction only: F[i, j] or F[j, i], whichever the loop happens on. The "
+    "impact of j on i and that of i on j differ; the score of a link is their sum."
 )
 _GREEDY = (
-    "Your links are those of each word to one that suits it best. (They also come out if you leave out a link because both its ends were "
-    "*seen* in others before, connected or not.) That need not be a tree: two words may choose each other, and the sentence falls apart. "
-    "Take links in the order of their scores and leave out those whose ends are connected already, directly or through other words."
+    "Your links are those of each word to one that suits it best. (They also come out if you leave "
+    "out a link because both its ends were *seen* in others before, connected or not.) That need "
+    "not be a tree: two words may choose each other, and the sentence falls apart. Take links in "
+    "the order of their scores and leave out those whose ends are connected already, directly or "
+    "through other words."
 )
 _RENUMBERED = (
-    "When you join two parts, only one of the link's ends gets the other part's number. All words of its part belong to the new one: "
-    "give them all the number, or a later link closes a circle."
+    "When you join two parts, only one of the link's ends gets the other part's number. All words "
+    "of its part belong to the new one: give them all the number, or a later link closes a circle."
 )
 _COMPARED = (
-    "Your tree is right. But a link of yours, (i, j) with i < j, is compared with pairs of word and governor, and a governor may stand on "
-    "either side. Links have no direction here: sort both ends of the treebank's links, too."
+    "Your tree is right. But a link of yours, (i, j) with i < j, is compared with pairs of word "
+    "and governor, and a governor may stand on either side. Links have no direction here: sort "
+    "both ends of the treebank's links, too."
 )
 _MISTAKES = (
     Misconception(
         "circles_allowed",
-        "You take the n - 1 largest scores. Among them there may be a circle, and then some word is connected to nothing. Leave out a link "
-        "whose two ends are connected already, directly or through other words.",
+        "You take the n - 1 largest scores. Among them there may be a circle, and then some word "
+        "is connected to nothing. Leave out a link whose two ends are connected already, directly "
+        "or through other words.",
         partial(_answer, tree=partial(_kruskal, circles=True)),
     ),
     Misconception("one_direction", _ONE_DIRECTION, partial(_answer, both=_upper)),
     Misconception("one_direction", _ONE_DIRECTION, partial(_answer, both=_lower)),
-    Misconception("one_direction", _ONE_DIRECTION, partial(_answer, both=lambda impact: impact, tree=_prim)),
-    Misconception("one_direction", _ONE_DIRECTION, partial(_answer, both=lambda impact: impact.T, tree=_prim)),
+    Misconception(
+        "one_direction", _ONE_DIRECTION, partial(_answer, both=lambda impact: impact, tree=_prim)
+    ),
+    Misconception(
+        "one_direction", _ONE_DIRECTION, partial(_answer, both=lambda impact: impact.T, tree=_prim)
+    ),
     Misconception(
         "larger_of_both",
         "Your score is the larger of F[i, j] and F[j, i]. It is their sum.",
@@ -200,20 +224,28 @@ _MISTAKES = (
     ),
     Misconception(
         "smallest_tree",
-        "Your tree has the *smallest* sum of scores. What is called a minimum spanning tree starts from costs; impacts are the opposite of "
-        "costs: turn the order around.",
+        "Your tree has the *smallest* sum of scores. What is called a minimum spanning tree starts "
+        "from costs; impacts are the opposite of costs: turn the order around.",
         partial(_answer, tree=partial(_kruskal, turn=1)),
     ),
     Misconception("one_word_renumbered", _RENUMBERED, partial(_answer, tree=_one_word_renumbered)),
-    Misconception("one_word_renumbered", _RENUMBERED, partial(_answer, tree=partial(_one_word_renumbered, second=False))),
+    Misconception(
+        "one_word_renumbered",
+        _RENUMBERED,
+        partial(_answer, tree=partial(_one_word_renumbered, second=False)),
+    ),
     Misconception("best_for_each_word", _GREEDY, partial(_answer, tree=_best_partners)),
-    Misconception("best_for_each_word", _GREEDY, partial(_answer, both=lambda impact: impact, tree=_best_partners)),
+    Misconception(
+        "best_for_each_word",
+        _GREEDY,
+        partial(_answer, both=lambda impact: impact, tree=_best_partners),
+    ),
     Misconception("best_for_each_word", _GREEDY, partial(_answer, tree=_best_before)),
     Misconception("best_for_each_word", _GREEDY, partial(_answer, tree=_best_after)),
     Misconception(
         "a_path",
-        "You always go on from the word that was added last: that is a path, in which no word has more than two links. The next link may "
-        "start from *any* word that is in the tree already.",
+        "You always go on from the word that was added last: that is a path, in which no word has "
+        "more than two links. The next link may start from *any* word that is in the tree already.",
         partial(_answer, tree=_path),
     ),
     Misconception(
@@ -228,8 +260,8 @@ _MISTAKES = (
     ),
     Misconception(
         "words_counted_from_1",
-        "Your links are right, but counted from 1. In the treebank's heads words are counted from 1; the links that you return count from "
-        "0, as Python does.",
+        "Your links are right, but counted from 1. In the treebank's heads words are counted from "
+        "1; the links that you return count from 0, as Python does.",
         partial(_answer, shown=lambda edges: [(i + 1, j + 1) for i, j in edges]),
     ),
     Misconception(
@@ -239,12 +271,14 @@ _MISTAKES = (
     ),
     Misconception(
         "both_directions_listed",
-        "You list each link twice, as (i, j) and as (j, i). It has no direction; once is enough, with i < j.",
+        "You list each link twice, as (i, j) and as (j, i). It has no direction; once is enough, "
+        "with i < j.",
         partial(_answer, shown=lambda edges: sorted(edges + [(j, i) for i, j in edges])),
     ),
     Misconception(
         "not_sorted",
-        "The links are right, but in the order of their scores. Return them sorted, so that there is one right answer.",
+        "The links are right, but in the order of their scores. Return them sorted, so that there "
+        "is one right answer.",
         lambda impact, heads: (
             sorted(best_tree(impact, heads)[0], key=lambda edge: -_both(impact)[edge].item()),
             best_tree(impact, heads)[1],
@@ -252,32 +286,36 @@ _MISTAKES = (
     ),
     Misconception(
         "root_counted",
-        "Your tree is right. But you divide by the number of words: n words have n - 1 links, and the root, whose head is 0, has none to "
-        "be found.",
+        "Your tree is right. But you divide by the number of words: n words have n - 1 links, and "
+        "the root, whose head is 0, has none to be found.",
         partial(_answer, share=_root_counted),
     ),
     Misconception(
         "root_linked_to_the_last_word",
-        "Your tree is right. But the root's head is 0, and 0 - 1 is -1, which in Python is the *last* place: you give the treebank a link "
-        "between the root and the last word. The root has none; leave it out.",
+        "Your tree is right. But the root's head is 0, and 0 - 1 is -1, which in Python is the "
+        "*last* place: you give the treebank a link between the root and the last word. The root "
+        "has none; leave it out.",
         partial(_answer, share=_root_wraps),
     ),
     Misconception(
         "root_linked_to_the_last_word",
-        "Your tree is right. But the root's head is 0, and 0 - 1 is -1, which in Python is the *last* place: you give the treebank a link "
-        "between the root and the last word. The root has none; leave it out.",
+        "Your tree is right. But the root's head is 0, and 0 - 1 is -1, which in Python is the "
+        "*last* place: you give the treebank a link between the root and the last word. The root "
+        "has none; leave it out.",
         partial(_answer, share=_root_wraps_all),
     ),
     Misconception(
         "heads_not_shifted",
-        "Your tree is right. But the treebank counts words from 1 and your links count from 0: head 3 is the word with number 2.",
+        "Your tree is right. But the treebank counts words from 1 and your links count from 0: "
+        "head 3 is the word with number 2.",
         partial(_answer, share=_heads_from_0),
     ),
     Misconception("direction_compared", _COMPARED, partial(_answer, share=_one_way)),
     Misconception("direction_compared", _COMPARED, partial(_answer, share=_other_way)),
     Misconception(
         "counted_not_divided",
-        "Your tree is right. The second result is a *share*: divide the number of links found by that of the treebank's.",
+        "Your tree is right. The second result is a *share*: divide the number of links found by "
+        "that of the treebank's.",
         partial(_answer, share=lambda edges, heads: len(set(edges) & _gold(heads))),
     ),
 )

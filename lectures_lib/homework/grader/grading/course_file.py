@@ -1,4 +1,6 @@
-"""The YAML file of a course: the rules of all its homework, and what is wrong with it, line by line."""
+"""The YAML file of a course: the rules of all its homework, and what is wrong with it, line by
+line.
+"""
 
 import difflib
 from pathlib import Path
@@ -27,13 +29,15 @@ class Course(BaseModel):
 
 
 def load(path: Path, homework: Homework) -> Rules:
-    """The rules of a homework from a course's YAML file; the bank's own, if the file does not mention that homework.
+    """The rules of a homework from a course's YAML file; the bank's own, if the file does not
+    mention that homework.
 
     The whole file is checked, also what it says of other homework.
 
     Raises:
         OSError: if it cannot be opened.
-        ValueError: if there is anything wrong with it: every mistake with its line, and what is allowed there.
+        ValueError: if there is anything wrong with it: every mistake with its line, and what is
+            allowed there.
     """
     settings = yaml_file.read(path)
     unknown = _unknown(settings.content, homework)
@@ -48,7 +52,9 @@ def load(path: Path, homework: Homework) -> Rules:
     return rules
 
 
-def _refuse(path: Path, settings: yaml_file.Settings, wrong: list[tuple[yaml_file.Path_, str]]) -> None:
+def _refuse(
+    path: Path, settings: yaml_file.Settings, wrong: list[tuple[yaml_file.Path_, str]]
+) -> None:
     """Stop, if anything is wrong."""
     if wrong:
         wrong = sorted(wrong, key=lambda each: settings.line(each[0]))
@@ -57,16 +63,26 @@ def _refuse(path: Path, settings: yaml_file.Settings, wrong: list[tuple[yaml_fil
 
 
 def _unknown(content: object, homework: Homework) -> list[tuple[yaml_file.Path_, str]]:
-    """What is said about homework and questions that there are not; whatever else is wrong, pydantic finds."""
+    """What is said about homework and questions that there are not; whatever else is wrong,
+    pydantic finds.
+    """
     sections, wrong = content.get("homework") if isinstance(content, dict) else None, []
     for name, section in sections.items() if isinstance(sections, dict) else ():
         if name != homework.name and name not in questions.names():
             there_is = sorted({*questions.names(), homework.name})
-            wrong.append((("homework", name), f"there is no homework {name!r}; there is {', '.join(there_is)}"))
+            wrong.append(
+                (
+                    ("homework", name),
+                    f"there is no homework {name!r}; there is {', '.join(there_is)}",
+                )
+            )
         elif isinstance(section, dict):
             bank = homework if name == homework.name else questions.load(name)
             for key in ("points", "withdrawn"):
-                wrong += [(("homework", name, key, *place), message) for place, message in _unknown_questions(section.get(key), bank)]
+                wrong += [
+                    (("homework", name, key, *place), message)
+                    for place, message in _unknown_questions(section.get(key), bank)
+                ]
     return wrong
 
 
@@ -75,7 +91,11 @@ def _unknown_questions(named: object, bank: Homework) -> list[tuple[yaml_file.Pa
     if isinstance(named, dict):
         places = [((name,), name) for name in named]
     else:
-        places = [((i,), name) for i, name in enumerate(named) if isinstance(name, str)] if isinstance(named, list) else []
+        places = (
+            [((i,), name) for i, name in enumerate(named) if isinstance(name, str)]
+            if isinstance(named, list)
+            else []
+        )
     seen, wrong = set(), []
     for place, name in places:
         try:
@@ -106,8 +126,16 @@ def _explained(error: dict) -> tuple[yaml_file.Path_, str]:
             return place, f"must be at most {limits['le']:g}, and is {given}"
         case "literal_error":
             return place, f"must be {limits['expected']}, and is {given!r}"
-    kinds = {"float": "a number", "int": "a whole number", "finite": "a number", "string": "a text", "list": "a list: [one, another]"}
-    asked = kinds.get(error["type"].split("_")[0], "settings: a name, a colon, and what it is set to")
+    kinds = {
+        "float": "a number",
+        "int": "a whole number",
+        "finite": "a number",
+        "string": "a text",
+        "list": "a list: [one, another]",
+    }
+    asked = kinds.get(
+        error["type"].split("_")[0], "settings: a name, a colon, and what it is set to"
+    )
     return place, f"must be {asked}, and is {_kind(given)}"
 
 
@@ -117,11 +145,26 @@ def _kind(given: object) -> str:
         return "empty"
     if isinstance(given, dict):
         return "a group of settings"
-    return "a list" if isinstance(given, list) else f"the text {given!r}" if isinstance(given, str) else str(given).lower()
+    return (
+        "a list"
+        if isinstance(given, list)
+        else f"the text {given!r}"
+        if isinstance(given, str)
+        else str(given).lower()
+    )
 
 
 def _no_such_setting(place: yaml_file.Path_) -> str:
     """A setting that there is not, and those that there are."""
-    model = LatePolicy if len(place) > 1 and place[-2] == "late" else Rules if len(place) == 3 else Course
+    model = (
+        LatePolicy
+        if len(place) > 1 and place[-2] == "late"
+        else Rules
+        if len(place) == 3
+        else Course
+    )
     near = difflib.get_close_matches(str(place[-1]), model.model_fields, n=1)
-    return f"there is no such setting; {f'is {near[0]} meant? There' if near else 'there'} is {', '.join(model.model_fields)}"
+    return (
+        f"there is no such setting; {f'is {near[0]} meant? There' if near else 'there'} is "
+        f"{', '.join(model.model_fields)}"
+    )

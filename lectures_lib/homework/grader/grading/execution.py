@@ -1,7 +1,8 @@
-"""A submission's code, run in the sandbox: every cell, then every question. What breaks costs itself, not the rest.
+"""A submission's code, run in the sandbox: every cell, then every question. What breaks costs
+itself, not the rest.
 
-Each answer is called in the state in which the student's own check of it ran; where that gives no right answer, also in the state after
-the last cell. The better verdict counts.
+Each answer is called in the state in which the student's own check of it ran; where that gives no
+right answer, also in the state after the last cell. The better verdict counts.
 """
 
 import re
@@ -15,17 +16,21 @@ from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.calls import Outcome, Raised
 
-PATIENCE = 2  # so often may the warm process be ended from outside (a machine out of memory) before the submission is left for later
+# so often may the warm process be ended from outside (a machine out of memory) before the
+# submission is left for later
+PATIENCE = 2
 SECOND_TIME = 2.0  # seconds for the definitions of a cell that was cut before
 EXPECTED = 4  # a value may take so many times the bytes of the right one, and `process.SLACK`
-DOUBTFUL = ("time", "unreached", "ended", "memory")  # what a neighbour or a busy machine might have caused
+# what a neighbour or a busy machine might have caused
+DOUBTFUL = ("time", "unreached", "ended", "memory")
 NO_ANSWER = ("unfinished", "missing", "uncallable", *DOUBTFUL, "garbled")
 _Kept = TypeVar("_Kept")
 
 
 @dataclass(frozen=True)
 class Checked:
-    """Where a question was checked, as the submission's process tells it. Nothing but words of feedback depends on its truth.
+    """Where a question was checked, as the submission's process tells it. Nothing but words of
+    feedback depends on its truth.
 
     Attributes:
         cell: the number of the code cell.
@@ -45,7 +50,8 @@ class Execution:
     Attributes:
         cells: its code cells.
         limits: what it may use.
-        failures: what stopped a cell, by its index: an exception, or why it was cut (a key of `diagnosis.LOST`).
+        failures: what stopped a cell, by its index: an exception, or why it was cut (a key of
+            `diagnosis.LOST`).
         spent: seconds that it has taken, as far as they count (see `process.Watch`).
         doubtful: whether something was cut that a neighbour or a busy machine might have caused.
     """
@@ -64,7 +70,8 @@ class Execution:
         self._cut_at_check: set[str] = set()
 
     def verdicts(self, keys: list[AnswerKey]) -> dict[str, Verdict]:
-        """Run all cells, then put all questions: the verdict on each. No more than one question's values are held at a time.
+        """Run all cells, then put all questions: the verdict on each. No more than one question's
+        values are held at a time.
 
         Raises:
             Broken: if the process around it was ended from outside again and again.
@@ -72,14 +79,17 @@ class Execution:
         return self._each(keys, lambda outcomes, verdict: verdict)
 
     def run(self, keys: list[AnswerKey]) -> dict[str, list[Outcome]]:
-        """The same, and what the answers did: the outcomes of each one's cases, up to the first that was lost.
+        """The same, and what the answers did: the outcomes of each one's cases, up to the first
+        that was lost.
 
         Raises:
             Broken: as above.
         """
         return self._each(keys, lambda outcomes, verdict: outcomes)
 
-    def _each(self, keys: list[AnswerKey], kept: Callable[[list[Outcome], Verdict], _Kept]) -> dict[str, _Kept]:
+    def _each(
+        self, keys: list[AnswerKey], kept: Callable[[list[Outcome], Verdict], _Kept]
+    ) -> dict[str, _Kept]:
         found: dict[str, _Kept] = {}
         again: set[str] = set()
         broken = 0
@@ -95,7 +105,9 @@ class Execution:
                         name = key.question.name
                         outcomes, verdict, usable = self._judged(sandbox, key)
                         if not usable and i > 0 and name not in again and not verdict.right:
-                            again.add(name)  # an answer before it may have spoiled the process: it gets one of its own
+                            # an answer before it may have spoiled the process: it gets one of its
+                            # own
+                            again.add(name)
                             break
                         found[name] = kept(outcomes, verdict)
                         if not usable:
@@ -122,10 +134,11 @@ class Execution:
     def _left(self, sandbox: Sandbox) -> float:
         return self.limits.total - self.spent - sandbox.spent
 
-    # ------------------------------------------------------------------------------------------------------------ cells
+    # ---------------------------------------------------------------------------------------- cells
 
     def _run_cells(self, sandbox: Sandbox) -> None:
-        """Run the cells in order. One that does not come back is noted and, from now on, reduced to its definitions.
+        """Run the cells in order. One that does not come back is noted and, from now on, reduced to
+        its definitions.
 
         Raises:
             Lost: if a cell took the process with it.
@@ -147,7 +160,13 @@ class Execution:
 
     def _run_cell(self, sandbox: Sandbox, i: int) -> Outcome:
         again = i in self._cut
-        head = {"do": "cell", "cell": i + 1, "source": self.cells[i], "only_definitions": again, "answers": self._answers}
+        head = {
+            "do": "cell",
+            "cell": i + 1,
+            "source": self.cells[i],
+            "only_definitions": again,
+            "answers": self._answers,
+        }
         left = max(self._left(sandbox), 0.1)
         try:
             return sandbox.ask(head, seconds=min(SECOND_TIME if again else self.limits.cell, left))
@@ -169,7 +188,9 @@ class Execution:
         found = {}
         for each in told if isinstance(told, list) else []:
             match each:
-                case [str(name), int(cell), list(changed), bool(same)] if 0 < cell <= len(self.cells):
+                case [str(name), int(cell), list(changed), bool(same)] if (
+                    0 < cell <= len(self.cells)
+                ):
                     found[name] = Checked(cell, tuple(self._believable(changed)), same)
         return found
 
@@ -179,23 +200,31 @@ class Execution:
         return [
             (name, cell)
             for name, cell in pairs
-            if type(name) is str and type(cell) is int and re.fullmatch(r"\w{1,60}", name, re.ASCII) and 0 < cell <= len(self.cells)
+            if type(name) is str
+            and type(cell) is int
+            and re.fullmatch(r"\w{1,60}", name, re.ASCII)
+            and 0 < cell <= len(self.cells)
         ]
 
-    # -------------------------------------------------------------------------------------------------------- questions
+    # ------------------------------------------------------------------------------------ questions
 
     def _judged(self, sandbox: Sandbox, key: AnswerKey) -> tuple[list[Outcome], Verdict, bool]:
-        """Put one question in each of the states it can be put in, until it is right: the best outcomes, the verdict on them, and
-        whether the process that has run all cells can be asked more."""
+        """Put one question in each of the states it can be put in, until it is right: the best
+        outcomes, the verdict on them, and whether the process that has run all cells can be asked
+        more.
+        """
         name, checked = key.question.name, self._checked.get(key.question.name)
         at_check = None
         if checked and name not in self._cut_at_check:
             outcomes, alive = self._put(sandbox, key, copy=True)
             at_check = outcomes, key.verdict(outcomes)
             if not alive:
-                self._cut_at_check.add(name)  # should the process have to start anew, it is not tried a second time
+                # should the process have to start anew, it is not tried a second time
+                self._cut_at_check.add(name)
             settled = at_check[1].right and not checked.changed
-            if settled or (checked.same and at_check[1].kind not in ("right", "unfinished", "ended", "garbled")):
+            if settled or (
+                checked.same and at_check[1].kind not in ("right", "unfinished", "ended", "garbled")
+            ):
                 return *self._noted(at_check), True
         outcomes, usable = self._put(sandbox, key)
         at_end = outcomes, key.verdict(outcomes)
@@ -208,17 +237,27 @@ class Execution:
             outcomes, usable = self._put(sandbox, key, earlier=True)
             if (verdict := key.verdict(outcomes)).right:
                 return outcomes, replace(verdict, message=EARLIER), usable
-        best = at_check if at_check and (at_check[1].kind not in NO_ANSWER or at_end[1].kind in NO_ANSWER) else at_end
+        best = (
+            at_check
+            if at_check and (at_check[1].kind not in NO_ANSWER or at_end[1].kind in NO_ANSWER)
+            else at_end
+        )
         return *self._noted(best, at_check, at_end), usable
 
-    def _noted(self, best: tuple[list[Outcome], Verdict], *others: tuple[list[Outcome], Verdict] | None) -> tuple[list[Outcome], Verdict]:
+    def _noted(
+        self, best: tuple[list[Outcome], Verdict], *others: tuple[list[Outcome], Verdict] | None
+    ) -> tuple[list[Outcome], Verdict]:
         """The same; that a state could not be asked to the end is kept in `doubtful`."""
         if any(each and each[1].kind in DOUBTFUL for each in (best, *others)):
             self.doubtful = True
         return best
 
-    def _put(self, sandbox: Sandbox, key: AnswerKey, copy: bool = False, earlier: bool = False) -> tuple[list[Outcome], bool]:
-        """Put one question in one state: its outcomes, and whether the process is still there for the next."""
+    def _put(
+        self, sandbox: Sandbox, key: AnswerKey, copy: bool = False, earlier: bool = False
+    ) -> tuple[list[Outcome], bool]:
+        """Put one question in one state: its outcomes, and whether the process is still there for
+        the next.
+        """
         if self._left(sandbox) <= 0:
             return [Outcome(lost="unreached")], True
         outcomes: list[Outcome] = []
@@ -227,7 +266,15 @@ class Execution:
         for case, right in zip(key.cases, key.right, strict=True):
             left = max(seconds - (sandbox.spent - before), 0.1)
             try:
-                outcomes.append(sandbox.ask(head, case.request(), left, _most(right), copy=key.question.name if copy else ""))
+                outcomes.append(
+                    sandbox.ask(
+                        head,
+                        case.request(),
+                        left,
+                        _most(right),
+                        copy=key.question.name if copy else "",
+                    )
+                )
             except Lost as lost:
                 return [*outcomes, Outcome(lost=lost.kind)], False
             if outcomes[-1].lost:
@@ -236,16 +283,24 @@ class Execution:
 
 
 AT_END = "Right after the last cell, and that counts. Where your check ran, it was not."
-EARLIER = "Your answer is right, and that counts. But the untouched template stands below it and takes its name: delete the template."
+EARLIER = (
+    "Your answer is right, and that counts. But the untouched template stands below it and takes "
+    "its name: delete the template."
+)
 
 
 def _later(checked: Checked, answer: str) -> str:
     """What to tell where an answer is right at its check and no longer after the last cell."""
     told = [
-        f"cell {cell} defines `{name}` anew" if name == answer else f"cell {cell} redefines `{name}`, which it uses"
+        f"cell {cell} defines `{name}` anew"
+        if name == answer
+        else f"cell {cell} redefines `{name}`, which it uses"
         for name, cell in checked.changed[:3]
     ]
-    return f"Right where your check ran (cell {checked.cell}), and that counts. After the last cell it no longer is: {'; '.join(told)}."
+    return (
+        f"Right where your check ran (cell {checked.cell}), and that counts. After the last cell "
+        f"it no longer is: {'; '.join(told)}."
+    )
 
 
 def _most(right: Outcome) -> int:

@@ -1,4 +1,6 @@
-"""Who does the work: threads of this machine, or the workers of a Dask cluster. Both give results as they come."""
+"""Who does the work: threads of this machine, or the workers of a Dask cluster. Both give results
+as they come.
+"""
 
 import functools
 import hashlib
@@ -20,7 +22,9 @@ from lectures_lib.homework.notebook import Unreadable
 from lectures_lib.homework.questions import load
 
 PATIENCE = 20  # seconds for a scheduler to answer
-AHEAD = 3  # submissions that a cluster is given for each of its threads: enough that none waits, and little that travels in vain
+# submissions that a cluster is given for each of its threads: enough that none waits, and little
+# that travels in vain
+AHEAD = 3
 
 
 @runtime_checkable
@@ -31,8 +35,11 @@ class Executor(Protocol):
         """The result of each submission, in the order in which they come in."""
 
 
-def settled(first: Iterable[tuple[Submission, Result]], alone: Callable[[Submission], Result]) -> Iterator[Result]:
-    """The results as they come; those in doubt at the end, each after a second run with nothing else beside it.
+def settled(
+    first: Iterable[tuple[Submission, Result]], alone: Callable[[Submission], Result]
+) -> Iterator[Result]:
+    """The results as they come; those in doubt at the end, each after a second run with nothing
+    else beside it.
 
     Args:
         first: submissions and their results.
@@ -59,22 +66,32 @@ class Threads:
         self._workers = workers
 
     def results(self, submissions: list[Submission], job: Job) -> Iterator[Result]:
-        """The result of each submission. When nobody wants more of them (Ctrl-C), what is running is ended at once."""
+        """The result of each submission. When nobody wants more of them (Ctrl-C), what is running
+        is ended at once.
+        """
         pool = ThreadPoolExecutor(self._workers)
-        # A queue, because `as_completed` hands out what is already done in no order: faults "in a row" would mean nothing.
+        # A queue, because `as_completed` hands out what is already done in no order: faults "in a
+        # row" would mean nothing.
         done = SimpleQueue()
         try:
             for submission in submissions:
-                pool.submit(grade_safely, submission, job).add_done_callback(lambda future, graded=submission: done.put((graded, future)))
-            first = ((graded, future.result()) for graded, future in (done.get() for _ in submissions))
-            yield from settled(first, lambda submission: pool.submit(grade_safely, submission, job).result())
+                pool.submit(grade_safely, submission, job).add_done_callback(
+                    lambda future, graded=submission: done.put((graded, future))
+                )
+            first = (
+                (graded, future.result()) for graded, future in (done.get() for _ in submissions)
+            )
+            yield from settled(
+                first, lambda submission: pool.submit(grade_safely, submission, job).result()
+            )
         finally:
             with template.ended():
                 pool.shutdown(cancel_futures=True)
 
 
 class Dask:
-    """The workers of a Dask cluster. Each needs the same version of the course, and a sandbox that works.
+    """The workers of a Dask cluster. Each needs the same version of the course, and a sandbox that
+    works.
 
     Args:
         scheduler: its address, such as "tcp://10.0.0.5:8786".
@@ -87,7 +104,9 @@ class Dask:
         try:
             import distributed
         except ImportError:
-            raise ValueError("grading on a cluster needs dask.distributed: pip install 'lectures-lib[cluster]'") from None
+            raise ValueError(
+                "grading on a cluster needs dask.distributed: pip install 'lectures-lib[cluster]'"
+            ) from None
         self._distributed = distributed
         try:
             self._client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
@@ -95,15 +114,25 @@ class Dask:
             raise ValueError(f"no Dask scheduler answers at {scheduler} ({error})") from None
 
     def results(self, submissions: list[Submission], job: Job) -> Iterator[Result]:
-        """The result of each submission. One whose worker dies is given to another; after three deaths it is left for the next run.
+        """The result of each submission. One whose worker dies is given to another; after three
+        deaths it is left for the next run.
 
         Raises:
             bubblewrap.Refused: if a worker cannot grade, with the reason.
         """
-        order = (job.homework.name, job.seed, tuple(key.question.name for key in job.keys), job.limits, bank_fingerprint())
+        order = (
+            job.homework.name,
+            job.seed,
+            tuple(key.question.name for key in job.keys),
+            job.limits,
+            bank_fingerprint(),
+        )
         threads = sum(self._client.nthreads().values())
         if not threads:
-            raise bubblewrap.Refused(f"the scheduler at {self._client.scheduler.address} has no workers; start some with `dask worker`")
+            raise bubblewrap.Refused(
+                f"the scheduler at {self._client.scheduler.address} has no workers; start some "
+                f"with `dask worker`"
+            )
         waiting = iter(submissions)
         asked: dict[Any, Submission] = {}
         done = self._distributed.as_completed(loop=self._client.loop)
@@ -123,7 +152,9 @@ class Dask:
                 yield submission, self._received(future, submission, job)
 
         try:
-            yield from settled(first(), lambda submission: self._received(ask(submission), submission, job))
+            yield from settled(
+                first(), lambda submission: self._received(ask(submission), submission, job)
+            )
         finally:
             self._client.cancel(list(asked))
             self._client.close()
@@ -136,9 +167,12 @@ class Dask:
             raise
         except Exception as error:
             problem = (
-                f"The workers failed on this file ({type(error).__name__}: {error}). Run the same command again, or look at their logs."
+                f"The workers failed on this file ({type(error).__name__}: {error}). Run the same "
+                f"command again, or look at their logs."
             )
-            return replace(facts(submission), verdicts=job.unanswered(), problem=problem[:500], fault=True)
+            return replace(
+                facts(submission), verdicts=job.unanswered(), problem=problem[:500], fault=True
+            )
 
 
 @functools.cache
@@ -187,10 +221,17 @@ def _job(order: tuple) -> Job:
 
 
 @functools.lru_cache(maxsize=4)
-def _made(name: str, seed: int, questions: tuple[str, ...], limits: Limits, fingerprint: str) -> Job:
+def _made(
+    name: str, seed: int, questions: tuple[str, ...], limits: Limits, fingerprint: str
+) -> Job:
     if fingerprint != bank_fingerprint():
-        raise bubblewrap.Refused(f"the worker's lectures_lib at {bubblewrap.PACKAGE} is not the grader's: install the same version on both")
+        raise bubblewrap.Refused(
+            f"the worker's lectures_lib at {bubblewrap.PACKAGE} is not the grader's: install the "
+            f"same version on both"
+        )
     doors.require_own_imports()
     doors.require()
     homework = load(name)
-    return Job(homework, seed, tuple(AnswerKey(homework[question], seed) for question in questions), limits)
+    return Job(
+        homework, seed, tuple(AnswerKey(homework[question], seed) for question in questions), limits
+    )

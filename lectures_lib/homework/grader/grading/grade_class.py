@@ -1,4 +1,6 @@
-"""Grade a class: every submission through the sandbox, every result remembered, the grade book and all reports written."""
+"""Grade a class: every submission through the sandbox, every result remembered, the grade book and
+all reports written.
+"""
 
 import json
 import platform
@@ -49,7 +51,8 @@ def grade(
 ) -> list[Result]:
     """Grade every submission in `source`; write all reports and a record of the run to `out`.
 
-    Run again after an interruption, it goes on with the same seed and grades only what is new or has changed.
+    Run again after an interruption, it goes on with the same seed and grades only what is new or
+    has changed.
 
     Args:
         homework: the questions.
@@ -61,36 +64,57 @@ def grade(
         rules: points, deadline and late policy; None: the points of the question bank.
         kind: how the submissions are packed; "auto" looks.
         again: full names of questions that are put again to everybody, whose other verdicts stay.
-        progress: wraps the results as they come in, to show that they do; it is also told how many there will be.
+        progress: wraps the results as they come in, to show that they do; it is also told how many
+            there will be.
         tell: is given what an instructor should know: what was found, what could not be written.
 
-    A result with `fault` is no grade: the grader failed on that file, and tries again in the next run.
+    A result with `fault` is no grade: the grader failed on that file, and tries again in the next
+    run.
 
     Raises:
-        bubblewrap.Refused: if student code cannot be shut in here: nothing has been run then. Or if the grader failed on several
-            submissions in a row: what was graded before is safe.
+        bubblewrap.Refused: if student code cannot be shut in here: nothing has been run then. Or if
+            the grader failed on several submissions in a row: what was graded before is safe.
         FileNotFoundError, ValueError: if there is nothing to grade, or `out` holds another run.
         OSError: if there is no room for the results. What was written before is safe.
     """
     submissions = collect(source, kind, homework.name)
     tell(submissions.told)
     if out.resolve().is_relative_to(source.resolve()):
-        raise ValueError(f"{out} lies in the folder of submissions {source}; choose another place for the results")
+        raise ValueError(
+            f"{out} lies in the folder of submissions {source}; choose another place for the "
+            f"results"
+        )
     questions = [homework[name] for name in again] or list(homework.questions)
     limits = limits or Limits()
     if not doors.require(hidden=[source, out] if out.exists() else [source]):
-        tell("This machine allows no spaces within spaces: each submission imports torch anew, about a second more.")
+        tell(
+            "This machine allows no spaces within spaces: each submission imports torch anew, "
+            "about a second more."
+        )
     out.mkdir(parents=True, exist_ok=True)
     with only_one(out), Records(out) as records:
         seed = _begin(homework, out, seed)
-        job = Job(homework, seed, tuple(AnswerKey(question, seed) for question in questions), limits)
+        job = Job(
+            homework, seed, tuple(AnswerKey(question, seed) for question in questions), limits
+        )
         _rehearse(job)
         known, unknown, outdated = _sorted_out(submissions, job, records, again)
         if outdated:
-            tell(f"{outdated} results were worked out with another version of the questions, or under other limits: {AGAIN[bool(again)]}.")
+            tell(
+                f"{outdated} results were worked out with another version of the questions, or "
+                f"under other limits: {AGAIN[bool(again)]}."
+            )
         began, used = time.monotonic(), template.cpu_seconds()
-        results = list(progress(_all(known, unknown, job, records, executor or Threads(), again), len(submissions)))
-        spent = {"graded": len(unknown), "seconds": time.monotonic() - began, "sandbox_cpu_seconds": template.cpu_seconds() - used}
+        results = list(
+            progress(
+                _all(known, unknown, job, records, executor or Threads(), again), len(submissions)
+            )
+        )
+        spent = {
+            "graded": len(unknown),
+            "seconds": time.monotonic() - began,
+            "sandbox_cpu_seconds": template.cpu_seconds() - used,
+        }
         _note(out, {name: round(value, 2) for name, value in spent.items()})
     results.sort(key=lambda result: result.student)
     decided = rules or Rules()
@@ -107,8 +131,10 @@ AGAIN = {False: "they are worked out anew", True: "only what is asked for is wor
 def _sorted_out(
     submissions: list[Submission], job: Job, records: Records, again: tuple[str, ...]
 ) -> tuple[list[Result], dict[str, tuple[Submission, Result | None]], int]:
-    """The results that still hold; what is to be graded: {student: (submission, its result up to now if only some questions are)}; and
-    how many results are of another bank, or of other limits. Where only some questions are put again, the others' verdicts stay."""
+    """The results that still hold; what is to be graded: {student: (submission, its result up to
+    now if only some questions are)}; and how many results are of another bank, or of other limits.
+    Where only some questions are put again, the others' verdicts stay.
+    """
     known, unknown, outdated = [], {}, 0
     for submission in submissions:
         kept = records.get(submission.student)
@@ -124,13 +150,21 @@ def _sorted_out(
 
 
 def _all(
-    known: list[Result], unknown: dict[str, tuple[Submission, Result | None]], job: Job, records: Records, executor: Executor, again: tuple
+    known: list[Result],
+    unknown: dict[str, tuple[Submission, Result | None]],
+    job: Job,
+    records: Records,
+    executor: Executor,
+    again: tuple,
 ) -> Iterator[Result]:
     """The known results, then the new ones, each written down before it is handed on."""
     yield from known
     whole = job
-    if again and any(kept is None for _, kept in unknown.values()):  # new files are asked everything
-        whole = replace(job, keys=tuple(AnswerKey(question, job.seed) for question in job.homework.questions))
+    # new files are asked everything
+    if again and any(kept is None for _, kept in unknown.values()):
+        whole = replace(
+            job, keys=tuple(AnswerKey(question, job.seed) for question in job.homework.questions)
+        )
     for some, asked in ((True, job), (False, whole)):
         part = [submission for submission, kept in unknown.values() if (kept is not None) == some]
         if not part:
@@ -140,7 +174,8 @@ def _all(
             faults = faults + 1 if result.fault else 0
             if faults >= FAULTS:
                 raise bubblewrap.Refused(
-                    f"The grader failed on {faults} submissions in a row, so the run stops. The last: {result.problem} "
+                    f"The grader failed on {faults} submissions in a row, so the run stops. The "
+                    f"last: {result.problem} "
                     "What was graded before is safe; the same command goes on there."
                 )
             if kept := unknown[result.student][1]:
@@ -156,13 +191,24 @@ def _merged(kept: Result, new: Result) -> Result:
     if new.fault:
         return new
     verdicts = {verdict.question: verdict for verdict in new.verdicts}
-    return replace(new, verdicts=tuple(verdicts.get(verdict.question, verdict) for verdict in kept.verdicts))
+    return replace(
+        new, verdicts=tuple(verdicts.get(verdict.question, verdict) for verdict in kept.verdicts)
+    )
 
 
 def _brought_up_to_date(kept: Result, submission: Submission) -> Result:
-    """A remembered result, with what is known of the submission today: the same file may have been handed in again, later."""
+    """A remembered result, with what is known of the submission today: the same file may have been
+    handed in again, later.
+    """
     now = facts(submission)
-    return replace(kept, files=now.files, name=now.name, ids=now.ids, handed_in=now.handed_in, earlier=now.earlier)
+    return replace(
+        kept,
+        files=now.files,
+        name=now.name,
+        ids=now.ids,
+        handed_in=now.handed_in,
+        earlier=now.earlier,
+    )
 
 
 def _begin(homework: Homework, out: Path, seed: int | None) -> int:
@@ -175,12 +221,24 @@ def _begin(homework: Homework, out: Path, seed: int | None) -> int:
     if path.exists():
         name, seed_there = _recorded(path)
         if name != homework.name or seed not in (None, seed_there):
-            raise ValueError(f"{out} holds grades of {name} with seed {seed_there}; choose another folder")
+            raise ValueError(
+                f"{out} holds grades of {name} with seed {seed_there}; choose another folder"
+            )
         return seed_there
     seed = drawn(homework) if seed is None else seed
-    versions = {"lectures_lib": lectures_lib.__version__, "torch": torch.__version__, "python": platform.python_version()}
+    versions = {
+        "lectures_lib": lectures_lib.__version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
     begun = datetime.now(UTC).isoformat(timespec="seconds")
-    record = {"homework": homework.name, "seed": seed, "begun": begun, "command": shlex.join(sys.argv), "versions": versions}
+    record = {
+        "homework": homework.name,
+        "seed": seed,
+        "begun": begun,
+        "command": shlex.join(sys.argv),
+        "versions": versions,
+    }
     write_whole(path, json.dumps(record, indent=1) + "\n")
     return seed
 
@@ -198,7 +256,8 @@ def _recorded(path: Path) -> tuple[str, int]:
             raise TypeError("no homework and seed")
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{path} is damaged ({type(error).__name__}: {error}): it holds the run's seed, without which nothing can go on. "
+            f"{path} is damaged ({type(error).__name__}: {error}): it holds the run's seed, "
+            f"without which nothing can go on. "
             "Restore it, or choose another folder."
         ) from None
     return name, seed
@@ -212,32 +271,50 @@ def _note(out: Path, spent: dict[str, float | int]) -> None:
 
 
 def drawn(homework: Homework) -> int:
-    """A seed that nobody knew before, with whose inputs every mistake shows that shows with others, and each known one gets its name.
+    """A seed that nobody knew before, with whose inputs every mistake shows that shows with others,
+    and each known one gets its name.
 
     Raises:
         ValueError: if there is none among many: a question's inputs do not do what they are for.
     """
     for _ in range(DRAWS):
         seed = secrets.randbits(32)
-        faults = [fault for question in homework.questions if question.seconds <= 10 for fault in _faults(question, seed)]
+        faults = [
+            fault
+            for question in homework.questions
+            if question.seconds <= 10
+            for fault in _faults(question, seed)
+        ]
         if not faults:
             return seed
-    raise ValueError(f"{homework.name}: of {DRAWS} seeds none tells all mistakes apart. With the last: {'; '.join(faults[:3])}")
+    raise ValueError(
+        f"{homework.name}: of {DRAWS} seeds none tells all mistakes apart. With the last: "
+        f"{'; '.join(faults[:3])}"
+    )
 
 
 def _faults(question: Question, seed: int) -> list[str]:
     """What the inputs of this seed fail to do."""
     key, *others = (AnswerKey(question, seed + i) for i in range(1 + COMPARED))
-    with warnings.catch_warnings(action="ignore"):  # careless answers divide by nothing and make layers without weights
+    # careless answers divide by nothing and make layers without weights
+    with warnings.catch_warnings(action="ignore"):
         overlooked = by_chance(key, others)
-    return [*key.faults(), *(f"{question.name}: an answer with {told} is judged right" for told in overlooked)]
+    return [
+        *key.faults(),
+        *(f"{question.name}: an answer with {told} is judged right" for told in overlooked),
+    ]
 
 
 def _rehearse(job: Job) -> None:
-    """Make sure that an answer reaches the questions at all, before a whole class gets 0 for a broken installation."""
+    """Make sure that an answer reaches the questions at all, before a whole class gets 0 for a
+    broken installation.
+    """
     key = job.keys[0]
     source = f"def {key.question.answer_name}(*args, **kwargs):\n    raise NotImplementedError"
     outcomes = Execution([source], job.limits).run([key])[key.question.name]
     heard = key.question.cases and all(outcome.raised for outcome in outcomes)
     if not heard:
-        raise bubblewrap.Refused(f"The sandbox starts, but answers do not come back from it ({outcomes[0].lost or 'a value instead'}).")
+        raise bubblewrap.Refused(
+            f"The sandbox starts, but answers do not come back from it "
+            f"({outcomes[0].lost or 'a value instead'})."
+        )

@@ -1,4 +1,6 @@
-"""Grade one submission: run its cells in the sandbox, put the questions, judge what comes back. Whatever it is, the outcome is a result."""
+"""Grade one submission: run its cells in the sandbox, put the questions, judge what comes back.
+Whatever it is, the outcome is a result.
+"""
 
 import functools
 import hashlib
@@ -23,7 +25,14 @@ from lectures_lib.homework.notebook import Unreadable, code_cells
 from lectures_lib.homework.questions import Homework
 
 HOMEWORK = Path(lectures_lib.__file__).parent / "homework"
-JUDGES = ("compare.py", "diagnosis.py", "questions.py", "inside/*.py", "grader/grading/execution.py", "grader/sandbox/process.py")
+JUDGES = (
+    "compare.py",
+    "diagnosis.py",
+    "questions.py",
+    "inside/*.py",
+    "grader/grading/execution.py",
+    "grader/sandbox/process.py",
+)
 # Why a cell was cut.
 CUT = {
     "time": "It did not come to its end in time: an endless loop?",
@@ -50,27 +59,55 @@ class Job:
     limits: Limits
 
     def fingerprint(self, submission: Submission) -> str:
-        """Of the submission's content, the seed and the homework's questions: as long as it is the same, so is the result."""
+        """Of the submission's content, the seed and the homework's questions: as long as it is the
+        same, so is the result.
+        """
         try:
             content = submission.read()
         except Unreadable as error:
             content = str(error).encode()
-        asked = json.dumps([self.seed, [question.name for question in self.homework.questions]]).encode()
+        asked = json.dumps(
+            [self.seed, [question.name for question in self.homework.questions]]
+        ).encode()
         return hashlib.sha256(hashlib.sha256(asked).digest() + content).hexdigest()
 
     @functools.cached_property
     def bank(self) -> str:
-        """Of the questions, the code that judges answers, and the limits: as long as it is the same, so is the verdict."""
+        """Of the questions, the code that judges answers, and the limits: as long as it is the
+        same, so is the verdict.
+        """
         digest = hashlib.sha256(repr(self.limits).encode())
-        banks = (f"banks/{self.homework.name}/*.py", "banks/hw*/inputs.py")  # homeworks share what draws their inputs
-        paths = {path for pattern in (*banks, *JUDGES) for path in HOMEWORK.glob(pattern)} | _modules_behind(self.homework.name)
+        # homeworks share what draws their inputs
+        banks = (f"banks/{self.homework.name}/*.py", "banks/hw*/inputs.py")
+        paths = {
+            path for pattern in (*banks, *JUDGES) for path in HOMEWORK.glob(pattern)
+        } | _modules_behind(self.homework.name)
         for path in sorted(paths):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
         for question in self.homework.questions:
-            settings = (question.name, question.rtol, question.atol, question.share, question.seconds, question.below)
-            answers = [question.cases, question.reference, *(mistake.answer for mistake in question.misconceptions)]
+            settings = (
+                question.name,
+                question.rtol,
+                question.atol,
+                question.share,
+                question.seconds,
+                question.below,
+            )
+            answers = [
+                question.cases,
+                question.reference,
+                *(mistake.answer for mistake in question.misconceptions),
+            ]
             told = [(mistake.name, mistake.diagnosis) for mistake in question.misconceptions]
-            digest.update(repr((settings, told, [_code(getattr(answer, "__code__", None)) for answer in answers])).encode())
+            digest.update(
+                repr(
+                    (
+                        settings,
+                        told,
+                        [_code(getattr(answer, "__code__", None)) for answer in answers],
+                    )
+                ).encode()
+            )
         return digest.hexdigest()
 
     def unanswered(self) -> tuple[Verdict, ...]:
@@ -79,13 +116,21 @@ class Job:
 
 
 def _modules_behind(homework: str) -> set[Path]:
-    """The library's modules, outside of the homework, that its questions take something from, such as the reference of hw1's last one."""
+    """The library's modules, outside of the homework, that its questions take something from, such
+    as the reference of hw1's last one.
+    """
     found = set()
     for name, module in list(sys.modules.items()):
         if module is not None and f"{name}.".startswith(f"lectures_lib.homework.banks.{homework}."):
             sources = {getattr(value, "__module__", None) or "" for value in vars(module).values()}
-            behind = [source for source in sources if source.startswith("lectures_lib.") and ".homework" not in source]
-            found |= {Path(sys.modules[source].__file__) for source in behind if source in sys.modules}
+            behind = [
+                source
+                for source in sources
+                if source.startswith("lectures_lib.") and ".homework" not in source
+            ]
+            found |= {
+                Path(sys.modules[source].__file__) for source in behind if source in sys.modules
+            }
     return found
 
 
@@ -93,7 +138,14 @@ def _code(code: types.CodeType | None) -> object:
     """What a function does, as far as its own code tells."""
     if code is None:
         return None
-    return code.co_code, code.co_names, [_code(each) if isinstance(each, types.CodeType) else repr(each) for each in code.co_consts]
+    return (
+        code.co_code,
+        code.co_names,
+        [
+            _code(each) if isinstance(each, types.CodeType) else repr(each)
+            for each in code.co_consts
+        ],
+    )
 
 
 def grade_one(submission: Submission, job: Job) -> Result:
@@ -124,40 +176,68 @@ def grade_one(submission: Submission, job: Job) -> Result:
 
 
 def grade_safely(submission: Submission, job: Job) -> Result:
-    """The same; a fault of the grader's own must not stop the class. Its `fault` says that it is no grade: the next run tries again."""
+    """The same; a fault of the grader's own must not stop the class. Its `fault` says that it is no
+    grade: the next run tries again.
+    """
     try:
         return grade_one(submission, job)
     except template.Ending:
         raise
     except Exception as error:
-        problem = f"The grader failed on this file ({type(error).__name__}: {error}). This is a fault of the grader: please report it."
-        return replace(facts(submission), verdicts=job.unanswered(), problem=problem[:500], fault=True)
+        problem = (
+            f"The grader failed on this file ({type(error).__name__}: {error}). This is a fault of "
+            f"the grader: please report it."
+        )
+        return replace(
+            facts(submission), verdicts=job.unanswered(), problem=problem[:500], fault=True
+        )
 
 
 def better(first: Result, second: Result) -> Result:
-    """Of a doubtful result and the one of a second run, alone: the second, with what was right in the first."""
+    """Of a doubtful result and the one of a second run, alone: the second, with what was right in
+    the first.
+    """
     right = {verdict.question: verdict for verdict in first.verdicts if verdict.right}
-    verdicts = tuple(verdict if second.fault else right.get(verdict.question, verdict) for verdict in second.verdicts)
-    return replace(second, verdicts=verdicts, seconds=round(first.seconds + second.seconds, 2), doubtful=False)
+    verdicts = tuple(
+        verdict if second.fault else right.get(verdict.question, verdict)
+        for verdict in second.verdicts
+    )
+    return replace(
+        second, verdicts=verdicts, seconds=round(first.seconds + second.seconds, 2), doubtful=False
+    )
 
 
 def facts(submission: Submission) -> Result:
     """What is known of a submission before it is looked at."""
     handed_in = submission.handed_in.isoformat() if submission.handed_in else ""
     return Result(
-        submission.student, submission.files, "", name=submission.name, ids=submission.ids, handed_in=handed_in, earlier=submission.earlier
+        submission.student,
+        submission.files,
+        "",
+        name=submission.name,
+        ids=submission.ids,
+        handed_in=handed_in,
+        earlier=submission.earlier,
     )
 
 
 def _explained(verdict: Verdict, key: AnswerKey, execution: Execution) -> Verdict:
-    """A verdict, with what the notebook's text tells of a missing or unfinished answer, or of one that is defined more than once."""
+    """A verdict, with what the notebook's text tells of a missing or unfinished answer, or of one
+    that is defined more than once.
+    """
     if verdict.right:
         return verdict
     name = key.question.answer_name
     if verdict.kind == "missing":
         for i, why in sorted(execution.failures.items()):
             if i in hints.defining(execution.cells, name):
-                return replace(verdict, message=f"It is defined in code cell {i + 1}, and that cell did not come to its end. {_told(why)}")
+                return replace(
+                    verdict,
+                    message=(
+                        f"It is defined in code cell {i + 1}, and that cell did not come to its "
+                        f"end. {_told(why)}"
+                    ),
+                )
     hint = hints.of_definitions(execution.cells, name, unfinished=verdict.kind == "unfinished")
     return replace(verdict, message=f"{verdict.message} {hint}".strip()) if hint else verdict
 

@@ -1,15 +1,22 @@
-"""What a notebook's text tells about answers that were not found or not right. Read with patterns alone: it may be no Python at all."""
+"""What a notebook's text tells about answers that were not found or not right. Read with patterns
+alone: it may be no Python at all.
+"""
 
 import re
 
 _CHECKED = re.compile(r"""\bcheck\(\s*["'](\w{1,20})\.\w""")
-_RAISE = re.compile(r"^([ \t]+)raise NotImplementedError\b[^\n]*\n((?:[ \t]*(?:#[^\n]*)?\n)*)\1(?![ \t#\n])\S", re.MULTILINE)
+_RAISE = re.compile(
+    r"^([ \t]+)raise NotImplementedError\b[^\n]*\n((?:[ \t]*(?:#[^\n]*)?\n)*)\1(?![ \t#\n])\S",
+    re.MULTILINE,
+)
 
 
 def defining(cells: list[str], name: str) -> list[int]:
     """The indices of the cells that define a function or class of this name, or assign to it."""
     name = re.escape(name)
-    defines = re.compile(rf"^(?:(?:async[ \t]+)?def|class)[ \t]+{name}\b|^{name}[ \t]*=(?!=)", re.MULTILINE)
+    defines = re.compile(
+        rf"^(?:(?:async[ \t]+)?def|class)[ \t]+{name}\b|^{name}[ \t]*=(?!=)", re.MULTILINE
+    )
     return [i for i, cell in enumerate(cells) if defines.search(cell)]
 
 
@@ -27,16 +34,24 @@ def of_definitions(cells: list[str], name: str, unfinished: bool) -> str:
         numbers = ", ".join(str(i + 1) for i in found[:-1][:10])
         told.append(f"It is defined in code cells {numbers} and {found[-1] + 1}; the last counts.")
     if unfinished and found and _RAISE.search(cells[found[-1]] + "\n"):
-        told.append(f"In code cell {found[-1] + 1} `raise NotImplementedError` still stands above your lines, which are never reached.")
+        told.append(
+            f"In code cell {found[-1] + 1} `raise NotImplementedError` still stands above your "
+            f"lines, which are never reached."
+        )
     return " ".join(told)
 
 
 def of_another_homework(cells: list[str], homework: str) -> tuple[str, ...]:
-    """A word for a notebook whose checks are all of another homework than the one that is graded ("hw1")."""
+    """A word for a notebook whose checks are all of another homework than the one that is graded
+    ("hw1").
+    """
     checked = [name for cell in cells for name in _CHECKED.findall(cell)]
     others = sorted({name for name in checked if re.fullmatch(r"hw\d{1,3}", name)} - {homework})
     if homework in checked or not others:
         return ()
     said = " and ".join(f"Homework {name[2:]}" for name in others[:5])
     mine = f"Homework {homework[2:]}" if homework.startswith("hw") else homework
-    return (f"This is {said}: its checks say so, and none is of {mine}, which is graded here. Was the wrong file handed in?",)
+    return (
+        f"This is {said}: its checks say so, and none is of {mine}, which is graded here. Was the "
+        f"wrong file handed in?",
+    )

@@ -1,4 +1,6 @@
-"""What has been graded so far, in a SQLite file, so that a run that was cut off goes on where it stopped."""
+"""What has been graded so far, in a SQLite file, so that a run that was cut off goes on where it
+stopped.
+"""
 
 import fcntl
 import hashlib
@@ -16,7 +18,8 @@ from lectures_lib.homework.diagnosis import Verdict
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS results (
-    number INTEGER PRIMARY KEY, -- a later result of the same student stands instead of an earlier one; both are kept
+    -- A later result of the same student stands instead of an earlier one; both are kept.
+    number INTEGER PRIMARY KEY,
     student TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
     written TEXT NOT NULL,
@@ -33,20 +36,26 @@ class Result:
     Attributes:
         student: who handed it in.
         files: what it was read from.
-        fingerprint: of its content, the seed and the questions; a result with another one is out of date.
+        fingerprint: of its content, the seed and the questions; a result with another one is out of
+            date.
         verdicts: one for each question, in order.
         problem: why the file could not be read; "" if it could.
         cells: cells that did not come to their end: number, and why.
         uses: ready-made things that it mentions, which students were to build.
         seconds: how long it took.
         name: the student's name as people write it; "" where only `student` is known.
-        ids: what a learning platform calls this submission: {"canvas": "4711"}, {"moodle": "Participant 12"}.
+        ids: what a learning platform calls this submission: {"canvas": "4711"}, {"moodle":
+            "Participant 12"}.
         handed_in: when, in ISO 8601 with a time zone; "" where nobody knows.
         earlier: files of the same student that do not count, because a later one does.
-        notes: what the student and the instructor should know of the notebook as a whole: "This is Homework 3."
-        bank: of the questions, the way they are judged, and the limits; a result with another one is out of date, too.
-        fault: the grader failed, and `problem` says how: this is no grade, counts nowhere, and is tried again in the next run.
-        doubtful: something was cut that a neighbour or a busy machine might have caused: to be run once more before it is believed.
+        notes: what the student and the instructor should know of the notebook as a whole: "This is
+            Homework 3."
+        bank: of the questions, the way they are judged, and the limits; a result with another one
+            is out of date, too.
+        fault: the grader failed, and `problem` says how: this is no grade, counts nowhere, and is
+            tried again in the next run.
+        doubtful: something was cut that a neighbour or a busy machine might have caused: to be run
+            once more before it is believed.
     """
 
     student: str
@@ -68,9 +77,11 @@ class Result:
 
 
 class Records:
-    """The results in a folder's `results.sqlite`. A result is there completely or not at all, whenever the run is cut off.
+    """The results in a folder's `results.sqlite`. A result is there completely or not at all,
+    whenever the run is cut off.
 
-    Nothing is ever overwritten: a new result of a student is written below the old one, and the last one counts.
+    Nothing is ever overwritten: a new result of a student is written below the old one, and the
+    last one counts.
 
     Raises:
         ValueError: if the file is there and is no such record.
@@ -87,7 +98,8 @@ class Records:
             self._file.executescript(_TABLES)
         except sqlite3.DatabaseError as error:
             raise ValueError(
-                f"{self.path} cannot be read as the record of a run ({error}). Put it aside, and everything is graded anew."
+                f"{self.path} cannot be read as the record of a run ({error}). Put it aside, and "
+                f"everything is graded anew."
             ) from None
 
     def __enter__(self) -> "Records":
@@ -102,7 +114,8 @@ class Records:
         """The student's last result; None if there is none that can be read."""
         with self._lock:
             row = self._file.execute(
-                "SELECT result FROM results WHERE student = ? ORDER BY number DESC LIMIT 1", (_storable(student),)
+                "SELECT result FROM results WHERE student = ? ORDER BY number DESC LIMIT 1",
+                (_storable(student),),
             ).fetchone()
         try:
             return _read(row[0]) if row else None
@@ -116,22 +129,38 @@ class Records:
             OSError: if there is no room for it. What was written before is safe.
         """
         text = json.dumps(asdict(result))
-        row = (_storable(result.student), result.fingerprint, datetime.now(UTC).isoformat(timespec="seconds"), text)
+        row = (
+            _storable(result.student),
+            result.fingerprint,
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            text,
+        )
         with self._lock:
             try:
                 with self._file:
-                    self._file.execute("INSERT INTO results (student, fingerprint, written, result) VALUES (?, ?, ?, ?)", row)
-                    count = self._file.execute("SELECT count(DISTINCT student) FROM results").fetchone()[0]
+                    self._file.execute(
+                        "INSERT INTO results (student, fingerprint, written, result) VALUES (?, ?, "
+                        "?, ?)",
+                        row,
+                    )
+                    count = self._file.execute(
+                        "SELECT count(DISTINCT student) FROM results"
+                    ).fetchone()[0]
             except sqlite3.OperationalError as error:
-                count = self._file.execute("SELECT count(DISTINCT student) FROM results").fetchone()[0]
+                count = self._file.execute(
+                    "SELECT count(DISTINCT student) FROM results"
+                ).fetchone()[0]
                 raise OSError(
-                    f"{self.path} could not be written ({error}). The {count} results before are safe: make room and run the same command."
+                    f"{self.path} could not be written ({error}). The {count} results before are "
+                    f"safe: make room and run the same command."
                 ) from None
 
     def written(self) -> list[tuple[str, str]]:
         """(student, time) of every result ever written, in order."""
         with self._lock:
-            return self._file.execute("SELECT student, written FROM results ORDER BY number").fetchall()
+            return self._file.execute(
+                "SELECT student, written FROM results ORDER BY number"
+            ).fetchall()
 
 
 def _read(text: str) -> Result:
@@ -159,11 +188,16 @@ def only_one(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise ValueError(f"another grader is at work on {folder}; wait for it, or choose another folder") from None
+            raise ValueError(
+                f"another grader is at work on {folder}; wait for it, or choose another folder"
+            ) from None
         yield
 
 
 def file_stem(student: str) -> str:
-    """A file name for a student, whatever their name consists of: what is harmless of it, and a hash that keeps it unique."""
+    """A file name for a student, whatever their name consists of: what is harmless of it, and a
+    hash that keeps it unique.
+    """
     readable = re.sub(r"[^\w-]+", "_", student, flags=re.ASCII).strip("_")[:40]
-    return f"{readable or 'student'}-{hashlib.sha256(student.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
+    own = hashlib.sha256(student.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    return f"{readable or 'student'}-{own}"

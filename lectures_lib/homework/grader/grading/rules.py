@@ -1,4 +1,6 @@
-"""What a course decides: the points of the questions, the deadline, what lateness costs. `load` reads it from one YAML file a course."""
+"""What a course decides: the points of the questions, the deadline, what lateness costs. `load`
+reads it from one YAML file a course.
+"""
 
 import math
 import re
@@ -19,11 +21,16 @@ _TIME = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2})[T ](?P<time>\d{2}:\d{2}(?::\d{2})?)"
     r"(?:\s?(?P<offset>Z|[+-]\d{2}:\d{2})| (?P<zone>[A-Za-z][A-Za-z_+\-0-9/]*))?"
 )
-_CANVAS_LATE = "Canvas marks this as late and does not tell when it was handed in, so nothing is taken off: set handed_in for this student."
+_CANVAS_LATE = (
+    "Canvas marks this as late and does not tell when it was handed in, so nothing is taken off: "
+    "set handed_in for this student."
+)
 
 
 class At(ValueError):
-    """Something wrong with a setting further inside than where it was noticed: `path` leads from there to it."""
+    """Something wrong with a setting further inside than where it was noticed: `path` leads from
+    there to it.
+    """
 
     def __init__(self, path: tuple[str, ...], message: str):
         super().__init__(message)
@@ -31,19 +38,26 @@ class At(ValueError):
 
 
 def moment(value: object) -> datetime:
-    """A point in time as people write it: "2026-10-12 23:59 Europe/Berlin", "2026-10-12T23:59+02:00", "2026-10-12T21:59Z".
+    """A point in time as people write it: "2026-10-12 23:59 Europe/Berlin",
+    "2026-10-12T23:59+02:00", "2026-10-12T21:59Z".
 
     Raises:
-        ValueError: if it is anything else; a time without a zone is another time in another place, and is refused.
+        ValueError: if it is anything else; a time without a zone is another time in another place,
+            and is refused.
     """
     if isinstance(value, datetime) and value.tzinfo:
         return value
-    asked = 'must be a day, a time and a zone, such as "2026-10-12 23:59 Europe/Berlin" or "2026-10-12T23:59+02:00"'
+    asked = (
+        'must be a day, a time and a zone, such as "2026-10-12 23:59 Europe/Berlin" or '
+        '"2026-10-12T23:59+02:00"'
+    )
     match = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         raise ValueError(f"{asked}, and is {str(value) if isinstance(value, date) else value!r}")
     if not match["offset"] and not match["zone"]:
-        raise ValueError(f'names no time zone: write "{value} Europe/Berlin", or whichever is yours')
+        raise ValueError(
+            f'names no time zone: write "{value} Europe/Berlin", or whichever is yours'
+        )
     try:
         zone = ZoneInfo(match["zone"]) if match["zone"] else None
     except (KeyError, ValueError, OSError):
@@ -71,7 +85,8 @@ class Score:
     """What a submission is worth.
 
     Attributes:
-        points: by question's full name, before any deduction. A withdrawn question is not among them.
+        points: by question's full name, before any deduction. A withdrawn question is not among
+            them.
         possible: by question's full name.
         deducted: points taken for lateness, of those that count.
         days_late: started days after the deadline; 0 where it was in time or nobody knows.
@@ -117,7 +132,8 @@ class LatePolicy(BaseModel):
         percent_per_day: so much is taken for each started day (of 24 hours).
         of: of the points that were "earned", or of those that were "possible".
         floor_percent: so much of what was earned is left, however late.
-        accepted_days: what is handed in more days late than that earns nothing; None: there is no such day.
+        accepted_days: what is handed in more days late than that earns nothing; None: there is no
+            such day.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -142,10 +158,12 @@ class Rules(BaseModel):
         points: by question ("causal_mask" or "hw1.causal_mask"), where they differ from the bank's.
         withdrawn: questions that do not count for anybody.
         deadline: None: there is none.
-        grace_minutes: so long after the deadline is still in time, and days of lateness are counted from there.
+        grace_minutes: so long after the deadline is still in time, and days of lateness are counted
+            from there.
         late: what lateness costs; None: nothing.
-        extensions: by student, a later deadline. A student is named as in the grade book's first column, or by one of the
-            platform's ids: "12345" (Canvas), "Participant 4711" (Moodle), an email address or a student number (Gradescope).
+        extensions: by student, a later deadline. A student is named as in the grade book's first
+            column, or by one of the platform's ids: "12345" (Canvas), "Participant 4711" (Moodle),
+            an email address or a student number (Gradescope).
         handed_in: by student, when, where the platform does not tell or tells wrong.
         cap: so many points count at most, though more can be earned.
     """
@@ -167,7 +185,9 @@ class Rules(BaseModel):
         """A heading with nothing below it sets nothing."""
         if not isinstance(given, dict):
             return {} if given is None else given
-        return {key: value for key, value in given.items() if value is not None or key not in _GROUPS}
+        return {
+            key: value for key, value in given.items() if value is not None or key not in _GROUPS
+        }
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Rules":
@@ -178,7 +198,10 @@ class Rules(BaseModel):
             return self
         for student, when in self.extensions.items():
             if when < self.deadline:
-                raise At(("extensions", student), f"is before the deadline: {told(when)} instead of {told(self.deadline)}")
+                raise At(
+                    ("extensions", student),
+                    f"is before the deadline: {told(when)} instead of {told(self.deadline)}",
+                )
         return self
 
     def score(self, homework: Homework, result: Result) -> Score:
@@ -190,7 +213,9 @@ class Rules(BaseModel):
         possible = self.possible(homework)
         right = {verdict.question for verdict in result.verdicts if verdict.right}
         points = {name: most if name in right else 0.0 for name, most in possible.items()}
-        withdrawn = tuple(question.name for question in homework.questions if question.name not in possible)
+        withdrawn = tuple(
+            question.name for question in homework.questions if question.name not in possible
+        )
         score = Score(points, possible, cap=self.cap, withdrawn=withdrawn)
         if self.cap is not None and score.earned < sum(points.values()):
             score = replace(score, note=f"At most {self.cap:g} points count.")
@@ -208,9 +233,13 @@ class Rules(BaseModel):
         return {name: most for name, most in points.items() if name not in withdrawn}
 
     def unused(self, results: Iterable[Result]) -> list[str]:
-        """The students with an extension or a time of their own who are nobody in the class: misspelt, or not handed in yet."""
+        """The students with an extension or a time of their own who are nobody in the class:
+        misspelt, or not handed in yet.
+        """
         known = {name for result in results for name in _called(result)}
-        return [student for student in {**self.extensions, **self.handed_in} if student not in known]
+        return [
+            student for student in {**self.extensions, **self.handed_in} if student not in known
+        ]
 
     def _for_lateness(self, score: Score, result: Result) -> Score:
         """The score with what lateness takes."""
@@ -218,11 +247,20 @@ class Rules(BaseModel):
             return score
         when = self._when(result)
         if when is None:
-            if "canvas_late" in result.ids and not any(name in self.extensions for name in _called(result)):
+            if "canvas_late" in result.ids and not any(
+                name in self.extensions for name in _called(result)
+            ):
                 return replace(score, remark=_CANVAS_LATE)
             return score
-        deadline = max([self.deadline, *(self.extensions[name] for name in _called(result) if name in self.extensions)])
-        over = when.astimezone(UTC) - deadline.astimezone(UTC) - timedelta(minutes=self.grace_minutes)
+        deadline = max(
+            [
+                self.deadline,
+                *(self.extensions[name] for name in _called(result) if name in self.extensions),
+            ]
+        )
+        over = (
+            when.astimezone(UTC) - deadline.astimezone(UTC) - timedelta(minutes=self.grace_minutes)
+        )
         days = max(0, math.ceil(over / _DAY))
         if days == 0:
             return score
@@ -245,9 +283,16 @@ class Rules(BaseModel):
             return f"{late} That costs nothing."
         if policy.accepted_days is not None and days > policy.accepted_days:
             return f"{late} The last day on which it counted was day {policy.accepted_days}."
-        left = f", but {policy.floor_percent:g} % of them are left in any case" if policy.floor_percent else ""
+        left = (
+            f", but {policy.floor_percent:g} % of them are left in any case"
+            if policy.floor_percent
+            else ""
+        )
         of = "what was earned" if policy.of == "earned" else f"the {score.out_of:g} possible points"
-        return f"{late} Each started day takes {policy.percent_per_day:g} % of {of}{left}: {deducted:g} points."
+        return (
+            f"{late} Each started day takes {policy.percent_per_day:g} % of {of}{left}: "
+            f"{deducted:g} points."
+        )
 
 
 def full_name(homework: Homework, name: str) -> str:
@@ -259,7 +304,10 @@ def full_name(homework: Homework, name: str) -> str:
     known = [question.name for question in homework.questions]
     full = name if "." in name else f"{homework.name}.{name}"
     if full not in known:
-        raise ValueError(f"{homework.name} has no question {name!r}; it has {', '.join(each.split('.')[1] for each in known)}")
+        raise ValueError(
+            f"{homework.name} has no question {name!r}; it has "
+            f"{', '.join(each.split('.')[1] for each in known)}"
+        )
     return full
 
 

@@ -1,7 +1,8 @@
-"""A YAML file that people write settings in: read so that an error can say in which line it is, and that nothing is guessed.
+"""A YAML file that people write settings in: read so that an error can say in which line it is, and
+that nothing is guessed.
 
-Of YAML's many spellings only those that mean what they look like: `010` is ten, `23:59` and `2026-10-12` and `yes` are texts, and the
-key `0042` stays `0042`.
+Of YAML's many spellings only those that mean what they look like: `010` is ten, `23:59` and
+`2026-10-12` and `yes` are texts, and the key `0042` stays `0042`.
 """
 
 import re
@@ -54,7 +55,9 @@ def read(path: Path) -> Settings:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise ValueError(f"{path}{where}: this is no YAML: {error.problem or error.context}") from None
+        raise ValueError(
+            f"{path}{where}: this is no YAML: {error.problem or error.context}"
+        ) from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise ValueError(f"{path} is no YAML: {' '.join(str(error).split())[:200]}") from None
     lines: dict[Path_, int] = {}
@@ -72,13 +75,28 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict = {}  # noqa: RUF012 - PyYAML's own way
 
 
-_KINDS = {"null": r"~|null|", "bool": r"true|false", "int": r"[-+]?[0-9]+", "float": r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"}
+_KINDS = {
+    "null": r"~|null|",
+    "bool": r"true|false",
+    "int": r"[-+]?[0-9]+",
+    "float": r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?",
+}
 for _kind, _pattern in _KINDS.items():
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_kind}", re.compile(rf"(?:{_pattern})\Z"), None)
-_MAKE = {"null": lambda text: None, "bool": lambda text: text == "true", "int": int, "float": float, "str": str}
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_kind}", re.compile(rf"(?:{_pattern})\Z"), None
+    )
+_MAKE = {
+    "null": lambda text: None,
+    "bool": lambda text: text == "true",
+    "int": int,
+    "float": float,
+    "str": str,
+}
 
 
-def _value(node: yaml.Node, path: Path_, lines: dict[Path_, int], inside: tuple[int, ...]) -> object:
+def _value(
+    node: yaml.Node, path: Path_, lines: dict[Path_, int], inside: tuple[int, ...]
+) -> object:
     """What a node stands for; the lines of everything in it are noted."""
     line = node.start_mark.line + 1
     if id(node) in inside:
@@ -101,7 +119,10 @@ def _value(node: yaml.Node, path: Path_, lines: dict[Path_, int], inside: tuple[
             raise _Wrong(f"line {here}: a name is expected before the colon")
         inner = (*path, key.value)
         if key.value in content:
-            raise _Wrong(f"line {here}: {'.'.join(map(str, inner))} is set for the second time; the first is in line {lines[inner]}")
+            raise _Wrong(
+                f"line {here}: {'.'.join(map(str, inner))} is set for the second time; the first "
+                f"is in line {lines[inner]}"
+            )
         lines[inner] = here
         content[key.value] = _value(item, inner, lines, inside)
     return content

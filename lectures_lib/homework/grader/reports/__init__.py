@@ -1,4 +1,6 @@
-"""What people get to see: grade books, import files for learning platforms, feedback pages, the report on the class.
+"""What people get to see: grade books, import files for learning platforms, feedback pages, the
+report on the class.
 
-everything  writes all of it; gradebook, canvas, moodle (tables), feedback, class_report (pages), gradescope (one submission).
+everything  writes all of it; gradebook, canvas, moodle (tables), feedback, class_report (pages),
+gradescope (one submission).
 """

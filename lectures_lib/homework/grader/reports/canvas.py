@@ -10,19 +10,23 @@ from lectures_lib.homework.grader.reports.spreadsheet import table as spreadshee
 from lectures_lib.homework.grader.reports.told import graded, title
 from lectures_lib.homework.questions import Homework
 
-# The columns before the assignments, in the order in which Canvas exports and expects them (lib/gradebook_importer.rb there).
+# The columns before the assignments, in the order in which Canvas exports and expects them
+# (lib/gradebook_importer.rb there).
 STUDENT = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 
 
-def table(homework: Homework, results: Iterable[Result], rules: Rules | None = None, assignment: str = "") -> tuple[str, list[str]]:
+def table(
+    homework: Homework, results: Iterable[Result], rules: Rules | None = None, assignment: str = ""
+) -> tuple[str, list[str]]:
     """The text of canvas_import.csv, "" where nobody has a number in Canvas, and warnings.
 
-    Canvas finds a student by "ID", which is the number that its files carry in their names, and needs nothing else.
+    Canvas finds a student by "ID", which is the number that its files carry in their names, and
+    needs nothing else.
 
     Args:
         homework, results, rules: what to report.
-        assignment: the assignment's title in Canvas, which may end in its number: "Attention (4711)". Canvas asks which one is
-            meant where no title agrees.
+        assignment: the assignment's title in Canvas, which may end in its number: "Attention
+            (4711)". Canvas asks which one is meant where no title agrees.
     """
     rules = rules or Rules()
     rows, without, possible = [], 0, 0.0
@@ -36,11 +40,19 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
         rows.append([_name(result), number_there, "", "", "", number(score.total)])
     if not rows:
         return "", []
-    missing = f"{without} of {without + len(rows)} submissions have no number in Canvas and are not in canvas_import.csv"
-    head = [[*STUDENT, assignment or title(homework)], ["    Points Possible", "", "", "", "", number(possible)]]
+    missing = (
+        f"{without} of {without + len(rows)} submissions have no number in Canvas and are not in "
+        f"canvas_import.csv"
+    )
+    head = [
+        [*STUDENT, assignment or title(homework)],
+        ["    Points Possible", "", "", "", "", number(possible)],
+    ]
     return spreadsheet([*head, *rows]), [missing] if without else []
 
 
 def _name(result: Result) -> str:
-    """The student's name, which must not look like the row of possible points: Canvas recognises that one by these words."""
+    """The student's name, which must not look like the row of possible points: Canvas recognises
+    that one by these words.
+    """
     return harmless(result.name or result.student).replace("Points Possible", "points possible")

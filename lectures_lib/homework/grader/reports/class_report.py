@@ -9,9 +9,20 @@ from lectures_lib.homework.grader.reports.class_summary import summary
 from lectures_lib.homework.grader.reports.page import rendered
 from lectures_lib.homework.questions import Homework
 
-STATES = {"right": "right", "mistake": "known mistake", "wrong": "wrong otherwise", "open": "no answer", "cut": "cut off"}
+STATES = {
+    "right": "right",
+    "mistake": "known mistake",
+    "wrong": "wrong otherwise",
+    "open": "no answer",
+    "cut": "cut off",
+}
 
 
 def page(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> str:
     """The text of the report: one HTML page that needs nothing else."""
-    return rendered("class_report.html", title=told.title(homework), states=STATES, **{"class": summary(homework, results, rules)})
+    return rendered(
+        "class_report.html",
+        title=told.title(homework),
+        states=STATES,
+        **{"class": summary(homework, results, rules)},
+    )

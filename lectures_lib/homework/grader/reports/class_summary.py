@@ -54,15 +54,18 @@ class Class:
     """A class.
 
     Attributes:
-        handed_in: number of submissions; `read` of them could be read, and all that follows is about those.
-        possible, mean, median: points; the mean and the median are None where nothing could be read.
+        handed_in: number of submissions; `read` of them could be read, and all that follows is
+            about those.
+        possible, mean, median: points; the mean and the median are None where nothing could be
+            read.
         full: submissions with all points.
         late: submissions with points deducted for lateness.
         bins: the distribution of totals.
         withdrawn: questions that do not count.
         questions: in the homework's order.
         mistakes: the recognised ones, the most frequent first.
-        others: wrong answers that are in no catalogue, alike ones together, the most frequent first.
+        others: wrong answers that are in no catalogue, alike ones together, the most frequent
+            first.
         stopped: why cells did not come to their end, alike reasons together.
         uses: ready-made things, and who mentions them.
         unread: files that could not be read, by reason.
@@ -94,12 +97,20 @@ class Class:
     @property
     def by_everybody(self) -> list[Question]:
         """The questions that every submission answers rightly."""
-        return [counted.question for counted in self.questions if self.read and counted.counts["right"] == self.read]
+        return [
+            counted.question
+            for counted in self.questions
+            if self.read and counted.counts["right"] == self.read
+        ]
 
     @property
     def by_nobody(self) -> list[Question]:
         """The questions that no submission answers rightly."""
-        return [counted.question for counted in self.questions if self.read and not counted.counts["right"]]
+        return [
+            counted.question
+            for counted in self.questions
+            if self.read and not counted.counts["right"]
+        ]
 
 
 def summary(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> Class:
@@ -122,40 +133,73 @@ def summary(homework: Homework, results: Iterable[Result], rules: Rules | None =
         bins=distribution(totals, possible),
         withdrawn=[homework[name] for name in nothing.withdrawn],
         questions=[_counted(question, read) for question in homework.questions],
-        mistakes=_alike(homework, read, "mistake", lambda verdict: (verdict.question, verdict.mistake)),
-        others=_alike(homework, read, "wrong", lambda verdict: (verdict.question, re.sub(r"-?\d+(\.\d+)?", "#", verdict.message))),
-        stopped=_together((*_origin(cell, why), _who(result)) for result in read for cell, why in result.cells),
+        mistakes=_alike(
+            homework, read, "mistake", lambda verdict: (verdict.question, verdict.mistake)
+        ),
+        others=_alike(
+            homework,
+            read,
+            "wrong",
+            lambda verdict: (verdict.question, re.sub(r"-?\d+(\.\d+)?", "#", verdict.message)),
+        ),
+        stopped=_together(
+            (*_origin(cell, why), _who(result)) for result in read for cell, why in result.cells
+        ),
         uses=_together((name, "", _who(result)) for result in read for name in result.uses),
-        unread=_together((result.problem, "", _who(result)) for result in results if result.problem and not result.fault),
-        ungraded=_together((result.problem, "", _who(result)) for result in results if result.fault),
+        unread=_together(
+            (result.problem, "", _who(result))
+            for result in results
+            if result.problem and not result.fault
+        ),
+        ungraded=_together(
+            (result.problem, "", _who(result)) for result in results if result.fault
+        ),
         seconds=float(sum(seconds)),
         typical=float(statistics.median(seconds)) if seconds else 0.0,
-        slowest=sorted(((_who(result), float(result.seconds)) for result in results), key=lambda pair: -pair[1])[:5],
+        slowest=sorted(
+            ((_who(result), float(result.seconds)) for result in results), key=lambda pair: -pair[1]
+        )[:5],
     )
 
 
 def distribution(totals: Sequence[float], possible: float) -> list[Bin]:
     """How many totals lie in each of a dozen bins at most, full marks in one of their own.
 
-    A bin reaches up to the next one's first number. Where all totals are whole, its label names the last that lies in it: "6–7".
+    A bin reaches up to the next one's first number. Where all totals are whole, its label names the
+    last that lies in it: "6–7".
     """
-    width = next(step * power for power in (1, 10, 100, 1000, 10_000) for step in (1, 2, 5) if possible <= BINS * step * power)
+    width = next(
+        step * power
+        for power in (1, 10, 100, 1000, 10_000)
+        for step in (1, 2, 5)
+        if possible <= BINS * step * power
+    )
     whole = all(total == int(total) for total in totals)
     bins, start = [], 0
     while start < possible:
         end = min(start + width, possible)
         inside = sum((total >= start or start == 0) and total < end for total in totals)
         last = end - 1 if whole and end == int(end) else end
-        bins.append(Bin(number(start) if last == start else f"{number(start)}–{number(last)}", inside))
+        bins.append(
+            Bin(number(start) if last == start else f"{number(start)}–{number(last)}", inside)
+        )
         start += width
     above = any(total > possible for total in totals)
-    return [*bins, Bin(f"{number(possible)}{' and more' if above else ''}", sum(total >= possible for total in totals))]
+    return [
+        *bins,
+        Bin(
+            f"{number(possible)}{' and more' if above else ''}",
+            sum(total >= possible for total in totals),
+        ),
+    ]
 
 
 def _counted(question: Question, read: list[Result]) -> Counted:
     counts = dict.fromkeys(STATES, 0)
     for result in read:
-        verdict = next((verdict for verdict in result.verdicts if verdict.question == question.name), None)
+        verdict = next(
+            (verdict for verdict in result.verdicts if verdict.question == question.name), None
+        )
         counts[told.state(verdict) if verdict else "open"] += 1
     return Counted(question, counts)
 
@@ -168,24 +212,35 @@ def _alike(homework: Homework, read: list[Result], state: str, key) -> list[Shar
             if told.state(verdict) == state:
                 found.setdefault(key(verdict), []).append((verdict, _who(result)))
     shared = [
-        Shared(told.mistake(theirs[0][0]), theirs[0][0].message, [who for _, who in theirs], homework[theirs[0][0].question])
+        Shared(
+            told.mistake(theirs[0][0]),
+            theirs[0][0].message,
+            [who for _, who in theirs],
+            homework[theirs[0][0].question],
+        )
         for theirs in found.values()
     ]
     return sorted(shared, key=lambda one: -len(one.students))
 
 
 def _together(found: Iterable[tuple[str, str, str]]) -> list[Shared]:
-    """Names, messages and students: those of the same name together, with the first one's message, the most frequent first."""
+    """Names, messages and students: those of the same name together, with the first one's message,
+    the most frequent first.
+    """
     groups: dict[str, tuple[str, list[str]]] = {}
     for name, message, who in found:
         students = groups.setdefault(name, (message, []))[1]
         if who not in students[-1:]:  # one student's come one after the other
             students.append(who)
-    return sorted((Shared(name, *group) for name, group in groups.items()), key=lambda one: -len(one.students))
+    return sorted(
+        (Shared(name, *group) for name, group in groups.items()), key=lambda one: -len(one.students)
+    )
 
 
 def _origin(cell: int, why: str) -> tuple[str, str]:
-    """Why a cell stopped: the exception's class and the rest of it, or the sentence that tells of another end."""
+    """Why a cell stopped: the exception's class and the rest of it, or the sentence that tells of
+    another end.
+    """
     raised = re.match(r"(\w{1,60})(?= in line |: |\.$)", why)
     return (raised[1], f"cell {cell}: {why}") if raised else (why, "")
 

@@ -10,8 +10,11 @@ from lectures_lib.homework.grader.reports import canvas, class_report, feedback,
 from lectures_lib.homework.questions import Homework
 
 
-def write_all(homework: Homework, results: Iterable[Result], out: Path, rules: Rules | None = None) -> list[str]:
-    """Write grades.csv, class_report.html, feedback/, and import files for the platforms that submissions came from.
+def write_all(
+    homework: Homework, results: Iterable[Result], out: Path, rules: Rules | None = None
+) -> list[str]:
+    """Write grades.csv, class_report.html, feedback/, and import files for the platforms that
+    submissions came from.
 
     Each file is written whole or not at all, and replaces the one of the last time.
 
@@ -22,7 +25,8 @@ def write_all(homework: Homework, results: Iterable[Result], out: Path, rules: R
         rules: what the course decides; None: the question bank's own points.
 
     Returns:
-        What an instructor should be told: who is in no import file, what the rules leave open, and how many files could not be read.
+        What an instructor should be told: who is in no import file, what the rules leave open, and
+            how many files could not be read.
 
     Raises:
         OSError: if a file cannot be written. Those before it are there.
@@ -43,11 +47,25 @@ def write_all(homework: Homework, results: Iterable[Result], out: Path, rules: R
         warnings += missing
     feedback.write_all(homework, results, out / "feedback", rules)
     if unused := (rules or Rules()).unused(results):
-        warnings.append(f"the rules name {', '.join(unused[:20])}{' and more' if len(unused) > 20 else ''}, who handed in nothing")
-    if remarked := sum(bool((rules or Rules()).score(homework, result).remark) for result in results):
-        warnings.append(f"{remarked} of {len(results)} need a decision about lateness; see the remarks in grades.csv")
+        warnings.append(
+            f"the rules name {', '.join(unused[:20])}{' and more' if len(unused) > 20 else ''}, "
+            f"who handed in nothing"
+        )
+    if remarked := sum(
+        bool((rules or Rules()).score(homework, result).remark) for result in results
+    ):
+        warnings.append(
+            f"{remarked} of {len(results)} need a decision about lateness; see the remarks in "
+            f"grades.csv"
+        )
     if failed := sum(result.fault for result in results):
-        warnings.append(f"{failed} of {len(results)} were NOT graded, through a fault of the grader: no points, no row in import files")
+        warnings.append(
+            f"{failed} of {len(results)} were NOT graded, through a fault of the grader: no "
+            f"points, no row in import files"
+        )
     if unread := sum(bool(result.problem) and not result.fault for result in results):
-        warnings.append(f"{unread} of {len(results)} files could not be read and count 0 points; class_report.html says which and why")
+        warnings.append(
+            f"{unread} of {len(results)} files could not be read and count 0 points; "
+            f"class_report.html says which and why"
+        )
     return warnings

@@ -44,7 +44,9 @@ class Card:
     details: list[tuple[str, Markup]]
 
 
-def write_all(homework: Homework, results: Iterable[Result], folder: Path, rules: Rules | None = None) -> None:
+def write_all(
+    homework: Homework, results: Iterable[Result], folder: Path, rules: Rules | None = None
+) -> None:
     """Write every student's page into `folder`; a page that is there already stays as it is."""
     folder.mkdir(exist_ok=True)
     for result in results:
@@ -54,7 +56,9 @@ def write_all(homework: Homework, results: Iterable[Result], folder: Path, rules
 
 
 def _holds(path: Path, text: str) -> bool:
-    """Whether the file has this text: a new one waits for the disk, which for a thousand of them takes seconds."""
+    """Whether the file has this text: a new one waits for the disk, which for a thousand of them
+    takes seconds.
+    """
     try:
         return path.read_bytes() == text.encode("utf-8", "backslashreplace")
     except OSError:
@@ -73,7 +77,9 @@ def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
         score=score,
         possible=possible,
         share=f"{100 * min(max(score.total / possible, 0), 1):.0f}" if possible else "0",
-        cards=[] if result.problem else [_card(homework[verdict.question], verdict, score) for verdict in result.verdicts],
+        cards=[]
+        if result.problem
+        else [_card(homework[verdict.question], verdict, score) for verdict in result.verdicts],
     )
 
 
@@ -93,7 +99,9 @@ def _card(question: Question, verdict: Verdict, score: Score) -> Card:
         points=points,
         possible=score.possible.get(question.name, 0.0),
         mistake=told.mistake(verdict),
-        message=verdict.message.removeprefix("Not answered yet.").strip() if verdict.kind == "unfinished" else verdict.message,
+        message=verdict.message.removeprefix("Not answered yet.").strip()
+        if verdict.kind == "unfinished"
+        else verdict.message,
         counts=question.name in score.possible,
         given=not verdict.right and points > 0,
         details=details,
@@ -105,4 +113,11 @@ def _reread(question: Question) -> list[tuple[str, Markup]]:
     where = told.section(question)
     if where is None:
         return []
-    return [("Reread", Markup('<a href="{}">{}</a>').format(where.link, where.words) if where.link else Markup("{}").format(where.words))]
+    return [
+        (
+            "Reread",
+            Markup('<a href="{}">{}</a>').format(where.link, where.words)
+            if where.link
+            else Markup("{}").format(where.words),
+        )
+    ]

@@ -12,14 +12,18 @@ from lectures_lib.homework.questions import Homework
 
 def points(homework: Homework, result: Result) -> dict[str, int]:
     """The points a result earns by the question bank itself, by question."""
-    return {verdict.question: homework[verdict.question].points if verdict.right else 0 for verdict in result.verdicts}
+    return {
+        verdict.question: homework[verdict.question].points if verdict.right else 0
+        for verdict in result.verdicts
+    }
 
 
 def table(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> str:
     """The text of grades.csv: student, total, one column a question, and remarks.
 
-    Name, time and deduction stand between the questions and the remarks where anybody has one. A withdrawn question's cells are empty, and
-    so are all points of a submission that the grader failed on.
+    Name, time and deduction stand between the questions and the remarks where anybody has one. A
+    withdrawn question's cells are empty, and so are all points of a submission that the grader
+    failed on.
     """
     results = list(results)
     scores = [(rules or Rules()).score(homework, result) for result in results]
@@ -27,27 +31,47 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
     more = {
         "name": [harmless(result.name) for result in results],
         "handed_in": [harmless(result.handed_in) for result in results],
-        "deducted": [number(score.deducted) if score.deducted and not result.fault else "" for result, score in rows],
+        "deducted": [
+            number(score.deducted) if score.deducted and not result.fault else ""
+            for result, score in rows
+        ],
     }
     more = {title: cells for title, cells in more.items() if any(cells)}
-    lines = [["student", "total", *(question.name for question in homework.questions), *more, "remarks"]]
+    lines = [
+        ["student", "total", *(question.name for question in homework.questions), *more, "remarks"]
+    ]
     for i, (result, score) in enumerate(rows):
         graded = {} if result.fault else score.points
-        each = [number(graded[question.name]) if question.name in graded else "" for question in homework.questions]
+        each = [
+            number(graded[question.name]) if question.name in graded else ""
+            for question in homework.questions
+        ]
         seen = [cells[i] for cells in more.values()]
         total = "" if result.fault else number(score.total)
-        lines.append([harmless(result.student), total, *each, *seen, harmless(remarks(result, score.remark))])
+        lines.append(
+            [harmless(result.student), total, *each, *seen, harmless(remarks(result, score.remark))]
+        )
     return spreadsheet(lines)
 
 
 def remarks(result: Result, more: str = "") -> str:
-    """What an instructor should know at a glance: why a file was not read, else the mistakes by name; and `more`."""
+    """What an instructor should know at a glance: why a file was not read, else the mistakes by
+    name; and `more`.
+    """
     if result.fault:
         return f"NOT GRADED. {result.problem}"
     if result.problem:
         return f"{result.problem} {more}" if more else result.problem
-    elsewhere = [f"{_short(verdict)}: see its page" for verdict in result.verdicts if verdict.right and verdict.message]
-    wrong = [f"{_short(verdict)}: {verdict.mistake or verdict.kind}" for verdict in result.verdicts if not verdict.right]
+    elsewhere = [
+        f"{_short(verdict)}: see its page"
+        for verdict in result.verdicts
+        if verdict.right and verdict.message
+    ]
+    wrong = [
+        f"{_short(verdict)}: {verdict.mistake or verdict.kind}"
+        for verdict in result.verdicts
+        if not verdict.right
+    ]
     stopped = [f"cell {number} stopped" for number, _ in result.cells]
     uses = [f"mentions {name}" for name in result.uses]
     return "; ".join([*result.notes, *wrong, *elsewhere, *stopped, *uses, *[more] * bool(more)])

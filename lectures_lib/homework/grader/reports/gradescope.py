@@ -1,4 +1,5 @@
-"""Gradescope: one submission's results.json, and the zip that makes this grader an autograder there.
+"""Gradescope: one submission's results.json, and the zip that makes this grader an autograder
+there.
 
 The format is the one of gradescope-autograders.readthedocs.io (Autograder Specifications).
 """
@@ -16,7 +17,8 @@ from lectures_lib.homework.grader.reports import told
 from lectures_lib.homework.questions import Homework
 
 PACKAGE = Path(lectures_lib.__file__).parent
-COURSE = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")  # what installing the package takes, besides the package
+# what installing the package takes, besides the package
+COURSE = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 SHIPPED = (".py", ".js", ".css", ".html", ".json", ".jsonl")
 NOT_GRADED = Path(__file__).with_name("not_graded.py")
 
@@ -68,35 +70,54 @@ def results(homework: Homework, result: Result, rules: Rules | None = None) -> s
     """The text of results.json: the score, and one test a question."""
     score = (rules or Rules()).score(homework, result)
     if result.problem:
-        tests = [_test(question.title, 0.0, score.possible.get(question.name, 0.0), False, "") for question in homework.questions]
-        return _text(score.total, f"The file could not be graded. {told.plain(result.problem)}", tests)
+        tests = [
+            _test(question.title, 0.0, score.possible.get(question.name, 0.0), False, "")
+            for question in homework.questions
+        ]
+        return _text(
+            score.total, f"The file could not be graded. {told.plain(result.problem)}", tests
+        )
     tests = [_asked(homework, verdict, score) for verdict in result.verdicts]
-    said = [f"Code cell {cell} stopped, the rest went on. {told.plain(why)}" for cell, why in result.cells]
+    said = [
+        f"Code cell {cell} stopped, the rest went on. {told.plain(why)}"
+        for cell, why in result.cells
+    ]
     said = [*map(told.plain, result.notes), *said]
-    said = [f"Late: {score.deducted:g} points less."] * bool(score.deducted) + [score.note] * bool(score.note) + said
+    said = (
+        [f"Late: {score.deducted:g} points less."] * bool(score.deducted)
+        + [score.note] * bool(score.note)
+        + said
+    )
     return _text(score.total, "\n".join(said), tests)
 
 
 def for_one_student(homework: Homework, found: Sequence[Result], rules: Rules | None = None) -> str:
-    """The text of results.json for all that one student handed in, of which one file must be a notebook.
+    """The text of results.json for all that one student handed in, of which one file must be a
+    notebook.
 
     Raises:
         ValueError: if there is nothing.
     """
     if not found:
         raise ValueError("there is no submission")
-    notebooks = [result for result in found if result.files and result.files[0].lower().endswith(".ipynb")] or list(found[:1])
+    notebooks = [
+        result for result in found if result.files and result.files[0].lower().endswith(".ipynb")
+    ] or list(found[:1])
     if len(notebooks) == 1:
         return results(homework, notebooks[0], rules)
     names = ", ".join(result.files[0] for result in notebooks[:20])
     problem = f"There are {len(notebooks)} notebooks: {names}. Hand in the one that counts, alone."
-    return results(homework, Result(notebooks[0].student, notebooks[0].files, "", problem=problem), rules)
+    return results(
+        homework, Result(notebooks[0].student, notebooks[0].files, "", problem=problem), rules
+    )
 
 
 def autograder_zip(homework: Homework, out: Path, rules: Path | None = None) -> Path:
-    """Write the zip to upload as this homework's autograder; return where it is. The same course makes the same zip.
+    """Write the zip to upload as this homework's autograder; return where it is. The same course
+    makes the same zip.
 
-    It holds the package with its question banks, nothing of solutions/ or tests/, and the versions to install.
+    It holds the package with its question banks, nothing of solutions/ or tests/, and the versions
+    to install.
 
     Args:
         homework: which one it grades.
@@ -104,11 +125,15 @@ def autograder_zip(homework: Homework, out: Path, rules: Path | None = None) -> 
         rules: a YAML file with the course's rules.
 
     Raises:
-        FileNotFoundError: if this package is not in a checkout of the course, which has the versions; or there are no such rules.
+        FileNotFoundError: if this package is not in a checkout of the course, which has the
+            versions; or there are no such rules.
     """
     missing = [name for name in COURSE if not (PACKAGE.parent / name).is_file()]
     if missing:
-        raise FileNotFoundError(f"{PACKAGE.parent} has no {' and no '.join(missing)}: make the autograder from a checkout of the course")
+        raise FileNotFoundError(
+            f"{PACKAGE.parent} has no {' and no '.join(missing)}: make the autograder from a "
+            f"checkout of the course"
+        )
     files = {name: (PACKAGE.parent / name).read_bytes() for name in COURSE}
     for path in _package():
         files[path.relative_to(PACKAGE.parent).as_posix()] = path.read_bytes()
@@ -121,7 +146,9 @@ def autograder_zip(homework: Homework, out: Path, rules: Path | None = None) -> 
     with zipfile.ZipFile(temporary, "w") as archive:
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            entry.external_attr = (0o100755 if name in ("setup.sh", "run_autograder") else 0o100644) << 16
+            entry.external_attr = (
+                0o100755 if name in ("setup.sh", "run_autograder") else 0o100644
+            ) << 16
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
     temporary.replace(out)
     return out
@@ -131,7 +158,11 @@ def _package() -> Iterable[Path]:
     """The package's files, without what Python and editors leave beside them."""
     for path in PACKAGE.rglob("*"):
         parts = path.relative_to(PACKAGE).parts
-        if path.is_file() and path.suffix in SHIPPED and not any(part.startswith(".") or part == "__pycache__" for part in parts):
+        if (
+            path.is_file()
+            and path.suffix in SHIPPED
+            and not any(part.startswith(".") or part == "__pycache__" for part in parts)
+        ):
             yield path
 
 
@@ -145,11 +176,24 @@ def _asked(homework: Homework, verdict: Verdict, score: Score) -> dict:
 
 def _test(name: str, points: float, possible: float, right: bool, output: str) -> dict:
     status = "passed" if right else "failed"
-    return {"name": name, "score": points, "max_score": possible, "status": status, "output": output, "output_format": "text"}
+    return {
+        "name": name,
+        "score": points,
+        "max_score": possible,
+        "status": status,
+        "output": output,
+        "output_format": "text",
+    }
 
 
 def _text(score: float, output: str, tests: list[dict]) -> str:
-    whole = {"score": score, "output": output, "output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
+    whole = {
+        "score": score,
+        "output": output,
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+    }
     for test in tests:
         test["visibility"] = "visible"
     return json.dumps({**whole, "tests": tests}, indent=1) + "\n"

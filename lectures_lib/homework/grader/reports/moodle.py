@@ -11,13 +11,25 @@ from lectures_lib.homework.grader.reports.spreadsheet import table as spreadshee
 from lectures_lib.homework.grader.reports.told import graded, lines, plain
 from lectures_lib.homework.questions import Homework
 
-# By these names Moodle, in English, finds its columns (mod/assign/feedback/offline/importgradeslib.php there); it refuses a
-# worksheet that lacks the first, the third or the fifth.
-HEAD = ["Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)", "Feedback comments"]
+# By these names Moodle, in English, finds its columns
+# (mod/assign/feedback/offline/importgradeslib.php there); it refuses a worksheet that lacks the
+# first, the third or the fifth.
+HEAD = [
+    "Identifier",
+    "Full name",
+    "Grade",
+    "Maximum Grade",
+    "Last modified (grade)",
+    "Feedback comments",
+]
 
 
-def table(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> tuple[str, list[str]]:
-    """The text of moodle_import.csv, "" where nobody has an identifier of Moodle's, and warnings."""
+def table(
+    homework: Homework, results: Iterable[Result], rules: Rules | None = None
+) -> tuple[str, list[str]]:
+    """The text of moodle_import.csv, "" where nobody has an identifier of Moodle's, and
+    warnings.
+    """
     rules = rules or Rules()
     rows, without = [], 0
     for result in graded(results):
@@ -28,10 +40,22 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
         score = rules.score(homework, result)
         name = harmless(result.name or result.student)
         comments = _comments(homework, result, score)
-        rows.append([f"Participant {found[1]}", name, number(score.total), number(score.out_of), "", comments])
+        rows.append(
+            [
+                f"Participant {found[1]}",
+                name,
+                number(score.total),
+                number(score.out_of),
+                "",
+                comments,
+            ]
+        )
     if not rows:
         return "", []
-    missing = f"{without} of {without + len(rows)} submissions have no identifier of Moodle's and are not in moodle_import.csv"
+    missing = (
+        f"{without} of {without + len(rows)} submissions have no identifier of Moodle's and are "
+        f"not in moodle_import.csv"
+    )
     return spreadsheet([HEAD, *rows]), [missing] if without else []
 
 
@@ -44,14 +68,21 @@ def _comments(homework: Homework, result: Result, score: Score) -> str:
         for verdict in result.verdicts:
             question = homework[verdict.question]
             counts = question.name in score.possible
-            points = f"{number(score.points[question.name])} of {number(score.possible[question.name])}" if counts else "does not count"
+            points = (
+                f"{number(score.points[question.name])} of {number(score.possible[question.name])}"
+                if counts
+                else "does not count"
+            )
             told = "<br>".join(_text(line) for line in lines(question, verdict))
-            parts.append(f"<p><b>{_text(question.title)}: {points}</b>{'<br>' if told else ''}{told}</p>")
+            parts.append(
+                f"<p><b>{_text(question.title)}: {points}</b>{'<br>' if told else ''}{told}</p>"
+            )
     if score.deducted:
         parts.append(f"<p>Late: {number(score.deducted)} points less.</p>")
     if score.note:
         parts.append(f"<p>{_text(score.note)}</p>")
-    # An entity ends in a semicolon, where some spreadsheets begin a new cell: an invisible word joiner keeps it from being a formula.
+    # An entity ends in a semicolon, where some spreadsheets begin a new cell: an invisible word
+    # joiner keeps it from being a formula.
     return re.sub(r";(?=\s*[=+\-@＝＋－＠])", ";\u2060", "".join(parts))
 
 

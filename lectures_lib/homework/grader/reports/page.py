@@ -1,4 +1,6 @@
-"""HTML pages that need nothing else: no requests, no scripts. Whatever stands in them is escaped, unless it is markup of ours."""
+"""HTML pages that need nothing else: no requests, no scripts. Whatever stands in them is escaped,
+unless it is markup of ours.
+"""
 
 import re
 from functools import cache
@@ -26,7 +28,10 @@ def marked(text: str) -> Markup:
     parts = str(escape(visible(text))).split("`")
     if len(parts) % 2 == 0:
         parts = ["`".join(parts)]
-    return Markup("").join(Markup(f"<code><bdi>{part}</bdi></code>" if i % 2 else _italics(part)) for i, part in enumerate(parts))
+    return Markup("").join(
+        Markup(f"<code><bdi>{part}</bdi></code>" if i % 2 else _italics(part))
+        for i, part in enumerate(parts)
+    )
 
 
 def _italics(escaped: str) -> str:
@@ -39,7 +44,9 @@ def visible(text: str) -> str:
 
 
 def theirs(text: str) -> Markup:
-    """A text from a student, such as a name: it may be written from right to left, and turns nothing around it."""
+    """A text from a student, such as a name: it may be written from right to left, and turns
+    nothing around it.
+    """
     return Markup("<bdi>{}</bdi>").format(visible(text))
 
 
@@ -50,7 +57,12 @@ def isolated(text: str) -> str:
 
 def days(value: float | int) -> str:
     """A time in words: "1 day", "2.5 days", "40 minutes", "5 seconds"."""
-    for unit, length in (("day", 1.0), ("hour", 24.0), ("minute", 24.0 * 60), ("second", 24.0 * 3600)):
+    for unit, length in (
+        ("day", 1.0),
+        ("hour", 24.0),
+        ("minute", 24.0 * 60),
+        ("second", 24.0 * 3600),
+    ):
         if value * length >= 1 or unit == "second":
             text = f"{value * length:.1f}".removesuffix(".0")
             return f"{text} {unit}{'' if text == '1' else 's'}"
@@ -61,8 +73,21 @@ def days(value: float | int) -> str:
 def _environment() -> Environment:
     folder = Path(__file__).parent
     environment = Environment(
-        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters.update(marked=marked, theirs=theirs, isolated=isolated, days=days, number=number, moment=told.moment)
-    environment.globals.update(style=Markup((folder / "page.css").read_text(encoding="utf-8")), section=told.section)
+    environment.filters.update(
+        marked=marked,
+        theirs=theirs,
+        isolated=isolated,
+        days=days,
+        number=number,
+        moment=told.moment,
+    )
+    environment.globals.update(
+        style=Markup((folder / "page.css").read_text(encoding="utf-8")), section=told.section
+    )
     return environment

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterable
 
 _LINE_ENDS = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
-# Spaces and marks that nobody sees, then what a spreadsheet takes for the beginning of a formula (in full width, too).
+# Spaces and marks that nobody sees, then what a spreadsheet takes for the beginning of a formula
+# (in full width, too).
 _FORMULA = re.compile(r"\t|[\s\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\t＝＋－＠]")
 # Where semicolons separate cells, as in much of Europe, a cell begins after each of them.
 _FORMULA_IN_THE_MIDDLE = re.compile(r"""([;\t]\s*["']*)(?=[=+\-@＝＋－＠])""")
 
 
 def harmless(text: str) -> str:
-    """A text that stays on its line and that no spreadsheet takes for a formula: an apostrophe stands before one."""
+    """A text that stays on its line and that no spreadsheet takes for a formula: an apostrophe
+    stands before one.
+    """
     text = _FORMULA_IN_THE_MIDDLE.sub(r"\1'", _LINE_ENDS.sub(" ", text).replace("\0", "�"))
     return f"'{text}" if _FORMULA.match(text) else text
 

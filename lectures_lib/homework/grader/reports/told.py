@@ -1,4 +1,6 @@
-"""What the reports have in common: a verdict in plain words, the section to reread, a time as people write it."""
+"""What the reports have in common: a verdict in plain words, the section to reread, a time as
+people write it.
+"""
 
 import json
 import re
@@ -15,7 +17,8 @@ from lectures_lib.homework.questions import Homework, Question
 
 UNANSWERED = ("unfinished", "missing", "unread")
 CUT = ("time", "memory", "ended", "garbled", "unreached")
-# What turns the direction of writing and is not closed again, and what no terminal, browser or form should be sent.
+# What turns the direction of writing and is not closed again, and what no terminal, browser or form
+# should be sent.
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -43,15 +46,24 @@ def section(question: Question) -> Section | None:
         return None
     notebook, _, anchor = question.chapter.partition("#")
     chapter, _, name = notebook.partition("_")
-    words = f"chapter {chapter.lstrip('0')}, {_titles().get((notebook, anchor)) or (anchor or name).replace('-', ' ').replace('_', ' ')}"
+    spelled = (anchor or name).replace("-", " ").replace("_", " ")
+    words = f"chapter {chapter.lstrip('0')}, {_titles().get((notebook, anchor)) or spelled}"
     book = _book()
-    return Section(words, f"{book}/notebooks/{notebook}.html" + (f"#{anchor}" if anchor else "") if book else "")
+    return Section(
+        words,
+        f"{book}/notebooks/{notebook}.html" + (f"#{anchor}" if anchor else "") if book else "",
+    )
 
 
 @cache
 def _titles() -> dict[tuple[str, str], str]:
     """{(notebook, anchor): "Why divide by √d_k?"} for every section of the book."""
-    rows = map(json.loads, (files("lectures_lib") / "data" / "sections.jsonl").read_text(encoding="utf-8").splitlines())
+    rows = map(
+        json.loads,
+        (files("lectures_lib") / "data" / "sections.jsonl")
+        .read_text(encoding="utf-8")
+        .splitlines(),
+    )
     return {(row["page"].removeprefix("notebooks/"), row["anchor"]): row["title"] for row in rows}
 
 
@@ -61,10 +73,16 @@ def graded(results: Iterable[Result]) -> list[Result]:
 
 
 def state(verdict: Verdict) -> str:
-    """Into which of five drawers a verdict goes: "right", "mistake" (a known one), "wrong", "open" (no answer) or "cut"."""
+    """Into which of five drawers a verdict goes: "right", "mistake" (a known one), "wrong", "open"
+    (no answer) or "cut".
+    """
     if verdict.right:
         return "right"
-    kinds = {"misconception": "mistake", **dict.fromkeys(UNANSWERED, "open"), **dict.fromkeys(CUT, "cut")}
+    kinds = {
+        "misconception": "mistake",
+        **dict.fromkeys(UNANSWERED, "open"),
+        **dict.fromkeys(CUT, "cut"),
+    }
     return kinds.get(verdict.kind, "wrong")
 
 
@@ -81,16 +99,24 @@ def lines(question: Question, verdict: Verdict) -> list[str]:
     told += [f"On: {plain(verdict.on)}."] if verdict.on else []
     told += [plain(verdict.differs)] if verdict.differs else []
     where = section(question)
-    return [*told, f"Reread: {where.words}" + (f" ({where.link})" if where.link else "")] if where else told
+    return (
+        [*told, f"Reread: {where.words}" + (f" ({where.link})" if where.link else "")]
+        if where
+        else told
+    )
 
 
 def plain(text: str) -> str:
-    """Text without control characters and without marks that would turn the direction of what follows."""
+    """Text without control characters and without marks that would turn the direction of what
+    follows.
+    """
     return _UNSEEN.sub("", text.encode("utf-8", "backslashreplace").decode())
 
 
 def moment(iso: str) -> str:
-    """A time in ISO 8601 as people write it: "21 November 2026, 23:35 UTC". What is none stays as it is."""
+    """A time in ISO 8601 as people write it: "21 November 2026, 23:35 UTC". What is none stays as
+    it is.
+    """
     try:
         time = datetime.fromisoformat(iso)
     except ValueError:

@@ -1,1 +1,3 @@
-"""The walls around student code: one process without network, files or neighbours, and the conversation with it."""
+"""The walls around student code: one process without network, files or neighbours, and the
+conversation with it.
+"""

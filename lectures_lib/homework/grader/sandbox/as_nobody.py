@@ -1,9 +1,11 @@
-"""For root: become an ordinary user, who can reach what the sandbox shows, and run the given command in place of this one.
+"""For root: become an ordinary user, who can reach what the sandbox shows, and run the given
+command in place of this one.
 
 python -IS as_nobody.py UID PATHS COMMAND …      PATHS: a JSON list
 
-An interpreter below /root cannot be reached by others. In a mount space of this process's own, an empty folder is laid over each
-private one on the way, and only the named paths are shown in it. A script by itself: it is started for every submission.
+An interpreter below /root cannot be reached by others. In a mount space of this process's own, an
+empty folder is laid over each private one on the way, and only the named paths are shown in it. A
+script by itself: it is started for every submission.
 """
 
 import ctypes
@@ -19,8 +21,13 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def private_folder(path: Path) -> Path | None:
-    """The outermost folder on the way to `path` that others may not pass; None if they may pass all."""
-    return next((parent for parent in reversed(path.parents) if not parent.stat().st_mode & stat.S_IXOTH), None)
+    """The outermost folder on the way to `path` that others may not pass; None if they may pass
+    all.
+    """
+    return next(
+        (parent for parent in reversed(path.parents) if not parent.stat().st_mode & stat.S_IXOTH),
+        None,
+    )
 
 
 def show(paths: list[Path]) -> None:
@@ -51,13 +58,20 @@ def become(user: int) -> None:
     os.setresuid(user, user, user)
 
 
-def _mount(source: bytes, target: Path | str, kind: bytes | None, flags: int, options: bytes | None = None) -> None:
-    _succeed(_libc.mount(source, os.fsencode(target), kind, ctypes.c_ulong(flags), options), str(target))
+def _mount(
+    source: bytes, target: Path | str, kind: bytes | None, flags: int, options: bytes | None = None
+) -> None:
+    _succeed(
+        _libc.mount(source, os.fsencode(target), kind, ctypes.c_ulong(flags), options), str(target)
+    )
 
 
 def _succeed(result: int, what: str) -> None:
     if result != 0:
-        raise OSError(ctypes.get_errno(), f"as root, could not mount {what}: {os.strerror(ctypes.get_errno())}")
+        raise OSError(
+            ctypes.get_errno(),
+            f"as root, could not mount {what}: {os.strerror(ctypes.get_errno())}",
+        )
 
 
 if __name__ == "__main__":

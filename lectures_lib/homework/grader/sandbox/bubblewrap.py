@@ -28,34 +28,70 @@ ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
-INSTALL = "Install it: sudo apt-get install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap (Fedora)."
+INSTALL = (
+    "Install it: sudo apt-get install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap "
+    "(Fedora)."
+)
 
 
 class Refused(Exception):
-    """Nothing is graded here, because student code could not be shut in. The message says what to do."""
+    """Nothing is graded here, because student code could not be shut in. The message says what to
+    do.
+    """
 
 
 def command(program: list[str], filter_fd: int, alone: bool = False) -> list[str]:
-    """The command line that runs `program` in the sandbox; it reads its filter of system calls from `filter_fd`.
+    """The command line that runs `program` in the sandbox; it reads its filter of system calls from
+    `filter_fd`.
 
-    It sees, read-only: this interpreter, its packages, the system's libraries, and `lectures_lib` with `homework/inside` in
-    place of `homework`. It may write to a small /tmp and /dev/shm in memory. It has no network, no capabilities, and sees no
-    other process; when the grader ends, so does it.
+    It sees, read-only: this interpreter, its packages, the system's libraries, and `lectures_lib`
+    with `homework/inside` in place of `homework`. It may write to a small /tmp and /dev/shm in
+    memory. It has no network, no capabilities, and sees no other process; when the grader ends, so
+    does it.
 
     Args:
         program: the interpreter's arguments.
         filter_fd: where the filter can be read.
-        alone: whether it is the first process of its space. Else that is bubblewrap's own, for a program that runs no student code:
-            student code could write into its memory, and run there without the second filter.
+        alone: whether it is the first process of its space. Else that is bubblewrap's own, for a
+            program that runs no student code: student code could write into its memory, and run
+                there without the second filter.
     """
     seen = _visible()
     line = [
-        *(_as_nobody(seen) if os.geteuid() == 0 else []),  # the kernel does not limit the number of root's processes
-        *(executable(), "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
-        *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv", "--seccomp", str(filter_fd)),
+        # the kernel does not limit the number of root's processes
+        *(_as_nobody(seen) if os.geteuid() == 0 else []),
+        *(
+            executable(),
+            "--unshare-all",
+            "--unshare-user",
+            "--uid",
+            "1000",
+            "--gid",
+            "1000",
+            "--hostname",
+            "sandbox",
+        ),
+        *(
+            "--cap-drop",
+            "ALL",
+            "--die-with-parent",
+            "--new-session",
+            "--clearenv",
+            "--seccomp",
+            str(filter_fd),
+        ),
         *(["--as-pid-1"] if alone else []),
         *("--proc", "/proc", "--dev", "/dev"),
-        *("--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(TMP_BYTES), "--tmpfs", "/dev/shm"),
+        *(
+            "--size",
+            str(TMP_BYTES),
+            "--tmpfs",
+            "/tmp",
+            "--size",
+            str(TMP_BYTES),
+            "--tmpfs",
+            "/dev/shm",
+        ),
     ]
     for path in seen:
         line += ["--ro-bind", str(path), str(path)]
@@ -64,9 +100,23 @@ def command(program: list[str], filter_fd: int, alone: bool = False) -> list[str
             line += ["--symlink", os.readlink(link), str(link)]
     for homework in _question_banks(seen):
         line += ["--ro-bind", str(INSIDE), str(homework)]
-    for name, value in {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(map(str, [PACKAGE.parent, *_site_folders()]))}.items():
+    for name, value in {
+        **ENVIRONMENT,
+        "PYTHONPATH": os.pathsep.join(map(str, [PACKAGE.parent, *_site_folders()])),
+    }.items():
         line += ["--setenv", name, value]
-    return [*line, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--", sys.executable, *program]
+    return [
+        *line,
+        "--remount-ro",
+        "/dev",
+        "--remount-ro",
+        "/",
+        "--chdir",
+        "/tmp",
+        "--",
+        sys.executable,
+        *program,
+    ]
 
 
 def executable() -> str:
@@ -75,15 +125,24 @@ def executable() -> str:
     Raises:
         Refused: if it is not on this machine.
     """
-    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]  # not where one stands
+    folders = [
+        folder
+        for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)
+        if os.path.isabs(folder)
+    ]  # not where one stands
     path = shutil.which("bwrap", path=os.pathsep.join(folders))
     if path is None:
-        raise Refused(f"Grading runs student code in a sandbox made with bubblewrap (bwrap), which is not on this machine. {INSTALL}")
+        raise Refused(
+            f"Grading runs student code in a sandbox made with bubblewrap (bwrap), which is not on "
+            f"this machine. {INSTALL}"
+        )
     return path
 
 
 def end(pidfd: int, seconds: float) -> None:
-    """End a process, and wait for its end, but not longer than this. The descriptor that stands for it (pidfd_open(2)) is closed."""
+    """End a process, and wait for its end, but not longer than this. The descriptor that stands for
+    it (pidfd_open(2)) is closed.
+    """
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
     select.select([pidfd], [], [], seconds)
@@ -98,12 +157,16 @@ def _visible() -> list[Path]:
         if prefix != Path("/usr"):  # of /usr only what is needed
             wanted += [prefix, prefix.resolve()]
     wanted += [*_site_folders(), PACKAGE]
-    wanted += [path for path in links(Path(sys.executable)) if not any(map(path.is_relative_to, wanted))]
+    wanted += [
+        path for path in links(Path(sys.executable)) if not any(map(path.is_relative_to, wanted))
+    ]
     return [path for path in dict.fromkeys(wanted) if path.exists()]
 
 
 def links(path: Path) -> list[Path]:
-    """A path and all that it is a link to, on to the file itself: .venv/bin/python → /usr/bin/python3 → /usr/bin/python3.11."""
+    """A path and all that it is a link to, on to the file itself: .venv/bin/python →
+    /usr/bin/python3 → /usr/bin/python3.11.
+    """
     found = [path]
     while found[-1].is_symlink() and len(found) < 40:  # as many as the kernel follows
         found.append(Path(os.path.normpath(found[-1].parent / os.readlink(found[-1]))))
@@ -111,22 +174,48 @@ def links(path: Path) -> list[Path]:
 
 
 def seen_in_tmp() -> list[str]:
-    """What is shown of the folders that each submission gets empty: nothing, unless Python or the course is installed there."""
-    return [str(path) for path in _visible() if path.is_relative_to("/tmp") or path.is_relative_to("/dev/shm")]
+    """What is shown of the folders that each submission gets empty: nothing, unless Python or the
+    course is installed there.
+    """
+    return [
+        str(path)
+        for path in _visible()
+        if path.is_relative_to("/tmp") or path.is_relative_to("/dev/shm")
+    ]
 
 
 def _site_folders() -> list[Path]:
     """Where packages are installed, as far as it is outside the interpreter's own folder."""
-    folders = [Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
-    return [folder for folder in folders if not folder.is_relative_to(sys.prefix) and folder.exists()]
+    folders = [
+        Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")
+    ]
+    return [
+        folder for folder in folders if not folder.is_relative_to(sys.prefix) and folder.exists()
+    ]
 
 
 def _question_banks(seen: list[Path]) -> list[Path]:
-    """Every `lectures_lib/homework` that would be seen: the one in use, and any other that is installed beside it."""
-    copies = [folder / "lectures_lib" for folder in (Path(entry) for entry in sys.path) if any(map(folder.is_relative_to, seen))]
-    return [copy / "homework" for copy in dict.fromkeys([PACKAGE, *copies]) if (copy / "homework").is_dir()]
+    """Every `lectures_lib/homework` that would be seen: the one in use, and any other that is
+    installed beside it.
+    """
+    copies = [
+        folder / "lectures_lib"
+        for folder in (Path(entry) for entry in sys.path)
+        if any(map(folder.is_relative_to, seen))
+    ]
+    return [
+        copy / "homework"
+        for copy in dict.fromkeys([PACKAGE, *copies])
+        if (copy / "homework").is_dir()
+    ]
 
 
 def _as_nobody(seen: list[Path]) -> list[str]:
     """For root: what to put before the command so that it runs as an ordinary user."""
-    return [sys.executable, "-IS", str(Path(__file__).with_name("as_nobody.py")), str(NOBODY), json.dumps(list(map(str, seen)))]
+    return [
+        sys.executable,
+        "-IS",
+        str(Path(__file__).with_name("as_nobody.py")),
+        str(NOBODY),
+        json.dumps(list(map(str, seen))),
+    ]

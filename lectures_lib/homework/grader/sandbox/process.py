@@ -1,4 +1,6 @@
-"""One process in the sandbox, and the conversation with it. Every byte that it sends may be a lie."""
+"""One process in the sandbox, and the conversation with it. Every byte that it sends may be a
+lie.
+"""
 
 import contextlib
 import os
@@ -27,11 +29,14 @@ FRAME = 64 << 10  # bytes of a reply that carries no value
 SLACK = 256 << 10  # bytes that a value may take beyond what is expected
 MOST_QUESTIONS = 20  # of a homework: each takes a descriptor
 _CREDENTIALS = struct.Struct("=iii")  # struct ucred: process, user, group
-REPORTED_LOST = ("", "time", "missing", "uncallable", "garbled")  # what the process itself may report as lost
+# what the process itself may report as lost
+REPORTED_LOST = ("", "time", "missing", "uncallable", "garbled")
 
 
 class Lost(Exception):
-    """The process is gone: it was killed, or it ended. `kind` says why, in the words of `diagnosis.LOST`."""
+    """The process is gone: it was killed, or it ended. `kind` says why, in the words of
+    `diagnosis.LOST`.
+    """
 
     def __init__(self, kind: str):
         super().__init__(kind)
@@ -39,13 +44,17 @@ class Lost(Exception):
 
 
 class Broken(Exception):
-    """The warm process is gone, which no student code can end: nothing can be said of the submission it ran."""
+    """The warm process is gone, which no student code can end: nothing can be said of the
+    submission it ran.
+    """
 
 
 class Watch:
-    """A clock for one process: the time in which it, and all that it has started, uses a processor, and that in which they all sleep.
+    """A clock for one process: the time in which it, and all that it has started, uses a processor,
+    and that in which they all sleep.
 
-    Time in which they could run and the machine serves others does not count: a neighbour cannot use up somebody's limit.
+    Time in which they could run and the machine serves others does not count: a neighbour cannot
+    use up somebody's limit.
 
     Args:
         pid: the process, as the grader counts.
@@ -65,7 +74,9 @@ class Watch:
         return time.monotonic() - self._began
 
     def look(self) -> None:
-        """See what has been used since the last look, if that is a while ago: it takes a look at all processes."""
+        """See what has been used since the last look, if that is a while ago: it takes a look at
+        all processes.
+        """
         now = time.monotonic()
         if now - self._looked < POLL / 2:
             return
@@ -73,7 +84,8 @@ class Watch:
         if self._first < 0:
             self._first = self._used = used
         if used <= self._used and not running:
-            self._asleep += min(now - self._looked, 2 * POLL)  # more, and it was the grader that got no processor
+            # more, and it was the grader that got no processor
+            self._asleep += min(now - self._looked, 2 * POLL)
         self._looked, self._used = now, max(used, self._used)
         self.seconds = self._used - self._first + self._asleep
 
@@ -86,14 +98,23 @@ class Line:
     """A conversation with one process: a request, its reply, in turn.
 
     Args:
-        requests, replies: the descriptors; the same one for a socket. They are closed with the line.
+        requests, replies: the descriptors; the same one for a socket. They are closed with the
+            line.
         pid: the process, as the grader counts.
         process: a descriptor that stands for the process (pidfd_open(2)).
         memory: whether the processes of the submission hold more memory than they may.
     """
 
-    def __init__(self, requests: int, replies: int, pid: int, process: int, memory: Callable[[], bool]):
-        self._requests, self._replies, self._pid, self._process, self._too_much = requests, replies, pid, process, memory
+    def __init__(
+        self, requests: int, replies: int, pid: int, process: int, memory: Callable[[], bool]
+    ):
+        self._requests, self._replies, self._pid, self._process, self._too_much = (
+            requests,
+            replies,
+            pid,
+            process,
+            memory,
+        )
         self._asked = 0
         self._buffer = bytearray()
         self._look_after = 0.0
@@ -127,18 +148,28 @@ class Line:
         finally:
             self.spent += watch.seconds + min(watch.elapsed(), POLL)
 
-    def _exchange(self, frame: bytes, watch: Watch, seconds: float, most: int) -> tuple[bytes, bytes]:
-        """Write `frame`, read the two parts of one frame; neither may take for ever, nor fill the memory."""
+    def _exchange(
+        self, frame: bytes, watch: Watch, seconds: float, most: int
+    ) -> tuple[bytes, bytes]:
+        """Write `frame`, read the two parts of one frame; neither may take for ever, nor fill the
+        memory.
+        """
         unsent = memoryview(frame)
         interrupted = False
         self._look_after = time.monotonic() + POLL
         with selectors.DefaultSelector() as selector:
-            selector.register(self._replies, selectors.EVENT_READ | (selectors.EVENT_WRITE if self._requests == self._replies else 0))
+            selector.register(
+                self._replies,
+                selectors.EVENT_READ
+                | (selectors.EVENT_WRITE if self._requests == self._replies else 0),
+            )
             if self._requests != self._replies:
                 selector.register(self._requests, selectors.EVENT_WRITE)
             selector.register(self._process, selectors.EVENT_READ)
             while (parts := self._complete(most)) is None:
-                for key, events in (ready := selector.select(min(POLL, max(0.05, seconds - watch.seconds)))):
+                for key, events in (
+                    ready := selector.select(min(POLL, max(0.05, seconds - watch.seconds)))
+                ):
                     if key.fd == self._process and len(ready) == 1:
                         raise Lost("ended")
                     if key.fd == self._replies and events & selectors.EVENT_READ:
@@ -149,7 +180,8 @@ class Line:
                             selector.modify(self._replies, selectors.EVENT_READ)
                         elif not unsent:
                             selector.unregister(self._requests)
-                if parts := self._complete(most):  # it is there, however long the grader did not get to see it
+                # it is there, however long the grader did not get to see it
+                if parts := self._complete(most):
                     break
                 watch.look()
                 if watch.over(seconds + GRACE):
@@ -210,7 +242,8 @@ class Line:
 
 
 class Sandbox:
-    """A process that runs cells and calls answers. Use as a context manager: at its end nothing of it is left running.
+    """A process that runs cells and calls answers. Use as a context manager: at its end nothing of
+    it is left running.
 
     Args:
         limits: what it may use.
@@ -232,8 +265,12 @@ class Sandbox:
                 self._sockets[name], far[name] = socket.socketpair()
                 self._sockets[name].setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             far_numbers = {name: end.fileno() for name, end in far.items()}
-            self._template, self.pid = template.forked(limits, far_requests, far_replies, far_numbers)
-            self._line = Line(requests, replies, self.pid, os.pidfd_open(self.pid), self._holds_too_much)
+            self._template, self.pid = template.forked(
+                limits, far_requests, far_replies, far_numbers
+            )
+            self._line = Line(
+                requests, replies, self.pid, os.pidfd_open(self.pid), self._holds_too_much
+            )
         except BaseException:
             for fd in (requests, replies):
                 os.close(fd)
@@ -251,7 +288,9 @@ class Sandbox:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        """Kill what is left: with the first process in its own process space, every other one ends."""
+        """Kill what is left: with the first process in its own process space, every other one
+        ends.
+        """
         self._template.stop()
         for line in (self._line, *self._copies.values()):
             line.close()
@@ -263,15 +302,24 @@ class Sandbox:
         """Seconds that its requests have taken, as far as they count (see `Watch`)."""
         return self._line.spent + sum(line.spent for line in self._copies.values())
 
-    def ask(self, head: dict, value: Any = None, seconds: float = 10.0, most: int = FRAME + SLACK, copy: str = "") -> Outcome:
+    def ask(
+        self,
+        head: dict,
+        value: Any = None,
+        seconds: float = 10.0,
+        most: int = FRAME + SLACK,
+        copy: str = "",
+    ) -> Outcome:
         """Send one request and take the reply.
 
         Args:
             head: what to do; see `inside.driver`.
             value: the inputs, as plain values.
-            seconds: after which the process is interrupted; soon after that it is killed. They count as `Watch` counts.
+            seconds: after which the process is interrupted; soon after that it is killed. They
+                count as `Watch` counts.
             most: bytes that the reply may have; a value that takes more comes back as `Foreign`.
-            copy: the question whose copy is asked, that which waits at its check; "" for the process that has run all cells.
+            copy: the question whose copy is asked, that which waits at its check; "" for the
+                process that has run all cells.
 
         Raises:
             Lost: if no reply came that makes sense. The process is then of no more use.
@@ -309,10 +357,13 @@ class Sandbox:
                 process = os.pidfd_open(pid)
             except (OSError, IndexError, struct.error):
                 raise Lost("ended") from None
-            if _parent(pid) != self.pid:  # somebody else spoke: whoever that is, it is not to be killed by its number
+            # somebody else spoke: whoever that is, it is not to be killed by its number
+            if _parent(pid) != self.pid:
                 os.close(process)
                 raise Lost("garbled")
-            self._copies[question] = Line(end.fileno(), end.fileno(), pid, process, self._holds_too_much)
+            self._copies[question] = Line(
+                end.fileno(), end.fileno(), pid, process, self._holds_too_much
+            )
             end.detach()
             del self._sockets[question]
         return self._copies[question]
@@ -342,7 +393,9 @@ class Sandbox:
 
 
 def _activity(pid: int) -> tuple[float, bool]:
-    """Seconds of a processor that a process and all that it has started have used, and whether any of them runs or could run."""
+    """Seconds of a processor that a process and all that it has started have used, and whether any
+    of them runs or could run.
+    """
     children: dict[int, list[int]] = {}
     seen: dict[int, tuple[int, bool]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -355,7 +408,9 @@ def _activity(pid: int) -> tuple[float, bool]:
     for each in (tree := [pid]):
         tree += children.get(each, [])
     found = [seen[each] for each in tree if each in seen]
-    return sum(ticks for ticks, _ in found) / os.sysconf("SC_CLK_TCK"), any(running for _, running in found)
+    return sum(ticks for ticks, _ in found) / os.sysconf("SC_CLK_TCK"), any(
+        running for _, running in found
+    )
 
 
 def _parent(pid: int) -> int:
@@ -367,14 +422,18 @@ def _parent(pid: int) -> int:
 
 
 def _own_share(pid: int, resident: int) -> int:
-    """A process's memory, with what it shares with others counted in parts. It costs more to find out than the plain number."""
+    """A process's memory, with what it shares with others counted in parts. It costs more to find
+    out than the plain number.
+    """
     try:
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except PermissionError:
         return resident
     except OSError:  # it has just ended
         return 0
-    return sum(int(line.split()[1]) << 10 for line in rollup.splitlines() if line.startswith("Pss:"))
+    return sum(
+        int(line.split()[1]) << 10 for line in rollup.splitlines() if line.startswith("Pss:")
+    )
 
 
 def _outcome(reply: dict, value: Any) -> Outcome:
@@ -383,7 +442,11 @@ def _outcome(reply: dict, value: Any) -> Outcome:
     if lost not in REPORTED_LOST or not isinstance(changed, list):
         raise wire.Garbled("not an outcome")
     if raised is not None:
-        if not isinstance(raised, dict) or not isinstance(raised.get("kinds"), list) or not isinstance(raised.get("line"), int):
+        if (
+            not isinstance(raised, dict)
+            or not isinstance(raised.get("kinds"), list)
+            or not isinstance(raised.get("line"), int)
+        ):
             raise wire.Garbled("not an exception")
         kinds = tuple(str(kind)[:100] for kind in raised["kinds"][:20])
         texts = (str(raised.get(name, ""))[:500] for name in ("kind", "message", "source"))

@@ -1,4 +1,6 @@
-"""The warm process in bubblewrap's sandbox, as the grader sees it: it starts once a worker and forks for every submission."""
+"""The warm process in bubblewrap's sandbox, as the grader sees it: it starts once a worker and
+forks for every submission.
+"""
 
 import contextlib
 import functools
@@ -33,7 +35,8 @@ _ending = threading.Event()
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may use. Seconds are those in which it runs or waits of its own accord (see `process.Watch`).
+    """What a submission may use. Seconds are those in which it runs or waits of its own accord (see
+    `process.Watch`).
 
     Attributes:
         cell: seconds for each code cell.
@@ -58,7 +61,8 @@ class Template:
     """A process that has imported torch and forks one process at a time.
 
     Args:
-        warm: whether it forks. Where the machine allows no spaces within spaces, it serves one submission itself, and is then used up.
+        warm: whether it forks. Where the machine allows no spaces within spaces, it serves one
+            submission itself, and is then used up.
 
     Attributes:
         cpu_seconds: what it and its forks had used when the last one was stopped.
@@ -73,7 +77,10 @@ class Template:
         self._control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process runs)
         self._alone = -1  # where it does not fork: the process that runs the submission
-        program = ["-c", f"from lectures_lib.homework.template import main; main({far_end.fileno()})"]
+        program = [
+            "-c",
+            f"from lectures_lib.homework.template import main; main({far_end.fileno()})",
+        ]
         try:
             with seccomp.opened() as filter_fd:
                 self._process = subprocess.Popen(
@@ -83,7 +90,8 @@ class Template:
                     stderr=self._complaints,
                     pass_fds=[far_end.fileno(), filter_fd],
                     start_new_session=True,  # Ctrl-C is the grader's to hear
-                    env={},  # bubblewrap's own environment can be read from inside, whatever it clears
+                    # bubblewrap's own environment can be read from inside, whatever it clears
+                    env={},
                 )
         except BaseException:
             self._control.close()
@@ -92,19 +100,32 @@ class Template:
             far_end.close()
         _all.add(self)
 
-    def fork(self, limits: Limits, requests_fd: int, replies_fd: int, checks: Mapping[str, int] = NO_CHECKS) -> int:
-        """Have it fork a process that reads frames from one descriptor and writes to the other: its number here.
+    def fork(
+        self,
+        limits: Limits,
+        requests_fd: int,
+        replies_fd: int,
+        checks: Mapping[str, int] = NO_CHECKS,
+    ) -> int:
+        """Have it fork a process that reads frames from one descriptor and writes to the other: its
+        number here.
 
         Args:
             limits: what that process may use.
             requests_fd, replies_fd: the descriptors.
-            checks: for each question the socket over which a copy answers that waits where its `check` was called.
+            checks: for each question the socket over which a copy answers that waits where its
+                `check` was called.
 
         Raises:
             bubblewrap.Refused: if the process could not be shut in.
         """
         first, self._used = not self._used, True
-        order = {"fork": self.warm, "memory": limits.memory, "file_size": limits.file, "processes": bubblewrap.PROCESSES}
+        order = {
+            "fork": self.warm,
+            "memory": limits.memory,
+            "file_size": limits.file,
+            "processes": bubblewrap.PROCESSES,
+        }
         order |= {
             "tmp": bubblewrap.TMP_BYTES,
             "kept": bubblewrap.seen_in_tmp(),
@@ -113,9 +134,15 @@ class Template:
             "filter": seccomp.students_program(platform.machine()).hex(),
         }
         try:
-            socket.send_fds(self._control, [json.dumps(order).encode()], [requests_fd, replies_fd, *checks.values()])
+            socket.send_fds(
+                self._control,
+                [json.dumps(order).encode()],
+                [requests_fd, replies_fd, *checks.values()],
+            )
             self._control.settimeout(PATIENCE + (START if first else 0))
-            text, ancillary, *_ = self._control.recvmsg(1 << 16, socket.CMSG_SPACE(_CREDENTIALS.size))
+            text, ancillary, *_ = self._control.recvmsg(
+                1 << 16, socket.CMSG_SPACE(_CREDENTIALS.size)
+            )
             error = json.loads(text)["error"] if text else "it ended"
         except (OSError, ValueError) as trouble:
             error = f"{type(trouble).__name__}: {trouble}"
@@ -147,7 +174,9 @@ class Template:
         return self._process.poll() is None and (self.warm or not self._used)
 
     def lives_on(self) -> bool:
-        """Whether it is still there a moment after one of its forks has ended: the end of bubblewrap's process shows a little late."""
+        """Whether it is still there a moment after one of its forks has ended: the end of
+        bubblewrap's process shows a little late.
+        """
         try:
             self._process.wait(0.2)
         except subprocess.TimeoutExpired:
@@ -174,7 +203,9 @@ class Template:
         self._complaints.close()
 
     def _end_alone(self) -> bool:
-        """End the process of the submission where it has no keeper, and with it, the first of its space, all that it has started."""
+        """End the process of the submission where it has no keeper, and with it, the first of its
+        space, all that it has started.
+        """
         pidfd, self._alone = self._alone, -1
         if pidfd < 0:
             return False
@@ -194,8 +225,11 @@ class Template:
         return ""
 
 
-def forked(limits: Limits, requests_fd: int, replies_fd: int, checks: Mapping[str, int] = NO_CHECKS) -> tuple[Template, int]:
-    """A new process for a submission, from this thread's template: the template, and the process's number. See `Template.fork`.
+def forked(
+    limits: Limits, requests_fd: int, replies_fd: int, checks: Mapping[str, int] = NO_CHECKS
+) -> tuple[Template, int]:
+    """A new process for a submission, from this thread's template: the template, and the process's
+    number. See `Template.fork`.
 
     A template that has died is replaced. It ends with the thread that started it.
 
@@ -251,7 +285,9 @@ def warm() -> bool:
 
 @functools.cache
 def _cores() -> Iterator[int]:
-    """The cores this process may use, again and again; two graders on one machine begin at different ones."""
+    """The cores this process may use, again and again; two graders on one machine begin at
+    different ones.
+    """
     cores = sorted(os.sched_getaffinity(0))
     random.SystemRandom().shuffle(cores)
     return itertools.cycle(cores)

@@ -5,7 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lectures_lib.homework.grader.submissions import archive, canvas, folder, gradescope, moodle, plain
+from lectures_lib.homework.grader.submissions import (
+    archive,
+    canvas,
+    folder,
+    gradescope,
+    moodle,
+    plain,
+)
 from lectures_lib.homework.grader.submissions.entry import Entry
 from lectures_lib.homework.grader.submissions.found import Found, Submission, chosen
 from lectures_lib.homework.grader.submissions.names import LONGEST, distinct, normal, shown
@@ -33,23 +40,29 @@ class Collected(list[Submission]):
     def __init__(self, submissions: list[Submission], kind: str, files: int):
         super().__init__(submissions)
         self.kind = kind
-        count = f"{len(self):,} submission{'s' * (len(self) != 1)} in {files:,} file{'s' * (files != 1)}"
+        count = (
+            f"{len(self):,} submission{'s' * (len(self) != 1)} in {files:,} "
+            f"file{'s' * (files != 1)}"
+        )
         self.told = f"{count}, read as {_CALLED[kind]}."
 
 
 def collect(source: Path, kind: str = "auto", homework: str = "") -> Collected:
-    """The submissions in a folder or a zip, sorted by student. Nothing is unpacked, and no file is read before its submission is.
+    """The submissions in a folder or a zip, sorted by student. Nothing is unpacked, and no file is
+    read before its submission is.
 
     Of several notebooks of one student the latest counts, see `found.chosen`.
 
     Args:
         source: a folder, or a zip of one.
         kind: one of KINDS: how it was packed; "auto" recognises it by the names of the files.
-        homework: its short name ("hw1"): of several notebooks handed in together, the one that is named after it counts.
+        homework: its short name ("hw1"): of several notebooks handed in together, the one that is
+            named after it counts.
 
     Raises:
         FileNotFoundError: if there is no such folder or file.
-        ValueError: if it is neither a folder nor a zip, has nothing in it, too many files, or nothing of the kind named.
+        ValueError: if it is neither a folder nor a zip, has nothing in it, too many files, or
+            nothing of the kind named.
     """
     if kind not in KINDS:
         raise ValueError(f"there is no kind {kind!r} of submissions; there is {', '.join(KINDS)}")
@@ -66,7 +79,9 @@ def collect(source: Path, kind: str = "auto", homework: str = "") -> Collected:
         by_student.setdefault(normal(found.student), []).append(found)
     names = distinct(by_student)
     submissions = [_shown(chosen(theirs, homework), names) for theirs in by_student.values()]
-    return Collected(sorted(submissions, key=lambda submission: submission.student), kind, len(entries))
+    return Collected(
+        sorted(submissions, key=lambda submission: submission.student), kind, len(entries)
+    )
 
 
 def recognised(entries: list[Entry]) -> str:
@@ -76,7 +91,9 @@ def recognised(entries: list[Entry]) -> str:
 
 
 def _looks_like(entry: Entry) -> str:
-    """The platform that a file's path shows. The outermost folder tells: further inside, names are the student's."""
+    """The platform that a file's path shows. The outermost folder tells: further inside, names are
+    the student's.
+    """
     for i, name in enumerate(entry.path):
         if moodle.PREFIX.fullmatch(name):
             return "moodle"
@@ -85,14 +102,23 @@ def _looks_like(entry: Entry) -> str:
     return "canvas" if canvas.belonging(entry) else "plain"
 
 
-def _one_by_one(belonging: Callable[[Entry], Found | None], looks: str) -> Callable[[list[Entry], Path], list[Found]]:
-    """A reader that looks at each file by itself. Files that are named otherwise (a latecomer's, put beside) are read as plain ones."""
+def _one_by_one(
+    belonging: Callable[[Entry], Found | None], looks: str
+) -> Callable[[list[Entry], Path], list[Found]]:
+    """A reader that looks at each file by itself. Files that are named otherwise (a latecomer's,
+    put beside) are read as plain ones.
+    """
 
     def read(entries: list[Entry], source: Path) -> list[Found]:
         found = [belonging(entry) for entry in entries]
         if not any(found):
-            raise ValueError(f"nothing in {source} is named like {looks}; the first file is {shown(str(entries[0]))}")
-        return [one for one in found if one] + plain.read([entry for entry, one in zip(entries, found, strict=True) if not one])
+            raise ValueError(
+                f"nothing in {source} is named like {looks}; the first file is "
+                f"{shown(str(entries[0]))}"
+            )
+        return [one for one in found if one] + plain.read(
+            [entry for entry, one in zip(entries, found, strict=True) if not one]
+        )
 
     return read
 
@@ -114,7 +140,9 @@ _READERS: dict[str, Callable[[list[Entry], Path], list[Found]]] = {
 
 
 def _shown(submission: Submission, names: dict[str, str]) -> Submission:
-    """The submission with every text in it harmless to look at: the one place where that happens."""
+    """The submission with every text in it harmless to look at: the one place where that
+    happens.
+    """
 
     def each(texts: tuple[str, ...]) -> tuple[str, ...]:
         more = (f"and {len(texts) - _KEPT:,} more",) if len(texts) > _KEPT else ()

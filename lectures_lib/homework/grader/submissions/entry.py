@@ -10,7 +10,8 @@ from lectures_lib.homework.grader.submissions.names import normal
 from lectures_lib.homework.notebook import Unreadable
 
 MAX_FILES = 20_000
-_SYSTEM = re.compile(r"\.(?!\.$)|__MACOSX$|Thumbs\.db$|desktop\.ini$", re.IGNORECASE)  # ".." is no system's file, but somebody's trick
+# ".." is no system's file, but somebody's trick
+_SYSTEM = re.compile(r"\.(?!\.$)|__MACOSX$|Thumbs\.db$|desktop\.ini$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class Entry:
     """A file in a folder or a zip.
 
     Attributes:
-        path: the folders it lies in and its own name, accents in their usual encoding. Text to look at, never to open.
+        path: the folders it lies in and its own name, accents in their usual encoding. Text to look
+            at, never to open.
         read: gives its bytes (one more than allowed at most), or raises Unreadable.
         refusal: why it will not be read, where that is known beforehand; told to its author.
     """
@@ -59,7 +61,9 @@ def refuser(why: str) -> Callable[[], bytes]:
 
 
 def belongs_to_the_system(name: str) -> bool:
-    """Whether a file or folder of this name is nobody's work: .DS_Store, .ipynb_checkpoints, __MACOSX."""
+    """Whether a file or folder of this name is nobody's work: .DS_Store, .ipynb_checkpoints,
+    __MACOSX.
+    """
     return bool(_SYSTEM.match(name))
 
 
@@ -75,5 +79,6 @@ def not_too_many(source: Path, paths: Iterable[tuple[str, ...]]) -> None:
     folder, most = Counter("/".join(path[:-1]) for path in paths).most_common(1)[0]
     where = f"; {most:,} of them lie in {folder!r}" if folder else ""
     raise ValueError(
-        f"{source} contains {len(paths):,} files or more{where}. Up to {MAX_FILES:,} are read: take out what is no submission."
+        f"{source} contains {len(paths):,} files or more{where}. Up to {MAX_FILES:,} are read: "
+        f"take out what is no submission."
     )

@@ -4,20 +4,32 @@ import os
 import stat
 from pathlib import Path
 
-from lectures_lib.homework.grader.submissions.entry import MAX_FILES, Entry, belongs_to_the_system, not_too_many, refused
+from lectures_lib.homework.grader.submissions.entry import (
+    MAX_FILES,
+    Entry,
+    belongs_to_the_system,
+    not_too_many,
+    refused,
+)
 from lectures_lib.homework.notebook import MAX_BYTES, Unreadable
 
 LINK = "This is a symbolic link. Links are not followed: hand in the notebook itself."
 FOLDER = "This is a folder, not a notebook. Hand in the .ipynb file itself."
-# A pipe that nobody writes to must not hold up the grader, and a name that has become a link must not lead anywhere.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+# A pipe that nobody writes to must not hold up the grader, and a name that has become a link must
+# not lead anywhere.
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 
 
 def entries(source: Path) -> list[Entry]:
     """What lies in a folder and in the folders in it, sorted by path.
 
-    A link, a pipe, a device, a folder that cannot be opened, and a folder that is called like a notebook are entries that refuse to be
-    read, so that whoever handed them in is told.
+    A link, a pipe, a device, a folder that cannot be opened, and a folder that is called like a
+    notebook are entries that refuse to be read, so that whoever handed them in is told.
 
     Raises:
         OSError: if the folder itself cannot be listed.

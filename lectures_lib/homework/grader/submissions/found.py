@@ -8,27 +8,32 @@ from datetime import datetime
 from lectures_lib.homework.grader.submissions.entry import Entry, refuser
 from lectures_lib.homework.grader.submissions.names import shown
 
-# What is added to a file's name when the same name comes again: "hw1 (1).ipynb" by a browser, "hw1-1.ipynb" by Canvas.
-_AGAIN = re.compile(r"^(?P<stem>.+?)(?: ?\((?P<browser>\d{1,3})\)|-(?P<canvas>\d{1,3}))?$", re.DOTALL)
+# What is added to a file's name when the same name comes again: "hw1 (1).ipynb" by a browser,
+# "hw1-1.ipynb" by Canvas.
+_AGAIN = re.compile(
+    r"^(?P<stem>.+?)(?: ?\((?P<browser>\d{1,3})\)|-(?P<canvas>\d{1,3}))?$", re.DOTALL
+)
 _LISTED = 5
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A student's file, not read yet. Its texts can be shown as they are (see `names`); only HTML and CSV escape them further.
+    """A student's file, not read yet. Its texts can be shown as they are (see `names`); only HTML
+    and CSV escape them further.
 
     Attributes:
-        student: who it is from, unique in the class and the same in every run: for plain files the file's name without its ending,
-            else what the platform tells apart by ("lovelaceada_12345", "Ada Lovelace_4711", "ada@example.org").
+        student: who it is from, unique in the class and the same in every run: for plain files the
+            file's name without its ending, else what the platform tells apart by
+            ("lovelaceada_12345", "Ada Lovelace_4711", "ada@example.org").
         files: where it was found; several, if nobody can know which one counts.
         read: gives its bytes (one more than allowed at most), or raises Unreadable.
         name: the student's name as people write it, where the platform tells.
         ids: what the platform knows this submission or its author by, whichever there are:
-            "canvas" (the ID column of its gradebook), "canvas_late" ("LATE" where Canvas marks it so),
-            "moodle" ("Participant 4711", the Identifier column of its grading worksheet),
+            "canvas" (the ID column of its gradebook), "canvas_late" ("LATE" where Canvas marks it
+            so), "moodle" ("Participant 4711", the Identifier column of its grading worksheet),
             "gradescope" ("submission_1234567"), "email", "sid".
-        handed_in: when, with a time zone; None where nobody knows. Only Gradescope's export tells: the dates of files and of the
-            entries of a zip are when they were copied or packed.
+        handed_in: when, with a time zone; None where nobody knows. Only Gradescope's export tells:
+            the dates of files and of the entries of a zip are when they were copied or packed.
         earlier: notebooks of the same student that do not count, because this one is later.
     """
 
@@ -49,7 +54,8 @@ class Found:
         student: the owner, as the platform or the file's name tells; not made harmless yet.
         entry: the file.
         own_name: what its author called it.
-        order: the larger, the later it was handed in; None where nobody knows. Files handed in together have the same.
+        order: the larger, the later it was handed in; None where nobody knows. Files handed in
+            together have the same.
         name, ids, handed_in: as in `Submission`.
     """
 
@@ -65,8 +71,9 @@ class Found:
 def chosen(theirs: list[Found], homework: str = "") -> Submission:
     """One student's submission: the latest of their notebooks.
 
-    Which one that is the platform knows, or the names tell ("hw1.ipynb", "hw1 (1).ipynb"). Of several that were handed in together,
-    the one that is named after the homework counts. Beyond that nobody guesses: then the submission refuses to be read, and says why.
+    Which one that is the platform knows, or the names tell ("hw1.ipynb", "hw1 (1).ipynb"). Of
+    several that were handed in together, the one that is named after the homework counts. Beyond
+    that nobody guesses: then the submission refuses to be read, and says why.
 
     Args:
         theirs: all files of that student, in any order, at least one.
@@ -79,7 +86,8 @@ def chosen(theirs: list[Found], homework: str = "") -> Submission:
     latest = _named_after(_last_of_its_name(_latest(notebooks)), homework)
     if len(latest) > 1:
         message = (
-            f"There are {len(latest)} files from this student: {listed(map(str, (f.entry for f in latest)))}. Keep the one that counts."
+            f"There are {len(latest)} files from this student: "
+            f"{listed(map(str, (f.entry for f in latest)))}. Keep the one that counts."
         )
         return _submission(latest, latest[0], refuser(message))
     earlier = tuple(str(found.entry) for found in notebooks if found is not latest[0])
@@ -98,7 +106,10 @@ def _last_of_its_name(found: list[Found]) -> list[Found]:
     """The one with the highest number, if their names differ in nothing else; else all."""
     names = [again(one.own_name) for one in found]
     last = max(number for _, number in names)
-    if len({stem.casefold() for stem, _ in names}) > 1 or [number for _, number in names].count(last) > 1:
+    if (
+        len({stem.casefold() for stem, _ in names}) > 1
+        or [number for _, number in names].count(last) > 1
+    ):
         return found
     return [one for one, (_, number) in zip(found, names, strict=True) if number == last]
 
@@ -113,7 +124,9 @@ def _named_after(found: list[Found], homework: str) -> list[Found]:
 
 
 def again(file_name: str) -> tuple[str, int]:
-    """A file's name without its ending and without the number that tells it from an earlier one of that name, and that number."""
+    """A file's name without its ending and without the number that tells it from an earlier one of
+    that name, and that number.
+    """
     match = _AGAIN.match(file_name.rpartition(".")[0] or file_name)
     return match["stem"], int(match["browser"] or match["canvas"] or 0)
 
@@ -129,9 +142,14 @@ def _no_notebook(theirs: list[Found]) -> str:
     """Why there is nothing to grade: the file's own reason, if it has one."""
     if len(theirs) == 1 and theirs[0].entry.refusal:
         return theirs[0].entry.refusal
-    return f"This is no notebook: {listed(found.own_name for found in theirs)}. Hand in the .ipynb file."
+    return (
+        f"This is no notebook: {listed(found.own_name for found in theirs)}. Hand in the .ipynb "
+        f"file."
+    )
 
 
-def _submission(found: list[Found], one: Found, read: Callable[[], bytes], earlier: tuple[str, ...] = ()) -> Submission:
+def _submission(
+    found: list[Found], one: Found, read: Callable[[], bytes], earlier: tuple[str, ...] = ()
+) -> Submission:
     files = tuple(str(each.entry) for each in found)
     return Submission(one.student, files, read, one.name, one.ids, one.handed_in, earlier)

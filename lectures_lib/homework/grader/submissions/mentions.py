@@ -1,7 +1,8 @@
-"""What code makes use of, as far as its text tells: names are followed through imports and other names for the same thing.
+"""What code makes use of, as far as its text tells: names are followed through imports and other
+names for the same thing.
 
-A cell is read as a syntax tree. One that is too long, too deep or no Python is read with patterns instead: they find less, and
-sometimes too much, but nothing that is written can bring them down.
+A cell is read as a syntax tree. One that is too long, too deep or no Python is read with patterns
+instead: they find less, and sometimes too much, but nothing that is written can bring them down.
 """
 
 import ast
@@ -14,7 +15,8 @@ from dataclasses import dataclass, field
 
 MAX_TEXT = 200_000  # characters of code that are read as syntax trees: a homework has a tenth of it
 MAX_DEPTH = 90  # brackets within brackets; Python itself stops at 200
-STACK = 64 << 20  # bytes for the parser, which stops at some thousand levels and needs 1 MB for them
+# bytes for the parser, which stops at some thousand levels and needs 1 MB for them
+STACK = 64 << 20
 _lock = threading.Lock()
 _ROUNDS = 5  # names for names for names …
 _MOST, _LONGEST = 8, 200  # things that one name may stand for, and characters of each
@@ -22,18 +24,24 @@ _MAGIC = re.compile(r"^([ \t]*)[%!][^\n]*$", re.MULTILINE)
 _GETTERS = ("getattr", "hasattr", "attrgetter", "operator.attrgetter")
 _IMPORTERS = ("import_module", "__import__", "importlib.import_module")
 
-_FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]{0,5000}\)|[^\n#;]*)", re.MULTILINE)
+_FROM = re.compile(
+    r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]{0,5000}\)|[^\n#;]*)", re.MULTILINE
+)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n#;]*)", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_ASKED_FOR = re.compile(r"""\b(?:getattr[ \t]*\([ \t]*([\w.]+)[ \t]*,|import_module[ \t]*\(|__import__[ \t]*\()[ \t]*["']([\w.]+)["']""")
+_ASKED_FOR = re.compile(
+    r"\b(?:getattr[ \t]*\([ \t]*([\w.]+)[ \t]*,|import_module[ \t]*\(|__import__[ \t]*\()"
+    r"""[ \t]*["']([\w.]+)["']"""
+)
 _FIRST_NAME = re.compile(r"(?<![\w.])(\w+)(?=\.)")
 
 
 def mentions(cells: list[str], names: Iterable[str]) -> tuple[str, ...]:
-    """Those of these names ("MultiheadAttention", "nn.functional.unfold", "lectures_lib.blocks.attention") that the cells make use of.
+    """Those of these names ("MultiheadAttention", "nn.functional.unfold",
+    "lectures_lib.blocks.attention") that the cells make use of.
 
-    It does not matter how they were imported or what they were called afterwards. Comments and texts do not count, and neither does what
-    the cells define themselves under such a name.
+    It does not matter how they were imported or what they were called afterwards. Comments and
+    texts do not count, and neither does what the cells define themselves under such a name.
     """
     with _lock:  # a thread of its own: how much stack others have is up to the machine
         before = threading.stack_size(STACK)
@@ -45,12 +53,18 @@ def mentions(cells: list[str], names: Iterable[str]) -> tuple[str, ...]:
     with reader:
         used, unread, known = reading.result()
     found = f".{'.|.'.join(used)}."
-    code = spelled_out(_COMMENT.sub("", "\n".join([*known.as_imports(), *unread]))) if unread else ""
-    return tuple(name for name in names if f".{name}." in found or re.search(rf"\b{re.escape(name)}\b", code))
+    code = (
+        spelled_out(_COMMENT.sub("", "\n".join([*known.as_imports(), *unread]))) if unread else ""
+    )
+    return tuple(
+        name for name in names if f".{name}." in found or re.search(rf"\b{re.escape(name)}\b", code)
+    )
 
 
 def _read(cells: list[str]) -> tuple[list[str], list[str], "_Names"]:
-    """What the cells use that could be read as syntax trees; those that could not; what their names stand for."""
+    """What the cells use that could be read as syntax trees; those that could not; what their names
+    stand for.
+    """
     trees, unread = _trees(cells)
     known = _Names()
     return _used(trees, known), unread, known
@@ -102,14 +116,22 @@ class _Names:
 
     def add(self, name: str, meanings: Iterable[str]) -> None:
         known = self.meanings.setdefault(name, set())
-        known.update([meaning for meaning in meanings if len(meaning) <= _LONGEST][: _MOST - len(known)])
+        known.update(
+            [meaning for meaning in meanings if len(meaning) <= _LONGEST][: _MOST - len(known)]
+        )
 
     def as_imports(self) -> list[str]:
         """The same as import statements, one a line."""
-        return [f"import {meaning} as {name}" for name, meanings in self.meanings.items() for meaning in sorted(meanings)]
+        return [
+            f"import {meaning} as {name}"
+            for name, meanings in self.meanings.items()
+            for meaning in sorted(meanings)
+        ]
 
     def full(self, node: ast.expr) -> list[str]:
-        """The dotted names that an expression may stand for: `F.relu` is ["torch.nn.functional.relu"]."""
+        """The dotted names that an expression may stand for: `F.relu` is
+        ["torch.nn.functional.relu"].
+        """
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
@@ -122,17 +144,26 @@ class _Names:
             firsts = sorted(self.meanings.get(node.id, ())) or self._unknown(node.id)
         else:
             firsts = [""]
-        if firsts == [""] and parts and parts[-1] in self.own_attributes:  # self.label_smoothing = …
+        # self.label_smoothing = …
+        if firsts == [""] and parts and parts[-1] in self.own_attributes:
             return [""]
         return [".".join(filter(None, [first, *reversed(parts)])) for first in firsts]
 
     def _unknown(self, name: str) -> list[str]:
-        """A name that no import explains: the notebook's own, one of a module imported whole, or one that was there before."""
-        return [""] if name in self.own else [name, *(f"{module}.{name}" for module in sorted(self.stars))]
+        """A name that no import explains: the notebook's own, one of a module imported whole, or
+        one that was there before.
+        """
+        return (
+            [""]
+            if name in self.own
+            else [name, *(f"{module}.{name}" for module in sorted(self.stars))]
+        )
 
 
 def _used(trees: list[ast.Module], names: _Names) -> list[str]:
-    """Everything that is imported, and every name that is used, in full. What the names stand for is added to `names`."""
+    """Everything that is imported, and every name that is used, in full. What the names stand for
+    is added to `names`.
+    """
     nodes = [node for tree in trees for node in ast.walk(tree)]
     imported = []
     for node in nodes:
@@ -148,9 +179,13 @@ def _used(trees: list[ast.Module], names: _Names) -> list[str]:
     bound = [pair for node in nodes for pair in _bindings(node)]
     for _ in range(_ROUNDS):
         for name, value in bound:
-            names.add(name, (full for full in names.full(value) if "." in full or full in names.meanings))
+            names.add(
+                name, (full for full in names.full(value) if "." in full or full in names.meanings)
+            )
     inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
-    return imported + [full for node in nodes if id(node) not in inner for full in _mentioned(node, names)]
+    return imported + [
+        full for node in nodes if id(node) not in inner for full in _mentioned(node, names)
+    ]
 
 
 def _imports(node: ast.AST, names: _Names) -> list[str]:
@@ -179,9 +214,16 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
         pairs = [(node.target, node.value)]
     elif isinstance(node, ast.arguments):
-        with_default = [*node.posonlyargs, *node.args][-len(node.defaults) :] if node.defaults else []
-        both = [*zip(with_default, node.defaults, strict=True), *zip(node.kwonlyargs, node.kw_defaults, strict=True)]
-        pairs = [(ast.Name(argument.arg), default) for argument, default in both if default is not None]
+        with_default = (
+            [*node.posonlyargs, *node.args][-len(node.defaults) :] if node.defaults else []
+        )
+        both = [
+            *zip(with_default, node.defaults, strict=True),
+            *zip(node.kwonlyargs, node.kw_defaults, strict=True),
+        ]
+        pairs = [
+            (ast.Name(argument.arg), default) for argument, default in both if default is not None
+        ]
     else:
         return
     for target, value in pairs:
@@ -198,8 +240,14 @@ def _mentioned(node: ast.AST, names: _Names) -> list[str]:
         return names.full(node)
     if isinstance(node, ast.Call):
         own = isinstance(node.func, ast.Name) and node.func.id in names.own
-        return _asked_for(node, names) + [keyword.arg for keyword in node.keywords if keyword.arg and not own]
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return _asked_for(node, names) + [
+            keyword.arg for keyword in node.keywords if keyword.arg and not own
+        ]
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Constant)
+        and isinstance(node.slice.value, str)
+    ):
         if names.full(node.value) == ["sys.modules"]:
             return [node.slice.value]
         if isinstance(node.value, ast.Attribute) and node.value.attr == "__dict__":
@@ -208,15 +256,25 @@ def _mentioned(node: ast.AST, names: _Names) -> list[str]:
 
 
 def _asked_for(call: ast.Call, names: _Names) -> list[str]:
-    """What a call names in a text: getattr(F, "unfold"), import_module("lectures_lib.models.vit")."""
-    texts = [argument.value for argument in call.args[:2] if isinstance(argument, ast.Constant) and isinstance(argument.value, str)]
+    """What a call names in a text: getattr(F, "unfold"),
+    import_module("lectures_lib.models.vit").
+    """
+    texts = [
+        argument.value
+        for argument in call.args[:2]
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
     if not texts or not isinstance(call.func, ast.Name | ast.Attribute):
         return []
     asked = _plain(call.func, names)
     if asked & set(_IMPORTERS):
         return texts[:1]
     if asked & set(_GETTERS):
-        whose = _plain(call.args[0], names) if isinstance(call.args[0], ast.Name | ast.Attribute) else {""}
+        whose = (
+            _plain(call.args[0], names)
+            if isinstance(call.args[0], ast.Name | ast.Attribute)
+            else {""}
+        )
         return [f"{of}.{texts[0]}".strip(".") for of in sorted(whose)]
     return []
 
@@ -230,7 +288,9 @@ def _plain(node: ast.expr, names: _Names) -> set[str]:
 
 
 def spelled_out(code: str) -> str:
-    """The code, and behind it the code with each imported name in full: `from torch import nn as n` makes `n.Linear` `torch.nn.Linear`."""
+    """The code, and behind it the code with each imported name in full: `from torch import nn as n`
+    makes `n.Linear` `torch.nn.Linear`.
+    """
     full: dict[str, str] = {}
     told = []
     for module, imported in _FROM.findall(code):
@@ -248,5 +308,12 @@ def spelled_out(code: str) -> str:
 
 def _names(imported: str) -> list[tuple[str, str]]:
     """(name, alias or "") of each in what stands behind `import`."""
-    parts = (re.split(r"\s+as\s+", _COMMENT.sub("", part.strip("() \t\n\\"))) for part in imported.split(",")[:1000])
-    return [(part[0].strip(), part[1].strip() if len(part) > 1 else "") for part in parts if part[0].strip()]
+    parts = (
+        re.split(r"\s+as\s+", _COMMENT.sub("", part.strip("() \t\n\\")))
+        for part in imported.split(",")[:1000]
+    )
+    return [
+        (part[0].strip(), part[1].strip() if len(part) > 1 else "")
+        for part in parts
+        if part[0].strip()
+    ]

@@ -14,13 +14,18 @@ def belonging(entry: Entry) -> Found:
 def read(entries: list[Entry]) -> list[Found]:
     """Every file with its owner.
 
-    "ada (1).ipynb" beside "ada.ipynb" is what a browser makes of a second download: one student. "group-1" and "group-2" are two.
+    "ada (1).ipynb" beside "ada.ipynb" is what a browser makes of a second download: one student.
+    "group-1" and "group-2" are two.
     """
     everybody = {_stem(entry.name) for entry in entries}
     found = []
     for entry in entries:
         stem, number = again(entry.name)
-        copy = number and entry.name.removesuffix(_ending(entry.name)).endswith(")") and stem in everybody
+        copy = (
+            number
+            and entry.name.removesuffix(_ending(entry.name)).endswith(")")
+            and stem in everybody
+        )
         found.append(Found(stem if copy else _stem(entry.name), entry, entry.name))
     return found
 
