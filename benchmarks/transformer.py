@@ -22,7 +22,7 @@ from lectures_lib import results
 from lectures_lib.blocks.layers import TokenEmbedding
 from lectures_lib.blocks.positions import SinusoidalPositions
 from lectures_lib.models.hugging_face import load_into, rename
-from lectures_lib.models.marian import IGNORED, KEY_MAP
+from lectures_lib.models.marian import IGNORED, KEY_MAP, sines_first
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 
 VOCAB, D_MODEL, N_HEADS, N_LAYERS, D_FF, MAX_LEN = 8_000, 256, 4, 6, 1024, 256
@@ -87,12 +87,11 @@ def hugging_face() -> MarianMTModel:
 def our_twin(theirs: MarianMTModel) -> Transformer:
     """Our Transformer with Hugging Face's weights, so that both compute the same numbers."""
     ours = Transformer(
-        TransformerConfig(
-            VOCAB, D_MODEL, N_HEADS, N_LAYERS, D_FF, dropout=0.0, max_len=MAX_LEN, sines_first=True
-        )
+        TransformerConfig(VOCAB, D_MODEL, N_HEADS, N_LAYERS, D_FF, dropout=0.0, max_len=MAX_LEN)
     )
     state = rename(theirs.state_dict(), KEY_MAP, IGNORED)
     load_into(ours, state | {"output_bias": state["output_bias"].flatten()})
+    sines_first(ours)
     return ours
 
 

@@ -270,6 +270,12 @@ def check_query_and_context(
         )
 
 
+def check_some_positions(n: int, device: torch.device | None = None) -> None:
+    """Refuse a causal mask of no positions."""
+    if n < 1:
+        raise ValueError(f"a causal mask needs at least one position, got n = {n}")
+
+
 def check_cut(x: Tensor, n_heads: int) -> None:
     """Refuse vectors that cannot be cut into this many heads."""
     if x.dim() != 3:

@@ -57,7 +57,7 @@ assert tired.weights[3, 1, it, animal] > 0.6
 # - hide the future or the padding with a mask, and say why it must act before the softmax;
 # - name the thing that self-attention cannot see at all.
 #
-# **Time** about 60 minutes. **You need** matrix products, softmax and a first acquaintance with PyTorch tensors (see
+# **Time** about 90 minutes. **You need** matrix products, softmax and a first acquaintance with PyTorch tensors (see
 # the [primer](../book/primer.md)). [Chapter 1](01_bottleneck.ipynb) tells where attention came from, but nothing here
 # depends on it. Where you read **Predict**, stop, write your guess down, and only then go on.
 
@@ -340,9 +340,9 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
 
 # %% [markdown]
 # How often does that happen? What matters is how the weights change when the *query* changes, $\partial w / \partial
-# q$: the derivatives above times the keys, divided by $\sqrt{d_k}$ if the scores were. This is a table of numbers, and
-# its size is the root of the sum of their squares. We count the queries for which it is below 0.01, for eight keys and
-# random vectors of growing width.
+# q$: the derivatives above times the keys, divided by $\sqrt{d_k}$ if the scores were. Its size is the root of the sum
+# of all its squared entries. We count the queries for which the size of $\partial w / \partial q$ is below 0.01, for
+# eight keys and random vectors of growing width.
 
 
 # %%
@@ -377,8 +377,8 @@ assert max(with_division) < 0.05
 assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 
 # %% [markdown]
-# Without the division, one query in five gets next to nothing at a width of 64, and two in three at 1,024. (On average
-# $\partial w / \partial q$ does not shrink: queries whose two best keys are nearly level get all the more.)
+# Without the division, one query in five gets next to nothing at a width of 64, and two in three at 1,024. (That is a
+# statement about most queries, not about the average: the few whose two best keys are nearly level get all the more.)
 #
 # ## Masks: what must not be seen
 #
@@ -390,12 +390,13 @@ assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 #   **padding** that carries no meaning.
 #
 # In this book a mask is a table of booleans, and `True` always means *may attend*. Each kind takes one line of code.
+# (`device` says where the table is kept, beside the numbers it will hide: on a graphics processor, if there is one.)
 
 
 # %%
-def causal_mask(n):
-    """Query i may attend to the keys 0 … i."""
-    return torch.ones(n, n, dtype=torch.bool).tril()  # the lower triangle
+def causal_mask(n, device=None):
+    """Query i may attend to the keys 0 … i: True in the lower triangle."""
+    return torch.ones(n, n, dtype=torch.bool, device=device).tril()
 
 
 causal = causal_mask(5)
@@ -438,8 +439,8 @@ for forbidden in (-math.inf, 0.0):
 draw("attention_steps")
 
 # %% [markdown]
-# Below, the numbers of the section before last (two numbers a key, no mask) are yours to change: type in a box, or use
-# the arrow keys. Three things to try.
+# Below, the queries, keys and values of "dog bites man" (two numbers a key, no mask) are yours to change: type in a
+# box, or use the arrow keys. Three things to try.
 #
 # 1. What query must "dog" have to look at nothing but itself?
 # 2. How large must the query of "bites" grow until the division by $\sqrt{d_k}$ no longer shows?
@@ -449,8 +450,7 @@ draw("attention_steps")
 #
 # 1. There is none. "dog" and "man" have the same key, (1, 0), and so the same score from every query. You have to change
 #    a *key*; a query alone cannot tell apart what looks the same.
-# 2. With (10, 0) the nouns lead by 10, or by 7 after the division: either way the verb's share is below 0.001, and 0.50,
-#    0.00, 0.50 is shown. Dividing matters where scores are close.
+# 2. About (8, 0). The nouns then lead by 8, or by 8 / √2 = 5.7 after the division: either way the verb's share is below 0.005 and the weights are shown as 0.50, 0.00, 0.50. Dividing matters where scores are close.
 # 3. That of "dog", the first: it sees nothing but itself, and its output is its own value.
 #
 # </details>
@@ -485,13 +485,14 @@ def scaled_dot_product_attention(Q, K, V, mask=None, dropout=0.0):
 
 
 # %% [markdown]
-# (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.) Two details are for a query that has
-# *no* allowed key, in a sentence of nothing but padding, say. Softmax over nothing is 0/0, which PyTorch calls `nan`,
-# not a number, and `nan` spoils whatever it is added to: in the next layer every word of that sentence, in the loss the
-# whole batch. So the function uses the lowest number there is instead of $-\infty$, and afterwards takes the forbidden
-# shares away. The rule of this book: **a query that may look at nothing receives zeros.**
+# (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.) And a query may have *no* allowed
+# key, in a sentence of nothing but padding, say. With $-\infty$ for every score, softmax divides 0 by 0, which PyTorch
+# calls `nan`, not a number, and `nan` spoils whatever it is added to: in the next layer every word of that sentence, in
+# the loss the whole batch. The function guards against that in two steps. Instead of $-\infty$ it writes the lowest
+# number there is: if all scores are that number, softmax gives every key the same share. Then the last line takes the
+# forbidden shares away. The rule of this book: **a query that may look at nothing receives zeros.**
 #
-# PyTorch has the same function with a **fused** kernel, one that goes from Q, K and V to the output, block by block, without ever storing the $n \times n$ table. Our models call that one, by the name `fused_attention`; at 1,024 words it was
+# PyTorch has the same function in a **fused** form: a single program for the processor that goes from Q, K and V to the output, block by block, without ever storing the $n \times n$ table. Our models call that one, by the name `fused_attention`; at 1,024 words it was
 # 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the two functions above, on two CPU
 # cores ([results](../book/results.md)). Do all of them agree? Largest differences, for five words of random numbers:
 
@@ -553,8 +554,9 @@ torch.set_rng_state(
 )  # what is drawn below does not depend on the layer's first weights
 
 # %% [markdown]
-# The next chapter puts several of these side by side. It takes the attention itself, without the three matrices, as a
-# module of its own: then it has a name in the model, and one can look at what it does there.
+# The next chapter puts several of these side by side. There the attention itself, without the three matrices, is a
+# module of its own: then it has a name in the model, and one can record what goes in and out, and compute the weights
+# from that.
 
 
 # %%
@@ -572,8 +574,8 @@ class DotProductAttention(nn.Module):
 # %% [markdown]
 # ## What self-attention cannot see
 #
-# Let us shuffle the five words and compare each word's new vector with the one it had before. The number is the largest
-# change of any entry.
+# Let us shuffle five words (the random ones of the section before) and compare each word's new vector with the one it
+# had in the old order. The number is the largest change of any entry.
 
 
 # %%
@@ -663,8 +665,8 @@ assert row.argmax() == wide.tokens.index("[CLS]")
 # ### Softmax over the wrong axis
 #
 # `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning that is easily lost in a log. Which axis does
-# it take? For two sentences of five words, we sum the weights of the first sentence over its keys, and those of the
-# first query over the two sentences.
+# it take? Take two sentences of five words. We form two sums that ought to be 1 in one case only: over the five keys of
+# a query, as it should be, and over the two sentences, which have nothing to do with each other.
 
 # %%
 import warnings
@@ -696,8 +698,8 @@ for name, rows in {"after": too_late, "before": in_time}.items():
 # %% [markdown]
 # The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. Worse, the
 # forbidden scores still stand in the denominator. The first word's output depends on words that it must not see, so the
-# future leaks in after all. Autograd shows it: here is the derivative of the first word's weight on itself by the
-# scores of all five words.
+# future leaks in after all. Autograd shows it. Below, the first word's weight on itself is differentiated by its scores
+# with all five words; the last four should not matter.
 
 # %%
 s = scores[0].clone().requires_grad_()

@@ -6,9 +6,9 @@
 # values.
 #
 # Real models therefore run many heads side by side. Here are all 72 of MiniLM, six layers of twelve, reading our
-# sentence. Choose a head in the grid, then point at a word. Layers and heads are counted from 0, as in the code: layer
-# 0, head 2 looks at the previous word, whatever it is; layer 3, head 1 looks from "it" to "animal". Many others cannot
-# be named so easily.
+# sentence. Choose a head in the grid, then point at a word. In pictures layers and heads are counted from 0, as in the
+# code: layer 0, head 2 looks at the previous word, whatever it is; layer 3, head 1 looks from "it" to "animal". Many
+# others cannot be named so easily.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -123,8 +123,8 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 # <details><summary>Answer</summary>
 #
 # As many. Sixteen heads are half as wide, so each has half as many parameters. "Twice as many" would be right if every
-# head kept its 64 numbers. What does double is the tables of weights: every head has one of its own, $h \cdot n^2$
-# numbers for $n$ words.
+# head kept its 64 numbers. Something else does double, the number of attention tables: every head has one of its own,
+# so there are $h \cdot n^2$ weights for $n$ words.
 #
 # </details>
 
@@ -184,8 +184,8 @@ draw("split_heads")
 
 # %% [markdown]
 # So each row of `Q_wide` has to be cut into $h$ pieces, one for each head. And the heads have to become a dimension of
-# their own, *in front of* the positions: matrix products act on the last two dimensions and treat those in front as
-# so many separate cases, which is what the heads are. `view` cuts, `transpose` swaps two dimensions.
+# their own, *in front of* the positions. A matrix product acts on the last two dimensions and repeats that for every
+# index in front of them; each head is such a separate case. `view` cuts, `transpose` swaps two dimensions.
 
 
 # %% tags=["atol=1e-4"]
@@ -208,7 +208,8 @@ print(f"largest difference from the loop: {(Z_at_once - Z).abs().max():.1e}")
 assert_close(Z_at_once, Z)
 
 # %% [markdown]
-# Equal, and without a loop: a graphics processor gets three large products instead of many small ones.
+# Equal but for rounding (the entries of Z are about 10 in size), and without a loop: a graphics processor gets three
+# large products instead of many small ones.
 #
 # ## The trap: view without transpose
 #
@@ -301,7 +302,7 @@ print("view alone\n", influence(cut_wrongly, join_wrongly))
 # %% [markdown]
 # Half of the sentence is cut off from the other half, silently. A good test tries *every* word.
 #
-# Joining has a trap of its own. It needs the numbers in a new order, so `.transpose(1, 2).view(...)` fails with a
+# Joining has a trap of its own. It needs the numbers in a new order, so `.transpose(0, 1).view(...)` fails with a
 # message about strides, PyTorch's word for the order in memory. `reshape` and `flatten` copy the numbers where that is
 # needed (as `.contiguous()` does). The temptation is to mend the error by dropping the `transpose`.
 #
@@ -309,9 +310,11 @@ print("view alone\n", influence(cut_wrongly, join_wrongly))
 #
 # With a batch of sentences in front, cutting and joining are two short functions, and multi-head attention is four
 # linear layers around the attention of chapter 2. The rest of the book is built from this class; the library holds the
-# same text. Two things in it are for later. `context` is what is looked at: here the words themselves, in chapter 6
-# another sentence. And keys and values are made in a method of their own, because in chapter 9 they are made once and
-# asked many times. (Dropout is chapter 5's; it is off.)
+# same text. Some of it is for later. `context` is what is looked at, and `d_context` its width: here the words
+# themselves, in chapter 6 another sentence. Keys and values are made in a method of their own: a model that writes word
+# by word (chapter 9) makes them once for each word and uses them at every later step. The paper mentions no biases, so
+# `bias` is off unless asked for; from chapter 5 on our blocks ask for it, as most code does. (Dropout is chapter 5's;
+# it is off.)
 
 
 # %%
@@ -402,7 +405,8 @@ assert_close(ours(X[None])[0], Z)
 # %%
 def padding_mask(lengths, n):
     """(batch, 1, 1, n): only the first lengths[b] keys of sentence b are allowed."""
-    return (torch.arange(n) < lengths[:, None])[:, None, None, :]
+    positions = torch.arange(n, device=lengths.device)
+    return (positions < lengths[:, None])[:, None, None, :]
 
 
 module = MultiHeadAttention(d_model=12, n_heads=3)
@@ -587,8 +591,9 @@ for i, row in enumerate(confused[0], start=1):
     print(f"word {i}: {row.isnan().sum().item()} of {len(row)} entries are nan")
 
 # %% [markdown]
-# The last row gives the mistake away here. With a padding mask only the longest sentences of a batch would, for they
-# have no padding to look at. The others would attend to nothing but their padding, quietly.
+# The last row gives the mistake away here. If a *padding* mask is passed the wrong way round, only the longest
+# sentences of a batch turn to nan, for they have no padding to look at. The others attend to nothing but their padding,
+# quietly.
 
 # %% [markdown]
 # ## Exercises

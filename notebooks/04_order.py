@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Order
 #
-# Write a telephone number backwards: 4 0 7 1 1 9 2 6 becomes 6 2 9 1 1 7 0 4. A child can do it. In this chapter a small
-# attention model tries to learn it. It gets as many examples as it likes and reaches 32 % of the digits, no matter
-# how long it trains. A second model, which differs from it by a single addition, gets (nearly) all of them right
-# within a few hundred steps. This chapter is about that addition: to each digit's vector it adds the hands of a few
-# clocks.
+# Write a telephone number backwards: 4 0 7 1 1 9 2 6 becomes 6 2 9 1 1 7 0 4. A child can do it. In this chapter a
+# small attention model tries to learn it. It gets as many examples as it likes and reaches 32 % of the digits, no
+# matter how long it trains. A second model, which differs from it by a single addition, gets (nearly) all of them right
+# within a few hundred steps. This chapter is about that addition. Each digit's vector is told its place by a few
+# clocks, fast and slow ones, and what is added are the positions of their hands.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -50,7 +50,6 @@ from torch.testing import assert_close
 
 from lectures_lib.blocks import positions as library
 from lectures_lib.blocks.attention import MultiHeadAttention
-from lectures_lib.blocks.positions import SinusoidalPositions
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
 from lectures_lib.show import plots
@@ -65,8 +64,9 @@ from lectures_lib.show.frames import Frames
 #
 # Take our number, 4 0 7 1 1 9 2 6. Which digit belongs in the place of the 4, at the very front? The model knows that 0
 # 7 1 1 9 2 6 are around somewhere. Each of the seven is equally likely to be the last one, but 1 occurs twice. So the
-# best guess is 1, which is right in 2 cases of 7. For any string of even length, the best one can do is to name the
-# most frequent of the others (in an odd one, the middle digit stays where it is).
+# best guess is 1, which is right in 2 cases of 7. For every place of a string of even length, the best one can do is to
+# name the digit that is most frequent at the *other* places. (In a string of odd length the middle digit stays where it
+# is.)
 
 # %% [markdown]
 # **Predict.** For strings of 8 random digits, this succeeds in 32 % of the cases on average. And for strings of 12: in more
@@ -106,9 +106,10 @@ for n, share in ((LENGTH, ceiling), (12, best_guess(12))):
 # *The place itself*, 0, 1, 2, …? It grows without bound: by place 500 it would drown everything the vector says about
 # the word. *The place divided by the length*? Then one step means something else in every sentence.
 #
-# Computers write numbers as bits, which stay between 0 and 1 however far one counts. In the left picture below the last
-# bit of the number stands first: it flips at every step, the next bit at every second step, the one after at every fourth.
-# Each column is a wave with twice the period of its neighbour on the left.
+# Computers write numbers as bits, which stay between 0 and 1 however far one counts. Count to 15 in four bits, 0000,
+# 0001, 0010, 0011, and so on: the bit on the right flips at every step, the one beside it at every second step, the
+# next at every fourth. The left picture below shows the four bits as columns, the fastest first. Each column is a wave
+# with twice the period of its neighbour on the left.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps over the positions 0 to 15. Left, the four binary digits: squares that alternate every 1, 2, 4 and 8 rows. Right, sinusoids of 16 dimensions: smooth waves, fast on the left, slower to the right."}, "figure": {"caption": "Counting to 15. Left: the four bits, the fastest first. Right: sines and cosines, the same idea without corners."}}
 positions = torch.arange(16)
@@ -208,8 +209,7 @@ Frames(
 # %% [markdown]
 # ## What the waves are good for
 #
-# **Each position has its own vector.** The slowest hand needs $2\pi \cdot 10000^{1 - 2/d_{model}}$ tokens for a turn,
-# about 60,600 if $d_{model} = 512$, so nothing repeats in any text we will meet.
+# **Each position has its own vector.** The slowest hand is the last pair, $i = d_{model}/2 - 1$. One turn takes it $2\pi / \omega_i = 2\pi \cdot 10000^{1 - 2/d_{model}}$ tokens, about 60,600 if $d_{model} = 512$, so nothing repeats in any text we will meet.
 
 # %% [markdown]
 # **Predict.** A position vector of 512 numbers is 16 long: 256 pairs, each on a circle of radius 1. Among the first 2,000
@@ -241,9 +241,10 @@ print(f"closest pair: {abs(p - q)} position apart, distance {distances.min():.1f
 #
 # <details><summary>Answer</summary>
 #
-# All three. The first two because only the distance counts, wherever one is in the text. The third because
-# $\cos(-x) = \cos x$: the dot product tells near from far, but not *before* from *after*. That is the tempting mistake; to
-# look back and not ahead, a head needs more than this product, namely the rotation that comes next.
+# All three. The first two because only the distance counts, wherever one is in the text. The third because $\cos(-x) =
+# \cos x$: the dot product is largest for near positions, whether they lie before or after; it does not tell *before*
+# from *after*. That is the tempting mistake; to look back and not ahead, a head needs more than this product, namely
+# the rotation that comes next.
 #
 # </details>
 
@@ -265,8 +266,9 @@ plt.show()
 #
 # $$\begin{pmatrix} \sin(a + b) \\ \cos(a + b) \end{pmatrix} = \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix} \begin{pmatrix} \sin a \\ \cos a \end{pmatrix},$$
 #
-# a turn by the angle $b$ is a 2 × 2 matrix. So there is *one* matrix $M_k$, made of such blocks, with
-# $PE_{pos + k} = M_k\, PE_{pos}$ for every $pos$.
+# a turn by the angle $b$ is a 2 × 2 matrix. So there is *one* matrix $M_k$, made of such blocks, with $PE_{pos + k} =
+# M_k\, PE_{pos}$ for every $pos$. (Here a position is a column, as in the formula above. In code positions are the rows
+# of a table, and `PE @ M_k.T` moves all of them at once.)
 
 # %% tags=["remove-input"]
 draw("rotation")
@@ -318,8 +320,9 @@ print("M_3 twice:      ", nearest(M_3 @ M_3 @ PE[100]))
 print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 
 # %% [markdown]
-# A head can learn some blocks of such a matrix inside $W^Q$ and $W^K$, and with them "look k tokens back" (exercise 4). That
-# was one of the authors' reasons for the waves: they guessed that relative positions would be easy to learn in this way.
+# A head can learn such turns inside $W^Q$ and $W^K$, for as many hands as its $d_k$ numbers have room for, and with
+# them "look k tokens back" (exercise 4). That was one of the authors' reasons for the waves: they guessed that relative
+# positions would be easy to learn in this way.
 #
 # ## Added, not appended
 #
@@ -331,9 +334,9 @@ print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 #
 # with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. The latter exist. MiniLM, the
 # small BERT of chapter 2, has position vectors that were learned, like its word vectors, and a head that looks at the
-# previous token, whatever it is. To see that it needs no words for that, the folded cell feeds its first layer a text of
-# 128 times the *average* word, with true positions. (Two more steps at BERT's input, of chapters 5 and 12, are in the
-# cell.)
+# previous token, whatever it is. Does it need the words for that? The folded cell feeds MiniLM's first layer a text
+# without any: at all 128 places stands the same vector, the average of all word vectors, and only the positions differ.
+# (BERT's input has two more parts, which are in the cell; chapters 5 and 12 explain them.)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. Nearly all weight lies on the diagonal just below the main diagonal; position 0 attends to itself."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: each position attends to the one before, the very first to itself (the first 24 of 128 shown)."}}
 state = minilm.load()
@@ -381,6 +384,25 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.positions = nn.Parameter(torch.empty(max_len, d_model))
         nn.init.normal_(self.positions, std=0.02)  # BERT's initialisation
+
+    def forward(self, x):
+        """(batch, n, d_model) → the same"""
+        return x + self.positions[: x.shape[1]]
+
+
+# %% [markdown]
+# The waves as a module, so that the two can be exchanged. A **buffer** is a table that travels with the model, to a graphics
+# processor for instance, and is not trained; `persistent=False` says that it need not be saved, since it can be computed.
+
+
+# %%
+class SinusoidalPositions(nn.Module):
+    """Adds the position vectors 0 … n - 1; nothing is learned."""
+
+    def __init__(self, d_model, max_len=5000):
+        super().__init__()
+        table = sinusoidal_positions(max_len, d_model)
+        self.register_buffer("positions", table, persistent=False)
 
     def forward(self, x):
         """(batch, n, d_model) → the same"""
@@ -538,8 +560,7 @@ assert min(as_eight["sinusoids"], as_eight["learned"]) > 0.88
 # %% [markdown]
 # Over five seeds the reader without positions had 0.26<!-- order: accuracy_at_other_lengths/no_positions/12/mean .2f
 # --> of the digits right, the one with sinusoids 0.16<!-- order: accuracy_at_other_lengths/sinusoids/12/mean .2f -->,
-# the one with learned positions 0.14<!-- order: accuracy_at_other_lengths/learned/12/mean .2f -->. (The hope is not refuted:
-# strings of one length cannot teach that a digit's new place depends on the length.)
+# the one with learned positions 0.14<!-- order: accuracy_at_other_lengths/learned/12/mean .2f -->. (This does not refute the authors' hope. All training strings had the same length, so the reader could not learn that a digit's new place depends on the length.)
 #
 # ## What goes wrong
 #

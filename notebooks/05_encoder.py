@@ -1,11 +1,12 @@
 # %% [markdown]
 # # The encoder
 #
-# *Attention is all you need*, says the title of the paper. Let us take it at its word. Below, MiniLM reads our sentence
-# about the tired animal, and after every second layer we compare each word's vector with every other word's, by the cosine
-# of their angle (dark blue: both point the same way). In the upper row the model is as it was published. In the lower row
-# the two plus signs of every layer have been taken out, and nothing else: all attention heads and all weights are still
-# there.
+# *Attention is all you need*, says the title of the paper. Let us take it at its word. A layer of MiniLM has two halves,
+# attention and a small network, and neither *replaces* a word's vector $x$: each computes something, $f(x)$, and adds it,
+# $x + f(x)$. Below we take these two plus signs out of every layer, and nothing else: all attention heads and all weights
+# are still there. MiniLM reads our sentence about the tired animal, and after every second layer we compare each word's
+# vector with every other word's, by the cosine of their angle (dark blue: both point the same way). In the upper row the
+# model is as it was published, in the lower row it has no plus signs.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -37,7 +38,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from lectures_lib.blocks import layers as library
 from lectures_lib.blocks.attention import MultiHeadAttention, padding_mask
-from lectures_lib.blocks.layers import last_norm
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
 from lectures_lib.show import plots
@@ -119,12 +119,12 @@ plt.show()
 # - build the encoder block, in the order of the paper (post-norm) and in the order used today (pre-norm);
 # - count a block's parameters and operations, and say when attention is the expensive part and when it is not.
 #
-# **Time** about 60 minutes. **You need** chapters [2](02_self_attention.ipynb), [3](03_multi_head_attention.ipynb) and
+# **Time** about 90 minutes. **You need** chapters [2](02_self_attention.ipynb), [3](03_multi_head_attention.ipynb) and
 # [4](04_order.ipynb).
 
 # %% [markdown]
-# **Predict.** Every layer of MiniLM has two halves: attention, and a feed-forward network that works on each word by
-# itself. Around each half there is one plus sign. Which of the two plus signs keeps the words apart? (We measure the mean cosine of
+# **Predict.** One plus sign belongs to the attention, the other to the small network, which works on each word by
+# itself. Which of the two keeps the words apart? (We measure the mean cosine of
 # two different words after six layers. As published, it is about 0.4; where all words are the same, it is 1.)
 #
 # <details><summary>Answer</summary>
@@ -153,7 +153,7 @@ assert cosines(whole[6])[off].mean() < 0.5
 assert cosines(cut[4])[off].mean() > 0.99
 
 # %% [markdown]
-# So this model, at least, which was trained with the signs, needs more than attention. This chapter is about the rest: what
+# So this model, at least, which was trained with the plus signs, needs more than attention. This chapter is about the rest: what
 # stands around attention in a layer, why each part is there, and how six such layers become **the encoder**, the half of
 # the Transformer that reads.
 #
@@ -206,98 +206,14 @@ for layer in range(4):
 # The same sign helps in training, where the signal runs backwards. Say $f(x) = 0.5\, x$. Its derivative is 0.5, and
 # through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, a seventeen-millionth. With the way around,
 # the derivative of $x + f(x)$ is $1 + 0.5$. However small the derivative of $f$ may be, there is always that 1: the
-# gradient has a way on which nothing is multiplied. That has its price. $1.5^{24}$ is about 17,000, a problem of its own,
-# and normalisation will deal with it.
-#
-# Here are 48 untrained feed-forward layers (we shall soon see what is in them). Their first numbers are drawn in two
-# ways: one made for layers in general (Glorot and Bengio, 2010), and one made for a layer that sets about half of its
-# inner numbers to zero, as these do, so that the second matrix, $W_2$, starts with twice the variance (He et al.,
-# 2015).
-
-
-# %%
-def glorot(layer):
-    """Start both matrices with a size that suits their inputs and outputs alike."""
-    nn.init.xavier_uniform_(layer.W_1.weight)
-    nn.init.xavier_uniform_(layer.W_2.weight)
-
-
-def he(layer):
-    """Start them so that the size is kept although half of the hidden numbers are 0."""
-    nn.init.normal_(layer.W_1.weight, std=math.sqrt(1 / layer.W_1.in_features))
-    nn.init.normal_(layer.W_2.weight, std=math.sqrt(2 / layer.W_2.in_features))
-
-
-def gradients(start, residual, normalise, depth=48, d_model=64):
-    """Norm of the gradient at the input of each of `depth` layers, and at the output."""
-    torch.manual_seed(0)
-    x = torch.randn(32, 1, d_model, requires_grad=True)
-    xs = [x]
-    for _ in range(depth):
-        layer = library.FeedForward(d_model, 4 * d_model)
-        start(layer)
-        nn.init.zeros_(layer.W_1.bias), nn.init.zeros_(layer.W_2.bias)
-        f = layer(F.layer_norm(x, (d_model,)) if normalise else x)
-        x = x + f if residual else f
-        xs.append(x)
-    loss = (x @ torch.randn(d_model)).mean()
-    return [gradient.norm().item() for gradient in torch.autograd.grad(loss, xs)]
-
-
-# %% [markdown]
-# **Predict.** The gradient enters at the output, above layer 48, and runs down to the input. How large does it arrive
-# there, compared with where it started, if there is no way around and the numbers are Glorot's: about as large, a
-# thousandth, or less than a billionth? And with He's numbers?
-#
-# <details><summary>Answer</summary>
-#
-# Less than a billionth with Glorot's, about as large with He's. Without a way around everything hangs on the first numbers:
-# with Glorot's, the gradient is nearly halved in each of the 48, and the factors multiply; with He's, made for just this kind
-# of layer, it hardly shrinks. It is tempting
-# to conclude that no deep stack can be trained without residuals; the second column shows that the size of the gradient, at least, does not forbid it. But with the sum
-# *and* a normalisation (last row) the size stays within a factor of ten for both, and nobody has to find the right numbers
-# first. The sum alone makes the gradient grow with either.
-#
-# </details>
-
-# %% tags=["rtol=0.5"]
-kinds = {
-    "x → f(x)": (False, False),
-    "x → x + f(x)": (True, False),
-    "x → x + f(norm(x))": (True, True),
-}
-starts = {"Glorot": glorot, "He": he}
-sizes = {
-    name: {kind: gradients(start, *options) for kind, options in kinds.items()}
-    for name, start in starts.items()
-}
-print("gradient at the input ÷ at the output     ", "      ".join(starts))
-for kind in kinds:
-    ratios = [size[kind][0] / size[kind][-1] for size in sizes.values()]
-    print(f"{kind:38}", *(f"{ratio:9.0e}" for ratio in ratios))
-
-# %% tags=["remove-cell"]
-for size in sizes.values():
-    _, residual, normalised = (each[0] / each[-1] for each in size.values())
-    assert residual > 100 and 1 < normalised < 20
-bare = {
-    name: size["x → f(x)"][0] / size["x → f(x)"][-1] for name, size in sizes.items()
-}
-assert bare["Glorot"] < 1e-9 and 0.1 < bare["He"] < 10
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without residuals the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with residuals it grows to about a thousand, with residuals and normalisation it stays within a factor of ten. Right, He: without residuals it stays near 1, with residuals it grows to more than ten million, with residuals and normalisation it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
-figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
-for ax, (name, size) in zip(axes, sizes.items(), strict=True):
-    plots.curves(range(49), size, ax, xlabel="layer", direct_labels=False)
-    ax.set(yscale="log", title=name)
-axes[0].set_ylabel("size of the gradient")
-axes[0].get_legend().remove()
-plt.show()
+# gradient has a way on which nothing is multiplied. That has its price: $1.5^{24}$ is about 17,000, a problem of its own.
+# The next section has the remedy, and as soon as we have all the parts we shall measure all this in a stack of 48 layers.
 
 # %% [markdown]
 # ## Normalisation
 #
-# What does the norm in the last row do? Take one word's vector, (1, 3, 5, 7). Its mean is 4; its deviations are −3, −1, 1, 3; the
+# A stream to which every layer adds grows longer and longer. So its vectors are brought back to one size. Take one word's
+# vector, (1, 3, 5, 7). Its mean is 4; its deviations are −3, −1, 1, 3; the
 # mean of their squares, the variance, is 5. Subtract the mean, divide by $\sqrt 5 \approx 2.24$:
 #
 # $$(-1.34,\; -0.45,\; 0.45,\; 1.34).$$
@@ -359,19 +275,17 @@ for i, (title, chosen) in enumerate(panels.items()):
 plt.show()
 
 # %% [markdown]
-# For 3 sentences of 4 words with 5 features, LayerNorm takes 12 means and BatchNorm takes 5. (One meets "BatchNorm is
-# `X.mean(axis=0)`". For a table with one row for each example that is right; here it would give 4 × 5 means, one for each
-# position and feature.)
+# For 3 sentences of 4 words with 5 features, LayerNorm takes 12 means, one for each word, and BatchNorm takes 5, one for each feature.
 
 # %% [markdown]
 # **Predict.** Put the same sentence into two batches, beside other sentences each time; in the second batch, the others have numbers that are larger by 3. By how much do its normalised vectors change with LayerNorm, and with BatchNorm?
 #
 # <details><summary>Answer</summary>
 #
-# With LayerNorm not at all: the mean is the word's own. With BatchNorm by about 1, for our new neighbours are quite
-# unlike the old ones: their mean is 3, not 0; with neighbours of the same kind it would be less: the neighbours, and
-# how much padding they bring, are part of the mean. It is tempting to think that a sentence cannot feel its neighbours,
-# since they are separate examples; in a batch norm they share their statistics.
+# With LayerNorm not at all: the mean is the word's own. With BatchNorm by about 1. The other sentences are part of its mean,
+# and so is the padding that they bring; the new ones have a mean of 3, not 0. (Had they been of the same kind as the old
+# ones, the change would be smaller.) It is tempting to think that sentences of a batch are separate examples and cannot feel
+# each other; in batch normalisation they share their statistics.
 #
 # </details>
 
@@ -495,6 +409,98 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
     print(f"{name:13} differs by at most {(y - feed_forward(x)).abs().max():.5f}")
 
 # %% [markdown]
+# ## Forty-eight layers
+#
+# Now we have the parts, and can measure how a gradient fares in a deep stack: 48 feed-forward layers, not yet trained, one
+# on another. They are joined in three ways, without a way around, with it, and with a way around *and* a norm. And they
+# start with two kinds of random weights. Glorot's are made for layers in general (Glorot and Bengio, 2010). He's are made
+# for a layer with ReLU, which sets about half of its hidden numbers to zero; to make up for that, $W_2$ starts with twice the
+# variance (He et al., 2015).
+
+
+# %%
+def glorot(layer):
+    """Start both matrices with a size that suits their inputs and outputs alike."""
+    nn.init.xavier_uniform_(layer.W_1.weight)
+    nn.init.xavier_uniform_(layer.W_2.weight)
+
+
+def he(layer):
+    """Start them so that the size is kept although half of the hidden numbers are 0."""
+    nn.init.normal_(layer.W_1.weight, std=math.sqrt(1 / layer.W_1.in_features))
+    nn.init.normal_(layer.W_2.weight, std=math.sqrt(2 / layer.W_2.in_features))
+
+
+def gradients(start, residual, normalise, depth=48, d_model=64):
+    """Norm of the gradient at the input of each of `depth` layers, and at the output."""
+    torch.manual_seed(0)
+    x = torch.randn(32, 1, d_model, requires_grad=True)
+    xs = [x]
+    for _ in range(depth):
+        layer = library.FeedForward(d_model, 4 * d_model)
+        start(layer)
+        nn.init.zeros_(layer.W_1.bias), nn.init.zeros_(layer.W_2.bias)
+        f = layer(F.layer_norm(x, (d_model,)) if normalise else x)
+        x = x + f if residual else f
+        xs.append(x)
+    loss = (x @ torch.randn(d_model)).mean()
+    return [gradient.norm().item() for gradient in torch.autograd.grad(loss, xs)]
+
+
+# %% [markdown]
+# **Predict.** The gradient enters at the output, above layer 48, and runs down to the input. How large does it arrive
+# there, compared with where it started, if there is no way around and the weights are Glorot's: about as large, a
+# thousandth, or less than a billionth? And with He's?
+#
+# <details><summary>Answer</summary>
+#
+# Less than a billionth with Glorot's, about as large with He's. Each of Glorot's layers nearly halves the gradient, and 48
+# halvings multiply; He's variance was chosen so that nothing shrinks in just this kind of layer. It is tempting to conclude
+# that no deep stack can be trained without residuals. The size of the gradient, at least, does not forbid it, if one
+# starts with the right weights.
+#
+# </details>
+
+# %% tags=["rtol=0.5"]
+kinds = {
+    "x → f(x)": (False, False),
+    "x → x + f(x)": (True, False),
+    "x → x + f(norm(x))": (True, True),
+}
+starts = {"Glorot": glorot, "He": he}
+sizes = {
+    name: {kind: gradients(start, *options) for kind, options in kinds.items()}
+    for name, start in starts.items()
+}
+print("gradient at the input ÷ at the output     ", "      ".join(starts))
+for kind in kinds:
+    ratios = [size[kind][0] / size[kind][-1] for size in sizes.values()]
+    print(f"{kind:38}", *(f"{ratio:9.0e}" for ratio in ratios))
+
+# %% tags=["remove-cell"]
+for size in sizes.values():
+    _, residual, normalised = (each[0] / each[-1] for each in size.values())
+    assert residual > 100 and 1 < normalised < 20
+bare = {
+    name: size["x → f(x)"][0] / size["x → f(x)"][-1] for name, size in sizes.items()
+}
+assert bare["Glorot"] < 1e-9 and 0.1 < bare["He"] < 10
+
+# %% [markdown]
+# The middle row: a way around alone makes the gradient grow, with either kind of weights. The last row is the one that
+# matters. With a way around and a norm the size stays within a factor of ten for both, and nobody has to find
+# the right weights first.
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without residuals the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with residuals it grows to about a thousand, with residuals and normalisation it stays within a factor of ten. Right, He: without residuals it stays near 1, with residuals it grows to more than ten million, with residuals and normalisation it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
+figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
+for ax, (name, size) in zip(axes, sizes.items(), strict=True):
+    plots.curves(range(49), size, ax, xlabel="layer", direct_labels=False)
+    ax.set(yscale="log", title=name)
+axes[0].set_ylabel("size of the gradient")
+axes[0].get_legend().remove()
+plt.show()
+
+# %% [markdown]
 # ## Before or after?
 #
 # A residual needs a norm; but where? The paper puts it *after* the sum, on the stream itself: **post-norm**. Most models
@@ -557,22 +563,16 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # pre-norm nothing shortens the stream. Each block adds something, the length grows, and later blocks change the vectors
 # by ever smaller proportions; their gradients shrink accordingly.
 #
-# Does it matter? Deep post-norm Transformers often fail unless the learning rate starts tiny and is **warmed up** over
-# the first steps; pre-norm ones can do without. Xiong et al. (2020) blamed post-norm's large gradients in the last
-# blocks. We gave two and six blocks of each kind the task of chapter 4, eight digits to be written backwards: 300 steps
-# of Adam at a rate of 0.001, which it has at once or reaches in the first 100 steps. Share of right digits, mean of
-# three seeds ([results](../book/results.md)):
-#
-# | | two blocks, at once | two, warmed up | six blocks, at once | six, warmed up |
-# |---|---|---|---|---|
-# | post-norm | 1.00<!-- norm_order: accuracy/blocks_2/post_norm/at_once/mean .2f --> | 1.00<!-- norm_order: accuracy/blocks_2/post_norm/warm_up/mean .2f --> | 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> | 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> |
-# | pre-norm | 1.00<!-- norm_order: accuracy/blocks_2/pre_norm/at_once/mean .2f --> | 1.00<!-- norm_order: accuracy/blocks_2/pre_norm/warm_up/mean .2f --> | 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> | 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/warm_up/mean .2f --> |
-#
-# With six blocks post-norm did hardly better than chapter 4's reader without positions, warmed up or not. It is slower,
-# not lost: with twice the steps, at the same rate and without a warm-up, it got at least
-# 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> of the digits right, from three seeds. So our small task
-# shows the difference between the orders, but not that a warm-up is the remedy. (The paper's own warm-up is drawn in
-# [chapter 8](08_training.ipynb).)
+# Does it matter? Xiong et al. (2020) found that deep post-norm Transformers often fail unless the learning rate starts tiny
+# and is **warmed up** over the first steps ([chapter 8](08_training.ipynb) draws such a rate), and that pre-norm ones can
+# do without. They blamed the last blocks, whose gradients are larger in post-norm: compare the last column. On our small
+# scale we see the first half of this. Six blocks learned the task of chapter 4, eight digits to be written backwards, for 300
+# steps at a constant rate: of the digits pre-norm got a share of
+# 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> right, post-norm
+# 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> (means of three seeds). But a warm-up did not help here
+# (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f -->); time did. After 600 steps post-norm had
+# at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> right, from three seeds
+# ([all numbers](../book/results.md)).
 #
 # ## Dropout
 #
@@ -682,11 +682,18 @@ print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.
 # ## Six of them
 #
 # The encoder is a stack of $N = 6$ such blocks. They are built alike, but each has **its own parameters** and can learn
-# something of its own. (`last_norm` is one more LayerNorm behind the last pre-norm block, whose output nobody has
-# normalised; in the paper's order it is nothing.)
+# something of its own. In pre-norm the output of the last block has not been normalised by anybody, so one more LayerNorm
+# follows; in the paper's order there is none. `last_norm` returns the one or the other, unless `final_norm` decides it.
 
 
 # %%
+def last_norm(d_model, wanted, pre_norm=False, eps=1e-5, **others):
+    """The LayerNorm behind the last block, or nothing; `wanted` None: with pre-norm only."""
+    if wanted or (wanted is None and pre_norm):
+        return nn.LayerNorm(d_model, eps)
+    return nn.Identity()
+
+
 class Encoder(nn.Module):
     """N encoder blocks, one on another."""
 
@@ -750,13 +757,14 @@ print(f"{'six blocks, counted':19} {sum(p.numel() for p in encoder.parameters())
 # | recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ |
 # | convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
 #
-# (The logarithm is for convolutions with growing gaps; without gaps it is $n/k$.) The second column is the reason for the Transformer:
-# the words of a recurrent network have to wait for each other. For one sentence of 128 words, forward and backward, a GRU
+# The second column is the reason for the Transformer: the words of a recurrent network have to wait for each other. For one
+# sentence of 128 words, forward and backward, a GRU
 # took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long as attention on two CPU
-# cores ([chapter 1](01_bottleneck.ipynb)). The convolution's words do not wait either. At 512 words it took
-# 0.39<!-- parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of attention's time; but it sees
-# three neighbouring words, and for two words at a distance of 500 it takes a stack of many layers until one hears of the
-# other. That is the third column.
+# cores ([chapter 1](01_bottleneck.ipynb)). A convolution's words do not wait either. At 512 words it took
+# 0.39<!-- parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But it sees
+# three neighbouring words, and two words at a distance of 500 hear of each other only through a stack of many layers: the
+# third column. (The logarithm is for convolutions that skip words, and more of them in each layer; without skipping it is
+# $n/k$.)
 #
 # The first column counts the scores and the averages only. The projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$
 # multiplications more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
@@ -770,7 +778,7 @@ print(f"{'six blocks, counted':19} {sum(p.numel() for p in encoder.parameters())
 #
 # Three per cent at 100 words; one half at 3,072, which is $6d$. "Quadratic" says how a cost grows, not how large it is: the
 # rest of the block costs $12\,n\,d^2$, so the share of the quadratic part is $n / (6d + n)$, a quarter at 1,024 tokens. That
-# is for multiplications. In memory, where the tables of weights are stored, their $h \cdot n^2$ numbers outgrow the
+# is for multiplications. In memory, if the tables of weights are stored (fused kernels avoid it), their $h \cdot n^2$ numbers outgrow the
 # $n \cdot d$ of the vectors from $n = d / h$ on, 64 here with 8 heads.
 #
 # </details>

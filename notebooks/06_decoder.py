@@ -39,7 +39,7 @@ draw("whole_transformer")
 # - put the whole Transformer together, train it, and let it write;
 # - count its parameters, and check the paper's 65 and 213 million.
 #
-# **Time** about 60 minutes. **You need** [chapter 5](05_encoder.ipynb).
+# **Time** about 90 minutes. **You need** [chapter 5](05_encoder.ipynb).
 
 # %% tags=["hide-input"]
 import datetime
@@ -58,13 +58,11 @@ from lectures_lib.blocks.layers import (
     Encoder,
     FeedForward,
     Residual,
-    TokenEmbedding,
-    initialise,
     last_norm,
 )
 from lectures_lib.blocks.positions import SinusoidalPositions, sinusoidal_positions
 from lectures_lib.blocks.recording import record
-from lectures_lib.models.transformer import TransformerConfig, shift_right
+from lectures_lib.models.transformer import TransformerConfig
 from lectures_lib.show import plots
 from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 
@@ -89,11 +87,11 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 #
 # <details><summary>Answer</summary>
 #
-# For one block, yes: the last character may see all the others anyway, so its mask hides nothing. For two blocks, no,
-# and it is 0.07, where the numbers are about 1: no rounding error. The second block reads what the first made of *all*
-# the characters so far. Without a mask, the first block lets `1` look at the `9` after it, which it could not do when
-# everything was computed at once. It is tempting to say that a mask is needed only where there is a future; but every
-# character has one, namely the characters written after it.
+# For one block, yes: the last character may see all the others anyway, so its mask hides nothing. For two blocks, no:
+# it differs by 0.07, where the numbers are about 1, and that is no rounding error. The second block reads what the
+# first made of *all* the characters so far. Without a mask, the first block lets `1` look at the `9` after it, which it
+# could not do when everything was computed at once. It is tempting to say that a mask is needed only where there is a
+# future; but every character has one, namely the characters written after it.
 #
 # </details>
 
@@ -298,35 +296,37 @@ def decode(row):
 
 
 # %% [markdown]
-# **Predict.** With its end token, the target `1969-07-20.` has eleven characters. Put the begin token in front of it. How
-# many characters does the decoder read then, eleven or twelve, and is the end token among them?
+# **Predict.** With its end token, the target `1969-07-20.` has eleven characters, and the decoder has to predict all of them. It reads the begin token first. How many characters does it read in all, eleven or twelve, and is the end token among them?
 #
 # <details><summary>Answer</summary>
 #
 # Eleven, and the end token is not among them. With twelve read and eleven to predict, the last one read would ask "what
 # comes after the end?", and there is no answer. When the target moves to the right, its last character drops out, and
-# that is where the end token stands. The end token is predicted, never read. It is tempting to keep it, and one finds
-# descriptions in which it is appended to the decoder's input as well.
+# that is where the end token stands. The end token is there to be predicted, not to be read. It is tempting to keep it,
+# and one finds descriptions in which it is appended to the decoder's input as well.
 #
 # </details>
 
+
 # %%
+def shift_right(target, begin):
+    """What the decoder reads: the begin token, then the target without its last token."""
+    return torch.cat([torch.full_like(target[:, :1], begin), target[:, :-1]], dim=1)
+
+
 target, _ = encode(["1969-07-20."])
-begin = torch.full((len(target), 1), BEGIN)
-read = torch.cat([begin, target[:, :-1]], dim=1)
+read = shift_right(target, BEGIN)
 print("reads:   ", decode(read[0]), read.shape[1])
 print("predicts:", decode(target[0]), target.shape[1])
-
-# %% tags=["remove-cell"]
-assert torch.equal(read, shift_right(target, BEGIN))
 
 # %% tags=["remove-input"]
 draw("shift")
 
 # %% [markdown]
-# The library calls this one line `shift_right`. (In a batch padded to one length, only the longest target loses its end
-# token here. A shorter one loses a padding token; what is predicted behind the end is padding, and the loss leaves it
-# out.)
+# In a batch of targets of different lengths there is more behind the end: padding. There only the longest target loses
+# its end token; a shorter one loses a padding token, and the model does read its end. What it then predicts is padding,
+# which does not count: the loss must leave it out, with `ignore_index=PAD`. (All dates of this chapter have eleven
+# characters, so here there is no padding.)
 #
 # Training in this way is called **teacher forcing**: whatever the model would have said itself, the next position reads
 # the right character, as if a teacher had corrected it at once. That is what makes all eleven positions trainable in one
@@ -347,14 +347,52 @@ draw("shift")
 # showed what happens when one of two summands drowns the other. The paper multiplies the token's vector by
 # $\sqrt{d_{\text{model}}}$ when it comes in. It gives no reason; this may be it.
 
+
 # %% tags=["atol=0.15"]
+class TokenEmbedding(nn.Module):
+    """A vector for every token id, times `scale`; and from vectors back to scores."""
+
+    def __init__(self, vocab_size, d_model, scale=1.0):
+        super().__init__()
+        self.scale = scale
+        self.weight = nn.Parameter(torch.empty(vocab_size, d_model))
+        nn.init.normal_(self.weight, std=1 / math.sqrt(d_model))
+
+    def forward(self, tokens):
+        """(batch, n) → (batch, n, d_model)"""
+        return F.embedding(tokens, self.weight) * self.scale
+
+    def scores(self, x, bias=None):
+        """(batch, n, d_model) → (batch, n, vocab_size)"""
+        return F.linear(x, self.weight, bias)
+
+
 words = TokenEmbedding(vocab_size=1000, d_model=512).weight
 print(f"length of a position  {sinusoidal_positions(100, 512).norm(dim=-1).mean():.1f}")
 print(f"length of a token     {words.norm(dim=-1).mean():.1f}")
 print(f"the token times √512  {(math.sqrt(512) * words).norm(dim=-1).mean():.1f}")
 
 # %% [markdown]
-# And this is the Transformer, whole. Its sizes come in one object, `config`:
+# The matrices of all linear layers start with Glorot's random numbers, which suit inputs and outputs alike (chapter 5), and
+# their biases with zeros. (With `std`, numbers of one size instead: BERT will want that.)
+
+
+# %%
+def initialise(model, std=None):
+    """Fresh matrices and zero biases in every linear layer of the model."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            if std is None:
+                nn.init.xavier_uniform_(module.weight)
+            else:
+                nn.init.trunc_normal_(module.weight, std=std, a=-2 * std, b=2 * std)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+
+# %% [markdown]
+# And this is the Transformer, whole. Every part of it has stood in a cell of this chapter or of the four before. Its sizes
+# come in one object, `config`:
 
 
 # %%
@@ -367,9 +405,7 @@ class Transformer(nn.Module):
         self.embedding = TokenEmbedding(
             config.vocab_size, config.d_model, scale=math.sqrt(config.d_model)
         )
-        self.positions = SinusoidalPositions(
-            config.d_model, config.max_len, sines_first=config.sines_first
-        )
+        self.positions = SinusoidalPositions(config.d_model, config.max_len)
         self.dropout = nn.Dropout(config.dropout)
         sizes = (config.n_layers, config.d_model, config.n_heads, config.d_ff)
         options = {
@@ -446,8 +482,8 @@ assert_close(model.embedding(texts), E[texts] * math.sqrt(32))
 # %% [markdown]
 # Equal to PyTorch's? `nn.Transformer` consists of the two stacks and leaves embeddings and scores to its users, so the
 # folded cell gives it ours. (It also ends each stack with one more LayerNorm, which the paper does not have;
-# `final_norm=True` adds it to ours.) The gradient of $E$ is compared as well, because equal outputs do not prove that the same thing would
-# be learned.
+# `final_norm=True` adds it to ours.) The gradient of $E$ is compared as well. Two programs can compute the same numbers
+# and yet learn differently, when one of them keeps a copy of $E$ that is not trained, for example.
 
 
 # %% tags=["hide-input", "atol=1e-5"]
@@ -945,11 +981,12 @@ for name, row in TABLE_2.items():
     print(f"{name:27}", "  ".join(cells))
 
 # %% [markdown]
-# Into German, both Transformers beat everything before them, ensembles included, and the base model does so at the lowest
-# cost in the table. Into French, 41.0 is the best single system, but two ensembles stand above it, and base is below all
-# four single systems listed. (A later version of the paper reports 41.8, which is above everything in the table.) "A
-# fraction of the cost" holds for base, and for big into French and against the ensembles. Against single systems into
-# German it does not: big cost more than twice what ConvS2S did.
+# Into German, both Transformers beat everything before them, ensembles included, and the base model does so at the
+# lowest cost in the table. Into French, 41.0 is the best single system, but two ensembles stand above it, and base is
+# below all four single systems listed. (A later version of the paper reports 41.8, which is above everything in the
+# table.) The abstract speaks of "a small fraction of the training costs" of the best models. That holds for base, and
+# for big into French and against the ensembles. Against single systems into German it does not: big cost more than
+# twice what ConvS2S did.
 #
 # The costs can be recomputed: time, times number of GPUs, times the 9.5 · 10¹² operations a second that the authors assume
 # for the P100 cards they used.

@@ -20,6 +20,7 @@ from lectures_lib.checks import (
     check_lengths_fit,
     check_query_and_context,
     check_scores,
+    check_some_positions,
 )
 
 
@@ -97,14 +98,13 @@ def fused_attention(
     return output.masked_fill(blind, 0.0)
 
 
+@at_the_door(check_some_positions)
 def causal_mask(n: int, device: torch.device | None = None) -> Bool[Tensor, "n n"]:
     """The mask of a left-to-right model: position i may attend to positions 0 … i.
 
     Raises:
         ValueError: for fewer than one position.
     """
-    if n < 1:
-        raise ValueError(f"a causal mask needs at least one position, got n = {n}")
     return torch.ones(n, n, dtype=torch.bool, device=device).tril()
 
 

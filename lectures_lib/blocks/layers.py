@@ -282,7 +282,9 @@ def last_norm(
     d_model: int, wanted: bool | None, pre_norm: bool = False, eps: float = 1e-5, **others: Any
 ) -> nn.Module:
     """The LayerNorm behind the last block, or nothing; `wanted` None: with pre-norm only."""
-    return nn.LayerNorm(d_model, eps) if (pre_norm if wanted is None else wanted) else nn.Identity()
+    if wanted or (wanted is None and pre_norm):
+        return nn.LayerNorm(d_model, eps)
+    return nn.Identity()
 
 
 def initialise(model: nn.Module, std: float | None = None) -> None:

@@ -68,24 +68,16 @@ class SinusoidalPositions(nn.Module):
     prepared once.
 
     Args:
-        d_model: width of the vectors.  max_len: how many positions.  base: of `frequencies`.
-        sines_first: all sines before all cosines in a position's vector, instead of taking turns.
+        d_model: width of the vectors.  max_len: how many positions.
 
     Raises:
         ValueError: for a sequence longer than max_len, or vectors of another width.
     """
 
-    def __init__(
-        self, d_model: int, max_len: int = 5000, base: float = BASE, sines_first: bool = False
-    ):
+    def __init__(self, d_model: int, max_len: int = 5000):
         super().__init__()
-        self.sizes = (max_len, d_model, base)
-        self.sines_first = sines_first
-        self.register_buffer("positions", self._table(), persistent=False)
-
-    def _table(self) -> Tensor:
-        table = sinusoidal_positions(*self.sizes)
-        return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1) if self.sines_first else table
+        table = sinusoidal_positions(max_len, d_model)
+        self.register_buffer("positions", table, persistent=False)
 
     def _apply(self, *args, **options):
         """What `to` and `to_empty` call. A model made without memory (device "meta") has no
@@ -94,7 +86,7 @@ class SinusoidalPositions(nn.Module):
         was_empty = self.positions.is_meta
         super()._apply(*args, **options)
         if was_empty and not self.positions.is_meta:
-            self.positions = self._table().to(self.positions)
+            self.positions = sinusoidal_positions(*self.positions.shape).to(self.positions)
         return self
 
     @at_the_door(check_room)

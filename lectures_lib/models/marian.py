@@ -89,7 +89,17 @@ def from_pretrained(name: str | Path) -> Transformer:
     if "output_bias" in state:
         state["output_bias"] = state["output_bias"].flatten()  # saved as (1, vocab_size)
     hugging_face.load_into(model, state)
+    sines_first(model)
     return model.eval()
+
+
+def sines_first(model: Transformer) -> None:
+    """Reorder the model's positions as Marian has them: all sines, then all cosines, instead of
+    taking turns. They are saved with the model from now on, for no other can compute them.
+    """
+    table = model.positions.positions
+    table = torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
+    model.positions.register_buffer("positions", table, persistent=True)
 
 
 def transformer_config(theirs: dict[str, Any]) -> TransformerConfig:
@@ -119,7 +129,6 @@ def transformer_config(theirs: dict[str, Any]) -> TransformerConfig:
     return TransformerConfig(
         **sizes,
         activation=hugging_face.ACTIVATIONS[theirs["activation_function"]],
-        sines_first=True,
     )
 
 

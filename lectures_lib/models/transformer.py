@@ -40,8 +40,6 @@ class TransformerConfig:
             always has one.
         bias: whether attention's projections and the output add a bias. The paper does not say;
             most code has it.
-        sines_first: all sines before all cosines in a position's vector, instead of taking turns.
-            Marian's order.
 
     Raises:
         TypeError: for a size that is no whole number.
@@ -60,7 +58,6 @@ class TransformerConfig:
     pre_norm: bool = False
     final_norm: bool | None = None
     bias: bool = True
-    sines_first: bool = False
 
     def __post_init__(self):
         check_config(self, ACTIVATIONS)
@@ -94,9 +91,7 @@ class Transformer(nn.Module):
         self.embedding = TokenEmbedding(
             config.vocab_size, config.d_model, scale=math.sqrt(config.d_model)
         )
-        self.positions = SinusoidalPositions(
-            config.d_model, config.max_len, sines_first=config.sines_first
-        )
+        self.positions = SinusoidalPositions(config.d_model, config.max_len)
         self.dropout = nn.Dropout(config.dropout)
         sizes = (config.n_layers, config.d_model, config.n_heads, config.d_ff)
         options = {

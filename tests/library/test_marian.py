@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
+from lectures_lib.blocks.positions import sinusoidal_positions
 from lectures_lib.decoding import greedy
 from lectures_lib.models import hugging_face, marian
 from lectures_lib.models.transformer import Transformer, TransformerConfig
@@ -70,8 +71,17 @@ def test_weights_are_ready_to_use(checkpoint):
         dropout=0.1,
         max_len=24,
         activation="swish",
-        sines_first=True,
     )
+
+
+def test_positions_have_all_sines_first_and_are_saved(checkpoint):
+    """A model of ours that took turns again would load them without a word, and write nonsense."""
+    model = marian.from_pretrained(checkpoint[0])
+    table = sinusoidal_positions(24, 16)
+    assert torch.equal(model.positions.positions[:, :8], table[:, 0::2])
+    assert torch.equal(model.positions.positions[:, 8:], table[:, 1::2])
+    with pytest.raises(RuntimeError, match=r"Unexpected key.*positions\.positions"):
+        Transformer(model.config).load_state_dict(model.state_dict())
 
 
 def test_old_checkpoints_hold_copies_and_sinusoids_in_a_pickle(checkpoint):

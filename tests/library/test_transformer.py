@@ -173,14 +173,6 @@ def test_intermediates_have_stable_names(model):
     assert_close(model.logits(seen["decoder"]), logits)
 
 
-def test_sines_first_reorders_the_positions_only():
-    plain, reordered = Transformer(SMALLEST), Transformer(replace(SMALLEST, sines_first=True))
-    table = sinusoidal_positions(12, 16)
-    assert torch.equal(plain.positions.positions, table)
-    assert torch.equal(reordered.positions.positions[:, :8], table[:, 0::2])
-    assert torch.equal(reordered.positions.positions[:, 8:], table[:, 1::2])
-
-
 def test_shift_right_by_hand():
     target = torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]])
     assert shift_right(target, begin=1).tolist() == [[1, 5, 6, 7], [1, 8, 2, 0]]
