@@ -81,6 +81,17 @@ def check_name(kind: str, name: Any, known: Iterable[str]) -> None:
         raise ValueError(f"no {kind} named {name!r}; there are: {', '.join(known)}")
 
 
+class Choices(dict):
+    """A dictionary that says what there is when it is asked for something else."""
+
+    def __init__(self, kind: str, entries: dict[str, Any]):
+        super().__init__(entries)
+        self.kind = kind
+
+    def __missing__(self, name: Any) -> Any:
+        check_name(self.kind, name, self)
+
+
 def check_size(name: str, value: Any) -> None:
     """Refuse what is no whole number of at least 1."""
     if not isinstance(value, Integral) or isinstance(value, bool):
@@ -465,3 +476,55 @@ def check_images(images: Any, n_channels: int | None = None) -> None:
         )
     if n_channels is not None and not images.is_floating_point():
         raise ValueError(f"pixels must be floating-point numbers, from 0 to 1; got {images.dtype}")
+
+
+def check_layers(stack: Any, n_layers: int, *others: Any, **options: Any) -> None:
+    """Refuse a stack of no layers."""
+    check_size("n_layers", n_layers)
+
+
+def check_known(embedding: Any, tokens: Tensor) -> None:
+    """Refuse ids that an embedding has no vector for."""
+    check_tokens(tokens, len(embedding.weight))
+
+
+def check_source(model: Any, source: Tensor, source_lengths: Tensor | None = None) -> None:
+    """Refuse sources that an encoder cannot read."""
+    check_lengths(source_lengths, source)
+
+
+def check_target(
+    model: Any, target: Tensor, memory: Tensor, source_lengths: Tensor | None = None
+) -> None:
+    """Refuse targets that a decoder cannot read."""
+    check_lengths(None, target)
+
+
+def check_shift(target: Tensor, begin: int) -> None:
+    """Refuse what cannot be shifted."""
+    check_lengths(None, target)
+    if not isinstance(begin, int):
+        raise TypeError(f"begin must be a token id, a whole number; got {begin!r}")
+
+
+def check_embedded(embeddings: Any, tokens: Tensor, segments: Tensor | None = None) -> None:
+    """Refuse segments that do not fit the tokens."""
+    check_segments(segments, tokens, len(embeddings.segments))
+
+
+def check_read(
+    model: Any, tokens: Tensor, segments: Tensor | None = None, lengths: Tensor | None = None
+) -> None:
+    """Refuse texts that BERT cannot read."""
+    check_lengths(lengths, tokens)
+
+
+def check_read_and_asked(
+    model: Any,
+    tokens: Tensor,
+    segments: Tensor | None = None,
+    lengths: Tensor | None = None,
+    at: Tensor | None = None,
+) -> None:
+    """Refuse questions about positions that are not there."""
+    check_asked(at, tokens)

@@ -345,7 +345,7 @@ def exact(model, pairs, **options):
 
 
 # %% [markdown]
-# ## A test that proves nothing
+# ## Single numbers first
 #
 # First, single numbers only: a thousand of them, some kept for the test.
 

@@ -362,15 +362,15 @@ class MultiHeadAttention(nn.Module):
 
     def keys_values(self, context):
         """(batch, n_heads, n_key, d_k) and (…, d_v)"""
-        return (
-            split_heads(self.W_K(context), self.n_heads),
-            split_heads(self.W_V(context), self.n_heads),
-        )
+        K = split_heads(self.W_K(context), self.n_heads)
+        V = split_heads(self.W_V(context), self.n_heads)
+        return K, V
 
     def attend(self, query, K, V, mask=None):
-        """Every head asks its keys; what the heads found is put together."""
+        """Attention in every head; then the outputs joined and mixed by W_O."""
         Q = split_heads(self.W_Q(query), self.n_heads)
-        return self.W_O(merge_heads(self.attention(Q, K, V, mask)))
+        outputs = self.attention(Q, K, V, mask)
+        return self.W_O(merge_heads(outputs))
 
 
 # %% [markdown]

@@ -645,7 +645,7 @@ class EncoderBlock(nn.Module):
 
     def forward(self, x, mask=None):
         """(batch, n, d_model) → the same"""
-        x = self.around_self_attention(x, lambda x: self.self_attention(x, mask=mask))
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, mask=mask))
         return self.around_feed_forward(x, self.feed_forward)
 
 

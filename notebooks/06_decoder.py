@@ -205,9 +205,9 @@ class DecoderBlock(nn.Module):
     def forward(self, x, memory, mask=None, memory_mask=None):
         """x (batch, n_target, d_model) and memory (batch, n_source, d_model) → like x"""
         # What have I written? What does the source say? What do I make of it?
-        x = self.around_self_attention(x, lambda x: self.self_attention(x, mask=mask))
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, mask=mask))
         x = self.around_cross_attention(
-            x, lambda x: self.cross_attention(x, memory, memory_mask)
+            x, lambda y: self.cross_attention(y, memory, memory_mask)
         )
         return self.around_feed_forward(x, self.feed_forward)
 

@@ -1037,7 +1037,7 @@ assert 0.2 < broken < right(cached, references) - 0.05 and difference > 0.1
 # find the bug, because the first word *is* at place 0. The comparison that does is the one above: step by step against
 # all at once, at every position.
 #
-# ### The beam that stops too early
+# ### When to stop the search
 #
 # A finished sentence leaves the beam. When may the search end? "When `width` sentences are finished" sounds sensible,
 # and several libraries did just that; in Hugging Face's `generate` it is the option `early_stopping=True`.

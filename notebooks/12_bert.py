@@ -252,9 +252,8 @@ class BertEmbeddings(nn.Module):
     def forward(self, tokens, segments=None):
         """Two tables of ids (batch, n) → (batch, n, d_model)"""
         segments = torch.zeros_like(tokens) if segments is None else segments
-        return self.dropout(
-            self.norm(self.positions(self.tokens(tokens) + self.segments[segments]))
-        )
+        vectors = self.tokens(tokens) + self.segments[segments]
+        return self.dropout(self.norm(self.positions(vectors)))  # positions are added
 
 
 # %%

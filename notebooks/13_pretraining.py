@@ -928,8 +928,8 @@ def ask(text, k=5):
 
 
 # %% tags=["atol=0.02"]
-ask("The capital of France is [MASK].")
-ask("She went to the bank to deposit her [MASK].")
+ask("The capital of France is [MASK].", k=2)
+ask("She went to the bank to deposit her [MASK].", k=2)
 
 # %% [markdown]
 # **Predict.** "The keys to the cabinet [MASK] on the table." The word next to the hole is "cabinet", and a cabinet
@@ -946,15 +946,21 @@ ask("She went to the bank to deposit her [MASK].")
 # </details>
 
 # %% tags=["atol=0.02"]
-ask("The keys to the cabinet [MASK] on the table.")
+ask("The keys to the cabinet [MASK] on the table.", k=2)
 
 # %% [markdown]
 # Now **your own sentence**: write it between the quotation marks, with `[MASK]` where a word is missing, and run the
 # cell. Where the model is good, and where it is not, you will soon see. It knows what is common. Of facts it knows few,
 # and of an opposite only that an adjective is wanted.
 
-# %% tags=["atol=0.02"]
+# %% tags=["nbval-ignore-output"]
 ask("The opposite of hot is [MASK].")
+
+# %% tags=["remove-cell"]
+(opposites,) = pretraining.fill_mask(
+    trained, pieces, "The opposite of hot is [MASK].", 5
+)
+assert "good" in [guess.token for guess in opposites]
 
 # %% [markdown]
 # | | what a page trains | what an hour trains | the paper |

@@ -724,7 +724,7 @@ for name, states in (("all seven states", 7), ("the last four", 4), ("one state"
 #
 # ## What goes wrong
 #
-# ### Positions that give the answer away
+# ### Another set of sentences
 #
 # What if the set of sentences had not been matched? Let us make two that are not. In the one, the first meaning of each
 # word stands early in its sentences and the second late; in the other it is the other way round.

@@ -1041,7 +1041,7 @@ for same, others in lucky.values():
     assert same > 0.35 > 0.3 > others
 
 # %% [markdown]
-# ### Attention is not explanation
+# ### Looking and using
 #
 # Layer 2, head 8 looks from words to their governors. Is it therefore *by this head* that the vectors come to know
 # about relations? We silence it, that is, set what it contributes to zero, and ask a probe that was trained on the

@@ -206,7 +206,7 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 # reported at different times, by the models' authors, some for ensembles: they are no ranking. Let us build four of
 # the changes.
 #
-# ### ALBERT: fewer numbers, not less work
+# ### ALBERT: one layer, used again and again
 #
 # A token vector need not be as wide as the model. ALBERT's table has $V \times E$ numbers with $E = 128$, and one
 # matrix $E \times d_{\text{model}}$ widens them. And all layers are **the same layer**, which is one line of code:

@@ -1,8 +1,11 @@
 """Attention: scaled dot products, masks and heads (chapters 2 and 3; Vaswani et al. 2017, section
 3.2).
 
-One convention for masks, everywhere in this library: boolean, `True` = may attend, broadcastable to
-the scores' `(..., n_query, n_key)`. A query that may attend to nothing gets zeros, never NaN.
+One convention for masks, everywhere in this library: boolean, `True` = may attend. A mask is
+`(n_query, n_key)`, or has all of the scores' dimensions, of size 1 where it is the same for all:
+`(batch, 1, 1, n_key)`, for instance. A query that may attend to nothing gets zeros, never NaN.
+
+What a chapter builds comes first; the fused kernel, which computes the same, stands at the end.
 """
 
 import math
@@ -12,19 +15,11 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.checks import (
-    at_the_door,
-    check_attention,
-    check_cut,
-    check_heads,
-    check_lengths_fit,
-    check_query_and_context,
-    check_scores,
-    check_some_positions,
-)
+from lectures_lib import checks
+from lectures_lib.checks import at_the_door
 
 
-@at_the_door(check_scores)
+@at_the_door(checks.check_scores)
 def attention_weights(
     Q: Float[Tensor, "*batch n_query d_k"],
     K: Float[Tensor, "*batch n_key d_k"],
@@ -35,8 +30,7 @@ def attention_weights(
 
     Args:
         Q: queries.  K: keys.
-        mask: `True` = may attend, `(n_query, n_key)` or with all of the scores' dimensions,
-            broadcastable to `(*batch, n_query, n_key)`; None: every query attends to every key.
+        mask: who may attend to whom (see above); None: every query to every key.
 
     Raises:
         TypeError: for what is no tensor.
@@ -47,11 +41,11 @@ def attention_weights(
     if mask is None:
         return scores.softmax(dim=-1)
     weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
-    # where no key is allowed, softmax shared among the forbidden
+    # Where no key is allowed, softmax has shared the weight among the forbidden ones.
     return weights.masked_fill(~mask, 0.0)
 
 
-@at_the_door(check_attention)
+@at_the_door(checks.check_attention)
 def scaled_dot_product_attention(
     Q: Float[Tensor, "*batch n_query d_k"],
     K: Float[Tensor, "*batch n_key d_k"],
@@ -75,30 +69,7 @@ def scaled_dot_product_attention(
     return F.dropout(weights, dropout) @ V
 
 
-@at_the_door(check_attention)
-def fused_attention(
-    Q: Float[Tensor, "*batch n_query d_k"],
-    K: Float[Tensor, "*batch n_key d_k"],
-    V: Float[Tensor, "*batch n_key d_v"],
-    mask: Bool[Tensor, "..."] | None = None,
-    dropout: float = 0.0,
-) -> Float[Tensor, "*batch n_query d_v"]:
-    """The same as `scaled_dot_product_attention`, by torch's own function: what the models call.
-
-    Where torch has a fused kernel for the device and the arguments, the n_query × n_key weights are
-    never stored; where it has none (on a CPU with dropout, or with d_v ≠ d_k), torch computes and
-    stores them as well. Arguments and errors are the same.
-    """
-    if mask is None:
-        return F.scaled_dot_product_attention(Q, K, V, dropout_p=dropout)
-    # Kernels differ in what a query sees that may attend to nothing. It looks everywhere instead,
-    # and what it saw is dropped.
-    blind = ~mask.any(dim=-1, keepdim=True)
-    output = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask | blind, dropout_p=dropout)
-    return output.masked_fill(blind, 0.0)
-
-
-@at_the_door(check_some_positions)
+@at_the_door(checks.check_some_positions)
 def causal_mask(n: int, device: torch.device | None = None) -> Bool[Tensor, "n n"]:
     """The mask of a left-to-right model: position i may attend to positions 0 … i.
 
@@ -108,7 +79,7 @@ def causal_mask(n: int, device: torch.device | None = None) -> Bool[Tensor, "n n
     return torch.ones(n, n, dtype=torch.bool, device=device).tril()
 
 
-@at_the_door(check_lengths_fit)
+@at_the_door(checks.check_lengths_fit)
 def padding_mask(lengths: Int[Tensor, " batch"], n: int) -> Bool[Tensor, "batch 1 1 n"]:
     """The mask that hides padding: in sequence b, only the first `lengths[b]` of the n keys may be
     attended to.
@@ -124,24 +95,25 @@ def padding_mask(lengths: Int[Tensor, " batch"], n: int) -> Bool[Tensor, "batch 
     return (positions < lengths[:, None])[:, None, None, :]
 
 
-class DotProductAttention(nn.Module):
-    """`fused_attention`, with dropout while training: a module without parameters, at which a
-    recorder can look on (`recording`).
+@at_the_door(checks.check_cut)
+def split_heads(
+    x: Float[Tensor, "batch n width"], n_heads: int
+) -> Float[Tensor, "batch n_heads n d_head"]:
+    """Cut every vector into n_heads pieces and put the heads before the positions: `(batch,
+    n_heads, n, width / n_heads)`.
+
+    Raises:
+        ValueError: if n_heads does not divide the width.
     """
+    batch, n, width = x.shape
+    # view cuts each vector; only transpose may move a position past a head. view alone would mix
+    # the positions (chapter 3).
+    return x.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
 
-    def __init__(self, dropout: float = 0.0):
-        super().__init__()
-        self.dropout = dropout
 
-    def forward(
-        self,
-        Q: Float[Tensor, "*batch n_query d_k"],
-        K: Float[Tensor, "*batch n_key d_k"],
-        V: Float[Tensor, "*batch n_key d_v"],
-        mask: Bool[Tensor, "..."] | None = None,
-    ) -> Float[Tensor, "*batch n_query d_v"]:
-        """What the queries find."""
-        return fused_attention(Q, K, V, mask, self.dropout if self.training else 0.0)
+def merge_heads(x: Float[Tensor, "batch n_heads n d_head"]) -> Float[Tensor, "batch n width"]:
+    """The inverse of `split_heads`: concatenate the heads' outputs, position by position."""
+    return x.transpose(1, 2).flatten(start_dim=2)
 
 
 class MultiHeadAttention(nn.Module):
@@ -167,7 +139,7 @@ class MultiHeadAttention(nn.Module):
             dropout is no share.
     """
 
-    @at_the_door(check_heads)
+    @at_the_door(checks.check_heads)
     def __init__(
         self,
         d_model: int,
@@ -190,7 +162,7 @@ class MultiHeadAttention(nn.Module):
         self.W_O = nn.Linear(n_heads * d_v, d_model, bias=bias)
         self.attention = DotProductAttention(dropout)
 
-    @at_the_door(check_query_and_context)
+    @at_the_door(checks.check_query_and_context)
     def forward(
         self,
         query: Float[Tensor, "batch n_query d_model"],
@@ -204,9 +176,8 @@ class MultiHeadAttention(nn.Module):
             query: the vectors that ask.
             context: the vectors that are looked at (cross-attention: the encoder's output); None:
                 `query` itself.
-            mask: `True` = may attend, `(n_query, n_key)` or broadcastable to `(batch, n_heads,
-                n_query, n_key)`, with four dimensions. One for each sequence of a batch is `(batch,
-                1, n_query, n_key)`.
+            mask: who may attend to whom. One for each sequence of a batch is `(batch, 1, n_query,
+                n_key)`, one for each head `(batch, n_heads, n_query, n_key)`.
         """
         K, V = self.keys_values(query if context is None else context)
         return self.attend(query, K, V, mask)
@@ -214,12 +185,12 @@ class MultiHeadAttention(nn.Module):
     def keys_values(
         self, context: Float[Tensor, "batch n_key d_context"]
     ) -> tuple[Float[Tensor, "batch n_heads n_key d_k"], Float[Tensor, "batch n_heads n_key d_v"]]:
-        """Every head's keys and values of a context: made once, they can be asked as often as one
-        likes (chapter 9).
+        """Every head's keys and values of a context. A method of its own, for a model that writes
+        makes them once and uses them at every later step (chapter 9).
         """
-        return split_heads(self.W_K(context), self.n_heads), split_heads(
-            self.W_V(context), self.n_heads
-        )
+        K = split_heads(self.W_K(context), self.n_heads)
+        V = split_heads(self.W_V(context), self.n_heads)
+        return K, V
 
     def attend(
         self,
@@ -228,27 +199,50 @@ class MultiHeadAttention(nn.Module):
         V: Float[Tensor, "batch n_heads n_key d_v"],
         mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "batch n_query d_model"]:
-        """Every head asks its keys; what the heads found is concatenated and mixed by W_O."""
+        """Attention in every head; then the outputs concatenated and mixed by W_O."""
         Q = split_heads(self.W_Q(query), self.n_heads)
-        return self.W_O(merge_heads(self.attention(Q, K, V, mask)))
+        outputs = self.attention(Q, K, V, mask)
+        return self.W_O(merge_heads(outputs))
 
 
-@at_the_door(check_cut)
-def split_heads(
-    x: Float[Tensor, "batch n width"], n_heads: int
-) -> Float[Tensor, "batch n_heads n d_head"]:
-    """Cut every vector into n_heads pieces and put the heads before the positions: `(batch,
-    n_heads, n, width / n_heads)`.
-
-    Raises:
-        ValueError: if n_heads does not divide the width.
+class DotProductAttention(nn.Module):
+    """`fused_attention`, with dropout while training: a module without parameters, at which a
+    recorder can look on (`recording`).
     """
-    batch, n, width = x.shape
-    # view cuts each vector; only transpose may move a position past a head. view alone would mix
-    # the positions (chapter 3).
-    return x.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
+
+    def __init__(self, dropout: float = 0.0):
+        super().__init__()
+        self.dropout = dropout
+
+    def forward(
+        self,
+        Q: Float[Tensor, "*batch n_query d_k"],
+        K: Float[Tensor, "*batch n_key d_k"],
+        V: Float[Tensor, "*batch n_key d_v"],
+        mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "*batch n_query d_v"]:
+        """One output for each query."""
+        return fused_attention(Q, K, V, mask, self.dropout if self.training else 0.0)
 
 
-def merge_heads(x: Float[Tensor, "batch n_heads n d_head"]) -> Float[Tensor, "batch n width"]:
-    """The inverse of `split_heads`: concatenate the heads' outputs, position by position."""
-    return x.transpose(1, 2).flatten(start_dim=2)
+@at_the_door(checks.check_attention)
+def fused_attention(
+    Q: Float[Tensor, "*batch n_query d_k"],
+    K: Float[Tensor, "*batch n_key d_k"],
+    V: Float[Tensor, "*batch n_key d_v"],
+    mask: Bool[Tensor, "..."] | None = None,
+    dropout: float = 0.0,
+) -> Float[Tensor, "*batch n_query d_v"]:
+    """The same as `scaled_dot_product_attention`, by torch's own function: what the models call.
+
+    Where torch has a fused kernel for the device and the arguments, the n_query × n_key weights are
+    never stored; where it has none (on a CPU with dropout, or with d_v ≠ d_k), torch computes and
+    stores them as well. Arguments and errors are the same.
+    """
+    if mask is None:
+        return F.scaled_dot_product_attention(Q, K, V, dropout_p=dropout)
+    # Kernels differ in what a query sees that may attend to nothing. It looks everywhere instead,
+    # and what it saw is dropped.
+    blind = ~mask.any(dim=-1, keepdim=True)
+    output = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask | blind, dropout_p=dropout)
+    return output.masked_fill(blind, 0.0)

@@ -1,7 +1,7 @@
 """What encoders and decoders are stacked from: embeddings, feed-forward, residuals, blocks
 (chapters 5, 6; Vaswani et al. 2017, section 3).
 
-To see what a model computes on the way, `recording.record` looks on from outside.
+The encoder's parts come first, then the decoder's, then how all of them start.
 """
 
 import math
@@ -15,23 +15,26 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from lectures_lib.blocks.attention import MultiHeadAttention
-from lectures_lib.checks import at_the_door, check_name, check_size, check_tokens
+from lectures_lib.checks import Choices, at_the_door, check_known, check_layers
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,  # Vaswani et al. 2017
-    "gelu": F.gelu,  # Hendrycks and Gimpel 2016; BERT, ViT
-    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # its approximation; GPT
-    "swish": F.silu,  # x · sigmoid(x), Ramachandran et al. 2017; Marian
-}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = Choices(
+    "activation",
+    {
+        "relu": F.relu,  # Vaswani et al. 2017
+        "gelu": F.gelu,  # Hendrycks and Gimpel 2016; BERT, ViT
+        "gelu_tanh": partial(F.gelu, approximate="tanh"),  # its approximation; GPT
+        "swish": F.silu,  # x · sigmoid(x), Ramachandran et al. 2017; Marian
+    },
+)
 
 
 class TokenEmbedding(nn.Module):
     """A vector for every token id, times `scale`; the same matrix turns vectors back into scores of
     tokens (section 3.4).
 
-    The paper multiplies by √d_model. With entries of variance 1 / d_model at the start, the vectors
-    that enter the model then have variance 1, as the sinusoids nearly do, and so have the scores
-    that leave it.
+    The paper multiplies by √d_model. With entries of variance 1 / d_model at the start, the entries
+    that enter the model then have variance 1, of the size of the sinusoids (whose mean square is
+    ½), and so have the scores that leave it.
 
     Raises:
         ValueError: for an id below 0 or not below vocab_size.
@@ -43,7 +46,7 @@ class TokenEmbedding(nn.Module):
         self.weight = nn.Parameter(torch.empty(vocab_size, d_model))
         nn.init.normal_(self.weight, std=1 / math.sqrt(d_model))
 
-    @at_the_door(lambda self, tokens: check_tokens(tokens, len(self.weight)))
+    @at_the_door(check_known)
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d_model"]:
         """The tokens' vectors."""
         return F.embedding(tokens, self.weight) * self.scale
@@ -65,11 +68,6 @@ class FeedForward(nn.Module):
         ValueError: for an activation of another name.
     """
 
-    @at_the_door(
-        lambda self, d_model, d_ff, activation="relu": check_name(
-            "activation", activation, ACTIVATIONS
-        )
-    )
     def __init__(self, d_model: int, d_ff: int, activation: str = "relu"):
         super().__init__()
         self.W_1 = nn.Linear(d_model, d_ff)
@@ -147,11 +145,60 @@ class EncoderBlock(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """One block's work on x; the mask says who may attend to whom, broadcastable to `(batch,
-        n_heads, n, n)`.
+        """Each word's vector after attention and feed-forward; the mask says who may attend to
+        whom.
         """
-        x = self.around_self_attention(x, lambda x: self.self_attention(x, mask=mask))
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, mask=mask))
         return self.around_feed_forward(x, self.feed_forward)
+
+
+def last_norm(
+    d_model: int, wanted: bool | None, pre_norm: bool = False, eps: float = 1e-5, **others: Any
+) -> nn.Module:
+    """The LayerNorm behind the last block, or nothing; `wanted` None: with pre-norm only."""
+    if wanted or (wanted is None and pre_norm):
+        return nn.LayerNorm(d_model, eps)
+    return nn.Identity()
+
+
+class Encoder(nn.Module):
+    """N encoder blocks, one on another (section 3.1).
+
+    Args:
+        n_layers: how many.
+        d_model, n_heads, d_ff: the sizes of each.
+        final_norm: whether a LayerNorm follows the last block; with pre-norm it is needed, for no
+            block normalises what it hands on. None: with pre-norm only. (`nn.Transformer` always
+            has one.)
+        options: the blocks' other arguments.
+
+    Raises:
+        ValueError: for fewer than one layer.
+    """
+
+    @at_the_door(check_layers)
+    def __init__(
+        self,
+        n_layers: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        final_norm: bool | None = None,
+        **options: Any,
+    ):
+        super().__init__()
+        self.blocks = nn.ModuleList(
+            EncoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
+        )
+        self.norm = last_norm(d_model, final_norm, **options)
+
+    def forward(
+        self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "batch n d_model"]:
+        """x through all blocks."""
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.norm(x)
 
 
 class DecoderBlock(nn.Module):
@@ -193,7 +240,7 @@ class DecoderBlock(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
-        """One block's work on x.
+        """Each target word's vector after both attentions and feed-forward.
 
         Args:
             x: the target positions' vectors.
@@ -201,55 +248,15 @@ class DecoderBlock(nn.Module):
             mask: which target positions may attend to which; in training it is causal.
             memory_mask: which source positions may be attended to.
         """
-        x = self.around_self_attention(x, lambda x: self.self_attention(x, mask=mask))
-        x = self.around_cross_attention(x, lambda x: self.cross_attention(x, memory, memory_mask))
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, mask=mask))
+        x = self.around_cross_attention(x, lambda y: self.cross_attention(y, memory, memory_mask))
         return self.around_feed_forward(x, self.feed_forward)
-
-
-class Encoder(nn.Module):
-    """N encoder blocks, one on another (section 3.1).
-
-    Args:
-        n_layers: how many.
-        d_model, n_heads, d_ff: the sizes of each.
-        final_norm: whether a LayerNorm follows the last block; with pre-norm it is needed, for no
-            block normalises what it hands on. None: with pre-norm only. (`nn.Transformer` always
-                has one.)
-        options: the blocks' other arguments.
-
-    Raises:
-        ValueError: for fewer than one layer.
-    """
-
-    @at_the_door(lambda self, n_layers, *others, **options: check_size("n_layers", n_layers))
-    def __init__(
-        self,
-        n_layers: int,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        final_norm: bool | None = None,
-        **options: Any,
-    ):
-        super().__init__()
-        self.blocks = nn.ModuleList(
-            EncoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
-        )
-        self.norm = last_norm(d_model, final_norm, **options)
-
-    def forward(
-        self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "..."] | None = None
-    ) -> Float[Tensor, "batch n d_model"]:
-        """x through all blocks."""
-        for block in self.blocks:
-            x = block(x, mask)
-        return self.norm(x)
 
 
 class Decoder(nn.Module):
     """N decoder blocks, one on another (section 3.1). The arguments are those of `Encoder`."""
 
-    @at_the_door(lambda self, n_layers, *others, **options: check_size("n_layers", n_layers))
+    @at_the_door(check_layers)
     def __init__(
         self,
         n_layers: int,
@@ -276,15 +283,6 @@ class Decoder(nn.Module):
         for block in self.blocks:
             x = block(x, memory, mask, memory_mask)
         return self.norm(x)
-
-
-def last_norm(
-    d_model: int, wanted: bool | None, pre_norm: bool = False, eps: float = 1e-5, **others: Any
-) -> nn.Module:
-    """The LayerNorm behind the last block, or nothing; `wanted` None: with pre-norm only."""
-    if wanted or (wanted is None and pre_norm):
-        return nn.LayerNorm(d_model, eps)
-    return nn.Identity()
 
 
 def initialise(model: nn.Module, std: float | None = None) -> None:

@@ -79,6 +79,11 @@ class SinusoidalPositions(nn.Module):
         table = sinusoidal_positions(max_len, d_model)
         self.register_buffer("positions", table, persistent=False)
 
+    @at_the_door(check_room)
+    def forward(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
+        """x plus the position vectors 0 … n - 1."""
+        return x + self.positions[: x.shape[1]]
+
     def _apply(self, *args, **options):
         """What `to` and `to_empty` call. A model made without memory (device "meta") has no
         sinusoids yet: they are computed.
@@ -88,11 +93,6 @@ class SinusoidalPositions(nn.Module):
         if was_empty and not self.positions.is_meta:
             self.positions = sinusoidal_positions(*self.positions.shape).to(self.positions)
         return self
-
-    @at_the_door(check_room)
-    def forward(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
-        """x plus the position vectors 0 … n - 1."""
-        return x + self.positions[: x.shape[1]]
 
 
 class LearnedPositions(nn.Module):

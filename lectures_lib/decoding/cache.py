@@ -1,8 +1,9 @@
-"""Decoding with a cache: only the newest position is computed, what the others need not make again
-is kept (chapter 9).
+"""Decoding with a cache (chapter 9): a step computes the newest position alone, and each
+self-attention keeps the keys and values of those before.
 
-The models themselves know nothing of it. A step walks through the model's own layers, and each
-self-attention asks all keys and values so far where `forward` would make them anew.
+The models themselves know nothing of it. A step walks through the model's own layers, and where
+`forward` would compute all keys and values anew, it uses those that were kept. What is kept is
+changed in place: decode under `torch.no_grad()`, and go on from a state once (`select` copies).
 """
 
 from dataclasses import dataclass
@@ -65,8 +66,8 @@ def attend_with_cache(
     cache: KeyValueCache,
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch new d_model"]:
-    """The newest positions x attend to all so far, themselves included. No mask need hide the
-    future: what is kept lies in the past.
+    """The newest positions x attend to all so far, themselves included. A single one needs no
+    mask, for what is kept lies in its past; several at once need a causal one among themselves.
     """
     K, V = cache.extend(*attention.keys_values(x))
     return attention.attend(x, K, V, mask)

@@ -1,7 +1,7 @@
 """BERT: three embeddings, an encoder, and the heads of its pre-training (chapters 12 and 13; Devlin
 et al. 2019).
 
-Hugging Face's names of the weights, and how they become ours, stand at the end of the module.
+Behind the model stand Hugging Face's names of the weights, how they become ours, and the sizes.
 """
 
 import warnings
@@ -13,75 +13,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from lectures_lib import checks
 from lectures_lib.blocks.attention import padding_mask
 from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, TokenEmbedding, initialise
 from lectures_lib.blocks.positions import LearnedPositions
-from lectures_lib.checks import (
-    at_the_door,
-    check_asked,
-    check_config,
-    check_lengths,
-    check_segments,
-)
+from lectures_lib.checks import at_the_door
 from lectures_lib.models import hugging_face
-
-
-@dataclass(frozen=True)
-class BertConfig:
-    """The sizes of a BERT.
-
-    Args:
-        vocab_size: word pieces in the vocabulary.
-        d_model: width of the vectors (the paper's H).  n_layers: its L.  n_heads: its A.  d_ff:
-            width of the feed-forward's hidden layer, 4 H.
-        dropout: share of each sublayer's output and of the embeddings dropped in training.
-        attention_dropout: the same for attention weights; None: as `dropout`.
-        max_len: how many positions have a vector.
-        n_segments: how many sentences an input may have: segment ids 0 … n_segments - 1.
-        activation: a name in `layers.ACTIVATIONS`.
-        eps: what LayerNorm adds to the variance.
-        init_std: standard deviation of fresh weights; the authors' code has 0.02.
-
-    Raises:
-        TypeError: for a size that is no whole number.
-        ValueError: for a size below 1, a dropout that is no share, heads that do not divide
-            d_model, or an unknown activation.
-    """
-
-    vocab_size: int = 30_522
-    d_model: int = 768
-    n_layers: int = 12
-    n_heads: int = 12
-    d_ff: int = 3072
-    dropout: float = 0.1
-    max_len: int = 512
-    n_segments: int = 2
-    activation: str = "gelu"
-    eps: float = 1e-12
-    init_std: float = 0.02
-    attention_dropout: float | None = None
-
-    def __post_init__(self):
-        check_config(self, ACTIVATIONS)
-
-    BASE: ClassVar["BertConfig"]
-    LARGE: ClassVar["BertConfig"]
-    MINILM: ClassVar["BertConfig"]
-    SMALL: ClassVar["BertConfig"]
-    TINY: ClassVar["BertConfig"]
-
-
-# Section 3 of the paper; the vocabulary is the released uncased one's ("30,000" in the text).
-BertConfig.BASE = BertConfig()
-BertConfig.LARGE = BertConfig(d_model=1024, n_layers=24, n_heads=16, d_ff=4096)
-# Wang et al. 2020, in the six-layer version of the sentence-transformers project.
-BertConfig.MINILM = BertConfig(d_model=384, n_layers=6, d_ff=1536)
-# Sizes of this book: for a GPU, and for a CPU. Fresh weights of TINY are near 1 / √128, as Xavier's
-# would be.
-BertConfig.SMALL = BertConfig(8_000, d_model=256, n_layers=6, n_heads=4, d_ff=1024, max_len=128)
-BertConfig.TINY = BertConfig(
-    1_500, d_model=128, n_layers=2, n_heads=4, d_ff=512, dropout=0.0, max_len=64, init_std=0.09
-)
 
 
 class BertEmbeddings(nn.Module):
@@ -89,7 +26,7 @@ class BertEmbeddings(nn.Module):
     of the paper).
     """
 
-    def __init__(self, config: BertConfig):
+    def __init__(self, config: "BertConfig"):
         super().__init__()
         self.tokens = TokenEmbedding(config.vocab_size, config.d_model)
         self.positions = LearnedPositions(config.d_model, config.max_len)
@@ -97,9 +34,7 @@ class BertEmbeddings(nn.Module):
         self.norm = nn.LayerNorm(config.d_model, config.eps)
         self.dropout = nn.Dropout(config.dropout)
 
-    @at_the_door(
-        lambda self, tokens, segments=None: check_segments(segments, tokens, len(self.segments))
-    )
+    @at_the_door(checks.check_embedded)
     def forward(
         self, tokens: Int[Tensor, "batch n"], segments: Int[Tensor, "batch n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
@@ -109,9 +44,8 @@ class BertEmbeddings(nn.Module):
             ValueError: for an unknown token or segment id, or more tokens than positions.
         """
         segments = torch.zeros_like(tokens) if segments is None else segments
-        return self.dropout(
-            self.norm(self.positions(self.tokens(tokens) + self.segments[segments]))
-        )
+        vectors = self.tokens(tokens) + self.segments[segments]
+        return self.dropout(self.norm(self.positions(vectors)))  # positions are added
 
 
 class Encoded(NamedTuple):
@@ -131,7 +65,7 @@ class Bert(nn.Module):
     future: it reads both ways.
     """
 
-    def __init__(self, config: BertConfig):
+    def __init__(self, config: "BertConfig"):
         super().__init__()
         self.config = config
         self.embeddings = BertEmbeddings(config)
@@ -150,7 +84,7 @@ class Bert(nn.Module):
         self.pooler = nn.Linear(config.d_model, config.d_model)
         initialise_as_bert(self, config.init_std)
 
-    @at_the_door(lambda self, tokens, segments=None, lengths=None: check_lengths(lengths, tokens))
+    @at_the_door(checks.check_read)
     def forward(
         self,
         tokens: Int[Tensor, "batch n"],
@@ -208,7 +142,7 @@ class Bert(nn.Module):
 
 
 def _with_pooler(
-    name: str | Path, body: dict[str, Tensor], config: BertConfig
+    name: str | Path, body: dict[str, Tensor], config: "BertConfig"
 ) -> dict[str, Tensor]:
     if any(key.startswith("pooler.") for key in body):
         return body
@@ -231,7 +165,7 @@ class MaskedWordHead(nn.Module):
     published weights.
     """
 
-    def __init__(self, config: BertConfig):
+    def __init__(self, config: "BertConfig"):
         super().__init__()
         self.dense = nn.Linear(config.d_model, config.d_model)
         self.activation = ACTIVATIONS[config.activation]
@@ -264,7 +198,7 @@ class BertForPreTraining(nn.Module):
     sentence.
     """
 
-    def __init__(self, config: BertConfig):
+    def __init__(self, config: "BertConfig"):
         super().__init__()
         self.config = config
         self.bert = Bert(config)
@@ -272,7 +206,7 @@ class BertForPreTraining(nn.Module):
         self.next_sentence = nn.Linear(config.d_model, 2)
         initialise_as_bert(self, config.init_std)
 
-    @at_the_door(lambda self, tokens, segments=None, lengths=None, at=None: check_asked(at, tokens))
+    @at_the_door(checks.check_read_and_asked)
     def forward(
         self,
         tokens: Int[Tensor, "batch n"],
@@ -403,7 +337,7 @@ SIZES = {
 }
 
 
-def read_checkpoint(name: str | Path) -> tuple[BertConfig, dict[str, Tensor]]:
+def read_checkpoint(name: str | Path) -> tuple["BertConfig", dict[str, Tensor]]:
     """A checkpoint's sizes, and its tensors under the body's own names: without the prefix that
     models with heads give them.
     """
@@ -418,7 +352,7 @@ def read_checkpoint(name: str | Path) -> tuple[BertConfig, dict[str, Tensor]]:
     return config, state
 
 
-def bert_config(theirs: dict[str, Any]) -> BertConfig:
+def bert_config(theirs: dict[str, Any]) -> "BertConfig":
     """Our configuration from a checkpoint's config.json.
 
     Raises:
@@ -447,7 +381,7 @@ def bert_config(theirs: dict[str, Any]) -> BertConfig:
     return replace(BertConfig.BASE, **sizes)
 
 
-def hugging_face_config(config: BertConfig, architecture: str) -> dict[str, Any]:
+def hugging_face_config(config: "BertConfig", architecture: str) -> dict[str, Any]:
     """Our configuration as Hugging Face writes it."""
     sizes = {theirs: getattr(config, ours) for theirs, ours in SIZES.items()}
     sizes["hidden_act"] = hugging_face.activation_written(config.activation)
@@ -455,3 +389,61 @@ def hugging_face_config(config: BertConfig, architecture: str) -> dict[str, Any]
         sizes["attention_probs_dropout_prob"] = config.dropout
     fixed = {"pad_token_id": 0, "tie_word_embeddings": True}
     return {"model_type": "bert", "architectures": [architecture], **sizes, **fixed}
+
+
+@dataclass(frozen=True)
+class BertConfig:
+    """The sizes of a BERT.
+
+    Args:
+        vocab_size: word pieces in the vocabulary.
+        d_model: width of the vectors (the paper's H).  n_layers: its L.  n_heads: its A.  d_ff:
+            width of the feed-forward's hidden layer, 4 H.
+        dropout: share of each sublayer's output and of the embeddings dropped in training.
+        attention_dropout: the same for attention weights; None: as `dropout`.
+        max_len: how many positions have a vector.
+        n_segments: how many sentences an input may have: segment ids 0 … n_segments - 1.
+        activation: a name in `layers.ACTIVATIONS`.
+        eps: what LayerNorm adds to the variance.
+        init_std: standard deviation of fresh weights; the authors' code has 0.02.
+
+    Raises:
+        TypeError: for a size that is no whole number.
+        ValueError: for a size below 1, a dropout that is no share, heads that do not divide
+            d_model, or an unknown activation.
+    """
+
+    vocab_size: int = 30_522
+    d_model: int = 768
+    n_layers: int = 12
+    n_heads: int = 12
+    d_ff: int = 3072
+    dropout: float = 0.1
+    max_len: int = 512
+    n_segments: int = 2
+    activation: str = "gelu"
+    eps: float = 1e-12
+    init_std: float = 0.02
+    attention_dropout: float | None = None
+
+    def __post_init__(self):
+        checks.check_config(self, ACTIVATIONS)
+
+    BASE: ClassVar["BertConfig"]
+    LARGE: ClassVar["BertConfig"]
+    MINILM: ClassVar["BertConfig"]
+    SMALL: ClassVar["BertConfig"]
+    TINY: ClassVar["BertConfig"]
+
+
+# Section 3 of the paper; the vocabulary is the released uncased one's ("30,000" in the text).
+BertConfig.BASE = BertConfig()
+BertConfig.LARGE = BertConfig(d_model=1024, n_layers=24, n_heads=16, d_ff=4096)
+# Wang et al. 2020, in the six-layer version of the sentence-transformers project.
+BertConfig.MINILM = BertConfig(d_model=384, n_layers=6, d_ff=1536)
+# Sizes of this book: for a GPU, and for a CPU. Fresh weights of TINY are near 1 / √128, as Xavier's
+# would be.
+BertConfig.SMALL = BertConfig(8_000, d_model=256, n_layers=6, n_heads=4, d_ff=1024, max_len=128)
+BertConfig.TINY = BertConfig(
+    1_500, d_model=128, n_layers=2, n_heads=4, d_ff=512, dropout=0.0, max_len=64, init_std=0.09
+)

@@ -18,6 +18,67 @@ from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions
 from lectures_lib.checks import at_the_door, check_config, check_lengths
 
 
+def check_two_tokens(model: "LanguageModel", tokens: Tensor) -> None:
+    """Refuse texts in which there is nothing to predict."""
+    check_lengths(None, tokens)
+    if tokens.shape[1] < 2:
+        raise ValueError(
+            f"nothing predicts a first token: at least 2 are needed, got tokens of shape "
+            f"{tuple(tokens.shape)}"
+        )
+
+
+class LanguageModel(nn.Module):
+    """Scores of every token's successor, given that token and those before it. The output uses the
+    token vectors again (tied).
+    """
+
+    def __init__(self, config: "LanguageModelConfig"):
+        super().__init__()
+        self.config = config
+        scale = 1.0 if config.learned_positions else math.sqrt(config.d_model)
+        self.embedding = TokenEmbedding(config.vocab_size, config.d_model, scale)
+        make_positions = LearnedPositions if config.learned_positions else SinusoidalPositions
+        self.positions = make_positions(config.d_model, config.max_len)
+        self.dropout = nn.Dropout(config.dropout)
+        self.stack = Encoder(
+            config.n_layers,
+            config.d_model,
+            config.n_heads,
+            config.d_ff,
+            dropout=config.dropout,
+            activation=config.activation,
+            pre_norm=config.pre_norm,
+        )
+        initialise(self)
+        if config.learned_positions:
+            # GPT's; the learned positions begin as small
+            nn.init.normal_(self.embedding.weight, std=0.02)
+
+    @at_the_door(lambda self, tokens: check_lengths(None, tokens))
+    def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n vocab"]:
+        """The scores (logits) of the token that follows each token: row i sees tokens 0 … i.
+
+        Texts of a batch may be padded on the right: padding comes after everything that a real
+        token looks at.
+
+        Raises:
+            ValueError: for an unknown token id, no tokens, or more tokens than positions.
+        """
+        x = self.dropout(self.positions(self.embedding(tokens)))
+        x = self.stack(x, causal_mask(tokens.shape[1], tokens.device))
+        return self.embedding.scores(x)
+
+    @at_the_door(check_two_tokens)
+    def log_probabilities(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n-1"]:
+        """log P(token i | tokens before it), for every token but the first, which nothing predicts.
+
+        exp of minus their mean is the perplexity.
+        """
+        log_probs = self(tokens[:, :-1]).log_softmax(dim=-1)
+        return log_probs.gather(-1, tokens[:, 1:, None])[:, :, 0]
+
+
 @dataclass(frozen=True)
 class LanguageModelConfig:
     """The sizes of a left-to-right language model.
@@ -71,64 +132,3 @@ LanguageModelConfig.GPT2 = LanguageModelConfig(
 LanguageModelConfig.TINY = LanguageModelConfig(
     1_000, 64, n_heads=4, n_layers=2, d_ff=256, dropout=0.0, max_len=128
 )
-
-
-def check_two_tokens(model: "LanguageModel", tokens: Tensor) -> None:
-    """Refuse texts in which there is nothing to predict."""
-    check_lengths(None, tokens)
-    if tokens.shape[1] < 2:
-        raise ValueError(
-            f"nothing predicts a first token: at least 2 are needed, got tokens of shape "
-            f"{tuple(tokens.shape)}"
-        )
-
-
-class LanguageModel(nn.Module):
-    """Scores of every token's successor, given that token and those before it. The output uses the
-    token vectors again (tied).
-    """
-
-    def __init__(self, config: LanguageModelConfig):
-        super().__init__()
-        self.config = config
-        scale = 1.0 if config.learned_positions else math.sqrt(config.d_model)
-        self.embedding = TokenEmbedding(config.vocab_size, config.d_model, scale)
-        make_positions = LearnedPositions if config.learned_positions else SinusoidalPositions
-        self.positions = make_positions(config.d_model, config.max_len)
-        self.dropout = nn.Dropout(config.dropout)
-        self.stack = Encoder(
-            config.n_layers,
-            config.d_model,
-            config.n_heads,
-            config.d_ff,
-            dropout=config.dropout,
-            activation=config.activation,
-            pre_norm=config.pre_norm,
-        )
-        initialise(self)
-        if config.learned_positions:
-            # GPT's; the learned positions begin as small
-            nn.init.normal_(self.embedding.weight, std=0.02)
-
-    @at_the_door(lambda self, tokens: check_lengths(None, tokens))
-    def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n vocab"]:
-        """The scores (logits) of the token that follows each token: row i sees tokens 0 … i.
-
-        Texts of a batch may be padded on the right: padding comes after everything that a real
-        token looks at.
-
-        Raises:
-            ValueError: for an unknown token id, no tokens, or more tokens than positions.
-        """
-        x = self.dropout(self.positions(self.embedding(tokens)))
-        x = self.stack(x, causal_mask(tokens.shape[1], tokens.device))
-        return self.embedding.scores(x)
-
-    @at_the_door(check_two_tokens)
-    def log_probabilities(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n-1"]:
-        """log P(token i | tokens before it), for every token but the first, which nothing predicts.
-
-        exp of minus their mean is the perplexity.
-        """
-        log_probs = self(tokens[:, :-1]).log_softmax(dim=-1)
-        return log_probs.gather(-1, tokens[:, 1:, None])[:, :, 0]

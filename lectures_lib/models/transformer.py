@@ -14,68 +14,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lectures_lib import checks
 from lectures_lib.blocks.attention import causal_mask, padding_mask
 from lectures_lib.blocks.layers import ACTIVATIONS, Decoder, Encoder, TokenEmbedding, initialise
 from lectures_lib.blocks.positions import SinusoidalPositions
-from lectures_lib.checks import at_the_door, check_config, check_lengths
-
-
-@dataclass(frozen=True)
-class TransformerConfig:
-    """The sizes of a Transformer; `dataclasses.replace(TransformerConfig.BASE, vocab_size=…)`
-    changes some of them.
-
-    Args:
-        vocab_size: tokens in the vocabulary that source and target share.
-        d_model: width of the vectors.  n_heads: heads of each attention.  d_ff: width of the
-            feed-forward's hidden layer.
-        n_layers: blocks in the encoder, and as many in the decoder.
-        dropout: share of each sublayer's output, and of the embeddings, dropped in training
-            (section 5.4).
-        max_len: the longest source or target, in tokens.
-        activation: a name in `layers.ACTIVATIONS`.
-        pre_norm: normalise before each sublayer instead of after the sum; then a LayerNorm ends
-            each stack.
-        final_norm: whether a LayerNorm ends each stack; None: with pre_norm only. `nn.Transformer`
-            always has one.
-        bias: whether attention's projections and the output add a bias. The paper does not say;
-            most code has it.
-
-    Raises:
-        TypeError: for a size that is no whole number.
-        ValueError: for a size below 1, a dropout that is no share, heads that do not divide
-            d_model, or an unknown activation.
-    """
-
-    vocab_size: int
-    d_model: int = 512
-    n_heads: int = 8
-    n_layers: int = 6
-    d_ff: int = 2048
-    dropout: float = 0.1
-    max_len: int = 1024
-    activation: str = "relu"
-    pre_norm: bool = False
-    final_norm: bool | None = None
-    bias: bool = True
-
-    def __post_init__(self):
-        check_config(self, ACTIVATIONS)
-
-    BASE: ClassVar["TransformerConfig"]
-    BIG: ClassVar["TransformerConfig"]
-    SMALL: ClassVar["TransformerConfig"]
-    TINY: ClassVar["TransformerConfig"]
-
-
-# Table 3 of the paper. Its shared English-German vocabulary has "about 37000 tokens" (section 5.1).
-TransformerConfig.BASE = TransformerConfig(37_000)
-TransformerConfig.BIG = TransformerConfig(37_000, d_model=1024, n_heads=16, d_ff=4096, dropout=0.3)
-# Sizes of this book, for data sets of some ten thousand sentences and for a minute on a CPU.
-TransformerConfig.SMALL = TransformerConfig(8_000, d_model=256, n_heads=4, n_layers=3, d_ff=1024)
-TransformerConfig.TINY = TransformerConfig(
-    1_000, d_model=64, n_heads=4, n_layers=2, d_ff=256, dropout=0.0
-)
+from lectures_lib.checks import at_the_door
 
 
 class Transformer(nn.Module):
@@ -85,7 +28,7 @@ class Transformer(nn.Module):
     (section 3.4).
     """
 
-    def __init__(self, config: TransformerConfig):
+    def __init__(self, config: "TransformerConfig"):
         super().__init__()
         self.config = config
         self.embedding = TokenEmbedding(
@@ -128,7 +71,7 @@ class Transformer(nn.Module):
         memory = self.encode(source, source_lengths)
         return self.logits(self.decode(target, memory, source_lengths))
 
-    @at_the_door(lambda self, source, source_lengths=None: check_lengths(source_lengths, source))
+    @at_the_door(checks.check_source)
     def encode(
         self,
         source: Int[Tensor, "batch n_source"],
@@ -138,7 +81,7 @@ class Transformer(nn.Module):
         mask = None if source_lengths is None else padding_mask(source_lengths, source.shape[1])
         return self.encoder(self.embed(source), mask)
 
-    @at_the_door(lambda self, target, memory, source_lengths=None: check_lengths(None, target))
+    @at_the_door(checks.check_target)
     def decode(
         self,
         target: Int[Tensor, "batch n_target"],
@@ -165,14 +108,7 @@ class Transformer(nn.Module):
         return self.embedding.scores(hidden, self.output_bias)
 
 
-def check_shift(target: Tensor, begin: int) -> None:
-    """Refuse what cannot be shifted."""
-    check_lengths(None, target)
-    if not isinstance(begin, int):
-        raise TypeError(f"begin must be a token id, a whole number; got {begin!r}")
-
-
-@at_the_door(check_shift)
+@at_the_door(checks.check_shift)
 def shift_right(target: Int[Tensor, "batch n"], begin: int) -> Int[Tensor, "batch n"]:
     """What the decoder reads in training: the begin token, then the target without its last token.
 
@@ -188,3 +124,61 @@ def shift_right(target: Int[Tensor, "batch n"], begin: int) -> Int[Tensor, "batc
         ValueError: for a target that is empty, or has not two dimensions.
     """
     return torch.cat([torch.full_like(target[:, :1], begin), target[:, :-1]], dim=1)
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """The sizes of a Transformer; `dataclasses.replace(TransformerConfig.BASE, vocab_size=…)`
+    changes some of them.
+
+    Args:
+        vocab_size: tokens in the vocabulary that source and target share.
+        d_model: width of the vectors.  n_heads: heads of each attention.  d_ff: width of the
+            feed-forward's hidden layer.
+        n_layers: blocks in the encoder, and as many in the decoder.
+        dropout: share of each sublayer's output, and of the embeddings, dropped in training
+            (section 5.4).
+        max_len: the longest source or target, in tokens.
+        activation: a name in `layers.ACTIVATIONS`.
+        pre_norm: normalise before each sublayer instead of after the sum; then a LayerNorm ends
+            each stack.
+        final_norm: whether a LayerNorm ends each stack; None: with pre_norm only. `nn.Transformer`
+            always has one.
+        bias: whether attention's projections and the output add a bias. The paper's formulas have
+            none; most code has it.
+
+    Raises:
+        TypeError: for a size that is no whole number.
+        ValueError: for a size below 1, a dropout that is no share, heads that do not divide
+            d_model, or an unknown activation.
+    """
+
+    vocab_size: int
+    d_model: int = 512
+    n_heads: int = 8
+    n_layers: int = 6
+    d_ff: int = 2048
+    dropout: float = 0.1
+    max_len: int = 1024
+    activation: str = "relu"
+    pre_norm: bool = False
+    final_norm: bool | None = None
+    bias: bool = True
+
+    def __post_init__(self):
+        checks.check_config(self, ACTIVATIONS)
+
+    BASE: ClassVar["TransformerConfig"]
+    BIG: ClassVar["TransformerConfig"]
+    SMALL: ClassVar["TransformerConfig"]
+    TINY: ClassVar["TransformerConfig"]
+
+
+# Table 3 of the paper. Its shared English-German vocabulary has "about 37000 tokens" (section 5.1).
+TransformerConfig.BASE = TransformerConfig(37_000)
+TransformerConfig.BIG = TransformerConfig(37_000, d_model=1024, n_heads=16, d_ff=4096, dropout=0.3)
+# Sizes of this book, for data sets of some ten thousand sentences and for a minute on a CPU.
+TransformerConfig.SMALL = TransformerConfig(8_000, d_model=256, n_heads=4, n_layers=3, d_ff=1024)
+TransformerConfig.TINY = TransformerConfig(
+    1_000, d_model=64, n_heads=4, n_layers=2, d_ff=256, dropout=0.0
+)

@@ -33,68 +33,6 @@ def grid(height: int, width: int, patch_size: int) -> tuple[int, int]:
     return height // patch_size, width // patch_size
 
 
-@dataclass(frozen=True)
-class ViTConfig:
-    """The sizes of a Vision Transformer.
-
-    Args:
-        image_size: height and width of an image, in pixels.  patch_size: those of a patch.
-            n_channels: 3 for colour, 1 for grey.
-        n_classes: how many classes are told apart.
-        d_model: width of the vectors.  n_layers: number of blocks.  n_heads: heads of each
-            attention.  d_ff: width of the feed-forward's hidden layer.
-        dropout: share of each sublayer's output, and of the embeddings, dropped in training.
-        attention_dropout: the same for attention weights.
-        activation: a name in `layers.ACTIVATIONS`.
-        eps: what LayerNorm adds to the variance.
-
-    Raises:
-        TypeError: for a size that is no whole number.
-        ValueError: for an image that patches of this size do not fill, a size below 1, a dropout
-            that is no share, heads that do not divide d_model, or an unknown activation.
-    """
-
-    image_size: int = 224
-    patch_size: int = 16
-    n_channels: int = 3
-    n_classes: int = 1000
-    d_model: int = 768
-    n_layers: int = 12
-    n_heads: int = 12
-    d_ff: int = 3072
-    dropout: float = 0.0
-    activation: str = "gelu"
-    eps: float = 1e-12
-    attention_dropout: float = 0.0
-
-    B16: ClassVar["ViTConfig"]
-    B32: ClassVar["ViTConfig"]
-    L16: ClassVar["ViTConfig"]
-    H14: ClassVar["ViTConfig"]
-    SMALL: ClassVar["ViTConfig"]
-    DIGITS: ClassVar["ViTConfig"]
-
-    def __post_init__(self):
-        check_config(self, ACTIVATIONS)
-        grid(self.image_size, self.image_size, self.patch_size)
-
-    @property
-    def n_patches(self) -> int:
-        """How many patches an image of the configured size is cut into."""
-        return (self.image_size // self.patch_size) ** 2
-
-
-# Table 1 of the paper; the number behind the letter is the patch size.
-ViTConfig.B16 = ViTConfig()
-ViTConfig.B32 = ViTConfig(patch_size=32)
-ViTConfig.L16 = ViTConfig(d_model=1024, n_layers=24, n_heads=16, d_ff=4096)
-ViTConfig.H14 = ViTConfig(patch_size=14, d_model=1280, n_layers=32, n_heads=16, d_ff=5120)
-# Sizes of this book: for images of 32 × 32 pixels on a GPU, and for scikit-learn's digits in
-# seconds on a CPU.
-ViTConfig.SMALL = ViTConfig(32, 4, 3, 10, d_model=256, n_layers=6, n_heads=4, d_ff=512, dropout=0.1)
-ViTConfig.DIGITS = ViTConfig(8, 2, 1, 10, d_model=64, n_layers=3, n_heads=4, d_ff=128)
-
-
 @at_the_door(lambda images, patch_size: check_images(images))
 def patches(
     images: Float[Tensor, "batch channels height width"], patch_size: int
@@ -152,7 +90,7 @@ def check_images_fit(model: "ViT", images: Any, interpolate: bool = False) -> No
         )
 
 
-def check_names(model: "ViT", config: ViTConfig, names: Sequence[str] | None = None) -> None:
+def check_names(model: "ViT", config: "ViTConfig", names: Sequence[str] | None = None) -> None:
     """Refuse names that are not as many as there are classes."""
     if names is not None and len(names) != config.n_classes:
         raise ValueError(
@@ -173,7 +111,7 @@ class ViT(nn.Module):
     """
 
     @at_the_door(check_names)
-    def __init__(self, config: ViTConfig, names: Sequence[str] | None = None):
+    def __init__(self, config: "ViTConfig", names: Sequence[str] | None = None):
         super().__init__()
         self.config, self.names = config, None if names is None else tuple(names)
         self.patch_embedding = nn.Linear(config.n_channels * config.patch_size**2, config.d_model)
@@ -322,7 +260,7 @@ def from_convolution(state: dict[str, Tensor]) -> dict[str, Tensor]:
     return state | shaped | {"positions": state["positions"].squeeze(0)}
 
 
-def to_convolution(state: dict[str, Tensor], config: ViTConfig) -> dict[str, Tensor]:
+def to_convolution(state: dict[str, Tensor], config: "ViTConfig") -> dict[str, Tensor]:
     """The way back."""
     p, matrix = config.patch_size, state["patch_embedding.weight"]
     kernel = matrix.reshape(config.d_model, config.n_channels, p, p)
@@ -330,7 +268,7 @@ def to_convolution(state: dict[str, Tensor], config: ViTConfig) -> dict[str, Ten
     return state | shaped | {"positions": state["positions"][None]}
 
 
-def vit_config(theirs: dict[str, Any]) -> ViTConfig:
+def vit_config(theirs: dict[str, Any]) -> "ViTConfig":
     """Our configuration from a checkpoint's config.json.
 
     Raises:
@@ -363,7 +301,7 @@ def vit_config(theirs: dict[str, Any]) -> ViTConfig:
     )
 
 
-def hugging_face_config(config: ViTConfig, names: Sequence[str] | None = None) -> dict[str, Any]:
+def hugging_face_config(config: "ViTConfig", names: Sequence[str] | None = None) -> dict[str, Any]:
     """Our configuration as Hugging Face writes it."""
     labels = {str(i): names[i] if names else f"LABEL_{i}" for i in range(config.n_classes)}
     fixed = {"qkv_bias": True, "id2label": labels}
@@ -371,3 +309,65 @@ def hugging_face_config(config: ViTConfig, names: Sequence[str] | None = None) -
     sizes = {theirs: getattr(config, ours) for theirs, ours in SIZES.items()}
     sizes["hidden_act"] = hugging_face.activation_written(config.activation)
     return {"model_type": "vit", "architectures": ["ViTForImageClassification"], **sizes, **fixed}
+
+
+@dataclass(frozen=True)
+class ViTConfig:
+    """The sizes of a Vision Transformer.
+
+    Args:
+        image_size: height and width of an image, in pixels.  patch_size: those of a patch.
+            n_channels: 3 for colour, 1 for grey.
+        n_classes: how many classes are told apart.
+        d_model: width of the vectors.  n_layers: number of blocks.  n_heads: heads of each
+            attention.  d_ff: width of the feed-forward's hidden layer.
+        dropout: share of each sublayer's output, and of the embeddings, dropped in training.
+        attention_dropout: the same for attention weights.
+        activation: a name in `layers.ACTIVATIONS`.
+        eps: what LayerNorm adds to the variance.
+
+    Raises:
+        TypeError: for a size that is no whole number.
+        ValueError: for an image that patches of this size do not fill, a size below 1, a dropout
+            that is no share, heads that do not divide d_model, or an unknown activation.
+    """
+
+    image_size: int = 224
+    patch_size: int = 16
+    n_channels: int = 3
+    n_classes: int = 1000
+    d_model: int = 768
+    n_layers: int = 12
+    n_heads: int = 12
+    d_ff: int = 3072
+    dropout: float = 0.0
+    activation: str = "gelu"
+    eps: float = 1e-12
+    attention_dropout: float = 0.0
+
+    B16: ClassVar["ViTConfig"]
+    B32: ClassVar["ViTConfig"]
+    L16: ClassVar["ViTConfig"]
+    H14: ClassVar["ViTConfig"]
+    SMALL: ClassVar["ViTConfig"]
+    DIGITS: ClassVar["ViTConfig"]
+
+    def __post_init__(self):
+        check_config(self, ACTIVATIONS)
+        grid(self.image_size, self.image_size, self.patch_size)
+
+    @property
+    def n_patches(self) -> int:
+        """How many patches an image of the configured size is cut into."""
+        return (self.image_size // self.patch_size) ** 2
+
+
+# Table 1 of the paper; the number behind the letter is the patch size.
+ViTConfig.B16 = ViTConfig()
+ViTConfig.B32 = ViTConfig(patch_size=32)
+ViTConfig.L16 = ViTConfig(d_model=1024, n_layers=24, n_heads=16, d_ff=4096)
+ViTConfig.H14 = ViTConfig(patch_size=14, d_model=1280, n_layers=32, n_heads=16, d_ff=5120)
+# Sizes of this book: for images of 32 × 32 pixels on a GPU, and for scikit-learn's digits in
+# seconds on a CPU.
+ViTConfig.SMALL = ViTConfig(32, 4, 3, 10, d_model=256, n_layers=6, n_heads=4, d_ff=512, dropout=0.1)
+ViTConfig.DIGITS = ViTConfig(8, 2, 1, 10, d_model=64, n_layers=3, n_heads=4, d_ff=128)

@@ -3,19 +3,55 @@ Sennrich et al. 2016, section 3.2).
 
 This is the byte-level variant of GPT-2 (Radford et al. 2019, section 2.2). It knows no unknown
 token: any text can be encoded, and decoding gives it back exactly.
+
+The idea fits into two functions, `learn` and `merge`. `learn_merges` and `apply_merges`, which the
+class uses, do the same without going through the whole corpus, or the whole word, at every merge.
 """
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from lectures_lib.tokenization import byte_level, files
 from lectures_lib.tokenization.base import EncodedWord, Tokenizer, check_text, count_words
-from lectures_lib.tokenization.pairs import Merge, Pair, PairCounts
+from lectures_lib.tokenization.pairs import Merge, Pair, PairCounts, replace_pair
 from lectures_lib.tokenization.vocabulary import Vocabulary, check_several
 
 KIND = "byte-level BPE"
+
+
+def learn(words: dict[str, int], n_merges: int) -> list[Pair]:
+    """The algorithm as one would explain it: which pairs of symbols become one, in this order.
+
+    Symbols are numbers: 0 … 255 are the bytes, 256 is what the first merge makes, and so on.
+
+    Args:
+        words: the words of a corpus, and how often each occurs.
+        n_merges: how many pairs to merge.
+    """
+    spelled = {word: list(word.encode("utf-8")) for word in words}
+    merges: list[Pair] = []
+    for new in range(256, 256 + n_merges):
+        counts: Counter[Pair] = Counter()
+        for word, symbols in spelled.items():
+            for pair in pairwise(symbols):
+                counts[pair] += words[word]
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))  # the most frequent
+        merges.append(best)
+        spelled = {word: replace_pair(symbols, best, new) for word, symbols in spelled.items()}
+    return merges
+
+
+def merge(word: str, merges: Sequence[Pair]) -> list[int]:
+    """A new word in symbols: its bytes, and then every merge that was learned, in that order."""
+    symbols = list(word.encode("utf-8"))
+    for new, pair in enumerate(merges, start=256):
+        symbols = replace_pair(symbols, pair, new)
+    return symbols
 
 
 class BPE(Tokenizer):

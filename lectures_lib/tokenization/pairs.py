@@ -61,7 +61,7 @@ class PairCounts:
         self.words = words
         self.counts = counts
         self.of: defaultdict[Pair, int] = defaultdict(int)  # pair → its count
-        # pair → numbers of the words it stands in
+        # pair → numbers of the words in which it stands, or stood once
         self._words_with: defaultdict[Pair, set[int]] = defaultdict(set)
         for number, word in enumerate(words):
             for pair in pairwise(word):

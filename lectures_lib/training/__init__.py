@@ -2,9 +2,10 @@
 13), packing and cost (chapter 18).
 """
 
-from lectures_lib.training.loop import Epochs, History, Stream, fit, training_step
+from lectures_lib.training.loop import History, fit, training_step
 from lectures_lib.training.losses import label_smoothed_cross_entropy, translation_loss
 from lectures_lib.training.schedules import bert_schedule, transformer_schedule
+from lectures_lib.training.stream import Epochs, Stream
 
 __all__ = [
     "Epochs",

@@ -58,7 +58,7 @@ def _real_targets(logits: Tensor, targets: Tensor, smoothing: float, pad_id: int
 
 def translation_loss(model: nn.Module, batch: Any, smoothing: float = 0.0) -> Float[Tensor, ""]:
     """The loss of a translator on a `data.PairBatch`: each next token, given the right ones before
-    it (teacher forcing).
+    it (teacher forcing). Padding, which is token 0 there, does not count.
     """
     logits = model(batch.source, batch.read, batch.source_lengths)
     return label_smoothed_cross_entropy(logits, batch.predicted, smoothing)

@@ -51,7 +51,7 @@ class MaskingRates:
 
 
 class Masked(NamedTuple):
-    """What the model reads, and which of its positions it has to tell."""
+    """What the model reads, and at which positions it has to predict the original token."""
 
     tokens: Int[Tensor, "batch n"]
     chosen: Bool[Tensor, "batch n"]
@@ -81,12 +81,14 @@ def mask_tokens(
             tokens' shape.
     """
     _check_masking(tokens, special, words)
-    chance, fate = (torch.rand(tokens.shape, generator=generator) for _ in range(2))
+    is_chosen, becomes = (torch.rand(tokens.shape, generator=generator) for _ in range(2))
     others = torch.randint(words.start, words.stop, tokens.shape, generator=generator)
-    chosen = (chance < rates.chosen) & ~special
-    hidden = tokens.masked_fill(chosen & (fate < rates.masked), mask_id)
-    replaced = chosen & (fate >= rates.masked) & (fate < rates.masked + rates.random)
-    return Masked(torch.where(replaced, others, hidden), chosen)
+    chosen = (is_chosen < rates.chosen) & ~special
+    # A second draw says what a chosen token becomes:  0 [MASK] 0.8 another 0.9 itself 1
+    to_mask = chosen & (becomes < rates.masked)
+    to_other = chosen & ~to_mask & (becomes < rates.masked + rates.random)
+    hidden = tokens.masked_fill(to_mask, mask_id)
+    return Masked(torch.where(to_other, others, hidden), chosen)
 
 
 def _check_masking(tokens: Tensor, special: Tensor, words: range) -> None:
@@ -216,7 +218,7 @@ class PreTrainingBatch(NamedTuple):
 
     Args:
         tokens: what the model reads.  segments, lengths: as in `Bert.forward`.
-        original: the tokens before masking.  chosen: which of them are to be told.
+        original: the tokens before masking.  chosen: which of them the model has to predict.
         is_random: for each pair, the class of the next-sentence task.
     """
 
@@ -229,7 +231,7 @@ class PreTrainingBatch(NamedTuple):
 
     @property
     def n_targets(self) -> int:
-        """How many words are to be told: what the first of the two losses is the mean of."""
+        """How many tokens are to be predicted: the first of the two losses is their mean."""
         return int(self.chosen.sum())
 
 
@@ -263,13 +265,8 @@ class PreTrainingBatches:
             raise ValueError(f"a batch needs at least one pair, got batch_size = {batch_size}")
         encoded = [[tokenizer.encode(sentence) for sentence in document] for document in documents]
         self.documents = [[s for s in document if s] for document in encoded]
-        self.max_len, self.batch_size, self.rates, self.random_share, self.seed = (
-            max_len,
-            batch_size,
-            rates,
-            random_share,
-            seed,
-        )
+        self.max_len, self.batch_size, self.seed = max_len, batch_size, seed
+        self.rates, self.random_share = rates, random_share
         self.cls_id, self.sep_id, self.mask_id = (
             tokenizer.token_id(name) for name in ("[CLS]", "[SEP]", "[MASK]")
         )
@@ -294,24 +291,18 @@ class PreTrainingBatches:
     def batch(self, pairs: Sequence[Pair], generator: torch.Generator) -> PreTrainingBatch:
         """[CLS] first [SEP] second [SEP], padded and masked."""
         inputs = [
-            [self.cls_id, *first, self.sep_id, *second, self.sep_id] for first, second, _ in pairs
+            [self.cls_id, *pair.first, self.sep_id, *pair.second, self.sep_id] for pair in pairs
         ]
         original, lengths = pad(inputs)
-        firsts = torch.tensor([len(first) + 2 for first, _, _ in pairs])
         position = torch.arange(original.shape[1])
         real = position < lengths[:, None]
+        second_begins = torch.tensor([len(pair.first) + 2 for pair in pairs])[:, None]
+        segments = (real & (position >= second_begins)).long()
         special = ~real | (original == self.cls_id) | (original == self.sep_id)
-        tokens, chosen = mask_tokens(
-            original, special, self.mask_id, self.words, self.rates, generator
-        )
-        segments = ((position >= firsts[:, None]) & real).long()
+        masked = mask_tokens(original, special, self.mask_id, self.words, self.rates, generator)
+        is_random = torch.tensor([pair.is_random for pair in pairs])
         return PreTrainingBatch(
-            tokens,
-            segments,
-            lengths,
-            original,
-            chosen,
-            torch.tensor([pair.is_random for pair in pairs]),
+            masked.tokens, segments, lengths, original, masked.chosen, is_random
         )
 
 

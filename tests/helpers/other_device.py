@@ -57,7 +57,25 @@ class Border(TorchDispatchMode):
         return compute(function, args, kwargs or {})
 
 
+AWAITED = {"_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "unique2"}
+LISTENING: list[list] = []
+
+
+def note_wait(seen, function, args, kwargs):
+    there = any(isinstance(x, Elsewhere) for x in tensors_in((args, kwargs)))
+    name = function.overloadpacket.__name__.lstrip("_")
+    back = name == "to_copy" and kwargs.get("device") not in (None, DEVICE)
+    # a mask as an index: how much it picks is not known before it is read
+    picks = name in ("index", "index_put_") and any(
+        x.dtype == torch.bool for x in tensors_in(args[1])
+    )
+    if there and (back or picks or name in {awaited.lstrip("_") for awaited in AWAITED}):
+        seen.append(str(function))
+
+
 def compute(function, args, kwargs):
+    for seen in LISTENING:
+        note_wait(seen, function, args, kwargs)
     tensors = tensors_in((args, kwargs))
     there = [x for x in tensors if isinstance(x, Elsewhere)]
     moves = function in (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
@@ -90,3 +108,16 @@ def other_device() -> Iterator[torch.device]:
     """The device, for as long as the `with` lasts."""
     with Border():
         yield DEVICE
+
+
+@contextmanager
+def waits() -> Iterator[list[str]]:
+    """Notes every operation for which the CPU would have to wait for the device: a number or a
+    truth value read, a shape that depends on numbers, a copy back.
+    """
+    seen: list[str] = []
+    LISTENING.append(seen)
+    try:
+        yield seen
+    finally:
+        LISTENING.remove(seen)

@@ -6,13 +6,17 @@ from torch.testing import assert_close
 
 from lectures_lib.analysis.features import word_vectors
 from lectures_lib.analysis.perturbed_masking import impact_matrix
+from lectures_lib.decoding import LanguageModelWithCache, TransformerWithCache
 from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.minilm import checkpoint
+from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.models.vit import ViT, ViTConfig
 from lectures_lib.tasks import fine_tuning, task_heads
 from lectures_lib.tasks.sentence_bert import SentenceBert
 from lectures_lib.tasks.word_level import cut_words, word_attention, word_states
 from lectures_lib.tokenization import WordPiece
-from tests.helpers.other_device import Elsewhere, other_device
+from tests.helpers.other_device import Elsewhere, other_device, waits
 
 WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")
 SENTENCES = [["The", "flightless", "birds", "ate", "."], ["They", "did"]]
@@ -98,3 +102,63 @@ def test_the_other_device_is_one():
         ):
             with pytest.raises(RuntimeError, match="same device"):
                 wrong()
+
+
+def tokens(*shape):
+    return torch.randint(3, 999, shape)
+
+
+PASSES = {
+    "Transformer": (
+        lambda: Transformer(TransformerConfig.TINY),
+        lambda: (tokens(2, 5), tokens(2, 4), torch.tensor([5, 3])),
+    ),
+    "LanguageModel": (lambda: LanguageModel(LanguageModelConfig.TINY), lambda: (tokens(2, 5),)),
+    "Bert": (body, lambda: (tokens(2, 5), torch.zeros_like(tokens(2, 5)), torch.tensor([5, 3]))),
+    "ViT": (lambda: ViT(ViTConfig.DIGITS), lambda: (torch.rand(2, 1, 8, 8),)),
+}
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_forward_pass_never_waits_for_the_device(name):
+    make, inputs = PASSES[name]
+    model = make().eval()
+    with other_device() as device, torch.no_grad():
+        there, moved = model.to(device), [x.to(device) for x in inputs()]
+        with waits() as seen:
+            there(*moved)
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("make", "with_cache"),
+    [
+        (lambda: Transformer(TransformerConfig.TINY), TransformerWithCache),
+        (lambda: LanguageModel(LanguageModelConfig.TINY), LanguageModelWithCache),
+    ],
+)
+def test_a_decoding_step_never_waits_for_the_device(make, with_cache):
+    model = make().eval()
+    with other_device() as device, torch.no_grad():
+        cached = with_cache(model.to(device))
+        state = cached.start(tokens(2, 5).to(device), torch.tensor([5, 3]).to(device)).state
+        with waits() as seen:
+            for _ in range(5):
+                state = cached.step(tokens(2).to(device), state).state
+    assert seen == []
+
+
+def test_a_wait_is_seen():
+    with other_device() as device:
+        there = torch.ones(3, device=device)
+        for wait in (
+            lambda: there.sum().item(),
+            lambda: bool((there > 0).all()),
+            lambda: there.nonzero(),
+            lambda: there[there > 0],
+            lambda: there.cpu(),
+            lambda: torch.equal(there, there),
+        ):
+            with waits() as seen:
+                wait()
+            assert seen, wait

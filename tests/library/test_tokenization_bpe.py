@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, pre_tokenizers
 
 from lectures_lib.tokenization import BPE, Merge, byte_level
-from lectures_lib.tokenization.bpe import apply_merges
+from lectures_lib.tokenization.bpe import apply_merges, learn, merge
 from lectures_lib.tokenization.pairs import replace_pair
 from tests.helpers.tokenizer_peers import learned, pairs, peer_of
 
@@ -133,6 +133,22 @@ def test_incremental_counts_are_the_naive_ones_and_the_peers_merges(texts):
     bpe = BPE.train(texts, 256 + 20)
     assert bpe.merges == naive_training(texts, 20)
     assert pairs(bpe) == learned(peer_of(texts, 256 + 20))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text("abcde", min_size=1, max_size=9), min_size=1, max_size=12))
+def test_the_two_plain_functions_are_the_class(words):
+    """`learn` and `merge` explain the algorithm; the class must do what they say."""
+    merges = learn(Counter(words), 12)
+    spelled = [bytes([i]) for i in range(256)]
+    for left, right in merges:
+        spelled.append(spelled[left] + spelled[right])
+    bpe = BPE.train(words, 256 + 12, min_count=1)
+    pairs = [(spelled[left].decode(), spelled[right].decode()) for left, right in merges]
+    assert pairs == [(found.left, found.right) for found in bpe.merges]
+    for word in [*words, "abcdeabcde"]:
+        expected = [spelled[symbol].decode() for symbol in merge(word, merges)]
+        assert expected == [bpe.vocabulary.tokens[i] for i in bpe.encode(word)]
 
 
 @pytest.mark.parametrize("min_count", [0, 1, 2, 5])
