@@ -377,8 +377,9 @@ assert max(with_division) < 0.05
 assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 
 # %% [markdown]
-# Without the division, one query in five gets next to nothing at a width of 64, and two in three at 1,024. (That is a
-# statement about most queries, not about the average: the few whose two best keys are nearly level get all the more.)
+# Without the division, one query in five gets next to nothing at a width of 64, and two in three at 1,024. (At a width
+# of 64 that is a minority: the usual query even gets more than with the division. At 1,024 it is the majority, and only
+# those whose two best keys are nearly level get all the more.)
 #
 # ## Masks: what must not be seen
 #
@@ -450,7 +451,7 @@ draw("attention_steps")
 #
 # 1. There is none. "dog" and "man" have the same key, (1, 0), and so the same score from every query. You have to change
 #    a *key*; a query alone cannot tell apart what looks the same.
-# 2. About (8, 0). The nouns then lead by 8, or by 8 / √2 = 5.7 after the division: either way the verb's share is below 0.005 and the weights are shown as 0.50, 0.00, 0.50. Dividing matters where scores are close.
+# 2. About (7, 0). The nouns then lead by 7, or by 7 / √2 = 4.9 after the division: either way the verb's share is below 0.005 and the weights are shown as 0.50, 0.00, 0.50. Dividing matters where the lead is moderate, neither next to nothing nor so large that one key has everything.
 # 3. That of "dog", the first: it sees nothing but itself, and its output is its own value.
 #
 # </details>
@@ -665,8 +666,8 @@ assert row.argmax() == wide.tokens.index("[CLS]")
 # ### Softmax over the wrong axis
 #
 # `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning that is easily lost in a log. Which axis does
-# it take? Take two sentences of five words. We form two sums that ought to be 1 in one case only: over the five keys of
-# a query, as it should be, and over the two sentences, which have nothing to do with each other.
+# it take? Take two sentences of five words. We sum the shares twice. Over the five keys of a query the sum should be 1.
+# Over the two sentences it should not, for they have nothing to do with each other.
 
 # %%
 import warnings
@@ -698,8 +699,8 @@ for name, rows in {"after": too_late, "before": in_time}.items():
 # %% [markdown]
 # The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. Worse, the
 # forbidden scores still stand in the denominator. The first word's output depends on words that it must not see, so the
-# future leaks in after all. Autograd shows it. Below, the first word's weight on itself is differentiated by its scores
-# with all five words; the last four should not matter.
+# future leaks in after all. Autograd shows it. Below is the derivative of the first word's weight on itself by each of
+# its five scores. It may see itself only, so its weight is 1 whatever the scores are, and all five should be 0.
 
 # %%
 s = scores[0].clone().requires_grad_()
@@ -826,7 +827,7 @@ print(f"largest difference: {(passing - ours).abs().max():.1e}")
 # 2. A query's dot products with all keys, divided by √d_k and put through a softmax, say how to average the values.
 # 3. Without the division scores grow with √d_k, the softmax saturates, and often next to nothing reaches the query (at
 #    d_k = 1,024 for two random queries in three).
-# 4. A mask sets forbidden scores to −∞ before the softmax; a query that may look at nothing receives zeros.
+# 4. A mask takes the forbidden keys out before the softmax; a query that may look at nothing receives zeros.
 # 5. No loop over positions, so everything runs in parallel; without a causal mask no notion of positions either, so
 #    order must be added.
 #

@@ -6,9 +6,9 @@
 # values.
 #
 # Real models therefore run many heads side by side. Here are all 72 of MiniLM, six layers of twelve, reading our
-# sentence. Choose a head in the grid, then point at a word. In pictures layers and heads are counted from 0, as in the
-# code: layer 0, head 2 looks at the previous word, whatever it is; layer 3, head 1 looks from "it" to "animal". Many
-# others cannot be named so easily.
+# sentence. Choose a head in the grid, then point at a word. MiniLM's layers and heads are counted from 0, as in its
+# code (in our small examples heads are counted from 1, like words): layer 0, head 2 looks at the previous word,
+# whatever it is; layer 3, head 1 looks from "it" to "animal". Many others cannot be named so easily.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -93,8 +93,9 @@ print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 
 # %% [markdown]
 # The same vector for both. The average has forgotten who was where, and nothing made of it alone can bring it back.
-# (Shares of 0.9 and 0.1 would show the order, but then the right neighbour is hardly heard.) Now two heads. One looks
-# left, the other looks right, and their two results are **concatenated**: written one behind the other, not added.
+# (Unequal shares, 0.6 and 0.4, would tell these two sentences apart. But then loudness has to stand for place, and with
+# real values a weak "dog" and a strong "man" are hard to separate again.) Now two heads. One looks left, the other
+# looks right, and their two results are **concatenated**: written one behind the other, not added.
 
 # %%
 print("dog bites man, two heads:", torch.cat([dog, man]).tolist())
@@ -112,9 +113,9 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 #
 # $$\text{head}_i = \operatorname{Attention}(X W_i^Q,\; X W_i^K,\; X W_i^V), \qquad \operatorname{MultiHead}(X) = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O.$$
 #
-# To keep the cost at that of one wide head, the heads are narrow: $d_k = d_v = d_{model} / h$. The original Transformer
-# is 512 numbers wide and has 8 heads, so each of them sees 64 numbers of every word: $W_i^Q$ is a 512 × 64 matrix, and
-# so are $W_i^K$ and $W_i^V$. $W^O$ is 512 × 512.
+# The heads are narrow: $d_k = d_v = d_{model} / h$. The original Transformer is 512 numbers wide and has 8 heads, so
+# each of them reads all 512 numbers of a word and makes 64 of them: $W_i^Q$ is a 512 × 64 matrix, and so are $W_i^K$
+# and $W_i^V$. $W^O$ is 512 × 512.
 
 # %% [markdown]
 # **Predict.** Eight heads need 1,048,576 parameters in these matrices. How many do sixteen need: half as many, as many,
@@ -290,9 +291,9 @@ print("view and transpose\n", influence(cut, join))
 #
 # <details><summary>Answer</summary>
 #
-# Only its own. Words 1 and 2 share head 1, words 3 and 4 share head 2, so nothing that happens to word 2 reaches 3
-# or 4. "All four" would be a leak of the future, and would be found at once; here too little gets through, not too
-# much. And a test that changes word 3 alone sees nothing: it moves 3 and 4, as it should.
+# Only its own. Words 1 and 2 share head 1, words 3 and 4 share head 2, so nothing that happens to word 2 reaches 3 or
+# 4. "All four" would be a leak of the future, and would be found at once; here too little gets through, not too much.
+# And a test that changes only word 3 would pass: outputs 3 and 4 move, just as they should.
 #
 # </details>
 
@@ -310,11 +311,11 @@ print("view alone\n", influence(cut_wrongly, join_wrongly))
 #
 # With a batch of sentences in front, cutting and joining are two short functions, and multi-head attention is four
 # linear layers around the attention of chapter 2. The rest of the book is built from this class; the library holds the
-# same text. Some of it is for later. `context` is what is looked at, and `d_context` its width: here the words
-# themselves, in chapter 6 another sentence. Keys and values are made in a method of their own: a model that writes word
-# by word (chapter 9) makes them once for each word and uses them at every later step. The paper mentions no biases, so
-# `bias` is off unless asked for; from chapter 5 on our blocks ask for it, as most code does. (Dropout is chapter 5's;
-# it is off.)
+# same text. Some of it is for later. `context` is the sentence whose words serve as keys and values, here the same
+# sentence, in chapter 6 another one; `d_context` is the width of its vectors. Keys and values are made in a method of
+# their own: a model that writes word by word (chapter 9) makes them once for each word and uses them at every later
+# step. The paper mentions no biases, so `bias` is off unless asked for; from chapter 5 on our blocks ask for it, as
+# most code does. (Dropout is chapter 5's; it is off.)
 
 
 # %%
@@ -446,9 +447,10 @@ assert_close(together[1, :3], alone[1])
 
 # %% [markdown]
 # With the mask, each sentence gets in the batch what it gets alone. (The outputs *at* the padded places are
-# meaningless; the loss must not count them.) A left-to-right model needs both masks. They are tables of `True` = may
-# attend, so both conditions together are `&`, and broadcasting does the rest: (5, 5) and (2, 1, 1, 5) give
-# (2, 1, 5, 5).
+# meaningless; the loss must not count them.) A left-to-right model is usually given both masks. (With the padding at
+# the *end*, as here, the causal mask alone protects the real words, whose rows below are the same with and without the
+# second mask. With padding in front, both are needed.) They are tables of `True` = may attend, so both conditions
+# together are `&`, and broadcasting does the rest: (5, 5) and (2, 1, 1, 5) give (2, 1, 5, 5).
 
 # %%
 both = causal_mask(5) & mask
@@ -579,7 +581,7 @@ for name, factor in {"right": 1.0, "√8 times too small": 1 / math.sqrt(8)}.ite
 #
 # The last. Read the other way round, the mask lets every word see the future and nothing else, and the last word has no
 # future: its softmax runs over nothing. "The first" is tempting because in our convention it sees least, itself alone.
-# Read the other way round it sees most: all four others.
+# With the meaning of True reversed, the first word sees the four others and only the last sees nothing.
 #
 # </details>
 
@@ -632,7 +634,7 @@ with torch.no_grad():
 # None: what W_O adds up can be added up in any order. "Head 3" is a name, not a rank.
 
 # %% [markdown]
-# **Exercise 3.** The scores of head $i$ are $X\, W_i^Q (W_i^K)^\top X^\top$: one $d_{model} \times d_{model}$ matrix
+# **Exercise 3.** Apart from biases and the division, the scores of head $i$ are $X\, W_i^Q (W_i^K)^\top X^\top$: one $d_{model} \times d_{model}$ matrix
 # says how well any two words fit. What is its rank, for the random matrices of "Head by head"? What is that of one head
 # of MiniLM, which is 384 wide and has 12 heads? (`minilm.attention_of(minilm.load(), 0)` is the module of layer 0.)
 
@@ -655,14 +657,19 @@ print(f"MiniLM: rank {torch.linalg.matrix_rank(fits)} of {len(fits)}")
 # %% tags=["hide-cell", "atol=0.01"]
 # Solution 4
 whole = sentence.hidden[-1]
-for head, name in [*named.items(), ((5, 11), "no name")]:
-    without = minilm.read(text, silenced=[head]).hidden[-1]
-    moved = ((without - whole).norm(dim=-1) / whole.norm(dim=-1)).mean()
-    print(f"layer {head[0]}, head {head[1]:2} ({name}): {moved:.2f}")
-# A head of the last layer, for which we have no name, moves the result most; of the last
-# layer nothing comes later that could make up for a loss. What one can read off a head
-# and what the model relies on are two different things. (In large translation models most
-# heads can be taken out, one at a time, without much loss: Michel, Levy and Neubig, 2019.)
+for (layer, head), name in named.items():
+    moved = []
+    for other in range(12):
+        without = minilm.read(text, silenced=[(layer, other)]).hidden[-1]
+        share = (without - whole).norm(dim=-1) / whole.norm(dim=-1)
+        moved.append(share.mean().item())
+    rank = sorted(moved, reverse=True).index(moved[head]) + 1
+    print(f"layer {layer}, head {head} ({name}): {moved[head]:.2f}", end=", ")
+    print(f"number {rank} of the twelve of its layer ({moved[head] / max(moved):.0%})")
+# A name does not make a head important: compare each with the eleven others of its layer
+# (the last layer's move the final vectors most, for nothing comes after them). And one
+# sentence does not say which heads a model needs. (In large translation models most heads
+# can be taken out, one at a time, without much loss: Michel, Levy and Neubig, 2019.)
 
 # %% [markdown]
 # **Exercise 5.** Build it: attention in which every head has queries of its own, and all share *one* set of keys and

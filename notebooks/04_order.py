@@ -4,8 +4,8 @@
 # Write a telephone number backwards: 4 0 7 1 1 9 2 6 becomes 6 2 9 1 1 7 0 4. A child can do it. In this chapter a
 # small attention model tries to learn it. It gets as many examples as it likes and reaches 32 % of the digits, no
 # matter how long it trains. A second model, which differs from it by a single addition, gets (nearly) all of them right
-# within a few hundred steps. This chapter is about that addition. Each digit's vector is told its place by a few
-# clocks, fast and slow ones, and what is added are the positions of their hands.
+# within a few hundred steps. This chapter is about that addition. Clocks, fast and slow ones, show each digit its
+# place; the positions of their hands are added to its vector.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -76,7 +76,7 @@ from lectures_lib.show.frames import Frames
 #
 # In less: 27 %. Longer strings have more repeated digits, which makes it tempting to say more. But what counts is the
 # *share* of the most frequent digit among the others, and the longer the string, the closer all shares come to a tenth.
-# They are still far from it: 10 % is for a reader who does not even look at which digits are there.
+# They are still far from it: 10 % is the score of someone who guesses without looking at the string.
 #
 # </details>
 
@@ -133,9 +133,9 @@ plots.heatmap(
 plt.show()
 
 # %% [markdown]
-# Bits jump; sines and cosines are the same idea without corners. (That is a textbook's way to see it. The authors of the
-# Transformer had another reason, which comes below.) They took pairs of a sine and a cosine, each pair slower than the
-# one before,
+# Bits jump; sines and cosines are the same idea without corners. (That is a textbook's way to see it. The authors of
+# the Transformer gave other reasons; one comes below.) They took pairs of a sine and a cosine, each pair slower than
+# the one before,
 #
 # $$PE_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad PE_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}}.$$
 #
@@ -231,7 +231,7 @@ p, q = divmod(distances.argmin().item(), 2000)
 print(f"closest pair: {abs(p - q)} position apart, distance {distances.min():.1f}")
 
 # %% [markdown]
-# **The dot product of two positions depends on their distance only.** Because
+# **What do two positions have to do with each other?** Because
 # $\sin a \sin b + \cos a \cos b = \cos(a - b)$, each pair contributes the cosine of an angle difference, so
 # $PE_p \cdot PE_q = \sum_i \cos((p - q)\,\omega_i)$. Dot products are what attention compares.
 
@@ -243,8 +243,8 @@ print(f"closest pair: {abs(p - q)} position apart, distance {distances.min():.1f
 #
 # All three. The first two because only the distance counts, wherever one is in the text. The third because $\cos(-x) =
 # \cos x$: the dot product is largest for near positions, whether they lie before or after; it does not tell *before*
-# from *after*. That is the tempting mistake; to look back and not ahead, a head needs more than this product, namely
-# the rotation that comes next.
+# from *after*. It is tempting to think that a position knows its past from its future. To look back and not ahead, a
+# head needs more than this product: the rotation that comes next.
 #
 # </details>
 
@@ -577,9 +577,9 @@ print(f"length of a position    {drowned.positions.positions.norm(dim=-1).mean()
 # %% [markdown]
 # In our five runs with that setting, the accuracy after 400 steps was between 0.31<!-- order:
 # accuracy/learned_too_small/min .2f --> and 0.93<!-- order: accuracy/learned_too_small/max .2f -->, in four of the five
-# still at the ceiling of the blind reader. Nothing was broken; the signal was too faint to be found in time. Keep the
-# two at a similar size. (The original Transformer has the opposite worry, faint words:
-# [chapter 6](06_decoder.ipynb).)
+# still at the ceiling of the blind reader. Nothing was broken; perhaps the signal was too faint to be found in time.
+# With words as small as the positions it worked in all our runs: keep the two at a similar size. (The original
+# Transformer has the opposite worry, faint words: [chapter 6](06_decoder.ipynb).)
 #
 # ### A base of 1000
 #
@@ -599,8 +599,7 @@ print(f"largest entry {paper.max():.1f}, largest difference {difference:.1f}")
 #
 # Ungraded. Each has a solution folded below it; try first.
 #
-# **1. A single clock.** Take `d_model = 2`, one hand that turns by one radian a step. Which two of the first 1,000 positions
-# are hardest to tell apart, and how far apart do they stand in the text?
+# **1. A single clock.** Take `d_model = 2`, one hand that turns by one radian a step. At what distance below 1,000 are two positions hardest to tell apart, and how far apart do they stand in the text?
 
 # %% tags=["hide-cell", "atol=0.0002"]
 # Solution 1
@@ -663,7 +662,7 @@ print(
     end=" ",
 )
 print(f"{(5 * Q @ K.T / math.sqrt(64)).softmax(dim=-1)[7, 5]:.2f}")
-# The rotation would stand in W_Q, where training can find it.
+# The rotation would stand in W_Q, where training could put it.
 
 # %% [markdown]
 # ## Summary

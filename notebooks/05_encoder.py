@@ -129,10 +129,10 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# The one at the attention. Take out that one only, and the words end up the same; take out the other only, and they become
-# just a little more alike. It is tempting to blame the feed-forward network, the lesser-known half. But it
-# treats each word by itself: words that come in different usually go out different. Attention *averages* words, and an
-# average is what makes things alike.
+# The one at the attention. Take out that one only, and the words end up the same; take out the other only, and little
+# happens (in this sentence they become a little more alike, in others less). It is tempting to blame the feed-forward
+# network, the lesser-known half. But it treats each word by itself: words that come in different usually go out
+# different. Attention *averages* words, and an average is what makes things alike.
 #
 # </details>
 
@@ -282,10 +282,11 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# With LayerNorm not at all: the mean is the word's own. With BatchNorm by about 1. The other sentences are part of its mean,
-# and so is the padding that they bring; the new ones have a mean of 3, not 0. (Had they been of the same kind as the old
-# ones, the change would be smaller.) It is tempting to think that sentences of a batch are separate examples and cannot feel
-# each other; in batch normalisation they share their statistics.
+# With LayerNorm not at all: the mean is the word's own. With BatchNorm by about 1. The other sentences are part of its
+# mean, which moves by 2, and of its standard deviation, which grows from 1 to about 1.7 and takes half of that back.
+# (Had they been of the same kind as the old ones, the change would be smaller.) Padding would be part of both, too. It
+# is tempting to think that sentences of a batch are separate examples and cannot feel each other; in batch
+# normalisation they share their statistics.
 #
 # </details>
 
@@ -426,7 +427,7 @@ def glorot(layer):
 
 
 def he(layer):
-    """Start them so that the size is kept although half of the hidden numbers are 0."""
+    """The start of He et al. (2015), for layers with ReLU."""
     nn.init.normal_(layer.W_1.weight, std=math.sqrt(1 / layer.W_1.in_features))
     nn.init.normal_(layer.W_2.weight, std=math.sqrt(2 / layer.W_2.in_features))
 
@@ -488,8 +489,8 @@ assert bare["Glorot"] < 1e-9 and 0.1 < bare["He"] < 10
 
 # %% [markdown]
 # The middle row: a way around alone makes the gradient grow, with either kind of weights. The last row is the one that
-# matters. With a way around and a norm the size stays within a factor of ten for both, and nobody has to find
-# the right weights first.
+# matters. With a way around and a norm the size stays within a factor of ten for both starts. (It still grows with the
+# size of the weights and with the depth, but slowly, not exponentially.)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without residuals the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with residuals it grows to about a thousand, with residuals and normalisation it stays within a factor of ten. Right, He: without residuals it stays near 1, with residuals it grows to more than ten million, with residuals and normalisation it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
@@ -565,11 +566,10 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 #
 # Does it matter? Xiong et al. (2020) found that deep post-norm Transformers often fail unless the learning rate starts tiny
 # and is **warmed up** over the first steps ([chapter 8](08_training.ipynb) draws such a rate), and that pre-norm ones can
-# do without. They blamed the last blocks, whose gradients are larger in post-norm: compare the last column. On our small
-# scale we see the first half of this. Six blocks learned the task of chapter 4, eight digits to be written backwards, for 300
+# do without. They blamed the last blocks, whose gradients are larger in post-norm: compare the last column. On our small scale post-norm was slower, but nothing says that it needed a warm-up. Six blocks learned the task of chapter 4, eight digits to be written backwards, for 300
 # steps at a constant rate: of the digits pre-norm got a share of
 # 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> right, post-norm
-# 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> (means of three seeds). But a warm-up did not help here
+# 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> (means of three seeds). A warm-up did not help here
 # (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f -->); time did. After 600 steps post-norm had
 # at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> right, from three seeds
 # ([all numbers](../book/results.md)).
@@ -682,8 +682,8 @@ print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.
 # ## Six of them
 #
 # The encoder is a stack of $N = 6$ such blocks. They are built alike, but each has **its own parameters** and can learn
-# something of its own. In pre-norm the output of the last block has not been normalised by anybody, so one more LayerNorm
-# follows; in the paper's order there is none. `last_norm` returns the one or the other, unless `final_norm` decides it.
+# something of its own. With pre-norm nothing has normalised the last block's output, so `last_norm` adds one more
+# LayerNorm; with post-norm it adds none. `final_norm=True` or `False` overrides this.
 
 
 # %%
@@ -952,7 +952,7 @@ with torch.no_grad():
 #    the parameters.
 # 4. Post-norm normalises the stream, pre-norm the branches; at the start their vectors and gradients scale differently.
 # 5. Of a block's multiplications ($d = 512$) attention's $n^2$ is 3 % at 100 words, a quarter at 1,024, half at $6d$.
-#    What makes Transformers fast is that no word waits for another.
+#    What makes them fast in reading and in training is that no word waits for another.
 #
 # **Homework 2**, questions 3 and 4, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #

@@ -561,7 +561,7 @@ assert all((a - b).abs().max() < 1e-5 for a, b in compared.values())
 # ### Three differences
 #
 # The recurrent encoder–decoder with attention of 2015 ([chapter 1](01_bottleneck.ipynb)) was an encoder, a decoder and
-# attention between them, too. The Transformer differs from it in three places:
+# attention between them, too. Three differences matter most:
 #
 # | | recurrent, with attention | Transformer |
 # |---|---|---|
@@ -730,9 +730,9 @@ assert watched.labels[-1].endswith(": .")
 # <details><summary>Answer</summary>
 #
 # Hardly any date, and nearly all months and days. It is tempting to say that the model has learned to copy the year's
-# digits, and a digit is a digit. But in training every answer began with 19 or 20, and the model learned that as well:
-# a year like 1765 is not among them (run `watch` on it). It learns whatever is true of its examples, whether we meant
-# it or not.
+# digits, and a digit is a digit. But in training every answer began with 19 or 20, and probably the model learned that
+# as well: a year like 1765 is not among them (run `watch` on it). It learns whatever is true of its examples, whether
+# we meant it or not.
 #
 # </details>
 
@@ -984,9 +984,8 @@ for name, row in TABLE_2.items():
 # Into German, both Transformers beat everything before them, ensembles included, and the base model does so at the
 # lowest cost in the table. Into French, 41.0 is the best single system, but two ensembles stand above it, and base is
 # below all four single systems listed. (A later version of the paper reports 41.8, which is above everything in the
-# table.) The abstract speaks of "a small fraction of the training costs" of the best models. That holds for base, and
-# for big into French and against the ensembles. Against single systems into German it does not: big cost more than
-# twice what ConvS2S did.
+# table.) The abstract speaks of "a small fraction of the training costs" of the best models. It says so of English to
+# French, and there it holds. Into German base cost a third of what ConvS2S did, and big more than twice as much.
 #
 # The costs can be recomputed: time, times number of GPUs, times the 9.5 · 10¹² operations a second that the authors assume
 # for the P100 cards they used.
@@ -1078,7 +1077,7 @@ for answer in ("1969-07-20", "1969-07-02"):
 # 1. In training all target positions are computed at once, so a causal mask must hide the future. In use the mask stays:
 #    it keeps the vectors of what is written from changing with every new character.
 # 2. Cross-attention: queries from the decoder, keys and values from the encoder's output, in every block.
-# 3. The decoder reads the target shifted right behind a begin token; the end token is predicted, never read.
+# 3. The decoder reads the target shifted right behind a begin token; the end token is there to be predicted.
 # 4. Encoder, decoder, one tied matrix at three places: with 37,000 tokens 63.1 million parameters (base) and 214.3
 #    (big).
 # 5. A forgotten shift or a mask off by one gives a wonderful loss and a useless model: test that nothing leaks.

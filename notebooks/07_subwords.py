@@ -95,9 +95,9 @@ assert 0.15 < at_400 < 0.25, at_400
 
 # %% [markdown]
 # The curve falls fast and then refuses to reach zero. Among the words that were missing when this page was made were
-# "unreachable", "unfilled" and "unchangeable": words that every reader of the manual understands at once. And it is not
-# the small words that go missing. "The" is in every dictionary; what gets lost is often the word that the sentence is
-# about.
+# "unreachable", "unfilled" and "unchangeable": words that every reader of the manual understands at once. Some of the
+# missing words are what the new page is about, some are derived from words that the list has, and some are plain
+# English that the other pages happened not to need ("my", "thing"). No size of list ends that.
 #
 # **After this chapter you can**
 #
@@ -583,10 +583,10 @@ wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 #
 # <details><summary>Answer</summary>
 #
-# "unputdownable": `un ##put ##down ##able`. One would rather bet on "embeddings", a word on every page about BERT, or on
-# "woodchuck", a plain compound. But the vocabulary was learned before there was a BERT to write about, and it has `em` and
-# `##bed`, not "embed". "Woodchuck" begins with `wood`; the rest is read from what happens to be there, and `##chuck` is
-# not.
+# "unputdownable": `un ##put ##down ##able`. One would rather bet on "embeddings", a word on every page about BERT, or
+# on "woodchuck", a plain compound. But the vocabulary was learned before there was a BERT to write about, and it has
+# `em` and `##bed`, not "embed". "Woodchuck" begins with `wood`, but `##chuck` is not in the vocabulary, so the rest
+# falls apart.
 #
 # </details>
 
@@ -623,9 +623,10 @@ for a, b in (("i", "n"), ("r", "a"), ("e", "d"), ("t", "r")):
     print(f"{a} {b}   {n:5}  {ratio:5.2f} {n * log(ratio * N):5.1f}")
 
 # %% [markdown]
-# The ratio likes "ed" best by far, *because* it occurs only twice: "in", "ra" and "ed" are all inseparable here, and for
-# such a pair the ratio is one divided by the count. But merging "ed" saves next to nothing. The gain weighs by the count
-# and prefers "in", as byte pairs do. On real text the bare ratio fills a vocabulary with rarities.
+# The ratio likes "ed" best by far, *because* it occurs only twice: "in", "ra" and "ed" are all inseparable here, and
+# for such a pair the ratio is one divided by the count. But merging "ed" saves next to nothing. The gain weighs by the
+# count and prefers "in", as byte pairs do. Already on twenty sentences the bare ratio fills a vocabulary with rarities
+# (exercise 5).
 #
 # (Google has not published the program that learned BERT's vocabulary, and Hugging Face's trainer for WordPiece simply
 # counts. For *reading* there is a public reference, BERT's own code.)
@@ -871,13 +872,13 @@ differ = [
     for word in plain
     if longest_piece_first(f" {word}") != joint.tokenize(f" {word}").tokens
 ]
-print(f"{len(differ):,} of {len(plain):,} English words are cut differently")
+print(f"{len(differ):,} of {len(plain):,} plain entries of BERT's vocabulary differ")
 
 # %% [markdown]
-# Merged in order, "he" comes early and takes the "t" before it; "at" was learned later and finds no "t" left. Longest
-# first, "at" gets there before. Both ways spell the word, so decoding still works and no test of the round trip will
-# notice. But the model was trained on one kind of spelling and is now shown the other. Compare *ids* with the reference,
-# not texts.
+# (With our toy tokenizer, that is; a real one has another share.) Merged in order, "he" comes early and takes the "t"
+# before it; "at" was learned later and finds no "t" left. Longest first, "at" gets there before. Both ways spell the
+# word, so decoding still works and no test of the round trip will notice. But the model was trained on one kind of
+# spelling and is now shown the other. Compare *ids* with the reference, not texts.
 #
 # ### The space in front
 #
@@ -905,7 +906,7 @@ for word in (" woodchuck", " WOODCHUCK"):
 # Decide on one form, in training and in use, and store the decision with the vocabulary.
 
 # %% [markdown]
-# **2. A tokenizer that is never sure.** *BPE-dropout* (Provilkov et al., 2020) leaves out each merge with some probability
+# **2. A tokenizer that is never sure.** A simplified form of *BPE-dropout* (Provilkov et al., 2020) leaves out each merge with some probability
 # while a model is trained, so that it sees a word spelled in several ways. Change `encode` so that each merge of each
 # word is skipped with probability 0.3, and spell "training" and "drained" 1,000 times. How many spellings are there, and
 # how often does the usual one come up? (With the merges *in*, *ain*, *rain*, *train*, *ing*, *training*, *ed*, what must not be
@@ -935,28 +936,30 @@ for word in ("training", "drained"):
 # **3. Decoding while it is written.** A program that prints what a model generates wants to print every token at once.
 # But a character may be spread over several tokens, and half a character is not text: `tiny.decode` of a single id gives
 # `�`, Unicode's sign for broken bytes. Write a generator `stream(ids)` that holds bytes back until they make whole
-# characters, and check it on "tea 🙂".
+# characters, and check it on "tea 🙂", and on the same without its last token: nothing may be lost, not even what stays broken.
 #
-# *Hint:* `codecs.getincrementaldecoder("utf-8")()` does the holding back; or try to decode, and keep the bytes if that fails.
+# *Hint:* `codecs.getincrementaldecoder("utf-8")(errors="replace")` does the holding back.
 
 
 # %% tags=["hide-cell"]
 # Solution 3
+import codecs
+
+
 def stream(ids):
     """The text of each token, as soon as its characters are whole."""
-    held = b""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     for i in ids:
-        held += bytes(BYTE_OF_CHARACTER[shown] for shown in tiny.tokens[i])
-        try:
-            text, held = held.decode("utf-8"), b""
-        except UnicodeDecodeError:  # half a character at the end: wait for more
-            text = ""
-        yield text
+        yield decoder.decode(
+            bytes(BYTE_OF_CHARACTER[shown] for shown in tiny.tokens[i])
+        )
+    yield decoder.decode(b"", final=True)  # what is held at the end is broken
 
 
 ids = tiny.encode("tea 🙂")
 print("one by one:", [tiny.decode([i]) for i in ids])
 print("held back: ", list(stream(ids)))
+print("cut short: ", list(stream(ids[:-1])))
 
 # %% [markdown]
 # **4. The likeliest spelling.** Unigram gives each piece a probability and reads a word as the product's maximum. Write
@@ -1024,7 +1027,8 @@ rules = {
 text = Counter(" ".join(english).split())
 for name, score in rules.items():
     print(f"{name:6}", *(f"{made}:{n}" for made, n in learn_by(score, text, 12)))
-# On pairs whose letters hardly occur otherwise, however rare they are.
+# On pairs that occur once: one partner is nearly unique, and each merge makes a new
+# unique piece that is merged on (Fr, Fra, Fran, Franc).
 
 # %% [markdown]
 # ## Summary

@@ -561,8 +561,8 @@ plt.show()
 
 # %% [markdown]
 # Top-3 lets "wind" through where the model was sure of rain, and would cut sensible words off a longer flat
-# distribution. Top-p adapts. The rules are combined freely, in the order temperature, top-k, top-p. That is the whole
-# of a sampler:
+# distribution. Top-p adapts. Any of the rules can be combined; the usual order is temperature, then top-k, then top-p.
+# That is the whole of a sampler:
 
 
 # %%
@@ -764,13 +764,14 @@ assert without[-1] < without[0] - 0.25
 assert without[-1] < full[-1] - 0.25
 
 # %% [markdown]
-# The wider the beam, the more thoroughly it searches for what the model likes best, and a model likes short sentences.
-# From some width on, translations then get *worse*: Koehn and Knowles (2017) found the best widths between 4 and
-# about 30, depending on the languages. Yang, Huang and Ma (2018) named this the **beam search curse**. Stahlberg
-# and Byrne (2019) searched exhaustively with a Transformer: for more than half of their sentences, the
-# likeliest translation of all was the empty one. A narrow beam never finds it. In other words, beam search works
-# because it does not quite do what it is meant to do. The Transformer's paper used a width of 4 and $\alpha = 0.6$
-# (section 6.1), at about four times the work of greedy decoding.
+# The wider the beam, the more thoroughly it searches for what the model likes best, and this half-trained model likes
+# short sentences. From some width on, translations then get *worse*: Koehn and Knowles (2017) found the best widths
+# between 4 and about 30, depending on the languages. Yang, Huang and Ma (2018) named this the **beam search curse**.
+# Stahlberg and Byrne (2019) searched exhaustively with a Transformer: for more than half of their sentences, the
+# likeliest translation of all was the empty one. A narrow beam seldom finds it: the end token is too unlikely as a
+# first word to stay among the best few. In other words, beam search works because it does not quite do what it is meant
+# to do. The Transformer's paper used a width of 4 and $\alpha = 0.6$ (section 6.1), at about four times the work of
+# greedy decoding.
 #
 # ## A cache: the same words, less work
 #
@@ -1101,11 +1102,12 @@ print(f"of {len(wrong)} wrong translations {shorter} are too short")
 assert early < late - 0.05 and shorter > len(wrong) / 2
 
 # %% [markdown]
-# The cure is to go on **while a live hypothesis scores better than the worst of the finished ones**: log probabilities
-# only fall, so what is behind stays behind. (A length penalty may lift it again; with one, this is a rule of thumb.)
-# The library's `beam` does that, the xnmt translator was mended in the same way in 2019, and Hugging Face's default is
-# a version of this rule. (The first version of this book's library had the fault as well. Its tests had compared it
-# with exhaustive search and with Hugging Face, on random weights, where nobody is sure of anything.)
+# The cure: keep the `width` best finished sentences, and go on **until there are that many and no live hypothesis
+# scores better than the worst of them**. Log probabilities only fall, so what is behind stays behind. (A length penalty
+# may lift it again; with one, this is a rule of thumb.) The library's `beam` does that, the xnmt translator was mended
+# in the same way in 2019, and Hugging Face's default is a version of this rule. (The first version of this book's
+# library had the fault as well. Its tests had compared it with exhaustive search and with Hugging Face, on random
+# weights, where nobody is sure of anything.)
 #
 # ## Exercises
 #
@@ -1147,7 +1149,8 @@ try:
     torch.multinomial(careless_top_p(SURE, 0.8), 1)
 except RuntimeError as error:
     print("RuntimeError:", str(error).split(",")[0][:70])
-# Here it crashes. Code that always keeps one word does not, and quietly draws from less than it says.
+# Here it crashes. Code that keeps at least one word does not crash; but where several words are needed to reach p it
+# drops the one that crosses, and draws from less than p.
 
 # %% [markdown]
 # **3. A beam that loses to greedy.** Make up a report of three words, as a function like `following`, where a beam of 2 ends

@@ -254,7 +254,8 @@ assert off < 1e-5
 #
 # Not at all (up to rounding). The class token takes a weighted mean over a *set*, and so does every patch. It is
 # tempting to expect at least a small change, since to us the second image is unrecognisable: to this encoder, the two
-# images of each pair below are the same image. (With a causal mask it would be otherwise; a ViT has none.)
+# images of each pair below are the same image. (With a causal mask the *patches'* outputs would depend on the order,
+# and the class token, being first, would see no patch at all; a ViT has no such mask.)
 #
 # </details>
 
@@ -526,7 +527,7 @@ print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 # 0.976<!-- digits: 1200/patches_of_4/mean .3f -->, logistic regression
 # 0.967<!-- digits: 1200/logistic_regression/mean .3f -->, and the ViT with 2 × 2 patches
 # 0.956<!-- digits: all_images/patches_of_2/mean .3f -->. The tempting order is newest first: both ViTs before the older methods; but 1,200
-# small images are little to learn from, and the next section shows where that bends. Single runs of the two ViTs can
+# small images are little to learn from, and the next section shows how the gap closes. Single runs of the two ViTs can
 # change places with logistic regression.
 #
 # </details>
@@ -562,9 +563,9 @@ plt.show()
 assert fine[600] > 0.9 and coarse[600] > 0.93 and older["SVM"] > 0.98
 
 # %% [markdown]
-# One image of 397 is 0.0025, so differences of that size mean nothing. Four large words are better here than sixteen
-# small ones, perhaps because a patch of 2 × 2 says so little by itself. We go on with the 2 × 2 patches, because
-# there is more to look at. Here are ten digits that this model got wrong:
+# The standard error of such a share is about 0.01: of single runs, smaller differences mean nothing. Four large words
+# are better here than sixteen small ones, perhaps because a patch of 2 × 2 says so little by itself. We go on with the
+# 2 × 2 patches, because there is more to look at. Here are ten digits that this model got wrong:
 
 # %% mystnb={"image": {"alt": "Ten small pictures of handwritten digits that the model misread, each with its label and the model's answer above. Some are hard to read for people too."}, "figure": {"caption": "Digits that the model misread: the right answer \u2192 its own."}} tags=["hide-input"]
 with torch.no_grad():
@@ -579,8 +580,8 @@ plt.show()
 # %% [markdown]
 # ## Hungry for data
 #
-# Give all three less to learn from. (Five seeds, other images for each; the ViT has patches of 4 × 4, and its
-# standard deviation is given, too.)
+# Give all three less to learn from. (Five seeds, with other images for each except in the last row, where all 1,200 are
+# used; the ViT has patches of 4 × 4, and its standard deviation is given, too.)
 #
 # | images | ViT | logistic regression | SVM |
 # |---|---|---|---|
@@ -869,11 +870,11 @@ print(
 )
 
 # %% [markdown]
-# BiT-L is the ResNet. Against it H/14 is ahead everywhere, and L/16 in five of seven; the exceptions mean nothing
-# beside standard deviations of 0.46 and 1.70, but "all" is too strong a word. And the same L/16 pre-trained on
-# ImageNet-21k, 14 million images instead of JFT's 300 million, is below BiT-L on every task, on Flowers by 0.02 only,
-# which is within the spread. (BiT-L was pre-trained on JFT, too.) What the table does show is the price: about the same
-# accuracy for a fifteenth of the computing.
+# BiT-L is the ResNet. Against it H/14 is ahead everywhere, and L/16 in five of seven; the exceptions are a tie (ReaL)
+# and 0.01 beside standard deviations of 0.46 and 1.70 (VTAB), but "all" is too strong a word. And the same L/16
+# pre-trained on ImageNet-21k, 14 million images instead of JFT's 300 million, is below BiT-L on every task, on Flowers
+# by 0.02 only, which is within the spread. (BiT-L was pre-trained on JFT, too.) What the table does show is the price:
+# about the same accuracy for a fifteenth of the computing.
 #
 # ## Clothes and animals
 #
@@ -1078,9 +1079,8 @@ for shuffle in (None, 0, 1, 2):
         found.append(quick(cnn, examples, steps=150, rate=3e-3))
     print("in place " if shuffle is None else f"shuffle {shuffle}", end="")
     print(": " + ", ".join(f"{score:.2f}" for score in found))
-# The hundred images that one happens to have matter more than the neighbours do, and
-# one shuffle is not like another. Before saying what a convolution's knowledge is
-# worth, one needs several of each.
+# Here the two hundreds differ by as much as the shuffle costs, or more, and one shuffle is not like another, and one
+# shuffle is not like another. Before saying what a convolution's knowledge is worth, one needs several of each.
 
 # %% [markdown]
 # ## Summary

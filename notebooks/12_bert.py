@@ -418,10 +418,10 @@ assert sum(count(30_522, 768, 12, d_ff=768).values()) == 66_987_264
 # %% [markdown]
 # ## Real weights
 #
-# MiniLM is a BERT of six layers. Twelve were taught to imitate a larger model (Wang et al., 2020), every second of
-# them was kept, and the six were trained further until texts that belong together lay near each other. Its file holds
-# 104 tensors, under Hugging Face's names. Ours are other names for the same things, so what is needed is a table from
-# theirs to ours. `{i}` is the layer, `{kind}` is `weight` or `bias`.
+# MiniLM is a BERT of six layers. Twelve were taught to imitate a larger model (Wang et al., 2020), every second of them
+# was kept, and the six were trained further until texts that belong together lay near each other. Its file holds 104
+# tensors, under Hugging Face's names. Our module calls the same tensors by other names, so we need a table that
+# translates. `{i}` is the layer, `{kind}` is `weight` or `bias`.
 
 # %% tags=["hide-input"]
 state = minilm.load()
@@ -1061,8 +1061,7 @@ print(f"one batch or six: largest difference {(together - alone).abs().max():.0e
 # 2. BERT has no causal mask. What a word means may be decided to its right, where a left-to-right model cannot look.
 # 3. The input is `[CLS]` A `[SEP]` B `[SEP]`; three learned vectors are added for each token and normalised.
 # 4. The body is chapter 5's encoder and a pooler: 109,482,240 parameters (base), 335,141,888 (large).
-# 5. Real weights are a table of names away, if a forgotten tensor stops the program and hidden states are compared
-#    with a tight bound.
+# 5. To load real weights one needs a table of names, a program that stops when a tensor is left over, and a tight comparison of the hidden states.
 #
 # **Homework 5**, questions 1 to 3, is about this chapter: [exercises](../exercises/hw5_bert.ipynb).
 #

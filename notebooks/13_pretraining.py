@@ -733,7 +733,7 @@ if SOURCE == "offline" and not LARGE:
 # Is this luck? With three seeds the same run ended at perplexities from 52.9<!-- pretraining:
 # chapter/perplexity/min .1f --> to 56.2<!-- pretraining: chapter/perplexity/max .1f -->, where the unigram has
 # 260.0<!-- pretraining: unigram/perplexity .1f -->, and told 21.6 %<!-- pretraining: chapter/accuracy/min .1f --> to
-# 22.6 %<!-- pretraining: chapter/accuracy/max .1f --> of the hidden tokens right.
+# 22.6 %<!-- pretraining: chapter/accuracy/max .1f --> of the hidden tokens right (on the machine of that run; the one above may lie a little beside it).
 #
 # The curve has two parts. For some hundred steps the model does hardly better than the unigram: it has learned which
 # tokens are common, and little more seems to happen. This is the plateau. Then, quite suddenly, a fall. What happens
@@ -845,9 +845,7 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 # **The next sentence** it has hardly learned. With three seeds it told 53.0 %<!-- pretraining:
 # chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs right; a
 # coin has 50. The exercise *can* be learned: on 16 pairs, shown again and again, a small BERT soon tells all of them
-# apart (a test of this course's library does that). But that is learning by heart. To see that two *unknown* pieces
-# of text belong together one must know what they are about, and our model has only just begun to use the order
-# of the tokens around a hole.
+# apart (a test of this course's library does that). But that is learning by heart. To see that two *unknown* pieces of text belong together one must, we believe, know what they are about, and ours has learned little more than which tokens stand beside a hole.
 #
 # ### Is the second exercise worth it?
 #
@@ -875,14 +873,15 @@ ax.legend(loc="lower left")
 plt.show()
 
 # %% [markdown]
-# The look to both sides matters most, on MRPC and SQuAD above all. A bidirectional LSTM on top wins back two thirds
-# of SQuAD's loss, and nothing elsewhere. NSP matters for QNLI, where a question has to be matched with a sentence,
-# and by these numbers hardly elsewhere (the authors call the losses on MNLI and SQuAD significant, too). RoBERTa's
-# authors repeated it on the same two sources of text, and found that leaving NSP out "matches or slightly improves"
-# the results, with inputs that are long stretches of text, be they of one document (a little better) or of several.
-# (Pairs of single sentences, with NSP, were worse.) Most later models have left it out.
-# (One of our lectures wonders how the left-to-right model was made. The paper says it in
-# section 5.1: it was trained as a left-to-right language model, and looked to the left only in fine-tuning too.)
+# The look to both sides is the difference between "no NSP" and "left to right", since the left-to-right model was
+# trained without NSP, too: ten points on SQuAD, nine on MRPC, two on MNLI, hardly anything on QNLI and SST-2. A
+# bidirectional LSTM on top wins back two thirds of SQuAD's loss, and nothing elsewhere. NSP matters for QNLI, where a
+# question has to be matched with a sentence, and by these numbers hardly elsewhere (the authors call the losses on MNLI
+# and SQuAD significant, too). RoBERTa's authors repeated it on the same two sources of text, and found that leaving NSP
+# out "matches or slightly improves" the results, with inputs that are long stretches of text, be they of one document
+# (a little better) or of several. (Pairs of single sentences, with NSP, were worse.) Most later models have left it
+# out. (One of our lectures wonders how the left-to-right model was made. The paper says it in section 5.1: it was
+# trained as a left-to-right language model, and looked to the left only in fine-tuning too.)
 #
 # ### Is 15 % the best rate?
 #
@@ -1044,7 +1043,8 @@ print(
 
 # %% [markdown]
 # "My loss of next sentence is very low, but the acc of next_correct is always near 50%", wrote a user in one of the
-# threads. That sentence is the test: a low loss and a coin's accuracy cannot both be true.
+# threads. That sentence is the test: on the same pairs, a loss below 0.35 and an accuracy of one half cannot both be
+# true.
 #
 # ### Holes where there is nothing to guess
 #

@@ -479,10 +479,11 @@ assert (round(sum(base) / 9, 1), round(sum(large) / 9, 1)) == (79.6, 82.1)
 #
 # <details><summary>Answer</summary>
 #
-# Both the bag of words and the frozen vectors end at the level of a coin. Most wrong sentences have the words of a
-# right one in another order, and few of the pairs of neighbours that would tell are among those of 120 sentences. The
-# frozen vectors fall furthest, by 30 points, and that is the surprise: they are *BERT's* vectors, but from a last layer
-# that was trained for something else. Fine-tuning may change every layer and comes out at about 0.75.
+# Both the bag of words and the frozen vectors end at the level of a coin: they started at different heights, and both
+# have lost everything. Most wrong sentences have the words of a right one in another order, and few of the pairs of
+# neighbours that would tell are among those of 120 sentences. The frozen vectors fall furthest, by 30 points, and that
+# is the surprise: they are *BERT's* vectors, but from a last layer that was trained for something else. Fine-tuning may
+# change every layer and comes out at about 0.75.
 #
 # </details>
 
@@ -506,7 +507,7 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # fresh weights, trained on the same sentences three times as long. It gets
 # 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right, and on the 30 validation sentences
 # 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f -->, where the pre-trained one has
-# 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. 0.62 and 0.45: together no sign that the sentences alone taught it anything. What the body knows it owes to pre-training.
+# 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. 0.62 and 0.45: together no sign that the sentences alone taught it anything. What the sentences could teach showed only on top of pre-training.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.8), sharey=True)
@@ -534,7 +535,7 @@ plt.show()
 # %% [markdown]
 # **Predict.** A fresh head, fine-tuned with its body on the 96 training pairs of `similarity`, or the plain cosine between
 # the frozen mean vectors of the two sentences, which has learned nothing from these pairs: which has the higher Spearman
-# correlation with what people say?
+# correlation with the set's scores?
 #
 # <details><summary>Answer</summary>
 #
@@ -625,7 +626,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # %% [markdown]
 # Chance is a quarter. Fine-tuned on 48 stories, from five seeds, the head chooses
 # 0.55<!-- fine_tuning_small: choices/test/accuracy/mean .2f --> (0.45<!-- fine_tuning_small: choices/test/accuracy/min .2f --> to 0.65<!-- fine_tuning_small: choices/test/accuracy/max .2f -->)
-# right, no better than the nearest vector, which was taught nothing. SWAG, the paper's task of this kind, has 73,546
+# right, no better than the nearest vector, which has seen none of these stories. SWAG, the paper's task of this kind, has 73,546
 # stories to learn from.
 #
 # ## Tagging: names in a text
@@ -1006,7 +1007,7 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # 0.73<!-- training_size: accuracy/100/fine_tuned/mean .2f --> and frozen vectors
 # 0.71<!-- training_size: accuracy/100/frozen/mean .2f -->; with 10,000 they have
 # 0.87<!-- training_size: accuracy/10000/fine_tuned/mean .2f --> and
-# 0.80<!-- training_size: accuracy/10000/frozen/mean .2f -->: a body that may change goes on learning. Up to 300, the bag of words needs about twenty times as many phrases to be where the frozen
+# 0.80<!-- training_size: accuracy/10000/frozen/mean .2f -->: a body that may change goes on learning. Up to 300 phrases, the bag of words needs about twenty times as many to be where the frozen
 # vectors are; with all 67,349 it has caught up. Here is SST-2 for you to run, with a GPU or with patience.
 
 # %%
@@ -1077,9 +1078,9 @@ def alike(model):
     return F.cosine_similarity(pooled[:40], pooled[40:]).mean().item()
 
 
-few = data.load("sentiment", "train")[:96]
-careful = fine_tuned(few, epochs=2)
-ruined = fine_tuned(few, epochs=2, rate=5e-3)
+some = data.load("sentiment", "train")[:96]
+careful = fine_tuned(some, epochs=2)
+ruined = fine_tuned(some, epochs=2, rate=5e-3)
 for name, model in (("1e-4", careful), ("5e-3", ruined)):
     share = metrics.accuracy(judged(model, sentences), right)
     print(f"rate {name}: accuracy {share:.2f}", end="  ")
@@ -1089,9 +1090,9 @@ for name, model in (("1e-4", careful), ("5e-3", ruined)):
 assert share < 0.7 and alike(ruined) > max(0.9, alike(careful) + 0.05)
 
 # %% [markdown]
-# The same 96 sentences, the same twelve steps: at fifty times the rate they have flattened the body, and two sentences
-# have nearly the same vector, whatever they say. If a fine-tuned model always names one class, look at the rate and at
-# the warm-up first.
+# The same 96 sentences, the same twelve steps, too few to learn the task at either rate. But the small rate has left
+# the body able to tell sentences apart; fifty times that rate has flattened it, and two sentences have nearly the same
+# vector, whatever they say. If a fine-tuned model always names one class, look at the rate and at the warm-up first.
 #
 # ## Exercises
 #

@@ -116,7 +116,7 @@ logging.disable_progress_bar()
 #
 # | way | what is looked at | what is trained for it | what else could have given the same answer? |
 # |---|---|---|---|
-# | attention heads (Clark et al., 2019) | who attends to whom | nothing | nearness: about half of all words are linked to a neighbour |
+# | attention heads (Clark et al., 2019) | who attends to whom | nothing | nearness: many words are linked to a neighbour |
 # | probes (Tenney et al., 2019) | each layer's vectors | a small classifier | the classifier: it may learn each word's label by heart |
 # | perturbed masking (Wu et al., 2020) | reactions to `[MASK]` | nothing | nearness again; what a word weighs by itself |
 #
@@ -479,8 +479,7 @@ plt.show()
 # - `det`, `obj` and `case` are another matter. There the distance varies, and the head follows it. In layer 2, head 8
 #   serves determiners, head 0 objects.
 # - `nsubj` is in between: in such short sentences a subject mostly stands right before its verb.
-# - The best heads of an untrained BERT stay below the fixed offset everywhere. So it is the training that makes these
-#   heads, not the architecture.
+# - The best heads of an untrained BERT stay below the fixed offset everywhere. So it is the training that makes these heads, and not the architecture alone, as far as one untrained network can tell.
 #
 # Real English has more varied distances (400 sentences of UD English to choose by, 400 others, mean of three draws):
 #
@@ -774,12 +773,12 @@ assert expected["tag"] < expected["relation"] < 3
 # %% [markdown]
 # By differential scores tags come before relations, as in the pipeline. By the centres of gravity there is no order
 # worth the name: both tasks lean on state 2. (In the paper's BERT, too, the centres lie closer together than the
-# expected layers.) With 345 test words, one word is 0.003, so that differential scores near zero are mostly noise.
-# On UD English, where a test has thousands of words, the expected layers are 1.5<!-- probing:
+# expected layers.) With 345 test words, one word is 0.003, so that differential scores near zero are mostly noise. On
+# UD English, where a test has thousands of words, the expected layers are 1.5<!-- probing:
 # tag/minilm/expected_layer/mean .1f --> for tags and 1.7<!-- probing: relation/minilm/expected_layer/mean .1f --> for
 # relations, the centres 2.4<!-- probing: tag/minilm/centre_of_gravity/mean .1f --> and 2.4<!-- probing:
-# relation/minilm/centre_of_gravity/mean .1f -->. In each of the three draws tags come first, if by little. If this is
-# a pipeline, it is a short one: both tasks are solved by state 3.
+# relation/minilm/centre_of_gravity/mean .1f -->. In each of the three draws tags come first, if by little. If this is a
+# pipeline, it is a short one: neither task gains anything after state 3.
 #
 # ## Perturbed masking
 #
@@ -1043,9 +1042,9 @@ for same, others in lucky.values():
 # %% [markdown]
 # ### Looking and using
 #
-# Layer 2, head 8 looks from words to their governors. Is it therefore *by this head* that the vectors come to know
-# about relations? We silence it, that is, set what it contributes to zero, and ask a probe that was trained on the
-# whole model's state 3, which comes out of layer 2.
+# For some relations, layer 2, head 8 looks from words to their governors. Is it therefore *by this head* that the
+# vectors come to know about relations? We silence it, that is, set what it contributes to zero, and ask a probe that
+# was trained on the whole model's state 3, which comes out of layer 2.
 
 # %% [markdown]
 # **Predict.** The probe has about 0.82 of the relations right. How much does it lose without head 8 of layer 2? And without
@@ -1053,9 +1052,9 @@ for same, others in lucky.values():
 #
 # <details><summary>Answer</summary>
 #
-# Nothing that can be told from zero, in both cases: less than 0.03, where one standard error is 0.02. The tempting answer
-# goes from "it looks there" to "that is how it knows". What a head does may be done by others as well, or the vectors
-# get there in another way.
+# Nothing that can be told from zero, in both cases: less than 0.03, where one standard error is 0.02. The tempting
+# answer goes from "it looks there" to "that is how it knows". What a head does may be done by others as well, or the
+# vectors get there in another way. (This is over all relations; on the few that the head follows, we did not look.)
 #
 # </details>
 

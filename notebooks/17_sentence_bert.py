@@ -608,7 +608,7 @@ def train(loss, pairs, labels, steps=30):
     encoder.bert.encoder.requires_grad_(True)
     for module in encoder.modules():
         if isinstance(module, nn.Dropout):
-            module.p = 0.0  # so few steps do not overfit
+            module.p = 0.0  # as in the fine-tuning of chapter 14
     model = Siamese(encoder, n_classes=3)
     optimizer = torch.optim.AdamW(
         [weight for weight in model.parameters() if weight.requires_grad], lr=3e-4
@@ -820,9 +820,9 @@ print(f"mean over everything {careless @ alone:.2f}")
 #
 # <details><summary>Answer</summary>
 #
-# The wrong one: 0.98 for the reverse event against 0.83 for the same event. The vector is a mean over the tokens, and the
-# reverse has the same tokens. Position and attention could tell the two apart, but the training never asked for it: among
-# partners drawn at random, one hardly ever needs to know who bit whom to find the right one.
+# The wrong one: 0.98 for the reverse event against 0.83 for the same event. The vector is a mean over the tokens, and
+# the reverse has the same tokens. Position and attention could tell the two apart, but the training probably seldom
+# asked for it: among partners drawn at random, one hardly ever needs to know who bit whom to find the right one.
 #
 # </details>
 
@@ -841,8 +841,9 @@ for first, second in pairs:
 
 # %% [markdown]
 # A *not* or another hour changes the meaning and hardly the direction; *no student* moves the vector only a little
-# further than a paraphrase does. Where such things matter, a cross-encoder reads the few candidates that the search has
-# found: first the bi-encoder, which is fast, then the cross-encoder, which sees both sentences at once.
+# further than a paraphrase does. Where such things matter, a cross-encoder, which sees both sentences and has been
+# trained on enough pairs, reads the few candidates that the search has found: first the bi-encoder, which is fast, then
+# the cross-encoder, which sees both sentences at once.
 #
 # ### "Alike from 0.8 on"
 #
@@ -852,7 +853,8 @@ for first, second in pairs:
 # means 0.87<!-- sentence_vectors: untrained/max/after_2/random_pairs .2f -->, and for `[CLS]` 0.99999<!--
 # sentence_vectors: untrained/cls/after_0/random_pairs .5f --> after layer 0. Pooled vectors have much in common: the
 # frequent words, the maxima, the same `[CLS]`. With them a cosine of 0.8 may be low. A threshold found with one model
-# means nothing for another. Only the order within one model has a meaning, and that is what Spearman measures.
+# means nothing for another. Unless a model was trained to give certain cosines, only the order within it has a meaning,
+# and that is what Spearman measures.
 #
 # ### The right answer counted as wrong
 #

@@ -372,7 +372,7 @@ assert off < 1e-5 and moved < 1e-4
 # $\delta(i,j)$ in the *third* term as well, where the paper prints $\delta(j,i)$. So has the authors' own code. (There
 # [issue 162](https://github.com/microsoft/DeBERTa/issues/162) asks about it, and takes Hugging Face's module for one
 # that follows the formula; the lines above say that it does not.) Someone who builds DeBERTa from the formula and loads
-# those weights gets wrong vectors and no error. The last line shows what the change is for: scores know how far apart
+# those weights gets wrong vectors and no error. The last line shows what separating the two is for: scores know how far apart
 # two words are, not where the sentence began. (Just before its last softmax, DeBERTa adds absolute positions after
 # all.)
 #
@@ -420,10 +420,10 @@ with torch.no_grad():
         print(f"{bits} bits, {step:20} lowest cosine of a token {lowest:.2f}")
 
 # %% [markdown]
-# The paper's own table gives 0.018 for that error. On this one sentence the matrices of MiniLM's linear layers survive 8
-# bits, a quarter of the memory, with little loss; with a step for each row, two decimals show none. With 4 bits the rows
-# decide: a few large weights make a common step too coarse for all the others. (Only the weights were rounded here.
-# I-BERT also rounds what flows through the layers, and computes with integers.)
+# The paper's own table gives 0.018 for that error. On this one sentence the matrices of MiniLM's linear layers survive
+# 8 bits, a quarter of the memory, with little loss; with a step for each row, two decimals show none. With 4 bits the
+# rows decide, probably because a few large weights make a common step too coarse for all the others. (Only the weights
+# were rounded here. I-BERT also rounds what flows through the layers, and computes with integers.)
 #
 # ## Encoder or decoder?
 #
@@ -735,11 +735,10 @@ assert round(found["word order"][0][1].item(), 2) == 0.98
 # A "not", another order or a wrong number nearly always moves MiniLM's vector less than other words for the same thing
 # do: a dog that bites a man and a man that bites a dog have a cosine of 0.98.
 #
-# Thirty-two triples of our own are a demonstration and no benchmark, the look-alikes were made to be hard, and it
-# is *one vector* of one checkpoint that fails: fine-tuned on pairs, as in chapter 14, the same body can compare the
-# words themselves. The finding is not new, though. Ettinger (2020) let BERT complete sentences such as "A robin is a
-# …" and "A robin is not a …", and found "clear insensitivity to the contextual impacts of negation". With an internet
-# connection, switch it on and see:
+# Thirty-two triples of our own are a demonstration and no benchmark, the look-alikes were made to be hard, and it is
+# *one vector* of one checkpoint that fails: a body that reads both sentences at once at least sees the words side by side; whether it learns to use them is a matter of data (chapter 14's 96 pairs were not enough). That negation is overlooked has been seen elsewhere, too, in what BERT predicts: Ettinger (2020) let it
+# complete sentences such as "A robin is a …" and "A robin is not a …", and found "clear insensitivity to the contextual
+# impacts of negation". With an internet connection, switch it on and see:
 
 # %%
 BERT_BASE = False  # True: the weights that were published with the paper, 440 MB
@@ -953,8 +952,7 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 # leaves the products, where nearly all of the work is, as they are.
 #
 # **Batches of one sentence are slow**, probably not for the model's sake alone: Adam walks over all 22 million
-# weights at every step, after one sentence as after 64. **Two processes** have twice the cores, but after each step
-# they must exchange 22 million gradients. (Two threads of one process, with nothing to exchange, get 1.5<!-- cost:
+# weights at every step, after one sentence as after 64. **Two processes** have twice the cores, and exchange 22 million gradients after each step; even so they gain more than two threads of one process, which have nothing to exchange. (These get 1.5<!-- cost:
 # processes/two_threads_over_one/median .1f --> times the speed of one.)
 #
 # ### Packing
@@ -1169,7 +1167,8 @@ Eva said that Tom had won | Eva told us of Tom's victory | Tom said that Eva had
 for line in MINE.split("\n"):
     a, b, c = line.split(" | ")
     same, other = vector(a) @ vector(b), vector(a) @ vector(c)
-    print(f"paraphrase {same:.2f}  look-alike {other:.2f}  {a}")
+    words = f"{overlap(a, b):.2f} and {overlap(a, c):.2f}"
+    print(f"paraphrase {same:.2f}  look-alike {other:.2f}  common words {words}  {a}")
 # Tense, "almost", "all" or "some", who said it: each time the look-alike is nearer.
 
 # %% [markdown]
@@ -1215,7 +1214,7 @@ print(f"in batches as drawn {1 - total / padded:.1%}")
 # 3. A causal mask need cost nothing where the answer is read off at the end. Where it is read off in the middle, in one
 #    pass, nothing makes up for the words to the right. The mask buys writing, at a two-hundredth of the work in our
 #    example.
-# 4. A sentence vector of MiniLM knows the topic. In 22 of our 24 triples, a "not", another order or another number
+# 4. A sentence vector of MiniLM told eight of eight topics apart. In 22 of our 24 triples, a "not", another order or another number
 #    moves it less than other words for the same thing.
 # 5. Count before you run: training is three times the forward pass, memory is what is kept; less padding and 16 bits
 #    paid here, compiling did not.

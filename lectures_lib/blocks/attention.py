@@ -185,8 +185,8 @@ class MultiHeadAttention(nn.Module):
     def keys_values(
         self, context: Float[Tensor, "batch n_key d_context"]
     ) -> tuple[Float[Tensor, "batch n_heads n_key d_k"], Float[Tensor, "batch n_heads n_key d_v"]]:
-        """Every head's keys and values of a context. A method of its own, for a model that writes
-        makes them once and uses them at every later step (chapter 9).
+        """Every head's keys and values of a context. They are a method of their own because a model
+        that generates text makes them once and uses them at every later step (chapter 9).
         """
         K = split_heads(self.W_K(context), self.n_heads)
         V = split_heads(self.W_V(context), self.n_heads)

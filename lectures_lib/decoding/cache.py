@@ -44,7 +44,8 @@ class KeyValueCache:
         if self.room is None:
             self.room = K[:, :, :0], V[:, :, :0]
         if n > self.room[0].shape[2]:
-            self.room = tuple(F.pad(kept, (0, 0, 0, n)) for kept in self.room)  # n more positions
+            # n more positions behind those there are: at least twice as many
+            self.room = tuple(F.pad(kept, (0, 0, 0, n)) for kept in self.room)
         for kept, new in zip(self.room, (K, V), strict=True):
             kept[:, :, self.n : n] = new
         self.n = n

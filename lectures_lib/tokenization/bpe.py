@@ -5,7 +5,8 @@ This is the byte-level variant of GPT-2 (Radford et al. 2019, section 2.2). It k
 token: any text can be encoded, and decoding gives it back exactly.
 
 The idea fits into two functions, `learn` and `merge`. `learn_merges` and `apply_merges`, which the
-class uses, do the same without going through the whole corpus, or the whole word, at every merge.
+class uses, do the same without going through the whole corpus, or the whole word, at every merge;
+they know special tokens, too, and break ties between equally frequent pairs by their own ids.
 """
 
 import heapq
@@ -40,7 +41,7 @@ def learn(words: dict[str, int], n_merges: int) -> list[Pair]:
                 counts[pair] += words[word]
         if not counts:
             break
-        best = min(counts, key=lambda pair: (-counts[pair], pair))  # the most frequent
+        best = min(counts, key=lambda pair: (-counts[pair], pair))  # of equals the lowest
         merges.append(best)
         spelled = {word: replace_pair(symbols, best, new) for word, symbols in spelled.items()}
     return merges

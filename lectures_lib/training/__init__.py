@@ -2,7 +2,7 @@
 13), packing and cost (chapter 18).
 """
 
-from lectures_lib.training.loop import History, fit, training_step
+from lectures_lib.training.loop import History, fit, plain_step, training_step
 from lectures_lib.training.losses import label_smoothed_cross_entropy, translation_loss
 from lectures_lib.training.schedules import bert_schedule, transformer_schedule
 from lectures_lib.training.stream import Epochs, Stream
@@ -14,6 +14,7 @@ __all__ = [
     "bert_schedule",
     "fit",
     "label_smoothed_cross_entropy",
+    "plain_step",
     "training_step",
     "transformer_schedule",
     "translation_loss",

@@ -20,6 +20,28 @@ from lectures_lib.training.run import Run, check_parts, one_number, progress_bar
 from lectures_lib.training.stream import Epochs, Named
 
 
+def plain_step(
+    model: nn.Module,
+    batch: Any,
+    loss: Callable[[nn.Module, Any], Tensor],
+    optimizer: torch.optim.Optimizer,
+    scheduler: torch.optim.lr_scheduler.LRScheduler | None = None,
+    clip: float = math.inf,
+) -> float:
+    """A step as one would explain it, with one batch on one device; returns the batch's loss.
+    `training_step` takes the same, with several batches, devices and half precision.
+    """
+    model.train()
+    optimizer.zero_grad()
+    value = loss(model, batch)
+    value.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    optimizer.step()
+    if scheduler is not None:
+        scheduler.step()
+    return value.item()
+
+
 def training_step(
     run: Run, loss: Callable[[nn.Module, Any], Tensor], micro_batches: list[Named], clip: float
 ) -> float:

@@ -8,6 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from lectures_lib.decoding import beam, greedy
 from lectures_lib.models import stored
 from lectures_lib.models.stored import differences
 from lectures_lib.models.transformer import Transformer, TransformerConfig
@@ -111,3 +112,33 @@ def test_a_damaged_file_is_refused(tmp_path):
     save_file(tensors, path)
     with pytest.raises(ValueError, match="is damaged"):
         stored.fill_mask(path)
+
+
+@pytest.mark.parametrize(
+    ("direction", "caption", "words"),
+    [
+        (("de", "en"), "Zwei Hunde spielen im Schnee.", {"two", "dogs", "snow"}),
+        (("en", "de"), "Two dogs are playing in the snow.", {"zwei", "hunde", "schnee"}),
+    ],
+)
+def test_the_translators_know_captions(direction, caption, words):
+    translate = stored.translator(*direction)
+    assert stored.translator(*direction) is translate and not translate.model.training
+    for search in (greedy, beam):
+        (found,) = translate([caption], search)
+        assert words <= set(found.lower().strip(".").split()), found
+
+
+def test_a_batch_is_translated_in_its_order_and_as_each_alone():
+    translate = stored.translator("de", "en")
+    captions = [
+        "Ein Mann schläft.",
+        "Zwei Kinder spielen mit einem roten Ball im Park.",
+        "Eine Frau.",
+    ]
+    assert translate(captions, batch_size=2) == [translate([caption])[0] for caption in captions]
+
+
+def test_another_direction_is_refused():
+    with pytest.raises(ValueError, match=r"not for \('fr', 'en'\)"):
+        stored.translator("fr", "en")

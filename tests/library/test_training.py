@@ -25,6 +25,7 @@ from lectures_lib.training import (
     checkpoints,
     fit,
     label_smoothed_cross_entropy,
+    plain_step,
     transformer_schedule,
     translation_loss,
 )
@@ -43,19 +44,12 @@ def assert_equal(a, b):
 
 
 def plain_loop(model, optimizer, scheduler, batches, steps, clip=math.inf):
-    """Chapter 8's loop, in torch alone."""
+    """Chapter 8's loop: `plain_step` on one batch after the other."""
     losses = []
     epoch = 0
     while True:
         for batch in batches.epoch(epoch):
-            model.train()
-            optimizer.zero_grad()
-            loss = squared_error(model, batch)
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), clip)
-            optimizer.step()
-            scheduler.step()
-            losses.append(loss.item())
+            losses.append(plain_step(model, batch, squared_error, optimizer, scheduler, clip))
             if len(losses) == steps:
                 return losses
         epoch += 1
