@@ -837,7 +837,8 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 # blocks of width 128, two million numbers, for Wu et al. (2021) found small models best on so few sentences. You have
 # seen nearly all that is in it: the byte pairs of [chapter 7](07_subwords.ipynb), the paper's schedule, label smoothing,
 # batches by length, `fit`.
-#
+
+# %% [markdown]
 # **Predict.** 8,000 steps go through the captions some thirty times. After 2,400 of them, BLEU on captions that are not
 # trained on is about 36 from German. How does it go on to the end: up, level, or up and then down again?
 #
