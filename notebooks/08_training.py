@@ -837,26 +837,17 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 # blocks of width 128, two million numbers, for Wu et al. (2021) found small models best on so few sentences. You have
 # seen nearly all that is in it: the byte pairs of [chapter 7](07_subwords.ipynb), the paper's schedule, label smoothing,
 # batches by length, `fit`.
-
-# %% [markdown]
-# **Predict.** 8,000 steps go through the captions some thirty times. After 2,400 of them, BLEU on captions that are not
-# trained on is about 36 from German. How does it go on to the end: up, level, or up and then down again?
 #
-# <details><summary>Answer</summary>
-#
-# Up, ever more slowly and with wobbles of a point: the last 5,600 steps bring four to five points. With so many repetitions
-# it is tempting to expect that the model learns the captions by heart and gets worse on others. A dropout of 0.2 and
-# its small size seem to prevent that.
-#
-# </details>
-
-# %% [markdown]
 # BLEU on the 1,014 captions for validation, greedy decoding, one run for each direction:
 #
 # | steps | 400 | 800 | 1,600 | 2,400 | 4,000 | 6,000 | 8,000 | minutes on one core |
 # |---|---|---|---|---|---|---|---|---|
 # | German to English | 9.5<!-- multi30k_cpu: de-en/validation_by_step/400/mean .1f --> | 20.9<!-- multi30k_cpu: de-en/validation_by_step/800/mean .1f --> | 33.0<!-- multi30k_cpu: de-en/validation_by_step/1600/mean .1f --> | 36.6<!-- multi30k_cpu: de-en/validation_by_step/2400/mean .1f --> | 37.8<!-- multi30k_cpu: de-en/validation_by_step/4000/mean .1f --> | 40.1<!-- multi30k_cpu: de-en/validation_by_step/6000/mean .1f --> | 41.1<!-- multi30k_cpu: de-en/validation_by_step/8000/mean .1f --> | 95<!-- multi30k_cpu: de-en/minutes/mean .0f --> |
 # | English to German | 5.2<!-- multi30k_cpu: en-de/validation_by_step/400/mean .1f --> | 17.0<!-- multi30k_cpu: en-de/validation_by_step/800/mean .1f --> | 28.6<!-- multi30k_cpu: en-de/validation_by_step/1600/mean .1f --> | 32.7<!-- multi30k_cpu: en-de/validation_by_step/2400/mean .1f --> | 35.7<!-- multi30k_cpu: en-de/validation_by_step/4000/mean .1f --> | 36.1<!-- multi30k_cpu: en-de/validation_by_step/6000/mean .1f --> | 37.8<!-- multi30k_cpu: en-de/validation_by_step/8000/mean .1f --> | 97<!-- multi30k_cpu: en-de/minutes/mean .0f --> |
+#
+# 8,000 steps go through the captions some thirty times, and one might expect that the model learns them by heart and gets
+# worse on others. It gets better to the end, ever more slowly and with wobbles of a point. A dropout of 0.2 and its
+# small size seem to prevent the rest.
 #
 # Two tricks of the paper follow at the end: the *mean* of the last five sets of weights, and a beam search
 # ([chapter 9](09_generating.ipynb)). What is each worth? On the 1,000 captions of the 2016 test set
