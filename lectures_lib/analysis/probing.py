@@ -73,7 +73,11 @@ class Probe(nn.Module):
 
 
 def fit_probe(
-    train: Probed, n_classes: int, l2: float = 1e-2, l2_mix: float = 1e-2, steps: int = 60
+    train: Probed,
+    n_classes: int,
+    l2: float = 1e-2,
+    l2_mix: float = 1e-2,
+    steps: int = 60,
 ) -> Probe:
     """Train a probe on all words at once, by L-BFGS: no learning rate, no chance, the same result
     every time.
@@ -97,16 +101,21 @@ def fit_probe(
     """
     check_probed(train, n_classes)
     probe = Probe(train.states.shape[0], train.states.shape[2], n_classes)
+    spread = train.states.std(dim=1, keepdim=True, correction=0)
     probe.centre.copy_(train.states.mean(dim=1, keepdim=True))
-    probe.scale.copy_(train.states.std(dim=1, keepdim=True, correction=0).clamp(min=1e-6))
+    probe.scale.copy_(spread.clamp(min=1e-6))
     states = (train.states - probe.centre) / probe.scale
     optimizer = torch.optim.LBFGS(
-        probe.parameters(), max_iter=steps, history_size=10, line_search_fn="strong_wolfe"
+        probe.parameters(),
+        max_iter=steps,
+        history_size=10,
+        line_search_fn="strong_wolfe",
     )
 
     def loss() -> Tensor:
         optimizer.zero_grad()
-        # The price is on γ W, what is really multiplied: on W alone, γ would grow and W shrink.
+        # The price is on γ W, what is really multiplied: on W alone, γ would grow and
+        # W shrink.
         price = (probe.mix.gamma * probe.classify.weight).square().sum()
         value = (
             F.cross_entropy(probe.classify(probe.mix(states)), train.labels)

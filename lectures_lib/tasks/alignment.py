@@ -158,8 +158,8 @@ def align(words: ReadWords, labels: Sequence[int]) -> list[int]:
     """
     if len(labels) != len(words.starts):
         raise ValueError(
-            f"one label for each word is needed, got {len(labels)} labels for {len(words.starts)} "
-            f"words"
+            f"one label for each word is needed, got {len(labels)} labels for "
+            f"{len(words.starts)} words"
         )
     aligned = [UNLABELLED] * len(words.ids)
     for start, label in zip(words.starts, labels, strict=True):

@@ -295,14 +295,16 @@ def fine_tune(
     if epochs < 1:
         raise ValueError(f"at least one epoch is needed, got {epochs}")
     steps = sum(len(batches.plan(epoch)) for epoch in range(epochs))
-    # Fused: one pass over the parameters in place of several. With few tokens in a batch the step
-    # costs as much as the gradient.
-    optimizer = torch.optim.AdamW(decayed_and_not(model, weight_decay), lr=rate, fused=True)
+    groups = decayed_and_not(model, weight_decay)
+    # Fused: one pass over the parameters in place of several. With few tokens in a
+    # batch the step costs as much as the gradient.
+    optimizer = torch.optim.AdamW(groups, lr=rate, fused=True)
     scheduler = LambdaLR(optimizer, training.bert_schedule(int(warmup * steps), steps))
     compare = model.loss
 
     def loss(trained: nn.Module, batch: Batch) -> Tensor:
-        return compare(trained(batch.tokens, batch.segments, batch.lengths), batch.targets)
+        scores = trained(batch.tokens, batch.segments, batch.lengths)
+        return compare(scores, batch.targets)
 
     history = training.fit(
         model, batches, loss, optimizer, scheduler, steps=steps, clip=clip, **options

@@ -131,7 +131,8 @@ def attention_between_words(
     n = weights.shape[-1]
     if wrong := [list(p) for p in places if not p or min(p) < 0 or max(p) >= n]:
         raise ValueError(f"every word has pieces among 0 … {n - 1}, got {wrong[0]}")
-    attending, attended = (_indicator(places, n, mean).to(weights) for mean in (True, False))
+    attending = _indicator(places, n, mean=True).to(weights)
+    attended = _indicator(places, n, mean=False).to(weights)
     return attending @ weights @ attended.T
 
 

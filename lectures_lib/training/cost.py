@@ -33,7 +33,12 @@ def feed_forward_flops(n: int, d_model: int, d_ff: int) -> int:
     return 4 * n * d_model * d_ff
 
 
-def bert_flops(config: BertConfig, n: int, batch: int = 1, scored: int | None = None) -> Parts:
+def bert_flops(
+    config: BertConfig,
+    n: int,
+    batch: int = 1,
+    scored: int | None = None,
+) -> Parts:
     """One forward pass of a BERT over a batch of inputs of n tokens, padding included.
 
     Args:
@@ -52,7 +57,8 @@ def bert_flops(config: BertConfig, n: int, batch: int = 1, scored: int | None = 
             f"{scored} positions to be scored, but {batch} inputs of {n} tokens have {batch * n}"
         )
     d = config.d_model
-    one = attention_flops(n, n, d) | {"feed_forward": feed_forward_flops(n, d, config.d_ff)}
+    one = attention_flops(n, n, d)
+    one["feed_forward"] = feed_forward_flops(n, d, config.d_ff)
     parts = {name: batch * config.n_layers * flops for name, flops in one.items()} | {
         "pooler": 2 * batch * d**2
     }

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import jupytext
+import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,3 +69,18 @@ def test_exercises_have_solutions_that_run(chapter):
     for number, cell in enumerate(solutions, start=1):
         assert cell.source.startswith(f"# Solution {number}"), cell.source[:60]
         assert "hide-cell" in cell.metadata["tags"]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_what_a_page_shows_of_the_library_fits_the_page(chapter):
+    """88 columns, as the cells have; the library itself has 100."""
+    notebook = nbformat.read(chapter.with_suffix(".ipynb"), 4)
+    shown = [
+        output.data["text/markdown"]
+        for cell in notebook.cells
+        if cell.cell_type == "code" and "source.show(" in cell.source
+        for output in cell.outputs
+        if "text/markdown" in output.get("data", {})
+    ]
+    lines = [line for text in shown for line in text.split("\n") if not line.startswith("[")]
+    assert [line for line in lines if len(line) > 88] == []
