@@ -53,9 +53,7 @@ def bert_flops(
     """
     _check_positive(n=n, batch=batch)
     if scored is not None and not 0 <= scored <= batch * n:
-        raise ValueError(
-            f"{scored} positions to be scored, but {batch} inputs of {n} tokens have {batch * n}"
-        )
+        raise ValueError(f"{scored} positions to be scored of {batch} × {n} = {batch * n} tokens")
     d = config.d_model
     one = attention_flops(n, n, d)
     one["feed_forward"] = feed_forward_flops(n, d, config.d_ff)
