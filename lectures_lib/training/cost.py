@@ -53,7 +53,8 @@ def bert_flops(
     """
     _check_positive(n=n, batch=batch)
     if scored is not None and not 0 <= scored <= batch * n:
-        raise ValueError(f"{scored} positions to be scored of {batch} × {n} = {batch * n} tokens")
+        asked = f"{scored} positions to be scored"
+        raise ValueError(f"{asked}, but {batch} inputs of {n} tokens have {batch * n}")
     d = config.d_model
     one = attention_flops(n, n, d)
     one["feed_forward"] = feed_forward_flops(n, d, config.d_ff)
