@@ -44,4 +44,5 @@ def marian_twins():
     state = hugging_face.rename(theirs.state_dict(), marian.KEY_MAP, marian.IGNORED)
     state["output_bias"] = state["output_bias"].flatten()
     hugging_face.load_into(ours, state)
+    marian.sines_first(ours)
     return ours, theirs
