@@ -15,7 +15,7 @@ are the sentences of WikiText-2, of SQuAD's paragraphs and of the English Web Tr
 alone or with those that follow it. What is asked of the held-out ones is what BERT is asked: 15 %
 of the tokens chosen, those behind [MASK] told. What the training costs the sentence vectors is
 measured on STS-B. The model is written as differences to MiniLM's own weights, in 8 and 4 bits
-(`models/stored`).
+(`stored`).
 """
 
 import argparse
@@ -31,12 +31,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, results
+from lectures_lib import data, results, stored
 from lectures_lib.data.documents import articles, sentences
 from lectures_lib.data.hub import read_split
 from lectures_lib.files import written_whole
 from lectures_lib.metrics import spearman
-from lectures_lib.models import minilm, stored
+from lectures_lib.models import minilm
 from lectures_lib.models.bert import BertForPreTraining
 from lectures_lib.tasks.sentence_bert import SentenceBert
 from lectures_lib.tokenization import WordPiece

@@ -33,11 +33,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, results
+from lectures_lib import data, results, stored
 from lectures_lib.decoding import beam, greedy
 from lectures_lib.files import write_whole, written_whole
 from lectures_lib.metrics import bleu
-from lectures_lib.models import stored
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.tasks.translation import Translator
 from lectures_lib.tokenization import BPE

@@ -794,8 +794,9 @@ for n in (10, 100):
 for s in (torch.tensor([0.0, 2.0]), torch.tensor([2.0, 0.0])):
     weights = (tidy @ s).softmax(dim=-1)
     print("state", s.tolist(), "weights", [f"{weight:.2f}" for weight in weights])
-# A dot product looks where the state points: (0, 2) finds "twenty", (2, 0) finds "five".
-# Which state asks for which word is a matter of the score, and is learned with it.
+# A dot product looks where the state points: (0, 2) finds "twenty", (2, 0) finds
+# "five". Which state asks for which word is a matter of the score, and is learned with
+# it.
 
 # %% [markdown]
 # **Exercise 3.** Does a look know the order of the words? Take the encoder's states of our example, shuffle them, and
@@ -842,9 +843,9 @@ words_right = (guesses == batch.predicted)[is_word].float().mean()
 print(
     f"words right: {words_right:.2f}, lists right: {exact(without, test_lists[4]):.2f}"
 )
-# A list of four has some twenty words, and one slip spoils it. And the right words before
-# are a great help: after "drei und" there must come one of eight tens. In use there is no
-# teacher; judge a translator by what it writes by itself.
+# A list of four has some twenty words, and one slip spoils it. And the right words
+# before are a great help: after "drei und" there must come one of eight tens. In use
+# there is no teacher; judge a translator by what it writes by itself.
 
 # %% [markdown]
 # ## Summary

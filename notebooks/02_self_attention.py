@@ -295,7 +295,7 @@ eight = torch.randn(8).sort(descending=True).values
 
 
 def draw_shares(ax, factor):
-    """Bars: how eight keys share the attention when their scores are multiplied by a factor."""
+    """How eight keys share the attention when their scores are multiplied."""
     ax.bar(range(1, 9), (factor * eight).softmax(dim=-1), color=plots.BLUE)
     ax.set(
         ylim=(0, 1),
@@ -308,7 +308,10 @@ sharpness = Frames(
     draw_shares,
     values=[0, 1, 4, 8, 16],
     title="scores multiplied by",
-    alt="Bars of eight attention weights. With factor 0 all are equal, with 16 the first takes everything.",
+    alt=(
+        "Bars of eight attention weights. With factor 0 all are equal, with 16 the "
+        "first takes everything."
+    ),
     start=1,
 )
 sharpness
@@ -747,7 +750,8 @@ for name, changed in {
 }.items():
     print(f"{name:11}", changed.softmax(dim=-1))
 # A number added to every score is a factor in numerator and denominator, and cancels.
-# A factor stretches the differences: what was torn between two stays so, the rest is gone.
+# A factor stretches the differences: what was torn between two stays so, the rest is
+# gone.
 
 # %% [markdown]
 # **Exercise 2.** Two keys, two scores. How far apart must the scores be for the first key to get 0.99 of the attention?
@@ -770,7 +774,8 @@ scores = same @ same.T / math.sqrt(4)
 weights = scores.softmax(dim=-1)
 print(f"scores:  largest asymmetry {(scores - scores.T).abs().max():.2f}")
 print(f"weights: largest asymmetry {(weights - weights.T).abs().max():.2f}")
-# The scores are symmetric, the weights are not: each row is divided by a sum of its own.
+# The scores are symmetric, the weights are not: each row is divided by a sum of its
+# own.
 
 # %% [markdown]
 # **Exercise 4.** Build the mask of a model in which every position may attend to itself and to the two positions before

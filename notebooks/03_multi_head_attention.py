@@ -666,10 +666,11 @@ for (layer, head), name in named.items():
     rank = sorted(moved, reverse=True).index(moved[head]) + 1
     print(f"layer {layer}, head {head} ({name}): {moved[head]:.2f}", end=", ")
     print(f"number {rank} of the twelve of its layer ({moved[head] / max(moved):.0%})")
-# A name does not make a head important: compare each with the eleven others of its layer
-# (the last layer's move the final vectors most, for nothing comes after them). And one
-# sentence does not say which heads a model needs. (In large translation models most heads
-# can be taken out, one at a time, without much loss: Michel, Levy and Neubig, 2019.)
+# A name does not make a head important: compare each with the eleven others of its
+# layer (the last layer's move the final vectors most, for nothing comes after them).
+# And one sentence does not say which heads a model needs. (In large translation models
+# most heads can be taken out, one at a time, without much loss: Michel, Levy and
+# Neubig, 2019.)
 
 # %% [markdown]
 # **Exercise 5.** Build it: attention in which every head has queries of its own, and all share *one* set of keys and

@@ -201,7 +201,10 @@ Frames(
     draw_clocks,
     values=[0, 1, 2, 3, 4, 6, 10, 20, 50, 100],
     title="position",
-    alt="Four clock faces. With each position the first hand turns by one radian, the second by a tenth of it, the third by a hundredth, the fourth by a thousandth.",
+    alt=(
+        "Four clock faces. With each position the first hand turns by one radian, the "
+        "second by a tenth of it, the third by a hundredth, the fourth by a thousandth."
+    ),
     start=3,
     size=(6.4, 2.3),
 )
@@ -623,9 +626,9 @@ halves = torch.cat([PE[:, 0::2], PE[:, 1::2]], dim=1)
 products = (halves @ halves.T - PE @ PE.T).abs().max()
 print(f"vectors differ by up to      {(halves - PE).abs().max():.1f}")
 print(f"dot products differ by up to {products:.2f}")
-# A fixed shuffling of dimensions: a model trained from scratch learns the same with it. But load weights of one kind
-# into code of the other, and nearly all dimensions have changed places. (The Marian translation models of chapter 8
-# have halves.)
+# A fixed shuffling of dimensions: a model trained from scratch learns the same with it.
+# But load weights of one kind into code of the other, and nearly all dimensions have
+# changed places. (The Marian translation models of chapter 8 have halves.)
 
 # %% [markdown]
 # **3. Four digits, exactly.** For strings of 4 digits, the blind reader's best score needs no simulation: go through all

@@ -228,7 +228,7 @@ for layer in range(4):
 
 # %%
 def layer_norm(x, gamma, beta, eps=1e-5):
-    """Each vector of x (..., d_model) brought to mean 0, variance 1; scaled, shifted."""
+    """Each vector of x brought to mean 0, variance 1; then scaled and shifted."""
     mean = x.mean(dim=-1, keepdim=True)
     # correction=0: divides by d_model, not by d_model - 1
     variance = x.var(dim=-1, keepdim=True, correction=0)
@@ -252,7 +252,7 @@ assert_close(layer_norm(x, gamma, beta), F.layer_norm(x, (12,), gamma, beta))
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two drawings of a block of 3 sentences, 4 positions and 5 features. LayerNorm: one row of five features of one word is coloured. BatchNorm: a whole slice is coloured, one feature of all words of all sentences."}, "figure": {"caption": "Which numbers share one mean and one variance (orange). LayerNorm looks at one word; BatchNorm looks at one feature of all words of all sentences."}}
 def draw_block(ax, chosen, title):
-    """A block of 3 sentences, 4 positions, 5 features, with some of its cells coloured."""
+    """A block of 3 sentences, 4 positions, 5 features, some cells coloured."""
     colours = np.where(chosen, plots.ORANGE, "#DCE6EE")
     everywhere = np.ones(chosen.shape, dtype=bool)
     ax.voxels(everywhere, facecolors=colours, edgecolor="white", linewidth=0.7)
@@ -412,11 +412,9 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
 # %% [markdown]
 # ## Forty-eight layers
 #
-# Now we have the parts, and can measure how a gradient fares in a deep stack: 48 feed-forward layers, not yet trained, one
-# on another. They are joined in three ways, without a way around, with it, and with a way around *and* a norm. And they
-# start with two kinds of random weights. Glorot's are made for layers in general (Glorot and Bengio, 2010). He's are made
-# for a layer with ReLU, which sets about half of its hidden numbers to zero; to make up for that, $W_2$ starts with twice the
-# variance (He et al., 2015).
+# Now we have the parts, and can measure how a gradient fares in a deep stack: 48 feed-forward layers, not yet trained,
+# one on another. They are joined in three ways, without a way around, with it, and with a way around *and* a norm. And
+# they start with two kinds of random weights, those of Glorot and Bengio (2010) and those of He et al. (2015).
 
 
 # %%
@@ -433,7 +431,7 @@ def he(layer):
 
 
 def gradients(start, residual, normalise, depth=48, d_model=64):
-    """Norm of the gradient at the input of each of `depth` layers, and at the output."""
+    """Norm of the gradient at the input of each layer, and at the output."""
     torch.manual_seed(0)
     x = torch.randn(32, 1, d_model, requires_grad=True)
     xs = [x]
@@ -455,10 +453,11 @@ def gradients(start, residual, normalise, depth=48, d_model=64):
 #
 # <details><summary>Answer</summary>
 #
-# Less than a billionth with Glorot's, about as large with He's. Each of Glorot's layers nearly halves the gradient, and 48
-# halvings multiply; He's variance was chosen so that nothing shrinks in just this kind of layer. It is tempting to conclude
-# that no deep stack can be trained without residuals. The size of the gradient, at least, does not forbid it, if one
-# starts with the right weights.
+# Less than a billionth with Glorot's, about as large with He's. Each of Glorot's layers nearly halves the gradient, and
+# 48 halvings multiply; He's are made for a layer with ReLU, which sets about half of its hidden numbers to zero: to
+# make up for that, $W_2$ starts with twice the variance, and nothing shrinks. It is tempting to conclude that no deep
+# stack can be trained without residuals. The size of the gradient, at least, does not forbid it, if one starts with the
+# right weights.
 #
 # </details>
 
@@ -688,7 +687,7 @@ print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.
 
 # %%
 def last_norm(d_model, wanted, pre_norm=False, eps=1e-5, **others):
-    """The LayerNorm behind the last block, or nothing; `wanted` None: with pre-norm only."""
+    """The LayerNorm behind the last block; `wanted` None: with pre-norm only."""
     if wanted or (wanted is None and pre_norm):
         return nn.LayerNorm(d_model, eps)
     return nn.Identity()

@@ -203,7 +203,7 @@ class DecoderBlock(nn.Module):
         self.around_feed_forward = Residual(d_model, dropout, pre_norm, eps)
 
     def forward(self, x, memory, mask=None, memory_mask=None):
-        """x (batch, n_target, d_model) and memory (batch, n_source, d_model) → like x"""
+        """(batch, n_target, d_model), (batch, n_source, d_model) → like x"""
         # What have I written? What does the source say? What do I make of it?
         x = self.around_self_attention(x, lambda y: self.self_attention(y, mask=mask))
         x = self.around_cross_attention(
@@ -262,7 +262,7 @@ class Decoder(nn.Module):
         self.norm = last_norm(d_model, final_norm, **options)
 
     def forward(self, x, memory, mask=None, memory_mask=None):
-        """x (batch, n_target, d_model) and memory (batch, n_source, d_model) → like x"""
+        """(batch, n_target, d_model), (batch, n_source, d_model) → like x"""
         for block in self.blocks:
             x = block(x, memory, mask, memory_mask)
         return self.norm(x)
@@ -310,7 +310,7 @@ def decode(row):
 
 # %%
 def shift_right(target, begin):
-    """What the decoder reads: the begin token, then the target without its last token."""
+    """What the decoder reads: the begin token, then the target but its last."""
     return torch.cat([torch.full_like(target[:, :1], begin), target[:, :-1]], dim=1)
 
 
@@ -397,7 +397,7 @@ def initialise(model, std=None):
 
 # %%
 class Transformer(nn.Module):
-    """Scores for the next token at every target position, given the source and the tokens so far."""
+    """Scores of the next token at every target position, given the source."""
 
     def __init__(self, config):
         super().__init__()
@@ -960,7 +960,8 @@ for what, (base, big) in rows.items():
 # several models that vote.
 
 # %% tags=["hide-input"]
-# Name: BLEU en-de, BLEU en-fr, FLOPs en-de, FLOPs en-fr. (One cost stands for both in the Transformers' rows.)
+# Name: BLEU en-de, BLEU en-fr, FLOPs en-de, FLOPs en-fr. (One cost stands for both in
+# the Transformers' rows.)
 TABLE_2 = {
     "ByteNet": (23.75, None, None, None),
     "Deep-Att + PosUnk": (None, 39.2, None, 1.0e20),

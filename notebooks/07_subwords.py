@@ -142,7 +142,7 @@ weather = {"rain": 6, "train": 4, "training": 3, "raining": 2, "rained": 2}
 
 # %%
 def count_pairs(words):
-    """How often each pair of neighbours occurs; `words` maps rows of symbols to counts."""
+    """How often each pair of neighbours occurs in words {symbols: count}."""
     counts = Counter()
     for symbols, n in words.items():
         for pair in pairwise(symbols):
@@ -164,7 +164,7 @@ def merge(symbols, pair):
 
 
 def learn(text, n_merges):
-    """Learn merges from a text {word: count}; yields each with the words it is applied to."""
+    """Learn merges from {word: count}; yields each with the words before it."""
     words = {tuple(word): n for word, n in text.items()}
     vocabulary = sorted({letter for word in text for letter in word})
     for _ in range(n_merges):
@@ -277,14 +277,18 @@ for pair, counts, words in learn(Counter(riddle.split()), 11):
     labels.append(
         "No pair occurs twice: nothing more to learn"
         if done
-        else f"Merge {len(frames)}: {pair[0]} and {pair[1]} stand together {counts[pair]} times"
+        else f"Merge {len(frames)}: {pair[0]} and {pair[1]} stand together "
+        f"{counts[pair]} times"
     )
 
 Stepper(
     frames,
     "Byte pairs in a riddle",
     labels=labels,
-    alt="Nine words, spelled in pieces. With each step the most frequent pair becomes one piece.",
+    alt=(
+        "Nine words, spelled in pieces. With each step the most frequent pair becomes "
+        "one piece."
+    ),
     start=3,
 )
 
@@ -507,7 +511,8 @@ assert gains[0] + gains[1] > 2 and gains[-1] < 0.3
 # sentence pairs (Sennrich, Haddow and Birch, 2016):
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "A scatter plot of text length against vocabulary size. Characters lie top left at 550 million tokens, bigrams and trigrams on the way down, words far right at 100 million tokens and 1.75 million types. Both kinds of BPE lie bottom middle, near 112 million tokens with 63,000 and 82,000 types."}, "figure": {"caption": "Seven ways to cut the same German text: how long it becomes, and how many different tokens there are. UNK: unknown tokens in a test set. Data: Sennrich, Haddow and Birch (2016), table 1."}}
-segmentations = {  # million tokens in the text, different tokens, unknown in the test set
+# million tokens in the text, different tokens, unknown in the test set
+segmentations = {
     "words": (100, 1_750_000, 1079),
     "characters": (550, 3_000, 0),
     "character bigrams": (306, 20_000, 34),
@@ -777,15 +782,15 @@ for name, group in groups.items():
 
 # %% tags=["hide-input"]
 article = {
-    "English": "All human beings are born free and equal in dignity and rights. They are "
-    "endowed with reason and conscience and should act towards one another in a spirit "
-    "of brotherhood.",
-    "French": "Tous les êtres humains naissent libres et égaux en dignité et en droits. "
-    "Ils sont doués de raison et de conscience et doivent agir les uns envers les autres "
-    "dans un esprit de fraternité.",
-    "German": "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind "
-    "mit Vernunft und Gewissen begabt und sollen einander im Geiste der Brüderlichkeit "
-    "begegnen.",
+    "English": "All human beings are born free and equal in dignity and rights. They "
+    "are endowed with reason and conscience and should act towards one another in a "
+    "spirit of brotherhood.",
+    "French": "Tous les êtres humains naissent libres et égaux en dignité et en "
+    "droits. Ils sont doués de raison et de conscience et doivent agir les uns envers "
+    "les autres dans un esprit de fraternité.",
+    "German": "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie "
+    "sind mit Vernunft und Gewissen begabt und sollen einander im Geiste der "
+    "Brüderlichkeit begegnen.",
     "Finnish": "Kaikki ihmiset syntyvät vapaina ja tasavertaisina arvoltaan ja "
     "oikeuksiltaan. Heille on annettu järki ja omatunto, ja heidän on toimittava "
     "toisiaan kohtaan veljeyden hengessä.",
@@ -903,7 +908,8 @@ for form in ("NFC", "NFD"):
     print(form, cafe, len(cafe), "characters", tiny.tokenize(cafe))
 for word in (" woodchuck", " WOODCHUCK"):
     print(word, tiny.tokenize(word))
-# Decide on one form, in training and in use, and store the decision with the vocabulary.
+# Decide on one form, in training and in use, and store the decision with the
+# vocabulary.
 
 # %% [markdown]
 # **2. A tokenizer that is never sure.** A simplified form of *BPE-dropout* (Provilkov et al., 2020) leaves out each merge with some probability
@@ -976,7 +982,7 @@ probability |= dict.fromkeys("hreadunt", 0.01)
 
 
 def likeliest(word, probability):
-    """The spelling with the largest product of probabilities: (log probability, pieces)."""
+    """The likeliest spelling: (log probability, pieces)."""
     best = [(0.0, [])]  # best[n]: of the first n letters
     for end in range(1, len(word) + 1):
         ways = [
@@ -1003,7 +1009,7 @@ print("likeliest:    ", likeliest("unthread", probability)[1])
 # %% tags=["hide-cell"]
 # Solution 5
 def learn_by(score, text, n_merges):
-    """Merge the pair with the largest score; of equal ones the first in the alphabet."""
+    """Merge the pair with the largest score; of equals the alphabet's first."""
     words = {tuple(word): n for word, n in text.items()}
     for _ in range(n_merges):
         pairs, single = count_pairs(words), Counter()

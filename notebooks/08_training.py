@@ -480,7 +480,7 @@ assert all(ours(step) == theirs(step) for step in range(700))
 
 # %%
 def cut_by_length(examples, size, rng):
-    """Which examples make up each batch: equally long ones together, all else by chance."""
+    """Which examples make up each batch: equally long ones, else by chance."""
     rows = list(range(len(examples)))
     rng.shuffle(rows)
     rows.sort(key=lambda i: (len(examples[i][1]), len(examples[i][0])))
@@ -691,7 +691,7 @@ plt.show()
 
 # %% tags=["atol=0.04"]
 def share_of_digits(weights, pairs):
-    """How often the most looked-at word is translated; weights (batch, n_target, n_source)."""
+    """How often the most looked-at word is the one translated."""
     hits = []
     for row, (english, german) in zip(weights.argmax(-1).tolist(), pairs, strict=True):
         right = data.number_alignment(english, german)
@@ -713,7 +713,8 @@ shares = {
     for head in range(4)
 }
 print(
-    f"the best head looks at the right word for {max(shares.values()):.2f} of the digits"
+    f"the best head looks at the right word for {max(shares.values()):.2f} of the "
+    f"digits"
 )
 
 # %% tags=["remove-cell"]
@@ -790,7 +791,8 @@ for hypothesis in (
 ):
     theirs = metrics.bleu([hypothesis], [reference], tokenize="none").score
     print(
-        f"ours {bleu(hypothesis, reference):4.1f}, sacrebleu {theirs:4.1f}: {hypothesis}"
+        f"ours {bleu(hypothesis, reference):4.1f}, sacrebleu {theirs:4.1f}: "
+        f"{hypothesis}"
     )
 
 # %% tags=["remove-cell"]
@@ -862,7 +864,7 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 # sentences that nobody trained on:
 
 # %%
-from lectures_lib.models import stored
+from lectures_lib import stored
 
 to_english = stored.translator("de", "en")
 captions = [
@@ -872,7 +874,7 @@ captions = [
     "Drei Männer sitzen auf einer Bank und essen Eis.",
 ]
 for german, english in zip(captions, to_english(captions), strict=True):
-    print(f"{german:52} {english}")
+    print(f"{german}\n→ {english}")
 
 # %% [markdown]
 # **Predict.** And a sentence that is no caption: *Die Regierung hat gestern ein neues Gesetz beschlossen* ("Yesterday the
@@ -1146,7 +1148,7 @@ print(f"at {best_score:.3f}: largest gradient {gradient_.abs().max():.4f}")
 # %% tags=["hide-cell"]
 # Solution 3
 def cut_by_tokens(examples, max_tokens, rng):
-    """Batches by length, each with at most max_tokens target tokens, padding counted."""
+    """Batches by length, at most max_tokens target tokens with padding."""
     rows = list(range(len(examples)))
     rng.shuffle(rows)
     rows.sort(key=lambda i: len(examples[i][1]))
@@ -1164,7 +1166,8 @@ lengths = [[len(examples[i][1]) for i in rows] for rows in plan]
 cells = [len(row) * max(row) for row in lengths]
 print(f"{len(plan)} batches of {min(map(len, plan))} to {max(map(len, plan))} lists,")
 print(
-    f"at most {max(cells)} tokens, {100 * (1 - sum(map(sum, lengths)) / sum(cells)):.1f} % padding"
+    f"at most {max(cells)} tokens, "
+    f"{100 * (1 - sum(map(sum, lengths)) / sum(cells)):.1f} % padding"
 )
 
 # %% [markdown]
@@ -1213,7 +1216,8 @@ def chrf(hypothesis, reference):
 hypothesis, reference = "Zwei Hunde spielten", "Zwei Hunde spielen im Schnee"
 theirs = CHRF().sentence_score(hypothesis, [reference]).score
 print(
-    f"BLEU {bleu(hypothesis, reference):.1f}, chrF {chrf(hypothesis, reference):.1f}, sacrebleu's {theirs:.1f}"
+    f"BLEU {bleu(hypothesis, reference):.1f}, chrF {chrf(hypothesis, reference):.1f}, "
+    f"sacrebleu's {theirs:.1f}"
 )
 # BLEU has no four words to count. chrF sees that "spielten" is nearly "spielen".
 

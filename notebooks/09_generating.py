@@ -484,7 +484,10 @@ heat = Frames(
     draw_heated,
     values=[0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0],
     title="temperature",
-    alt="Bars of seven words. At 0.1 rain has nearly everything, at 1 the bars fall slowly from 0.30 to 0.02, at 4 they fall only from 0.18 to 0.09.",
+    alt=(
+        "Bars of seven words. At 0.1 rain has nearly everything, at 1 the bars fall "
+        "slowly from 0.30 to 0.02, at 4 they fall only from 0.18 to 0.09."
+    ),
     start=4,
 )
 heat
@@ -841,7 +844,7 @@ def attend_with_cache(attention, x, cache, mask=None):
 
 
 def decoder_block_with_cache(block, x, cache, memory, memory_mask=None):
-    """A decoder block for the newest positions; memory: its keys and values, made once."""
+    """A decoder block for the newest positions; memory: keys and values."""
     x = block.around_self_attention(
         x, lambda x: attend_with_cache(block.self_attention, x, cache)
     )
@@ -1125,8 +1128,8 @@ ways = {
 for name, choose in ways.items():
     same = sum(sentence == greedy_sentence for sentence in say(choose))
     print(f"{name}: {same} of 3 sentences are the greedy one")
-# k = 1, any p below the likeliest word's share, and T so small that near-ties are decided:
-# at T = 0.01, shares that differ by one per cent are still drawn 2.7 to 1.
+# k = 1, any p below the likeliest word's share, and T so small that near-ties are
+# decided: at T = 0.01, shares that differ by one per cent are still drawn 2.7 to 1.
 
 # %% [markdown]
 # **2. The word that crosses p.** Somebody writes top-p as "keep words while the sum is at most $p$". How many of the unsure
@@ -1149,8 +1152,8 @@ try:
     torch.multinomial(careless_top_p(SURE, 0.8), 1)
 except RuntimeError as error:
     print("RuntimeError:", str(error).split(",")[0][:70])
-# Here it crashes. Code that keeps at least one word does not crash; but where several words are needed to reach p it
-# drops the one that crosses, and draws from less than p.
+# Here it crashes. Code that keeps at least one word does not crash; but where several
+# words are needed to reach p it drops the one that crosses, and draws from less than p.
 
 # %% [markdown]
 # **3. A beam that loses to greedy.** Make up a report of three words, as a function like `following`, where a beam of 2 ends
@@ -1206,7 +1209,8 @@ for name, shares in {"unsure": UNSURE, "sure": SURE}.items():
         heated = (shares.log() / temperature).softmax(dim=-1)
         by_min, by_top = n_kept(min_p(heated, 0.2)), n_kept(top_p(heated, 0.9))
         print(f"  T = {temperature}: min-p keeps {by_min}, top-p keeps {by_top}")
-# Top-p: its share of 0.9 is spread over more words. Min-p compares with the likeliest word only.
+# Top-p: its share of 0.9 is spread over more words. Min-p compares with the likeliest
+# word only.
 
 # %% [markdown]
 # **5. A bill for memory.** A model has 32 blocks and 32 query heads of 128 numbers, and keeps its cache in 16 bits. How large is the

@@ -294,7 +294,8 @@ bits_per_byte = {
 # %% tags=["nbval-ignore-output"]
 for name in losses:
     print(
-        f"{name:9} perplexity {per_token[name]:6.1f}   bits per byte {bits_per_byte[name]:.2f}"
+        f"{name:9} perplexity {per_token[name]:6.1f}   bits per byte "
+        f"{bits_per_byte[name]:.2f}"
     )
 
 # %% tags=["remove-cell"]
@@ -866,7 +867,7 @@ plt.show()
 
 # %%
 def deciding(reader, between):
-    """For each noun from the subject on: the share of sentences whose verb changes with its number."""
+    """For each noun: how often the verb changes with its number."""
     rows, _ = tested(between)
     first, before = ID["key"], says_are(reader, rows)
     shares = []
@@ -1024,7 +1025,7 @@ def counts_of(row, n):
 
 
 def share_of_best(n, text):
-    """How often the most frequent continuation of the last n - 1 tokens is the right one."""
+    """How often the usual continuation of the last n - 1 tokens is right."""
     best = {}
     for gram, _ in sorted(counts_of(train, n).items(), key=lambda item: item[1]):
         best[gram[:-1]] = gram[-1]
@@ -1133,9 +1134,10 @@ print(f"triples:     {math.exp(total / number):.1f}, from {len(triples):,} count
 size = sum(p.numel() for p in model.parameters())
 log_p = by_model(model, blocks)[:, 1:]
 print(f"Transformer: {perplexity(log_p):.1f}, from {size:,} parameters")
-# The table wins by far: at this size, read once, the network is no match for counting. But it cannot go on. Of
-# rows of five too many never come again: on other text, the table of fives is right 27 % of the time, that of threes 36
-# % (see above), while a network can use what it has learned of one row for another.
+# The table wins by far: at this size, read once, the network is no match for counting.
+# But it cannot go on. Of rows of five too many never come again: on other text, the
+# table of fives is right 27 % of the time, that of threes 36 % (see above), while a
+# network can use what it has learned of one row for another.
 
 # %% [markdown]
 # **5. With a running start.** The first tokens of a block are predicted from next to nothing. Papers often let the

@@ -808,7 +808,8 @@ assert 0.4 < right_way < accuracy(model)
 
 # %% mystnb={"image": {"alt": "Left, ImageNet accuracy over TPU core-days on a logarithmic axis: ViT-H/14 at 88.55 and 2,500 days, ViT-L/16 at 87.76 and 680, the same pre-trained on ImageNet-21k at 85.30 and 230, BiT-L at 87.54 and 9,900, Noisy Student at 88.4 and 12,300. Right, differences from BiT-L with error bars for seven tasks: H/14 is above zero in all, L/16 on JFT above zero or, for ReaL and VTAB, on it, L/16 on ImageNet-21k below zero in all."}, "figure": {"caption": "The paper's table 2. Bars: standard deviation over three fine-tuning runs; grey around zero: BiT-L's own. Data: Dosovitskiy et al. (2021)."}} tags=["hide-input"]
 TASKS = ("ImageNet", "ReaL", "CIFAR-10", "CIFAR-100", "Pets", "Flowers", "VTAB")
-# Accuracy ± standard deviation for each task, and TPUv3 core-days; - where the table has none.
+# Accuracy ± standard deviation for each task, and TPUv3 core-days; - where the table
+# has none.
 ROWS = """
 ViT-H/14       | 88.55±.04 90.72±.05 99.50±.06 94.55±.04 97.56±.03 99.68±.02 77.63±.23 | 2500
 ViT-L/16       | 87.76±.03 90.54±.03 99.42±.03 93.90±.05 97.32±.11 99.74±.00 76.28±.46 | 680
@@ -1079,8 +1080,9 @@ for shuffle in (None, 0, 1, 2):
         found.append(quick(cnn, examples, steps=150, rate=3e-3))
     print("in place " if shuffle is None else f"shuffle {shuffle}", end="")
     print(": " + ", ".join(f"{score:.2f}" for score in found))
-# Here the two hundreds differ by as much as the shuffle costs, or more, and one shuffle is not like another, and one
-# shuffle is not like another. Before saying what a convolution's knowledge is worth, one needs several of each.
+# Here the two hundreds differ by as much as the shuffle costs, or more, and one shuffle
+# is not like another, and one shuffle is not like another. Before saying what a
+# convolution's knowledge is worth, one needs several of each.
 
 # %% [markdown]
 # ## Summary

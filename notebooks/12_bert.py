@@ -545,7 +545,7 @@ assert len(result.missing_keys) == len(untouched.state_dict())
 
 # %%
 def hidden_states(model, tokens, segments=None, lengths=None):
-    """The 7 hidden states (7, batch, n, d_model) and the weights (6, batch, heads, n, n)."""
+    """Hidden states (7, batch, n, d_model), weights (6, batch, heads, n, n)."""
     with torch.no_grad(), record(model) as seen:
         model(tokens, segments, lengths)
     hidden = [seen["embeddings"], *seen.all("encoder.blocks.*")]
@@ -655,7 +655,7 @@ assert to_cls[1:].min() > 0.4 and to_sep[1:].max() < 0.1
 
 # %% tags=["atol=0.01"]
 def vectors(text, word):
-    """The word's vector in each of MiniLM's 7 hidden states, length 1, and its place."""
+    """The word's vector in each of the 7 hidden states, length 1; its place."""
     encoding = wordpiece.pair(text)
     place = encoding.tokens.index(word)
     hidden, _ = hidden_states(minilm_model, torch.tensor([encoding.ids]))

@@ -143,7 +143,7 @@ fate = [0.50, 0.12, 0.43, 0.91, 0.30, 0.86, 0.05, 0.77, 0.98, 0.95, 0.21, 0.64]
 
 
 def becomes(token, chance, fate, random_word="run"):
-    """What the model reads in place of a token, and whether it has to tell what was there."""
+    """What the model reads in place of a token, and whether it must tell it."""
     if token in ("[CLS]", "[SEP]") or chance >= 0.15:
         return token, False
     if fate < 0.8:
@@ -220,7 +220,8 @@ shares["another word"] = 1 - shares["[MASK], of those"] - shares["unchanged"]
 for name, share in shares.items():
     print(f"{name:17} {100 * share:5.1f} %")
 print(
-    f"hidden, of all    {100 * shares['chosen, of all'] * shares['[MASK], of those']:5.1f} %"
+    f"hidden, of all    "
+    f"{100 * shares['chosen, of all'] * shares['[MASK], of those']:5.1f} %"
 )
 
 # %% tags=["remove-cell"]
@@ -424,7 +425,8 @@ unread[batch.tokens.unique()] = False
 
 # %% tags=["nbval-ignore-output"]
 print(
-    f"{unread.sum()} of {len(tokenizer)} tokens do not occur in this batch. Of their rows,"
+    f"{unread.sum()} of {len(tokenizer)} tokens do not occur in this batch. Of their "
+    f"rows,"
 )
 for name, gradient in (("two matrices", untied), ("one, tied", tied)):
     moved = (gradient[unread].abs().sum(dim=-1) > 0).sum()
@@ -456,7 +458,8 @@ def both(model, batch):
 # %% tags=["atol=0.3"]
 untrained = math.log(len(tokenizer)) + math.log(2)
 print(
-    f"ln 1000 + ln 2 = {untrained:.2f};  our model, before training: {both(model, batch):.2f}"
+    f"ln 1000 + ln 2 = {untrained:.2f};  our model, before training: "
+    f"{both(model, batch):.2f}"
 )
 
 # %% tags=["remove-cell"]
@@ -541,7 +544,8 @@ HOURS, PRICE = 4 * 24, 2.20
 for name, chips in (("base", 16), ("large", 64)):
     cost = chips * HOURS * PRICE
     print(
-        f"BERT {name:5} {chips} chips: {chips * HOURS:5,} chip-hours, {cost:9,.2f} dollars"
+        f"BERT {name:5} {chips} chips: {chips * HOURS:5,} chip-hours, {cost:9,.2f} "
+        f"dollars"
     )
 
 # %% [markdown]
@@ -593,7 +597,7 @@ def conditional(counts):
 
 
 class Counting(nn.Module):
-    """A baseline in the shape of a BERT: scores for each hole from the tokens beside it."""
+    """A baseline in a BERT's shape: it sees the tokens beside a hole."""
 
     def __init__(self, left=None, right=None):
         super().__init__()
@@ -630,7 +634,7 @@ CONFIG = replace(SIZE, vocab_size=V, max_len=MAX_LEN)
 
 
 def small_bert(seed):
-    """A BERT whose first weights suit a narrow model: attention is uneven from the start."""
+    """A BERT whose first weights suit a narrow model: uneven attention."""
     torch.manual_seed(seed)
     model = BertForPreTraining(CONFIG)
     if not LARGE:
@@ -833,7 +837,10 @@ Frames(
     draw_answers,
     prepared,
     title="sentence",
-    alt="Bars of the six likeliest tokens for the hole in a sentence, with the unigram model's probability beside each.",
+    alt=(
+        "Bars of the six likeliest tokens for the hole in a sentence, with the unigram "
+        "model's probability beside each."
+    ),
 )
 
 # %% tags=["remove-cell"]
@@ -915,7 +922,7 @@ plt.show()
 # SQuAD and the English Web Treebank). The model comes with the library.
 
 # %%
-from lectures_lib.models import stored
+from lectures_lib import stored
 
 trained, pieces = stored.fill_mask()
 
@@ -977,7 +984,7 @@ assert "good" in [guess.token for guess in opposites]
 # What did it cost? The same body compared sentences before. On STS-B its cosines agreed with people's scores with a
 # rank correlation of 0.87<!-- fill_mask: pairs/before .2f -->, and afterwards with 0.62<!-- fill_mask: pairs/after .2f
 # -->: here, training on one task was paid for with another. Script and card: `experiments/fill_mask.py` and
-# `lectures_lib/models/stored/fill_mask.md`.
+# `lectures_lib/stored/fill_mask.md`.
 #
 # ## What goes wrong
 #
@@ -1001,10 +1008,12 @@ wrong = (mean(scores_of, targets) * weights).sum() / weights.sum()
 each = nn.CrossEntropyLoss(reduction="none")
 right = (each(scores_of, targets) * weights).sum() / weights.sum()
 print(
-    f"mean of all six   {mean(scores_of, targets):.3f}   weights around a mean  {wrong:.3f}"
+    f"mean of all six   {mean(scores_of, targets):.3f}   weights around a mean  "
+    f"{wrong:.3f}"
 )
 print(
-    f"mean of the four  {mean(scores_of[:4], targets[:4]):.3f}   weights on each loss   {right:.3f}"
+    f"mean of the four  {mean(scores_of[:4], targets[:4]):.3f}   weights on each loss  "
+    f" {right:.3f}"
 )
 
 # %% [markdown]
@@ -1035,10 +1044,12 @@ criterion = nn.NLLLoss(ignore_index=0)
 is_class_1 = torch.tensor([0, 1, 0, 1])
 certain = torch.tensor([[1e-6, 1 - 1e-6]] * 4).log()
 print(
-    f"always certain of class 1, class 0 ignored: loss {criterion(certain, is_class_1):.2f}"
+    f"always certain of class 1, class 0 ignored: loss "
+    f"{criterion(certain, is_class_1):.2f}"
 )
 print(
-    f"the same, nothing ignored:                  loss {nn.NLLLoss()(certain, is_class_1):.2f}"
+    f"the same, nothing ignored:                  loss "
+    f"{nn.NLLLoss()(certain, is_class_1):.2f}"
 )
 
 # %% [markdown]
@@ -1115,7 +1126,8 @@ parrot = pretraining.evaluate(Parrot(), asked, MASK)
 
 # %% tags=["nbval-ignore-output"]
 print(
-    f"at the holes:   unigram {100 * baselines['unigram'].accuracy:4.1f} %   parrot {100 * parrot.accuracy:4.1f} %"
+    f"at the holes:   unigram {100 * baselines['unigram'].accuracy:4.1f} %   parrot "
+    f"{100 * parrot.accuracy:4.1f} %"
 )
 print(
     f"at all chosen:                   parrot {100 * right_of_chosen(Parrot()):4.1f} %"
@@ -1192,7 +1204,8 @@ def pseudo_log_likelihood(text):
 
 for verb in ("are", "is"):
     print(
-        f"{verb:4} {pseudo_log_likelihood(f'The keys to the cabinet {verb} on the table.'):.1f}"
+        f"{verb:4} "
+        f"{pseudo_log_likelihood(f'The keys to the cabinet {verb} on the table.'):.1f}"
     )
 
 # %% [markdown]

@@ -874,7 +874,7 @@ print("with a threshold of 3:", (int(strict.start), int(strict.end)))
 
 # %%
 def pieces_of(read, start, end):
-    """First and last piece of the text that has one of the characters start … end - 1."""
+    """First and last piece with one of the characters start … end - 1."""
     inside = [
         i
         for i in alignment.context_places(read)

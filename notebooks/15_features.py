@@ -49,7 +49,7 @@ MARKS = ((plots.BLUE, "o", 80), (plots.ORANGE, "s", 22))
 
 
 def draw_senses(ax, vectors, word):
-    """The vectors of one word's occurrences in two dimensions, a mark for each sense."""
+    """One word's vectors in two dimensions, a mark for each sense."""
     rows = [i for i, e in enumerate(examples) if e["word"] == word]
     flat = torch.zeros(len(rows), 2)
     if vectors[rows].std() > 0:
@@ -174,7 +174,8 @@ drawn = word2vec.noise_probabilities(counts)
 for word, *numbers in zip(("the", "tree", "oak"), counts, drawn, keep, strict=True):
     n, as_noise, kept = (number.item() for number in numbers)
     print(
-        f"{word:5} drawn as noise {as_noise:.3f}; kept {kept:.3f}: {n * kept:.0f} of {n}"
+        f"{word:5} drawn as noise {as_noise:.3f}; kept {kept:.3f}: {n * kept:.0f} of "
+        f"{n}"
     )
 
 # %% tags=["remove-cell"]
@@ -362,7 +363,7 @@ assert_close(mix(h), 0.5 * h[0] + 0.25 * h[1] + 0.25 * h[2])
 
 # %%
 def nearest_neighbour_accuracy(similarity, labels, may):
-    """How often the nearest of those who may be it has the same label; ties are shared."""
+    """How often the nearest that is allowed has the same label; ties shared."""
     ids = {label: i for i, label in enumerate(dict.fromkeys(labels))}
     label = torch.tensor([ids[name] for name in labels])
     same = (label[:, None] == label).float()
@@ -540,7 +541,7 @@ def states_of(examples, places=lambda cut: cut.places, pieces="first"):
 
 
 def f1(said, examples=held_out):
-    """Entity F1 on the held-out sentences; `said` has a label for each of their words."""
+    """Entity F1 on the held-out sentences; `said`: a label for each word."""
     rest = iter(said)
     rows = [[next(rest) for _ in e["words"]] for e in examples]
     return entity_scores(rows, [e["labels"] for e in examples]).f1
@@ -858,8 +859,8 @@ for i in (0, 3, 6):
     print(f"state {i}: {share * len(light):.0f} of {len(light)} right; cosine", end=" ")
     print(f"same {same:.2f}, other {other:.2f}, any two {every[i, apart].mean():.2f}")
 # The zero of the scale moves from state to state, and its unit too. (In other models it
-# moves further: Ethayarajh, 2019, found any two words of GPT-2's last layer close to 1.)
-# Within one state cosines can be ranked, and a nearest neighbour needs no more.
+# moves further: Ethayarajh, 2019, found any two words of GPT-2's last layer close to
+# 1.) Within one state cosines can be ranked, and a nearest neighbour needs no more.
 
 # %% [markdown]
 # **4.** Divide all vectors by a hundred. No information is lost. Train scikit-learn's logistic regression, with its usual

@@ -358,7 +358,7 @@ for head in (8, 0):
 
 # %%
 def hits_of(relations, weights, sentences):
-    """The hits on all words of these relations, (2, layers, heads, words); their offsets."""
+    """Hits (2, layers, heads, words) on these relations; their offsets."""
     hits, offsets = [], []
     for w, s in zip(weights, sentences, strict=True):
         which = [i for i, r in enumerate(s["relations"]) if r in relations]
@@ -368,7 +368,7 @@ def hits_of(relations, weights, sentences):
 
 
 def best_head(relations, choose, report):
-    """The best head and offset on some sentences; its hits and the offsets on others."""
+    """The best head and offset on some sentences; how they do on others."""
     hits, offsets = hits_of(relations, *choose)
     tries = hits.mean(dim=-1)  # 2 directions × 72 heads
     head = torch.unravel_index(tries.argmax(), tries.shape)
@@ -590,7 +590,7 @@ def states_of(model, sentences):
 
 
 def real_and_control(field, train, test):
-    """How many labels there are; the real ones and the control task's, each for both parts."""
+    """How many labels; the real ones and the control's, for both parts."""
     labels, asked = labels_of(train, field), labels_of(test, field)
     classes = sorted({*labels, *asked})
     y, y_test = (probing.label_ids(part, classes) for part in (labels, asked))
@@ -798,7 +798,7 @@ cut = cut_words(wordpiece, farmer["words"])
 
 
 def vector(word, hidden):
-    """The last layer's vector of a word, with some words hidden: mean over its pieces."""
+    """A word's last vector (mean over its pieces) with some words hidden."""
     ids = list(cut.ids)
     for place in (place for other in hidden for place in cut.places[other]):
         ids[place] = MASK
@@ -838,7 +838,7 @@ assert_close(impact_matrix(model, wordpiece, farmer["words"]), matrix)
 
 # %%
 def best_tree(scores):
-    """The score and the links of the best tree without crossings, for a symmetric table."""
+    """Score and links of a symmetric table's best tree without crossings."""
     n = len(scores)
     whole, bridged = {(i, i): (0, frozenset()) for i in range(n)}, {}
 
@@ -971,7 +971,7 @@ assert uuas_of["MiniLM, any tree"] < uuas_of["MiniLM"] + 0.03
 
 # %% tags=["atol=0.02"]
 def of_single_words(impact):
-    """Of all sums a_i + a_j those that come closest to the impacts, both ways together."""
+    """The sums a_i + a_j that come closest to the impacts, both ways."""
     both, n = impact + impact.T, len(impact)
     sums = both.sum(dim=1)
     a = (sums - sums.sum() / (2 * n - 2)) / (n - 2)
@@ -1107,7 +1107,8 @@ for l2_mix in (0.0, 0.01, 1.0):
     largest = probe.mix.shares.max().item()
     accuracy = probe_accuracy(probe, Probed(x_test, y_test))
     print(f"penalty {l2_mix:4}: largest share {largest:.2f}, accuracy {accuracy:.2f}")
-# "The tags are in state 2" and "the tags are spread over all states alike" are two readings of the same vectors.
+# "The tags are in state 2" and "the tags are spread over all states alike" are two
+# readings of the same vectors.
 
 # %% [markdown]
 # **Exercise 2. Labels drawn anew.** The control labels must be the same for training and test words. What does the
@@ -1162,7 +1163,8 @@ power = max(powers, key=lambda p: with_power(p, on_validation, gold_validation))
 near = with_power(power, impacts["MiniLM"], gold)
 print(f"UUAS {near:.2f}, chain {uuas_of['chained neighbours']:.2f}")
 # A few links more, on 40 sentences, and no longer free of parameters. On UD English the
-# same procedure gives as many links as the chain in two of three draws, one more in the third.
+# same procedure gives as many links as the chain in two of three draws, one more in the
+# third.
 
 # %% [markdown]
 # ## Summary

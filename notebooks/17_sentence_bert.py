@@ -48,7 +48,7 @@ nine = [
 
 
 def counted_words(texts, corpus=None):
-    """A vector for each text: how often each word is in it, rare words counting more."""
+    """How often each word is in each text, rare words counting more."""
     counter = TfidfVectorizer().fit(corpus or texts)
     return torch.tensor(counter.transform(texts).toarray(), dtype=torch.float)
 
@@ -438,7 +438,7 @@ if STS_B:
 
 # %%
 def by_class(u, v, label, W_t):
-    """The cross-entropy of softmax(W_t (u, v, |u - v|)); label: a class for each pair."""
+    """The cross-entropy of softmax(W_t (u, v, |u - v|)) with the label."""
     seen = torch.cat([u, v, (u - v).abs()], dim=-1)  # (batch, 3 d_model)
     return F.cross_entropy(W_t(seen), label)
 
@@ -548,7 +548,7 @@ for scale in (1, 20):
 
 # %%
 class Siamese(nn.Module):
-    """One encoder, used twice, and the layer that the classification objective needs."""
+    """One encoder, used twice, and the layer that classification needs."""
 
     def __init__(self, encoder, n_classes=0):
         super().__init__()
@@ -601,7 +601,7 @@ objectives = {
 
 
 def train(loss, pairs, labels, steps=30):
-    """MiniLM's first three layers after siamese training; the embeddings stay as they are."""
+    """MiniLM's first three layers after siamese training."""
     torch.manual_seed(0)
     encoder = lower_layers(3)
     encoder.bert.requires_grad_(False)
@@ -724,7 +724,7 @@ for i in (3, 5, 17, 34):
 
 # %% tags=["nbval-ignore-output"]
 def right_chapters(places):
-    """Whether what was found for each question lies in a right chapter, (questions, k)."""
+    """(questions, k): whether what was found lies in a right chapter."""
     rows = zip(places.tolist(), asked, strict=True)
     return torch.tensor(
         [[sections[i].number in right.chapters for i in row] for row, right in rows]
@@ -950,7 +950,8 @@ bitten = [
 a, p, n = encoder.embed(bitten)[:, None]
 print(f"ours {by_triplet(a, p, n):.2f}, torch {F.triplet_margin_loss(a, p, n):.2f}")
 print(f"distances: right {(a - p).norm():.2f}, wrong {(a - n).norm():.2f}")
-# |a - p|² = 2 - 2 cos: vectors of length 1 are at most 2 apart, so a margin of 1 is a lot.
+# |a - p|² = 2 - 2 cos: vectors of length 1 are at most 2 apart, so a margin of 1 is a
+# lot.
 print(f"with the two exchanged: {by_triplet(a, n, p):.2f}")
 
 # %% [markdown]

@@ -237,7 +237,7 @@ print(f"twelve times the same layer: {parameters[0]:,}; one layer: {parameters[1
 
 # %%
 def albert_parameters(config, V=30_000, E=128):
-    """The tables with vectors of width E, the matrix that widens them, one layer, the pooler."""
+    """Narrow tables, the matrix that widens them, one layer, the pooler."""
     parts = cost.bert_parameters(replace(config, n_layers=1))
     layer = parts["attention"] + parts["feed_forward"] + parts["norms"]
     tables = (V + config.max_len + config.n_segments + 2) * E
@@ -328,7 +328,7 @@ for n, name in kinds.items():
 
 # %%
 def disentangled(Q, K, Q_r, K_r, k, paper=True):
-    """Scores (n, n) of equation 4 from content (n, d) and relative positions (2k, d)."""
+    """Equation 4's scores from content (n, d) and positions (2k, d)."""
     place = torch.arange(len(Q))
     delta = (place[:, None] - place).clamp(-k, k - 1) + k  # (n, n), from 0 to 2k - 1
     back = delta if paper else (place - place[:, None]).clamp(-k, k - 1) + k
@@ -385,7 +385,7 @@ assert off < 1e-5 and moved < 1e-4
 
 # %%
 def i_gelu(x, a=-0.2888, b=-1.769):
-    """GELU with a parabola for the error function (Kim et al. 2021, equations 7 and 8)."""
+    """GELU with a parabola for the error function (Kim et al. 2021, eq. 7, 8)."""
     clipped = (x / math.sqrt(2)).abs().clamp(max=-b)
     return x / 2 * (1 + x.sign() * (a * (clipped + b) ** 2 + 1))
 
@@ -400,7 +400,7 @@ tokens = torch.tensor([wordpiece.pair("The keys to the old cabinet are lost.").i
 
 
 def rounded(model, bits, by_row):
-    """The model, its linear layers in whole steps; one step size, or one for each row."""
+    """The model with its linear layers in whole steps, by table or by row."""
     model = copy.deepcopy(model)
     for module in model.modules():
         if isinstance(module, nn.Linear):
@@ -451,7 +451,7 @@ rng = random.Random(0)
 
 
 def example(part):
-    """Words, whether each counts thousands, digits; half of the numbers are below 1,000."""
+    """Words, whether each counts thousands, digits of a number."""
     low, high = rng.choice(parts[part]), rng.choice(parts[part])
     if rng.random() < 0.5:
         return in_words(low), [0] * len(in_words(low)), len(str(low))
@@ -468,7 +468,7 @@ vocabulary = {word: i for i, word in enumerate(known, 2)}
 
 
 def batch(examples):
-    """Ids with an end mark, lengths, labels of the words (-100: none) and of the wholes."""
+    """Ids with an end mark, lengths, labels of words (-100: none) and wholes."""
     ids, lengths = data.pad([[*map(vocabulary.get, e[0]), 1] for e in examples])
     of_words = torch.full(ids.shape, -100)
     for row, (_, labels, _) in zip(of_words, examples, strict=True):
@@ -557,7 +557,7 @@ assert abs(causal[0] - bound) < 0.03 and abs(bound - 0.7) < 0.01
 
 # %%
 def reading(new, seen, config=BertConfig.BASE):
-    """Operations of passing new tokens through all layers, where they look at seen ones."""
+    """Operations of passing new tokens, which look at `seen` ones, through."""
     d = config.d_model
     matrices = 8 * d**2 + 4 * d * config.d_ff  # W_Q, W_K, W_V, W_O; feed-forward
     return config.n_layers * new * (matrices + 4 * seen * d)
@@ -779,7 +779,8 @@ by_formula = cost.bert_flops(BertConfig.TINY, 50, 4, scored=int(chosen.sum()))
 training = counter.get_total_flops()
 print(f"forward: torch counts {forward:,}, we {sum(by_formula.values()):,};")
 print(
-    f"with the backward pass torch counts {training:,}, {training / forward} times as many"
+    f"with the backward pass torch counts {training:,}, {training / forward} times as "
+    f"many"
 )
 
 # %% tags=["remove-cell"]

@@ -8,10 +8,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from lectures_lib import stored
 from lectures_lib.decoding import beam, greedy
-from lectures_lib.models import stored
-from lectures_lib.models.stored import differences
 from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.stored import differences
 from lectures_lib.training.pretraining import fill_mask
 
 

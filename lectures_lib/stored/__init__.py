@@ -2,8 +2,7 @@
 card beside each file tells how).
 
     model, tokenizer = stored.fill_mask()      # MiniLM, with a head that fills holes (chapter 13)
-    translate = stored.translator("de", "en")  # a Transformer of two million numbers, and its
-    subwords (chapter 9)
+    translate = stored.translator("de", "en")  # a Transformer of two million numbers (chapter 8)
 
 What began with published weights is kept as differences to them, in a few bits each: small, and of
 no use without those weights. What began with nothing is kept in half precision, with its sizes.
@@ -24,8 +23,8 @@ from torch import Tensor, nn
 from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertForPreTraining, read_checkpoint
-from lectures_lib.models.stored.differences import added, packed
 from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.stored.differences import added, packed
 from lectures_lib.tasks.translation import Translator
 from lectures_lib.tokenization import BPE, WordPiece
 
