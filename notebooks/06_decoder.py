@@ -330,7 +330,8 @@ draw("shift")
 #
 # Training in this way is called **teacher forcing**: whatever the model would have said itself, the next position reads
 # the right character, as if a teacher had corrected it at once. That is what makes all eleven positions trainable in one
-# pass. It also means that in training the model never sees its own mistakes, while in use it has to live with them.
+# pass. It also means that in training the model never sees its own mistakes, while in use it has to live with them; what
+# that costs is measured further down.
 #
 # ## The whole Transformer
 #
@@ -721,6 +722,81 @@ watch(model, "july 20, 1969")
 watched = watch(model, "july 20, 1969")
 assert len(watched.frames) == 11
 assert watched.labels[-1].endswith(": .")
+
+# %% [markdown]
+# ### With a teacher, and alone
+#
+# In training it read the right characters, whatever it said. Now it reads its own. How much does that matter? The
+# trained model makes too few mistakes to tell, so here is one that was stopped early, after 150 steps.
+
+# %% [markdown]
+# **Predict.** It says every character of the 1,000 unseen dates twice: *with a teacher*, reading the right characters,
+# and *alone*, reading what it said itself. In which way are more single characters right? And in which way are more
+# dates right from the first character to the last?
+#
+# <details><summary>Answer</summary>
+#
+# More characters are right with a teacher: alone, one mistake leads to the next. But whole dates are right *equally*
+# often, and that is no accident. If every character comes out right with the teacher, then what it would have read
+# alone is just what the teacher gave it. Until the first mistake the two ways are the same; they part behind it.
+#
+# </details>
+
+# %% tags=["atol=0.2"]
+early, _ = train(steps=150)
+texts, lengths, target = batch(unseen)
+with torch.no_grad():
+    corrected = early(texts, shifted(target), lengths).argmax(dim=-1)
+ways = {"with a teacher": corrected, "alone": write(early, texts, lengths)}
+
+print("                one by one        1    9    6    5    -    0    7   whole dates")
+for way, said in ways.items():
+    hits = (said == target).float()
+    places = " ".join(f"{share:.2f}" for share in hits.mean(dim=0)[:7])
+    whole = hits.all(dim=1).float().mean()
+    print(f"{way:15} {hits.mean():10.2f}     {places} {whole:13.2f}")
+
+# %% tags=["remove-cell"]
+by_place = {way: (said == target).float().mean(dim=0) for way, said in ways.items()}
+whole = [(said == target).all(dim=1).float().mean() for said in ways.values()]
+assert abs(whole[0] - whole[1]) < 0.005
+assert by_place["with a teacher"][3] > by_place["alone"][3] + 0.15
+assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
+
+# %% [markdown]
+# Look at the year's last two digits. The third place is the hard one for both: about half of the decades are wrong. With
+# a teacher the fourth is nearly always right all the same, for the model has been told the decade by then. Alone it goes
+# on from its own wrong decade, and the fourth digit is wrong about as often as the third. This gap between practice and
+# use is called **exposure bias**. Here is the first of the unseen dates in which the two ways differ, character by
+# character:
+
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+def with_and_without(source, right, corrected, alone):
+    """One frame for each character, with a teacher above, alone below."""
+    frames, labels = [], []
+    for i, character in enumerate(right):
+        rows = {"With a teacher": (right, corrected), "Alone": (alone, alone)}
+        parts = []
+        for way, (read, said) in rows.items():
+            wrong = [j + 1 for j in range(i) if read[j] != right[j]]
+            parts += [
+                part(f"{way} it reads", pieces(list(">" + read[:i]), marked=wrong)),
+                part(
+                    "and says", pieces([said[i]], marked=[0] * (said[i] != character))
+                ),
+            ]
+        frames.append(join(*parts))
+        labels.append(f"Character {i + 1} of {len(right)}: right would be {character}")
+    alt = f"A half-trained model writes {source}, corrected at once, and alone."
+    return Stepper(frames, f"{source}: framed is what is wrong", labels, alt, start=3)
+
+
+differs = (ways["with a teacher"] != ways["alone"]).any(dim=1).nonzero()[0, 0]
+source = decode(texts[differs, : lengths[differs]])
+with_and_without(
+    source, *(decode(said[differs]) for said in (target, corrected, ways["alone"]))
+)
 
 # %% [markdown]
 # **Predict.** Every year in training lay between 1900 and 2099. Now we take the unseen days two hundred years back:

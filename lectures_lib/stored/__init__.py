@@ -3,6 +3,7 @@ card beside each file tells how).
 
     model, tokenizer = stored.fill_mask()      # MiniLM, with a head that fills holes (chapter 13)
     translate = stored.translator("de", "en")  # a Transformer of two million numbers (chapter 8)
+    model, letters = stored.language_model()   # a small GPT that writes plays (chapter 10)
 
 What began with published weights is kept as differences to them, in a few bits each: small, and of
 no use without those weights. What began with nothing is kept in half precision, with its sizes.
@@ -23,6 +24,7 @@ from torch import Tensor, nn
 from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertForPreTraining, read_checkpoint
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.stored.differences import added, packed
 from lectures_lib.tasks.translation import Translator
@@ -30,6 +32,7 @@ from lectures_lib.tokenization import BPE, WordPiece
 
 FOLDER = Path(__file__).parent
 DIRECTIONS = [("de", "en"), ("en", "de")]
+LANGUAGE_MODELS = ["shakespeare"]
 DAMAGED = (SafetensorError, KeyError, RuntimeError, TypeError, ValueError)
 
 
@@ -125,6 +128,31 @@ def translator(source: str = "de", target: str = "en") -> Translator:
     return Translator(model, BPE.load(FOLDER / "translator.json"))
 
 
+@cache
+def language_model(name: str = "shakespeare") -> tuple[LanguageModel, BPE]:
+    """A left-to-right language model, and its tokens (`experiments/language_models.py`).
+
+    "shakespeare": letter by letter (its tokens are bytes), trained on Shakespeare's plays.
+
+    Read once, shared by all who ask: copy the model before you train it.
+
+    Raises:
+        ValueError: for another name, or a file that is damaged.
+    """
+    if name not in LANGUAGE_MODELS:
+        raise ValueError(f"there is a language model for {LANGUAGE_MODELS}, not for {name!r}")
+    model = load_halves(
+        FOLDER / f"language_model_{name}.safetensors", LanguageModelConfig, LanguageModel
+    )
+    return model, BPE.load(FOLDER / f"language_model_{name}.json")
+
+
+def save_language_model(model: LanguageModel, tokenizer: BPE, name: str) -> None:
+    """Write what `language_model` reads."""
+    save_halves(model, FOLDER / f"language_model_{name}.safetensors")
+    tokenizer.save(FOLDER / f"language_model_{name}.json")
+
+
 def save_translator(translates: Translator, source: str, target: str) -> None:
     """Write what `translator` reads. Both directions have the same subwords."""
     save_halves(translates.model, FOLDER / f"translator_{source}_{target}.safetensors")
@@ -135,10 +163,12 @@ __all__ = [
     "FOLDER",
     "added",
     "fill_mask",
+    "language_model",
     "load_halves",
     "minilm_below_zeros",
     "packed",
     "save_halves",
+    "save_language_model",
     "save_translator",
     "translator",
 ]

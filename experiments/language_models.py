@@ -1,0 +1,289 @@
+"""Left-to-right language models trained for longer than a page has time, each beside a model that
+only counts (chapter 10).
+
+    python experiments/language_models.py
+        a smoke run: a minute on two cores, to see that all works; nothing is written
+    python experiments/language_models.py --size cpu --runs <folder>
+        Shakespeare's plays letter by letter, an hour and a half of a core; writes
+        book/results/language_models_cpu.json and the model that comes with the book
+    … the same command once more
+        goes on where it was stopped, to the same weights
+    python experiments/language_models.py --size full --runs <folder>
+        three seeds of a larger one, on a GPU; language_models.json
+
+Tiny Shakespeare (Karpathy 2015) comes from the mirror that LECTURES_DATA names, or from the hub.
+Its letters are ASCII, so a byte is a character. The hub's last two tenths of the text, validation
+and test, are together what nanoGPT calls validation, and the numbers of both, and of both together,
+are reported: in nats a character, which no tokenizer changes. Every character is predicted once
+with at most `context` characters before it, in pieces as the model was trained on (`blocks`), and
+once with at least half a context before it (`sliding`). The model that counts always sees all that
+it can use.
+"""
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
+
+from lectures_lib import data, results, stored
+from lectures_lib.files import write_whole
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
+from lectures_lib.models.ngrams import KneserNey
+from lectures_lib.tokenization import BPE
+from lectures_lib.training import bert_schedule, fit
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+CORPUS = "karpathy/tiny_shakespeare"
+END = "<end>"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a model, for how long, on how much."""
+
+    model: LanguageModelConfig
+    steps: int
+    batch_size: int
+    rate: float
+    warmup: int = 200
+    evaluate_every: int = 500
+    order: int = 7  # of the model that counts
+    n_characters: int | None = None
+    file: str | None = None  # in book/results
+    seeds: tuple[int, ...] = (0,)
+    mixed_precision: str = "no"
+
+
+def config(d_model: int, n_layers: int, n_heads: int, dropout: float, context: int):
+    """GPT-2's plan over single bytes and one end token."""
+    return LanguageModelConfig(
+        257, d_model, n_heads, n_layers, 4 * d_model, dropout, max_len=context
+    )
+
+
+SIZES = {
+    "smoke": Size(config(32, 2, 2, 0.0, 64), 60, 8, 5e-3, 10, 30, 3, 40_000),
+    "cpu": Size(config(192, 4, 6, 0.1, 256), 7_000, 8, 3e-3, file="language_models_cpu"),
+    # nanoGPT's own size and length
+    "full": Size(
+        config(384, 6, 6, 0.2, 256),
+        5_000,
+        64,
+        1e-3,
+        100,
+        file="language_models",
+        seeds=(0, 1, 2),
+        mixed_precision="bf16",
+    ),
+}
+
+
+class Pieces:
+    """A long text in pieces of n tokens to predict, cut at other places in every epoch."""
+
+    def __init__(self, ids: list[int], n: int, batch_size: int, seed: int):
+        self.ids, self.n, self.batch_size, self.seed = ids, n, batch_size, seed
+
+    def epoch(self, number: int) -> Iterator[data.TextBatch]:
+        """The batches of epoch 0, 1, 2, …"""
+        start = random.Random(f"seed {self.seed}, epoch {number}").randrange(self.n)
+        pieces = [(piece,) for piece in data.blocks(self.ids[start:], self.n)]
+        return data.Batches(
+            pieces, data.pad_texts, batch_size=self.batch_size, seed=self.seed, by_length=False
+        ).epoch(number)
+
+
+def next_token_loss(model: nn.Module, batch: data.TextBatch) -> Tensor:
+    """Mean cross-entropy of each next token."""
+    return F.cross_entropy(model(batch.read).flatten(0, 1), batch.predicted.flatten())
+
+
+@torch.no_grad()
+def log_probabilities(model: LanguageModel, ids: list[int], stride: int) -> Tensor:
+    """log P of each token but the first, (len(ids) - 1,): in windows of the whole context that move
+    on by `stride`, of which all but the first give their last `stride` tokens' only.
+    """
+    n, found, known = model.config.max_len, [], 0
+    for start in range(0, len(ids) - 1, stride):
+        window = torch.tensor([ids[start : start + n + 1]], device=DEVICE)
+        in_window = model.log_probabilities(window)[0].cpu()
+        found.append(in_window[known - start :])
+        known = start + len(in_window)
+        if known == len(ids) - 1:
+            break
+    return torch.cat(found)
+
+
+def nats(log_p: Tensor) -> float:
+    """Mean loss."""
+    return -log_p.double().mean().item()
+
+
+def of_splits(log_p: dict[str, Tensor]) -> dict[str, float]:
+    """Nats a character of each split, and of both together."""
+    return {split: nats(found) for split, found in log_p.items()} | {
+        "both": nats(torch.cat(list(log_p.values())))
+    }
+
+
+def sample(model: LanguageModel, characters: BPE, n: int, temperature: float, seed: int) -> str:
+    """What the model writes behind an empty line."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = characters.encode("\n")
+    for _ in range(n):
+        scores = model(torch.tensor([ids[-model.config.max_len :]], device=DEVICE))[0, -1].cpu()
+        drawn = torch.multinomial((scores / temperature).softmax(-1), 1, generator=generator)
+        ids.append(drawn.item())
+    return characters.decode(ids)
+
+
+def count(texts: dict[str, list[int]], size: Size, folder: Path) -> dict:
+    """The model that counts."""
+    measured = folder / f"counted_{size.order}_{size.n_characters}.json"
+    if not measured.exists():
+        begun = time.perf_counter()
+        counting = KneserNey(texts["train"], size.order, size.model.vocab_size)
+        log_p = {
+            split: torch.tensor(counting.log_probabilities(texts[split]))
+            for split in ("validation", "test")
+        }
+        found = {
+            "order": size.order,
+            "n_grams": sum(map(len, counting.counts)),
+            "nats": of_splits(log_p),
+            "minutes": (time.perf_counter() - begun) / 60,
+        }
+        write_whole(measured, json.dumps(found))
+    return json.loads(measured.read_text())
+
+
+def measure(
+    size: Size, texts: dict[str, list[int]], characters: BPE, seed: int, folder: Path
+) -> dict:
+    """Train one model and test it."""
+    measured = folder / f"seed_{seed}.json"
+    if measured.exists():
+        return json.loads(measured.read_text())
+    torch.manual_seed(seed)
+    model = LanguageModel(size.model).to(DEVICE)
+    n = size.model.max_len
+    # as nanoGPT: matrices decay, the rest does not
+    matrices = [p for p in model.parameters() if p.dim() > 1]
+    others = [p for p in model.parameters() if p.dim() <= 1]
+    optimizer = torch.optim.AdamW(
+        [{"params": matrices, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}],
+        lr=size.rate,
+        betas=(0.9, 0.99),
+    )
+    scheduler = LambdaLR(optimizer, bert_schedule(size.warmup, size.steps))
+    begun = time.perf_counter()
+
+    def evaluate(model: LanguageModel) -> dict[str, float]:
+        found = nats(log_probabilities(model, texts["validation"], n))
+        minutes = (time.perf_counter() - begun) / 60
+        print(f"  step {scheduler.last_epoch}, {minutes:.1f} minutes: {found:.4f}", flush=True)
+        return {"nats": found, "minutes": minutes}
+
+    history = fit(
+        model,
+        Pieces(texts["train"], n, size.batch_size, seed),
+        next_token_loss,
+        optimizer,
+        scheduler,
+        steps=size.steps,
+        clip=1.0,
+        mixed_precision=size.mixed_precision,
+        evaluate=evaluate,
+        evaluate_every=size.evaluate_every,
+        checkpoint=folder / f"seed_{seed}.checkpoint",
+        save_every=size.evaluate_every,
+        resume=True,
+        progress=False,
+    )
+    model.eval()
+    found = {
+        name: of_splits(
+            {s: log_probabilities(model, texts[s], stride) for s in ("validation", "test")}
+        )
+        for name, stride in (("blocks", n), ("sliding", n // 2))
+    }
+    found |= {
+        "validation": {str(step): at["nats"] for step, at in history.evaluations.items()},
+        "n_parameters": sum(p.numel() for p in model.parameters()),
+        "minutes": (time.perf_counter() - begun) / 60,
+    }
+    if size.file is not None and seed == 0:
+        stored.save_language_model(model, characters, "shakespeare")
+        kept, _ = stored.language_model("shakespeare")
+        found["stored"] = of_splits(
+            {
+                s: log_probabilities(kept.to(DEVICE), texts[s], n // 2)
+                for s in ("validation", "test")
+            }
+        )
+    print(f"seed {seed}: {found}")
+    print(sample(model, characters, 500, 0.8, seed=0))
+    write_whole(measured, json.dumps(found, indent=1))
+    return found
+
+
+def main() -> None:
+    """Count, train, test, and write the file if the size has one."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--size", choices=SIZES, default="smoke")
+    parser.add_argument("--seeds", type=int, nargs="+", default=None)
+    parser.add_argument(
+        "--runs", type=Path, help="a folder: where runs are kept, and taken up again"
+    )
+    arguments = parser.parse_args()
+    size = SIZES[arguments.size]
+    folder = arguments.runs or Path(tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
+    seeds = arguments.seeds or list(size.seeds)
+    characters = BPE.train(["a"], vocab_size=257, specials=[END])
+    texts = {
+        split: characters.encode("".join(data.load("language_model", split, CORPUS)))[
+            : size.n_characters
+        ]
+        for split in ("train", "validation", "test")
+    }
+    print(f"{len(texts['train'])} characters to learn from, {DEVICE}", flush=True)
+    counted = count(texts, size, folder)
+    print(f"counted: {counted}", flush=True)
+    runs = [measure(size, texts, characters, seed, folder) for seed in seeds]
+    if size.file is None:
+        return
+    trained = {
+        "n_parameters": runs[0]["n_parameters"],
+        "minutes": results.spread([run["minutes"] for run in runs]),
+        "validation_by_step": {
+            step: results.spread([run["validation"][step] for run in runs])
+            for step in runs[0]["validation"]
+        },
+    }
+    for way in ("blocks", "sliding"):
+        trained[way] = {
+            split: results.spread([run[way][split] for run in runs]) for split in runs[0][way]
+        }
+    if "stored" in runs[0]:
+        trained["stored"] = runs[0]["stored"]
+    title = (
+        f"Tiny Shakespeare, nats a character: a GPT of {size.model.n_layers} layers, d_model "
+        f"{size.model.d_model}, {size.steps} steps, and a {size.order}-gram model that counts"
+    )
+    results.save(size.file, {"counted": counted, "trained": trained}, title, seeds=seeds)
+
+
+if __name__ == "__main__":
+    main()
