@@ -82,7 +82,7 @@ from torch import nn
 from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from lectures_lib import data, metrics, training
+from lectures_lib import data, metrics, results, training
 from lectures_lib.blocks.attention import causal_mask
 from lectures_lib.blocks.layers import (
     Encoder,
@@ -615,11 +615,11 @@ assert by_place["Transformer"][4:].mean() < 0.9 * by_place["Transformer"][0]
 
 # %%
 @torch.no_grad()
-def write(model, text, n, temperature=1.0, generator=None):
+def write(model, tokenizer, text, n, temperature=1.0, generator=None):
     """The text and n more tokens, each drawn from the model's distribution."""
-    ids = torch.tensor(tokenizer.encode(text))
+    ids, longest = torch.tensor(tokenizer.encode(text)), model.config.max_len
     for _ in range(n):
-        scores = model(ids[None, -N:])[0, -1] / temperature
+        scores = model(ids[None, -longest:])[0, -1] / temperature
         drawn = torch.multinomial(scores.softmax(dim=-1), 1, generator=generator)
         ids = torch.cat([ids, drawn])
     return tokenizer.decode(ids.tolist())
@@ -629,12 +629,77 @@ def write(model, text, n, temperature=1.0, generator=None):
 generator = torch.Generator().manual_seed(0)
 for temperature in (0.3, 0.8, 1.5):
     print(f"temperature {temperature}:")
-    text = write(model, "Return the", 40, temperature, generator)
+    text = write(model, tokenizer, "Return the", 40, temperature, generator)
     print(textwrap.indent(textwrap.fill(text, 76), "    "))
 
 # %% [markdown]
 # It has the sound of a manual, and no sense. Many of the long words, put together from pieces, do not exist. A high
 # temperature takes even the sound away. GPT-2 differs in size, in text and in patience, not in the loop above.
+#
+# ### What an hour buys
+#
+# Our model had half a minute. With the library comes one that had an hour (one core, 66<!-- language_models_cpu:
+# trained/minutes/mean .0f --> minutes): the same class, four blocks of width 192, 1.9 million parameters. It learned
+# from a million characters of Shakespeare's plays, letter by letter. Its tokens are single bytes, so it had to find
+# out by itself what a word is, who speaks, and where a line ends.
+
+# %% tags=["nbval-ignore-output"]
+from lectures_lib import stored
+
+playwright, letters = stored.language_model("shakespeare")
+print(write(playwright, letters, "ROMEO:\n", 300, 0.8, generator))
+
+# %% tags=["remove-cell"]
+assert sum(p.numel() for p in playwright.parameters()) == 1_878_336
+assert len(letters.encode("ROMEO:\n")) == 7
+
+# %% [markdown]
+# Names stand alone on a line, sentences have verbs, lines are about as long as verse. What it says makes no sense, still.
+# **Now yours:** change the beginning, the temperature, the length.
+#
+# How good is it? Again something that only counts should be asked: a table of which letter came after the last *six*
+# (**n-grams**, here 7 characters long). Where six letters were never seen, it asks about the last five, and so on, by
+# rules of which Kneser and Ney's are the best known (`lectures_lib/models/ngrams.py`, 60 lines). Such a table is made
+# in ten seconds.
+
+# %% [markdown]
+# **Predict.** Both are given the same text, which neither has read, 111,540 characters. The network costs about 1.50
+# nats a character. Does the table of seven letters cost about 2.5, about 2.0, or about 1.5?
+#
+# <details><summary>Answer</summary>
+#
+# About 1.5: 1.52<!-- language_models_cpu: counted/nats/both .2f --> against 1.50<!-- language_models_cpu:
+# trained/sliding/both/mean .2f -->. An hour of training buys two hundredths of a nat over ten seconds of counting. 2.5 is
+# what a table of *pairs* costs, and it is tempting to think of n-grams as of those. On half of the text the lead is
+# 0.03, on the other half 0.002, so on another play it might be the table's. On a million characters counting
+# is hard to beat. (nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at 1.47 on this text.)
+#
+# </details>
+
+# %% tags=["hide-input"]
+by_hour = results.load("language_models_cpu")["results"]
+counted, trained = by_hour["counted"], by_hour["trained"]
+print("nats a character                        first half  second half  both")
+for name, nats in (
+    (f"7-grams, {counted['n_grams']:,} counts", counted["nats"]),
+    (
+        f"network, {trained['n_parameters']:,} parameters",
+        {split: found["mean"] for split, found in trained["sliding"].items()},
+    ),
+):
+    print(f"{name:41}", end="")
+    print(f"{nats['validation']:9.3f} {nats['test']:12.3f} {nats['both']:6.3f}")
+print("\nafter steps      ", *(f"{n:>6}" for n in (500, 1000, 2000, 3500, 5000, 7000)))
+curve = {int(step): at["mean"] for step, at in trained["validation_by_step"].items()}
+of_steps = [curve[n] for n in (500, 1000, 2000, 3500, 5000, 7000)]
+print("network, 1st half", *(f"{nats:6.2f}" for nats in of_steps))
+
+# %% [markdown]
+# After 1,000 steps, the seventh part of its time, the network is only as good as a table of pairs; it passes the
+# 7-grams in the last tenth. Why train it, then? The curve had not levelled off, while a longer table helps no further:
+# with eight letters it is worse, because hardly any eight come again. The network reads up to 256 characters back. And
+# its parameters do not grow with the text. (One seed; and in blocks of 256 that do not overlap, as papers often
+# measure, it costs 1.51<!-- language_models_cpu: trained/blocks/both/mean .2f -->: exercise 5 shows why.)
 #
 # ## The keys to the cabinet
 #
@@ -1183,6 +1248,10 @@ print(f"second halves only:  perplexity {perplexity(log_p[:, N // 2 :]):.1f}")
 # - Matthew E. Peters et al. (2018). *Deep contextualized word representations.* NAACL. ELMo.
 # - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of deep bidirectional
 #   Transformers for language understanding.* NAACL. Section 5.1, table 5.
+# - Stanley F. Chen and Joshua Goodman (1999). *An empirical study of smoothing techniques for language modeling.*
+#   Computer Speech & Language 13. The rules of the 7-grams, Kneser and Ney's modified.
+# - Andrej Karpathy (2015). *The unreasonable effectiveness of recurrent neural networks.* The plays; the 1.47 are from
+#   the README of his nanoGPT (2022).
 # - Stephen Merity, Caiming Xiong, James Bradbury and Richard Socher (2017). *Pointer sentinel mixture models.* ICLR.
 #   WikiText-2.
 # - Biao Zhang and Rico Sennrich (2019). *Root mean square layer normalization.* NeurIPS.

@@ -188,12 +188,29 @@ def test_the_grader_says_what_it_needs():
     )
 
 
+# What each extra is used for, with the network away: models, data, weights, what was trained once.
 USES = {
-    None: "import lectures_lib; lectures_lib.setup(); from lectures_lib.models.transformer import Transformer, TransformerConfig; "
-    "Transformer(TransformerConfig.TINY)",
-    "chapters": "from lectures_lib import data\nfrom lectures_lib.models import minilm\nminilm.read('It works.')\ndata.load('digits')",
+    None: """
+import lectures_lib
+from lectures_lib import stored
+from lectures_lib.models.transformer import Transformer, TransformerConfig
+lectures_lib.setup()
+Transformer(TransformerConfig.TINY)
+assert "dogs" in stored.translator("de", "en")(["Zwei Hunde spielen im Schnee."])[0]
+stored.language_model("shakespeare")
+""",
+    "chapters": """
+from lectures_lib import data, stored
+from lectures_lib.models import minilm
+minilm.read("It works.")
+data.load("images")
+stored.fill_mask()
+""",
     "grading": "import runpy\nrunpy.run_module('lectures_lib.homework')",
-    "cluster": "import distributed; from lectures_lib.homework.grader.grading.executors import Dask",
+    "cluster": """
+import distributed
+from lectures_lib.homework.grader.grading.executors import Dask
+""",
 }
 
 
