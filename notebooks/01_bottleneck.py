@@ -347,8 +347,8 @@ def exact(model, pairs, **options):
 # %% [markdown]
 # ## Single numbers first
 #
-# First, single numbers only: a thousand of them, 97 of which are kept for the test. (Of the longer lists we shall test
-# 200 each.)
+# First, single numbers only. There are a thousand: about 800 are in training, 97 are kept for the test, the others for
+# validation. (Of the longer lists we shall test 200 each.)
 
 # %% [markdown]
 # **Predict.** Trained on single numbers, how many of the numbers that it has never seen does the translator get right:
@@ -558,7 +558,7 @@ assert_close(
 # rnn_attention: additive/exact/5/max .2f --> at most there. (The number is unstable: on other processors we have seen
 # up to a third.) "Nearly all" is tempting, for the model knows every word that is needed, and it may look at all of
 # them. The vector was one obstacle. Going beyond what was trained is another, and attention does not remove it: every
-# model we tried did far worse on lists of five than on lists of four.
+# model with attention that we tried did far worse on lists of five than on lists of four.
 #
 # </details>
 

@@ -667,7 +667,7 @@ for (layer, head), name in named.items():
     print(f"layer {layer}, head {head} ({name}): {moved[head]:.2f}", end=", ")
     print(f"number {rank} of the twelve of its layer ({moved[head] / max(moved):.0%})")
 # A name does not make a head important: compare each with the eleven others of its
-# layer (the last layer's move the final vectors most, for nothing comes after them).
+# layer (the last layer's move the vectors about twice as much as the others').
 # And one sentence does not say which heads a model needs. (In large translation models
 # most heads can be taken out, one at a time, without much loss: Michel, Levy and
 # Neubig, 2019.)

@@ -283,7 +283,7 @@ plt.show()
 # <details><summary>Answer</summary>
 #
 # With LayerNorm not at all: the mean is the word's own. With BatchNorm by about 1. The other sentences are part of its
-# mean, which moves by 2, and of its standard deviation, which grows from 1 to about 1.7 and takes half of that back.
+# mean, which moves by 2, and of its standard deviation, which grows from 1 to about 1.7 and takes some of that back.
 # (Had they been of the same kind as the old ones, the change would be smaller.) Padding would be part of both, too. It
 # is tempting to think that sentences of a batch are separate examples and cannot feel each other; in batch
 # normalisation they share their statistics.

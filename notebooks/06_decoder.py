@@ -807,8 +807,8 @@ with_and_without(
 #
 # Hardly any date, and nearly all months and days. It is tempting to say that the model has learned to copy the year's
 # digits, and a digit is a digit. But in training every answer began with 19 or 20, and probably the model learned that
-# as well: a year like 1765 is not among them (run `watch` on it). It learns whatever is true of its examples, whether
-# we meant it or not.
+# as well: a year like 1765 is not among them (run `watch` on it). A model may learn anything that is true of its
+# examples, whether we meant it or not.
 #
 # </details>
 

@@ -407,7 +407,7 @@ assert (gradient[~batch.chosen] == 0).all() and (gradient[batch.chosen] != 0).an
 # %% [markdown]
 # *Chosen*, not *masked*: the tenth that was left as it is counts too, and so does the tenth that is wrong.
 #
-# Six in seven positions are not chosen, and a score for every token of the vocabulary is the most expensive part of a
+# Six in seven positions are not chosen, and with a vocabulary of 30,000 a score for each is the most expensive part of a
 # small BERT. So the library's model computes scores only where it is told to, with `at=batch.chosen`.
 #
 # What does tying do to the gradient? A row of $E$ is used twice: as the vector of a token that is read, and as the
@@ -784,7 +784,8 @@ in_order, exchanged = (
 #
 # Above the unigram, and by a lot: near 1,600 in the run printed here.
 #
-# "A little worse" would be the answer for a bag of words. Ours has learned what stands *before* a hole and what *after*
+# "It stays there" would be the answer for a bag of words, which does not notice an exchange. Ours has learned what
+# stands *before* a hole and what *after*
 # it, and trusts it; exchanged, each neighbour speaks for the wrong side. A model that looks at nothing cannot be led
 # astray.
 #

@@ -773,8 +773,9 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 # %% [markdown]
 # All of MiniLM finds the most right chapters. Is that luck? The questions on which both agree say nothing about it; of
 # the others, one of the two alone is right, and if they were equally good, each would win about half of them, as in
-# tossing coins. MiniLM wins more than two in three. (The differences between the other rows are of a few questions, and
-# no more than hints.) The three layers alone are worse than counted words; after 30 steps on pairs that have nothing to
+# tossing coins. MiniLM wins more than two in three. Tossed coins are that uneven, one way or the other, about once in
+# six times: a hint, and so few questions do not give more. (The differences between the other rows are hints at best,
+# too.) The three layers alone are worse than counted words; after 30 steps on pairs that have nothing to
 # do with this book, they bring a right chapter among the first three more often. (At the first place the training makes
 # little difference.) All of MiniLM fails more often where the question names BERT. It also misses "Why teach a model to
 # be less sure of itself?", everyday words for what the book calls label smoothing.

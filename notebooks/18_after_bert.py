@@ -625,7 +625,8 @@ assert 0.15 < apart < 0.3
 # ## What BERT cannot do
 #
 # "BERT fails to model plenty of tricky phenomena", says the same list. Let us look for some. For each of 32 sentences we
-# wrote one that **means the same** in other words, and one that **looks the same** and means something else: eight
+# wrote one that **means the same** in other words (a few say "it" or "them" for the thing), and one that **looks the
+# same** and means something else: eight
 # look-alikes on another topic, eight with a negation, eight with another word order, eight with another number. Which
 # of the two has the closer vector? (The mean of MiniLM's last layer, as in chapter 17. This checkpoint was trained
 # for something near that: to put texts that belong together close to each other, paraphrases among them.)
