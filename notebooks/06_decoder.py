@@ -1172,6 +1172,8 @@ for answer in ("1969-07-20", "1969-07-02"):
 # - Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio (2015). *Neural machine translation by jointly learning to align
 #   and translate.* ICLR.
 # - Ofir Press and Lior Wolf (2017). *Using the output embedding to improve language models.* EACL. Tied embeddings.
+# - Marc'Aurelio Ranzato, Sumit Chopra, Michael Auli and Wojciech Zaremba (2016). *Sequence level training with recurrent
+#   neural networks.* ICLR. Exposure bias.
 # - Ronald J. Williams and David Zipser (1989). *A learning algorithm for continually running fully recurrent neural
 #   networks.* Neural Computation. Teacher forcing.
 # - Aston Zhang, Zachary C. Lipton, Mu Li and Alexander J. Smola (2023). *Dive into deep learning.* Cambridge University

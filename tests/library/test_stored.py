@@ -161,5 +161,5 @@ def test_the_playwright_knows_plays():
 
 def test_another_language_model_is_refused():
     """The message lists what there is."""
-    with pytest.raises(ValueError, match="there is a language model for .*shakespeare.*'bible'"):
+    with pytest.raises(ValueError, match=r"there is a language model for .*shakespeare.*'bible'"):
         stored.language_model("bible")
