@@ -607,8 +607,9 @@ assert spoilt(say(rules["T = 1.5"], n=200)) > 0.6
 
 # %% [markdown]
 # Here is what the rules are for. Greedy spoils nothing and has one sentence to say. Pure sampling has many, and spoils
-# every fifth. Cutting the tail keeps nearly all of the variety and loses nearly all of the nonsense. (A temperature of
-# 0.5 does as well here, with a little less variety.) (The last sentence above is a hot one.) Large models behave the
+# every fifth. Top-p keeps nearly all of the variety and loses nearly all of the nonsense; top-k of 5 loses more of the
+# first and less of the second. (A temperature of 0.5 lies between them in variety, and spoils nothing here. The last
+# sentence above is a hot one.) Large models behave the
 # same way: greedy text is dull and falls into loops that repeat one sentence for ever; Holtzman et al. (2020) show it
 # for GPT-2, and that nucleus sampling avoids both.
 #
@@ -1035,8 +1036,8 @@ with torch.no_grad():
 assert 0.2 < broken < right(cached, references) - 0.05 and difference > 0.1
 
 # %% [markdown]
-# Our model gets away with it surprisingly often: when this page was made, in more than half of the lists. In "fünf und
-# zwanzig" what comes next mostly follows from *which* words are there, so positions matter little. A few right outputs
+# Our model gets away with it surprisingly often: when this page was made, in more than half of the lists. Perhaps because
+# in "fünf und zwanzig" what comes next mostly follows from *which* words are there. A few right outputs
 # prove nothing, then, and the wrong ones could as well come from too little training. Nor does a test of one step
 # find the bug, because the first word *is* at place 0. The comparison that does is the one above: step by step against
 # all at once, at every position.

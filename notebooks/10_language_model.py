@@ -1075,7 +1075,9 @@ assert ends["target not shifted"] < least / 4 and ends["no causal mask"] < least
 
 # %% [markdown]
 # Neither of the two is of use for writing: there the next word does not stand anywhere yet. In a real text nobody
-# knows the least possible loss, so test for leaks as we did above: change one token, and no score before it may move.
+# knows the least possible loss. A missing mask shows as above, when one token is changed: no score before it may move.
+# A target that is not shifted passes that test. Print a row of what is read and of what is predicted, and see that the
+# second is one ahead.
 #
 # ### Measured on what was learned
 #
@@ -1200,9 +1202,10 @@ size = sum(p.numel() for p in model.parameters())
 log_p = by_model(model, blocks)[:, 1:]
 print(f"Transformer: {perplexity(log_p):.1f}, from {size:,} parameters")
 # The table wins by far: at this size, read once, the network is no match for counting.
-# But it cannot go on. Of rows of five too many never come again: on other text, the
-# table of fives is right 27 % of the time, that of threes 36 % (see above), while a
-# network can use what it has learned of one row for another.
+# But it soon stops gaining: with the same 20 counts, rows of four and of five are some
+# ten per cent better than rows of three, and rows of six no better than those, because
+# longer rows seldom come again. A network can use what it has learned of one row for
+# another.
 
 # %% [markdown]
 # **5. With a running start.** The first tokens of a block are predicted from next to nothing. Papers often let the
@@ -1228,8 +1231,8 @@ print(f"second halves only:  perplexity {perplexity(log_p[:, N // 2 :]):.1f}")
 # 3. GPT is chapter 5's block under a causal mask; the target is the text shifted by one.
 # 4. As far as the training text went, recurrence and attention learned agreement all but perfectly (one run with
 #    sinusoids excepted). Beyond it, equal training losses hid different rules.
-# 5. A loss below the possible, on text not learned by heart, is a leak: change one token and see that no earlier
-#    score moves.
+# 5. A loss below the possible, on text not learned by heart, is a leak: see that no earlier score moves when a token is
+#    changed, and that the target is one ahead.
 #
 # **Homework 3**, question 8, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
 #

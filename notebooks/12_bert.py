@@ -673,8 +673,8 @@ print(f"places {i} and {j}, the same sense, before layer 0: cosine {a[0] @ b[0]:
 # <details><summary>Answer</summary>
 #
 # Before layer 0 they are all 1.00: same token, same position, same segment, so the same three rows of the same three
-# tables. It is tempting to expect a small difference already, but no meaning has been read so far. After layer 5 lamp
-# and weight are furthest apart, at 0.59.
+# tables. It is tempting to expect a small difference already, but no meaning has been read so far. After layer 5 the
+# four pairs of a lamp and a weight are furthest apart, at 0.50 to 0.59.
 #
 # </details>
 
@@ -689,18 +689,21 @@ lamp, lamp_2, weight, weight_2 = (vectors(text, "light")[0] for text in two_of_e
 compared = {
     "lamp, lamp": lamp @ lamp_2.T,
     "lamp, weight": lamp @ weight.T,
+    "lamp, weight 2": lamp @ weight_2.T,
+    "lamp 2, weight": lamp_2 @ weight.T,
+    "lamp 2, weight 2": lamp_2 @ weight_2.T,
     "weight, weight": weight @ weight_2.T,
 }
 print("place 5 everywhere; cosines before layer 0, after layer 2, after layer 5:")
 for name, cosine in compared.items():
-    print(f"  {name:14}", [f"{cosine[layer, layer]:.2f}" for layer in (0, 3, 6)])
+    print(f"  {name:16}", [f"{cosine[layer, layer]:.2f}" for layer in (0, 3, 6)])
 
 # %% tags=["remove-cell"]
 assert all(vectors(text, "light")[1] == 5 for text in two_of_each)
 
 # %% [markdown]
-# The layers part what went in equal. Two lamps end at 0.95, two weights at 0.84; without these two numbers the 0.59
-# between lamp and weight would say little. (In the picture below, different senses still have a mean cosine of 0.90
+# The layers part what went in equal. Two lamps end at 0.95, two weights at 0.84; without these two numbers the 0.50 to
+# 0.59 between lamp and weight would say little. (In the picture below, different senses still have a mean cosine of 0.90
 # after layer 4.) The question is always: *compared with what?*
 #
 # Still, in these sentences the deciding words stand to the left. The case for reading both ways is the one from the
