@@ -34,7 +34,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, results, stored
+from lectures_lib import data, decoding, results, stored
 from lectures_lib.files import write_whole
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.ngrams import KneserNey
@@ -56,9 +56,10 @@ class Size:
     rate: float
     warmup: int = 200
     evaluate_every: int = 500
-    order: int = 7  # of the model that counts
+    orders: tuple[int, ...] = (2, 3, 4, 5, 6, 7, 8)  # of the models that count
     n_characters: int | None = None
     file: str | None = None  # in book/results
+    stored: bool = False  # does its model come with the book?
     seeds: tuple[int, ...] = (0,)
     mixed_precision: str = "no"
 
@@ -71,8 +72,10 @@ def config(d_model: int, n_layers: int, n_heads: int, dropout: float, context: i
 
 
 SIZES = {
-    "smoke": Size(config(32, 2, 2, 0.0, 64), 60, 8, 5e-3, 10, 30, 3, 40_000),
-    "cpu": Size(config(192, 4, 6, 0.1, 256), 7_000, 8, 3e-3, file="language_models_cpu"),
+    "smoke": Size(config(32, 2, 2, 0.0, 64), 60, 8, 5e-3, 10, 30, (2, 3), 40_000),
+    "cpu": Size(
+        config(192, 4, 6, 0.1, 256), 7_000, 8, 3e-3, file="language_models_cpu", stored=True
+    ),
     # nanoGPT's own size and length
     "full": Size(
         config(384, 6, 6, 0.2, 256),
@@ -135,32 +138,38 @@ def of_splits(log_p: dict[str, Tensor]) -> dict[str, float]:
     }
 
 
-def sample(model: LanguageModel, characters: BPE, n: int, temperature: float, seed: int) -> str:
-    """What the model writes behind an empty line."""
-    generator = torch.Generator().manual_seed(seed)
-    ids = characters.encode("\n")
-    for _ in range(n):
-        scores = model(torch.tensor([ids[-model.config.max_len :]], device=DEVICE))[0, -1].cpu()
-        drawn = torch.multinomial((scores / temperature).softmax(-1), 1, generator=generator)
-        ids.append(drawn.item())
-    return characters.decode(ids)
+def sample(model: LanguageModel, characters: BPE) -> str:
+    """What the model writes behind an empty line, as far as it can look back."""
+    drawn = decoding.sample(
+        model,
+        torch.tensor([characters.encode("\n")], device=DEVICE),
+        end=characters.token_id(END),
+        max_len=model.config.max_len - 1,
+        temperature=0.8,
+        generator=torch.Generator(DEVICE).manual_seed(0),
+    )
+    return characters.decode(drawn.sentences()[0])
 
 
-def count(texts: dict[str, list[int]], size: Size, folder: Path) -> dict:
-    """The model that counts."""
-    measured = folder / f"counted_{size.order}_{size.n_characters}.json"
+def count(texts: dict[str, list[int]], size: Size, folder: Path) -> dict[str, dict]:
+    """The models that count, by their order."""
+    return {str(order): count_grams(texts, size, order, folder) for order in size.orders}
+
+
+def count_grams(texts: dict[str, list[int]], size: Size, order: int, folder: Path) -> dict:
+    """One model that counts."""
+    measured = folder / f"counted_{order}_{size.n_characters}.json"
     if not measured.exists():
         begun = time.perf_counter()
-        counting = KneserNey(texts["train"], size.order, size.model.vocab_size)
+        counting = KneserNey(texts["train"], order, size.model.vocab_size)
         log_p = {
             split: torch.tensor(counting.log_probabilities(texts[split]))
             for split in ("validation", "test")
         }
         found = {
-            "order": size.order,
             "n_grams": sum(map(len, counting.counts)),
             "nats": of_splits(log_p),
-            "minutes": (time.perf_counter() - begun) / 60,
+            "seconds": time.perf_counter() - begun,
         }
         write_whole(measured, json.dumps(found))
     return json.loads(measured.read_text())
@@ -221,7 +230,7 @@ def measure(
         "n_parameters": sum(p.numel() for p in model.parameters()),
         "minutes": (time.perf_counter() - begun) / 60,
     }
-    if size.file is not None and seed == 0:
+    if size.stored and seed == 0:
         stored.save_language_model(model, characters, "shakespeare")
         kept, _ = stored.language_model("shakespeare")
         found["stored"] = of_splits(
@@ -231,7 +240,7 @@ def measure(
             }
         )
     print(f"seed {seed}: {found}")
-    print(sample(model, characters, 500, 0.8, seed=0))
+    print(sample(model, characters))
     write_whole(measured, json.dumps(found, indent=1))
     return found
 
@@ -280,7 +289,7 @@ def main() -> None:
         trained["stored"] = runs[0]["stored"]
     title = (
         f"Tiny Shakespeare, nats a character: a GPT of {size.model.n_layers} layers, d_model "
-        f"{size.model.d_model}, {size.steps} steps, and a {size.order}-gram model that counts"
+        f"{size.model.d_model}, {size.steps} steps, and n-gram models that count"
     )
     results.save(size.file, {"counted": counted, "trained": trained}, title, seeds=seeds)
 
