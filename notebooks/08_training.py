@@ -173,8 +173,9 @@ assert history.losses[0] > 3 and sum(history.losses[-10:]) / 10 < 0.02
 # <details><summary>Answer</summary>
 #
 # $-0.33$, and $+0.24$ and $+0.09$: *probability minus target*, where the target is 1 for the right word and 0 for the
-# others. The tempting $-1.50$ is the derivative of $-\ln p$ by the *probability*. The softmax lies between, and it takes
-# care of the rest: raising one score lowers all other probabilities. (Both probabilities and targets sum to 1, so the three differences sum to 0.)
+# others. The tempting $-1.50$ is the derivative of $-\ln p$ by the *probability*. The softmax lies between, and it
+# takes care of the rest: raising one score lowers all other probabilities. (Both probabilities and targets sum to 1, so
+# the three differences sum to 0.)
 #
 # </details>
 
@@ -245,8 +246,9 @@ for smoothing in (0.0, 0.1):
 # <details><summary>Answer</summary>
 #
 # About 1. At best the model says exactly the target, 0.9001 for the right word and 0.0001 for each of 999 others, and
-# the loss is the target's entropy: $-0.9001 \ln 0.9001 - 999 \cdot 0.0001 \ln 0.0001 = 0.09 + 0.92$. The tempting answer is
-# 0.1, the $-\ln 0.9$ of the right word alone. The 999 others count, and a ten-thousandth has a large logarithm.
+# the loss is the target's entropy: $-0.9001 \ln 0.9001 - 999 \cdot 0.0001 \ln 0.0001 = 0.09 + 0.92$. The tempting
+# answer is 0.1, the $-\ln 0.9$ of the right word alone. The 999 others count, and a ten-thousandth has a large
+# logarithm.
 #
 # </details>
 
@@ -299,7 +301,8 @@ assert_close(ours, torchs)
 # one rate suits both. **Adam** (Kingma and Ba, 2015) keeps two running means for each weight, of the gradient and of
 # its square, and divides the one by the root of the other:
 #
-# $$m \leftarrow \beta_1 m + (1-\beta_1)\, g \qquad v \leftarrow \beta_2 v + (1-\beta_2)\, g^2 \qquad w \leftarrow w - \text{rate} \cdot \frac{m / (1-\beta_1^t)}{\sqrt{v / (1-\beta_2^t)} + \epsilon}$$
+# $$m \leftarrow \beta_1 m + (1-\beta_1)\, g \qquad v \leftarrow \beta_2 v + (1-\beta_2)\, g^2 \qquad w \leftarrow w -
+# \text{rate} \cdot \frac{m / (1-\beta_1^t)}{\sqrt{v / (1-\beta_2^t)} + \epsilon}$$
 
 
 # %%
@@ -312,15 +315,15 @@ def adam_step(w, g, m, v, t, rate, beta_1=0.9, beta_2=0.98, epsilon=1e-9):
 
 
 # %% [markdown]
-# **Predict.** Three weights have gradients of 1000, 1 and 0.001. Both means start from 0. How far does the very first step
-# move each of them, at a rate of 0.01?
+# **Predict.** Three weights have gradients of 1000, 1 and 0.001. Both means start from 0. How far does the very first
+# step move each of them, at a rate of 0.01?
 #
 # <details><summary>Answer</summary>
 #
 # 0.01, all three. After one step $m = (1-\beta_1) g$ and $v = (1-\beta_2) g^2$; the divisions by $1-\beta^t$ undo just
-# that, and what remains is $g / \sqrt{g^2} = \pm 1$. One expects the means to soften the beginning, as means do. Here they
-# do the opposite: **the first step moves every weight by the whole learning rate, whether its gradient is a thousand or
-# a thousandth.**
+# that, and what remains is $g / \sqrt{g^2} = \pm 1$. One expects the means to soften the beginning, as means do. Here
+# they do the opposite: **the first step moves every weight by the whole learning rate, whether its gradient is a
+# thousand or a thousandth.**
 #
 # </details>
 
@@ -359,8 +362,8 @@ print("ours and torch's after 50 steps: largest difference < 1e-5")
 # is moved by the decay alone: 500 weights with noise of size 10, and 500 with noise of size 0.1.
 
 # %% [markdown]
-# **Predict.** After 1,000 steps at a rate of 0.001 with $\lambda = 0.1$, which weights have decayed more under L2 in Adam, the
-# noisy or the quiet ones? And under AdamW?
+# **Predict.** After 1,000 steps at a rate of 0.001 with $\lambda = 0.1$, which weights have decayed more under L2 in
+# Adam, the noisy or the quiet ones? And under AdamW?
 #
 # <details><summary>Answer</summary>
 #
@@ -413,7 +416,8 @@ assert all(abs(mean - (1 - 1e-4) ** 1000) < 0.03 for mean in decayed["AdamW"])
 # means rest on a batch or two, the rate had better be small at first. The paper's schedule rises in a straight line for
 # 4,000 steps and then falls with the root of the step:
 #
-# $$\text{rate} = d_{\text{model}}^{-0.5} \cdot \min\big(\text{step}^{-0.5},\ \text{step} \cdot \text{warmup}^{-1.5}\big)$$
+# $$\text{rate} = d_{\text{model}}^{-0.5} \cdot \min\big(\text{step}^{-0.5},\ \text{step} \cdot
+# \text{warmup}^{-1.5}\big)$$
 #
 # The two terms meet where the step equals the warm-up. There, for the base model, the rate is
 # $1 / \sqrt{512 \cdot 4000} = 1/1431 = 0.0007$, its highest value. (You write it in homework 3.) BERT, a year later, used
@@ -491,8 +495,8 @@ def cut_by_length(examples, size, rng):
 
 
 # %% [markdown]
-# **Predict.** Lists of one to four numbers have 3 to 25 tokens in German, with begin and end. In batches of 48 lists as they come, what share of
-# the target tokens is padding: about 10 %, about 25 %, or more than 40 %? And by length?
+# **Predict.** Lists of one to four numbers have 3 to 25 tokens in German, with begin and end. In batches of 48 lists as
+# they come, what share of the target tokens is padding: about 10 %, about 25 %, or more than 40 %? And by length?
 #
 # <details><summary>Answer</summary>
 #
@@ -543,8 +547,8 @@ assert len(rare) < len(common) / 4
 assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 
 # %% [markdown]
-# The library's `Batches` is this cut, anew in every epoch; it can also give each batch a budget of *tokens* rather than of
-# sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
+# The library's `Batches` is this cut, anew in every epoch; it can also give each batch a budget of *tokens* rather than
+# of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
 #
 # Sorting may have a price: the spikes in the curve at the top of the chapter. The rare lengths come in batches of their
 # own, and the losses of these are the larger ones, probably because the model has seen few such batches. That is also why
@@ -723,14 +727,15 @@ assert max(shares.values()) > 0.95
 assert sum(share > 0.7 for share in shares.values()) >= 3
 
 # %% [markdown]
-# So does attention show which word was translated from which? In our run most of the eight heads do, for the words that say
-# digits, all four of the second layer among them (another run deals the work out in another way); which of the first layer's do not, only the right answers tell. For
+# So does attention show which word was translated from which? In our run most of the eight heads do, for the words that
+# say digits, all four of the second layer among them (another run deals the work out in another way); which of the
+# first layer's do not, only the right answers tell. For
 # "hundert" even a good head often does not: over five seeds, the head that is best at digits looked at "hundred" for a share of
-# 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of them. Chapter 1's recurrent model with additive attention, which
-# made no mistake in the test, looked for a share of 0.08<!-- alignment: additive/one_head/hundert/mean .2f -->
-# ([results](../book/results.md)). It need not look. In "six hundred" the encoder's vector at "six" has read its neighbour,
-# and can tell that "hundred" follows. A weight tells where a model looked; it does not tell why, and a model that knows
-# already need not look.
+# 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of them. Chapter 1's recurrent model with additive
+# attention, which made no mistake in the test, looked for a share of 0.08<!-- alignment: additive/one_head/hundert/mean
+# .2f --> ([results](../book/results.md)). It need not look. In "six hundred" the encoder's vector at "six" has read its
+# neighbour, and can tell that "hundred" follows. A weight tells where a model looked; it does not tell why, and a model
+# that knows already need not look.
 #
 # ## BLEU
 #
@@ -747,7 +752,8 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 #
 # Two rules more. A single share of 0 would make the whole product 0; so, as sacrebleu does by default, no hit at all
 # counts as half a hit, the next time as a quarter (it calls this `smooth:exp`). And it must not pay to say little: a
-# text of $c$ words that is shorter than the reference, of $r$ words, is multiplied by the **brevity penalty**, $e^{1 - r/c}$.
+# text of $c$ words that is shorter than the reference, of $r$ words, is multiplied by the **brevity penalty**, $e^{1 -
+# r/c}$.
 
 
 # %%
@@ -774,8 +780,8 @@ def bleu(hypothesis, reference):
 
 
 # %% [markdown]
-# **Predict.** A model writes only `dreißig , sieben hundert drei`: five of the seven words, all right and in order. Its BLEU?
-# 100, since nothing is wrong; 71, five sevenths; or 67?
+# **Predict.** A model writes only `dreißig , sieben hundert drei`: five of the seven words, all right and in order. Its
+# BLEU? 100, since nothing is wrong; 71, five sevenths; or 67?
 #
 # <details><summary>Answer</summary>
 #
@@ -832,16 +838,17 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 # cannot be put into one table. ([Chapter 6](06_decoder.ipynb) has the paper's table.)
 #
 # BLEU gives nothing for a right synonym or another ending, so today it is seldom quoted alone. **chrF** (Popović, 2015)
-# counts pieces of one to six *letters*, which is kinder to German endings (exercise 5). **COMET** (Rei et al., 2020) asks a trained
-# model how good a translation is, given the source and a reference; it agrees better with human judges, and it is as hard to look into as any model.
+# counts pieces of one to six *letters*, which is kinder to German endings (exercise 5). **COMET** (Rei et al., 2020)
+# asks a trained model how good a translation is, given the source and a reference; it agrees better with human judges,
+# and it is as hard to look into as any model.
 #
 # ## Captions
 #
 # Now to real sentences. Multi30k (Elliott et al., 2016) has 29,000 captions of photographs to train on, in English and
-# in German. `experiments/multi30k.py` trains a translator for each direction on them, from scratch and on one CPU core: 4 + 4
-# blocks of width 128, two million numbers, for Wu et al. (2021) found small models best on so few sentences. You have
-# seen nearly all that is in it: the byte pairs of [chapter 7](07_subwords.ipynb), the paper's schedule, label smoothing,
-# batches by length, `fit`.
+# in German. `experiments/multi30k.py` trains a translator for each direction on them, from scratch and on one CPU core:
+# 4 + 4 blocks of width 128, two million numbers, for Wu et al. (2021) found small models best on so few sentences. You
+# have seen nearly all that is in it: the byte pairs of [chapter 7](07_subwords.ipynb), the paper's schedule, label
+# smoothing, batches by length, `fit`.
 #
 # BLEU on the 1,014 captions for validation, greedy decoding, one run for each direction:
 #
@@ -863,8 +870,8 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 # | German to English | 39.8<!-- multi30k_cpu: de-en/apart/last_greedy/mean .1f --> | 40.8<!-- multi30k_cpu: de-en/apart/last_beam/mean .1f --> | 40.7<!-- multi30k_cpu: de-en/apart/mean_greedy/mean .1f --> | 41.3<!-- multi30k_cpu: de-en/cased/mean .1f --> |
 # | English to German | 37.9<!-- multi30k_cpu: en-de/apart/last_greedy/mean .1f --> | 38.3<!-- multi30k_cpu: en-de/apart/last_beam/mean .1f --> | 38.3<!-- multi30k_cpu: en-de/apart/mean_greedy/mean .1f --> | 38.7<!-- multi30k_cpu: en-de/cased/mean .1f --> |
 #
-# (One seed each: another may move a number by half a point or more.) Both models come with the book, four megabytes each. Here are
-# sentences that nobody trained on:
+# (One seed each: another may move a number by half a point or more.) Both models come with the book, four megabytes
+# each. Here are sentences that nobody trained on:
 
 # %%
 from lectures_lib import stored
@@ -880,14 +887,16 @@ for german, english in zip(captions, to_english(captions), strict=True):
     print(f"{german}\n→ {english}")
 
 # %% [markdown]
-# **Predict.** And a sentence that is no caption: *Die Regierung hat gestern ein neues Gesetz beschlossen* ("Yesterday the
-# government passed a new law")? Will it say that it does not know, translate it word by word with gaps, or write something else?
+# **Predict.** And a sentence that is no caption: *Die Regierung hat gestern ein neues Gesetz beschlossen* ("Yesterday
+# the government passed a new law")? Will it say that it does not know, translate it word by word with gaps, or write
+# something else?
 #
 # <details><summary>Answer</summary>
 #
-# It writes something else, in the form of a sentence, with an invented word if need be. Its whole world is what people, dogs and balls do in photographs. A word that it
-# has never seen is no gap for it, but a few byte pairs that it has seen in other words, and the probabilities always
-# sum to 1: some sentence is always the likeliest. No mark beside it says that it is guessing.
+# It writes something else, in the form of a sentence, with an invented word if need be. Its whole world is what people,
+# dogs and balls do in photographs. A word that it has never seen is no gap for it, but a few byte pairs that it has
+# seen in other words, and the probabilities always sum to 1: some sentence is always the likeliest. No mark beside it
+# says that it is guessing.
 #
 # </details>
 
@@ -960,9 +969,9 @@ if REAL_DATA:
 # The translation models of Helsinki's OPUS-MT project (Tiedemann and Thottingal, 2020) are Transformers of the base
 # kind, trained with the program Marian. They differ from the paper's in four places: swish instead of ReLU, all sines
 # before all cosines in a position vector, a bias on the scores, and a decoder that begins with the padding token. The
-# first and the third are options of our `Transformer`; its positions are put into the other order when such a checkpoint is
-# read. Where there is a network, set the name; without one, this cell builds Hugging Face's class with random weights,
-# saves it, and reads that.
+# first and the third are options of our `Transformer`; its positions are put into the other order when such a
+# checkpoint is read. Where there is a network, set the name; without one, this cell builds Hugging Face's class with
+# random weights, saves it, and reads that.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 CHECKPOINT = None  # with a network: "Helsinki-NLP/opus-mt-en-de"
@@ -1111,8 +1120,9 @@ assert forced > free + 0.25
 #
 # ## Exercises
 #
-# **1. How far does one gradient go?** A weight gets the gradient 1 in the first step and 0 in all others. How far does plain
-# descent move it in 100 steps, at a rate of 0.01, and how far does `adam_step`? What do you change to make it stop sooner?
+# **1. How far does one gradient go?** A weight gets the gradient 1 in the first step and 0 in all others. How far does
+# plain descent move it in 100 steps, at a rate of 0.01, and how far does `adam_step`? What do you change to make it
+# stop sooner?
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -1125,9 +1135,9 @@ for beta_1 in (0.9, 0.5, 0.0):
 # Adam's memory of the gradient: with 0.9 it drifts on, to more than six times the rate.
 
 # %% [markdown]
-# **2. The gradient of a smoothed loss.** Show with `torch.autograd.grad` that the gradient of `smoothed_loss` at the scores is
-# probability minus smoothed target, for the scores 2, 1 and 0. Then find the score that the right word should have for the
-# gradient to vanish, the other two being 0.
+# **2. The gradient of a smoothed loss.** Show with `torch.autograd.grad` that the gradient of `smoothed_loss` at the
+# scores is probability minus smoothed target, for the scores 2, 1 and 0. Then find the score that the right word should
+# have for the gradient to vanish, the other two being 0.
 #
 # *Hint:* the ratio of two probabilities is $e^{\text{difference of their scores}}$.
 
@@ -1174,8 +1184,8 @@ print(
 )
 
 # %% [markdown]
-# **4. Accumulate.** Change `train` so that a step takes the gradients of two batches of 32, each weighted by its number of
-# target tokens, in place of one batch of 64. Compare one such gradient with that of the 64 together.
+# **4. Accumulate.** Change `train` so that a step takes the gradients of two batches of 32, each weighted by its number
+# of target tokens, in place of one batch of 64. Compare one such gradient with that of the 64 together.
 
 # %% tags=["hide-cell"]
 # Solution 4
@@ -1196,8 +1206,10 @@ print(f"largest difference of a gradient: {difference:.4f}")
 # zero_grad() and step() then come once for every two batches.
 
 # %% [markdown]
-# **5. chrF.** Leave out the spaces. For each $n$ from 1 to 6, take the share of the hypothesis's $n$-grams of *letters* that are in the
-# reference (precision $p$) and the share of the reference's that are found (recall $r$). Average the six $p$ and the six $r$; chrF is $100 \cdot 5pr / (4p + r)$ of the two means, which counts recall twice as much. Compare it with BLEU on
+# **5. chrF.** Leave out the spaces. For each $n$ from 1 to 6, take the share of the hypothesis's $n$-grams of *letters*
+# that are in the reference (precision $p$) and the share of the reference's that are found (recall $r$). Average the
+# six $p$ and the six $r$; chrF is $100 \cdot 5pr / (4p + r)$ of the two means, which counts recall twice as much.
+# Compare it with BLEU on
 # "Zwei Hunde spielten" for "Zwei Hunde spielen im Schnee", and with sacrebleu's `CHRF`.
 
 # %% tags=["hide-cell"]

@@ -445,8 +445,8 @@ assert 0.13 < spoilt(sentences) < 0.28 and 12 < length < 14.5, (
 # <details><summary>Answer</summary>
 #
 # 0.78, 0.20 and 0.02. The power is 2: 0.36, 0.09 and 0.01, together 0.46, and divided by that. It is tempting to double
-# the likeliest, as if $T = \frac12$ meant "twice as likely"; but what doubles is the *logarithm* of a ratio. 6 to 3 becomes
-# 36 to 9, and 6 to 1 becomes 36 to 1. At $T = 2$ we take square roots, and all get more alike.
+# the likeliest, as if $T = \frac12$ meant "twice as likely"; but what doubles is the *logarithm* of a ratio. 6 to 3
+# becomes 36 to 9, and 6 to 1 becomes 36 to 1. At $T = 2$ we take square roots, and all get more alike.
 #
 # </details>
 
@@ -520,9 +520,9 @@ def top_p(shares, p):
 
 
 # %% [markdown]
-# **Predict.** Two models forecast one of seven words. One is unsure: 0.30, 0.24, 0.18, 0.12, 0.09, 0.05, 0.02. The other is
-# sure: 0.86, 0.06, 0.03, 0.02, 0.01, 0.01, 0.01. How many words does top-3 keep of each, and how many does top-p with
-# $p = 0.8$?
+# **Predict.** Two models forecast one of seven words. One is unsure: 0.30, 0.24, 0.18, 0.12, 0.09, 0.05, 0.02. The
+# other is sure: 0.86, 0.06, 0.03, 0.02, 0.01, 0.01, 0.01. How many words does top-3 keep of each, and how many does
+# top-p with $p = 0.8$?
 #
 # <details><summary>Answer</summary>
 #
@@ -616,8 +616,8 @@ assert spoilt(say(rules["T = 1.5"], n=200)) > 0.6
 # Now back to the translator. A list of numbers has *one* right translation, so sampling can hardly win.
 
 # %% [markdown]
-# **Predict.** Greedy decoding translates about 99 lists in 100 without a mistake. Draw every word at $T = 1$, with exactly
-# the probabilities that the model has learned. How many are right: about 50, about 75, or about 93?
+# **Predict.** Greedy decoding translates about 99 lists in 100 without a mistake. Draw every word at $T = 1$, with
+# exactly the probabilities that the model has learned. How many are right: about 50, about 75, or about 93?
 #
 # <details><summary>Answer</summary>
 #
@@ -711,9 +711,9 @@ def length_penalty(n, alpha):
 
 
 # %% [markdown]
-# **Predict.** A full translation has six tokens with probability 0.85 each. A short one, which leaves most of it out, has two
-# tokens with probability 0.45 together. Which one scores higher without a penalty ($\alpha = 0$), and which with the
-# Transformer paper's $\alpha = 0.6$?
+# **Predict.** A full translation has six tokens with probability 0.85 each. A short one, which leaves most of it out,
+# has two tokens with probability 0.45 together. Which one scores higher without a penalty ($\alpha = 0$), and which
+# with the Transformer paper's $\alpha = 0.6$?
 #
 # <details><summary>Answer</summary>
 #
@@ -907,8 +907,8 @@ assert cached.sentences() == plain.sentences()
 assert max(differences) < 1e-5 * at_once.abs().max()
 
 # %% [markdown]
-# **Predict.** Let the feed-forward layer of the first decoder block count the positions that it computes while one sentence
-# of twenty words is written. How many with the cache, and how many without?
+# **Predict.** Let the feed-forward layer of the first decoder block count the positions that it computes while one
+# sentence of twenty words is written. How many with the cache, and how many without?
 #
 # <details><summary>Answer</summary>
 #
@@ -980,12 +980,13 @@ plt.show()
 # %% [markdown]
 # Without a cache the projections grow with $n^2$ (and attention with $n^3$); with it they grow with $n$ (and attention
 # with $n^2$). Does the clock agree? With six blocks of width 256 on one core, decoding 128 words without a cache took
-# 3.5<!-- decoding_speed: batch_1/tokens_128/without_over_cache/min .1f --> and
-# 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long for a single sentence, in two
-# runs, and 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
-# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times for sixteen. That is a good deal, and
-# far less than the 67 of the count. The count leaves out the encoder and the output layer. And a matrix product with one position is so small that fetching the weights may well take longer than
-# multiplying; then further positions cost little until there are many.
+# 3.5<!-- decoding_speed: batch_1/tokens_128/without_over_cache/min .1f --> and 3.9<!-- decoding_speed:
+# batch_1/tokens_128/without_over_cache/max .1f --> times as long for a single sentence, in two runs, and 11.4<!--
+# decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and 12.5<!-- decoding_speed:
+# batch_16/tokens_128/without_over_cache/max .1f --> times for sixteen. That is a good deal, and far less than the 67 of
+# the count. The count leaves out the encoder and the output layer. And a matrix product with one position is so small
+# that fetching the weights may well take longer than multiplying; then further positions cost little until there are
+# many.
 #
 # The price is memory: two vectors for each word, in each block, for each sentence of the batch.
 
@@ -1076,8 +1077,8 @@ def stops_early(text, width=4):
 
 
 # %% [markdown]
-# **Predict.** The well-trained model, a beam of 4, no length penalty. Greedy decoding has about 99 lists in 100 right. Does
-# this search have more right, about as many, or clearly fewer? And its mistakes: too long or too short?
+# **Predict.** The well-trained model, a beam of 4, no length penalty. Greedy decoding has about 99 lists in 100 right.
+# Does this search have more right, about as many, or clearly fewer? And its mistakes: too long or too short?
 #
 # <details><summary>Answer</summary>
 #
@@ -1115,8 +1116,8 @@ assert early < late - 0.05 and shorter > len(wrong) / 2
 #
 # ## Exercises
 #
-# **1. Three ways to be greedy.** For which `temperature`, which `k` and which `p` does `sampler` write what `likeliest` writes?
-# Find one value of each, and let the counting model say three sentences with it.
+# **1. Three ways to be greedy.** For which `temperature`, which `k` and which `p` does `sampler` write what `likeliest`
+# writes? Find one value of each, and let the counting model say three sentences with it.
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -1133,8 +1134,8 @@ for name, choose in ways.items():
 # decided: at T = 0.01, shares that differ by one per cent are still drawn 2.7 to 1.
 
 # %% [markdown]
-# **2. The word that crosses p.** Somebody writes top-p as "keep words while the sum is at most $p$". How many of the unsure
-# and of the sure distribution does that keep at $p = 0.8$, and what does `torch.multinomial` say to the second?
+# **2. The word that crosses p.** Somebody writes top-p as "keep words while the sum is at most $p$". How many of the
+# unsure and of the sure distribution does that keep at $p = 0.8$, and what does `torch.multinomial` say to the second?
 
 
 # %% tags=["hide-cell"]
@@ -1157,8 +1158,8 @@ except RuntimeError as error:
 # words are needed to reach p it drops the one that crosses, and draws from less than p.
 
 # %% [markdown]
-# **3. A beam that loses to greedy.** Make up a report of three words, as a function like `following`, where a beam of 2 ends
-# with a *less* likely report than a beam of 1.
+# **3. A beam that loses to greedy.** Make up a report of three words, as a function like `following`, where a beam of 2
+# ends with a *less* likely report than a beam of 1.
 #
 # *Hint:* after two words both places of the beam must be taken by continuations of the second-best first word.
 
@@ -1183,10 +1184,10 @@ for width in (1, 2, 3):
     print(f"width {width}: {math.exp(score):.3f}", *words)
 
 # %% [markdown]
-# **4. Min-p.** A younger rule (Nguyen et al., 2024) keeps every word that is at least $m$ times as likely as the likeliest.
-# Write `min_p(shares, m)`. How many words does it keep of the unsure and of the sure distribution, for $m$ of 0.5, 0.2
-# and 0.05? Heat both to $T = 2$ first and count again, for min-p of 0.2 and top-p of 0.9. Which rule lets more in where
-# the model was sure?
+# **4. Min-p.** A younger rule (Nguyen et al., 2024) keeps every word that is at least $m$ times as likely as the
+# likeliest. Write `min_p(shares, m)`. How many words does it keep of the unsure and of the sure distribution, for $m$
+# of 0.5, 0.2 and 0.05? Heat both to $T = 2$ first and count again, for min-p of 0.2 and top-p of 0.9. Which rule lets
+# more in where the model was sure?
 
 
 # %% tags=["hide-cell"]
@@ -1214,8 +1215,8 @@ for name, shares in {"unsure": UNSURE, "sure": SURE}.items():
 # word only.
 
 # %% [markdown]
-# **5. A bill for memory.** A model has 32 blocks and 32 query heads of 128 numbers, and keeps its cache in 16 bits. How large is the
-# cache for 16 texts of 8,192 tokens with a key and a value for each head? With 8 groups? With one for all?
+# **5. A bill for memory.** A model has 32 blocks and 32 query heads of 128 numbers, and keeps its cache in 16 bits. How
+# large is the cache for 16 texts of 8,192 tokens with a key and a value for each head? With 8 groups? With one for all?
 
 # %% tags=["hide-cell"]
 # Solution 5

@@ -654,53 +654,73 @@ assert sum(p.numel() for p in playwright.parameters()) == 1_878_336
 assert len(letters.encode("ROMEO:\n")) == 7
 
 # %% [markdown]
-# Names stand alone on a line, sentences have verbs, lines are about as long as verse. What it says makes no sense, still.
-# **Now yours:** change the beginning, the temperature, the length.
+# Names stand alone on a line, sentences have verbs, lines are about as long as verse. What it says makes no sense,
+# still. **Now yours:** change the beginning, the temperature, the length.
 #
-# How good is it? Again something that only counts should be asked: a table of which letter came after the last *six*
-# (**n-grams**, here 7 characters long). Where six letters were never seen, it asks about the last five, and so on, by
-# rules of which Kneser and Ney's are the best known (`lectures_lib/models/ngrams.py`, 60 lines). Such a table is made
-# in ten seconds.
+# How good is it? Again something that only counts should be asked: a table of which letter came after the last six
+# (**n-grams**, here of 7 characters). Where those six were never seen, it asks about the last five, and so on, by rules
+# of which Kneser and Ney's are the best known (`lectures_lib/models/ngrams.py`). Such a table is made in seconds.
 
 # %% [markdown]
 # **Predict.** Both are given the same text, which neither has read, 111,540 characters. The network costs about 1.50
-# nats a character. Does the table of seven letters cost about 2.5, about 2.0, or about 1.5?
+# nats a character. Does the table of seven letters cost about 2.5, about 2.0, or about 1.5? And is a table of eight
+# better still?
 #
 # <details><summary>Answer</summary>
 #
-# About 1.5: 1.52<!-- language_models_cpu: counted/nats/both .2f --> against 1.50<!-- language_models_cpu:
-# trained/sliding/both/mean .2f -->. An hour of training buys two hundredths of a nat over ten seconds of counting. 2.5 is
-# what a table of *pairs* costs, and it is tempting to think of n-grams as of those. On half of the text the lead is
-# 0.03, on the other half 0.002, so on another play it might be the table's. On a million characters counting
-# is hard to beat. (nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at 1.47 on this text.)
+# About 1.5: 1.52<!-- language_models_cpu: counted/7/nats/both .2f --> against 1.50<!-- language_models_cpu:
+# trained/sliding/both/mean .2f -->. An hour of training buys two hundredths of a nat over seconds of counting. About
+# 2.5 is what a table of *pairs* costs, and it is tempting to think of n-grams as of those. Eight letters cost 1.52<!--
+# language_models_cpu: counted/8/nats/both .2f -->, no less than seven: eight letters seldom come again. On a million
+# characters, counting is hard to beat. (nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at
+# 1.47 on this text.)
 #
 # </details>
 
-# %%
-COSTS = {  # nats a character: first half, second half, both
-    "7-grams, 872,748 counts": (1.453, 1.581, 1.517),
-    "network, 1,878,336 parameters": (1.421, 1.579, 1.500),
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Nats a character over the training steps. The network's curve falls from 2.5 at step 500, past the dashed lines of tables of two, three and four letters, to just below the line of seven letters at step 7,000."}, "figure": {"caption": "What a character of the first half costs: the network while it learned, and, dashed, tables of two to seven letters. One seed, measured once."}}
+NETWORK = {
+    500: 2.5,
+    1000: 2.39,
+    1500: 1.97,
+    2000: 1.79,
+    3000: 1.64,
+    4000: 1.55,
+    5000: 1.5,
+    6000: 1.46,
+    7000: 1.43,
 }
-for name, nats in COSTS.items():
-    print(f"{name:30}", *(f"{cost:6.3f}" for cost in nats))
+TABLES = {2: 2.47, 3: 1.99, 4: 1.67, 7: 1.45}
+ax = plots.curves(
+    list(NETWORK),
+    {"network": list(NETWORK.values())},
+    xlabel="training step",
+    ylabel="nats a character",
+)
+for length, cost in TABLES.items():
+    ax.axhline(cost, color=plots.GREY, linestyle="--", linewidth=1)
+    at = 1500 if length == 7 else 7000  # beside the curve
+    ax.text(at, cost + 0.02, f"{length} letters", ha="right", color=plots.GREY)
+ax.set(ylim=(1.3, 2.6))
+plt.show()
 
 # %% [markdown]
-# (Measured once, [results](../book/results.md): 1.453<!-- language_models_cpu: counted/nats/validation .3f -->,
-# 1.581<!-- language_models_cpu: counted/nats/test .3f -->, 1.517<!-- language_models_cpu: counted/nats/both .3f -->;
-# 1.421<!-- language_models_cpu: trained/sliding/validation/mean .3f -->, 1.579<!-- language_models_cpu:
-# trained/sliding/test/mean .3f -->, 1.500<!-- language_models_cpu: trained/sliding/both/mean .3f -->.)
+# After 1,000 steps, the seventh part of its time, the network is only a little better than a table of pairs; it passes
+# the table of seven letters between steps 6,000 and 6,500. The numbers ([results](../book/results.md)):
 #
-# The network on the first half, while it learned:
+# | nats a character | first half | second half | both |
+# |---|---|---|---|
+# | table of two letters | 2.474<!-- language_models_cpu: counted/2/nats/validation .3f --> | 2.494<!-- language_models_cpu: counted/2/nats/test .3f --> | 2.484<!-- language_models_cpu: counted/2/nats/both .3f --> |
+# | table of three letters | 1.994<!-- language_models_cpu: counted/3/nats/validation .3f --> | 2.084<!-- language_models_cpu: counted/3/nats/test .3f --> | 2.039<!-- language_models_cpu: counted/3/nats/both .3f --> |
+# | table of five letters | 1.503<!-- language_models_cpu: counted/5/nats/validation .3f --> | 1.621<!-- language_models_cpu: counted/5/nats/test .3f --> | 1.562<!-- language_models_cpu: counted/5/nats/both .3f --> |
+# | table of seven letters | 1.453<!-- language_models_cpu: counted/7/nats/validation .3f --> | 1.581<!-- language_models_cpu: counted/7/nats/test .3f --> | 1.517<!-- language_models_cpu: counted/7/nats/both .3f --> |
+# | table of eight letters | 1.454<!-- language_models_cpu: counted/8/nats/validation .3f --> | 1.586<!-- language_models_cpu: counted/8/nats/test .3f --> | 1.520<!-- language_models_cpu: counted/8/nats/both .3f --> |
+# | network | 1.421<!-- language_models_cpu: trained/sliding/validation/mean .3f --> | 1.579<!-- language_models_cpu: trained/sliding/test/mean .3f --> | 1.500<!-- language_models_cpu: trained/sliding/both/mean .3f --> |
+# | network, in blocks of 256 | 1.434<!-- language_models_cpu: trained/blocks/validation/mean .3f --> | 1.591<!-- language_models_cpu: trained/blocks/test/mean .3f --> | 1.512<!-- language_models_cpu: trained/blocks/both/mean .3f --> |
 #
-# | step | 500 | 1,000 | 2,000 | 3,500 | 5,000 | 7,000 |
-# |---|---|---|---|---|---|---|
-# | nats a character | 2.50<!-- language_models_cpu: trained/validation_by_step/500/mean .2f --> | 2.39<!-- language_models_cpu: trained/validation_by_step/1000/mean .2f --> | 1.79<!-- language_models_cpu: trained/validation_by_step/2000/mean .2f --> | 1.59<!-- language_models_cpu: trained/validation_by_step/3500/mean .2f --> | 1.50<!-- language_models_cpu: trained/validation_by_step/5000/mean .2f --> | 1.43<!-- language_models_cpu: trained/validation_by_step/7000/mean .2f --> |
-#
-# After 1,000 steps, the seventh part of its time, the network is only as good as a table of pairs; it passes the
-# 7-grams in the last tenth. Why train it, then? The curve had not levelled off, while a longer table helps no further:
-# with eight letters it is worse, because hardly any eight come again. The network reads up to 256 characters back. And
-# its parameters do not grow with the text. (One seed; and in blocks of 256 that do not overlap, as papers often
-# measure, it costs 1.51<!-- language_models_cpu: trained/blocks/both/mean .2f -->: exercise 5 shows why.)
+# On the second half the network's lead is 0.002 nats: on another play it might be the table's. Why train it, then? Its
+# curve had not levelled off, while a longer table helps no further; it reads up to 256 characters back; and its
+# parameters do not grow with the text, as a table's rows do. (In blocks that do not overlap, as papers often measure,
+# it costs a little more: exercise 5 shows why.)
 #
 # ## The keys to the cabinet
 #
@@ -964,14 +984,16 @@ for shares in decides.values():
     assert (shares[:3, 0] > 0.8).all() and (shares[1:3, 1:] < 0.2).all()
 
 # %% [markdown]
-# As far as the training text went, the subject decides, in both. Now the run that was always wrong from three nouns
-# on, the red line at the bottom of the middle panel. With three nouns in between, the share of sentences in which the
-# verb followed the *first noun after the subject* was 1.00<!-- agreement: transformer/decides_of_three/1/max .2f -->;
-# the subject's was 0.00<!-- agreement: transformer/decides_of_three/0/min .2f -->. So with three in between it behaves as if its rule were: the farthest noun, but no more than three back. (With more, an accuracy of 0 fits that rule, and others.) In training that is always the subject. "The first noun of the
-# sentence" is always the subject too. The two rules agree on every sentence of the training text, and the losses of
-# the eight runs, all between 1.24<!-- agreement: transformer/loss/min .2f --> and
-# 1.26<!-- agreement: transformer/loss/max .2f -->, do not tell which was found. Only a test that goes beyond the
-# training text does, and only if it is run more than once: any single seed would have told us one story or the other.
+# As far as the training text went, the subject decides, in both. Now the run that was always wrong from three nouns on,
+# the red line at the bottom of the middle panel. With three nouns in between, the share of sentences in which the verb
+# followed the *first noun after the subject* was 1.00<!-- agreement: transformer/decides_of_three/1/max .2f -->; the
+# subject's was 0.00<!-- agreement: transformer/decides_of_three/0/min .2f -->. So with three in between it behaves as
+# if its rule were: the farthest noun, but no more than three back. (With more, an accuracy of 0 fits that rule, and
+# others.) In training that is always the subject. "The first noun of the sentence" is always the subject too. The two
+# rules agree on every sentence of the training text, and the losses of the eight runs, all between 1.24<!-- agreement:
+# transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f -->, do not tell which was found. Only a
+# test that goes beyond the training text does, and only if it is run more than once: any single seed would have told us
+# one story or the other.
 
 # %% [markdown]
 # ## Which way to look

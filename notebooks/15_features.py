@@ -478,9 +478,9 @@ plt.show()
 #
 # Left halves give 77, right halves 79: each alone loses eight to ten points, for the word that decides ("bag", "lamp")
 # stands before "light" in one sentence and behind it in the next. Side by side they have 85, two fewer than the whole,
-# a difference that means nothing. "Both sides in every layer" is BERT's argument, and it is tempting to expect a clear win. It would
-# show in sentences where a word on the left must be understood through one on the right before it helps. Such sentences
-# may be rare in so small a set.
+# a difference that means nothing. "Both sides in every layer" is BERT's argument, and it is tempting to expect a clear
+# win. It would show in sentences where a word on the left must be understood through one on the right before it helps.
+# Such sentences may be rare in so small a set.
 #
 # </details>
 
@@ -652,10 +652,10 @@ plt.show()
 # layers: with a mix or a concatenation one need not know the best one in advance.
 #
 # The band is MiniLM fine-tuned on the same 130 sentences, also under a linear layer. On the test split alone five seeds
-# reach from 0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->.
-# With so few sentences, the fresh head and the order of the batches matter more than the choice among the better
-# combinations, and the best of the frozen vectors lie at the height of the band (the bars are of 90 sentences, the band
-# of 60 of them).
+# reach from 0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small:
+# entities/test/f1/max .2f -->. With so few sentences, the fresh head and the order of the batches matter more than the
+# choice among the better combinations, and the best of the frozen vectors lie at the height of the band (the bars are
+# of 90 sentences, the band of 60 of them).
 #
 # ### Does it hold elsewhere?
 #
@@ -768,19 +768,20 @@ assert trap[-1] > 0.87 and back_door < 0.3
 
 # %% [markdown]
 # With neighbours at other positions only, half of the trap is left: position alone still has 0.82, and which state is
-# best can hardly be told any more. The last line is the other half, by the back door. In the matched set, the sentence at the same position has the other
-# meaning, and whoever goes by position is *below* chance.
+# best can hardly be told any more. The last line is the other half, by the back door. In the matched set, the sentence
+# at the same position has the other meaning, and whoever goes by position is *below* chance.
 #
 # ### The vector of something else
 #
-# Here are four ways to miss the word. One takes vector $i + 1$ for word $i$, as if each word had one piece: right up to the
-# first word of several pieces, and shifted from there on. One forgets `[CLS]`, and takes the vector before the word. One
-# takes `[CLS]` for every word, and one the word's last piece. None raises an error, for every place of the text has a vector.
+# Here are four ways to miss the word. One takes vector $i + 1$ for word $i$, as if each word had one piece: right up to
+# the first word of several pieces, and shifted from there on. One forgets `[CLS]`, and takes the vector before the
+# word. One takes `[CLS]` for every word, and one the word's last piece. None raises an error, for every place of the
+# text has a vector.
 
 # %% [markdown]
-# **Predict.** The tagger learns and is tested with such vectors, on the last four states side by side. With the right ones
-# its F1 is about 0.74, and the bag of features, which sees no vectors, has about 0.44. `[CLS]` forgotten means that every
-# word is judged by its left neighbour. What will the F1 be: 0, about 0.44, or between 0.44 and 0.74?
+# **Predict.** The tagger learns and is tested with such vectors, on the last four states side by side. With the right
+# ones its F1 is about 0.74, and the bag of features, which sees no vectors, has about 0.44. `[CLS]` forgotten means
+# that every word is judged by its left neighbour. What will the F1 be: 0, about 0.44, or between 0.44 and 0.74?
 #
 # <details><summary>Answer</summary>
 #
@@ -849,8 +850,8 @@ print("names held out: 131, so one name is about 0.01")
 
 # %% [markdown]
 # **3.** "In state 3, two *light* of different meanings still have a cosine of 0.78, in state 6 only 0.63. So the last
-# layer parts them better." Does it? Compute for the states 0, 3 and 6 how many of the 24 nearest neighbours are right, the
-# mean cosine of two "light" of the same and of different meanings, and that of *any* two words in these sentences.
+# layer parts them better." Does it? Compute for the states 0, 3 and 6 how many of the 24 nearest neighbours are right,
+# the mean cosine of two "light" of the same and of different meanings, and that of *any* two words in these sentences.
 
 # %% tags=["hide-cell"]
 # Solution 3
@@ -888,9 +889,9 @@ print(f"mean length of a vector: state 4 {length[4]:.1f}, state 6 {length[6]:.1f
 print("numbers of state 6 that hardly vary:", int((spread[6] < 1e-6).sum()))
 
 # %% [markdown]
-# **5.** Build it: a tagger like the paper's, two BiLSTM layers and a linear one, on the second-to-last state. Train it on
-# all 130 sentences at once (64 units in each direction, dropout 0.5 on what enters and leaves the BiLSTM, Adam, rate 0.01,
-# 60 steps) and compare with the linear tagger on the same vectors.
+# **5.** Build it: a tagger like the paper's, two BiLSTM layers and a linear one, on the second-to-last state. Train it
+# on all 130 sentences at once (64 units in each direction, dropout 0.5 on what enters and leaves the BiLSTM, Adam, rate
+# 0.01, 60 steps) and compare with the linear tagger on the same vectors.
 
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
