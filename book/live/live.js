@@ -1,0 +1,279 @@
+// What a reader sees of the models in a page: before this script stands a <div class="live"> that says what there is, with an
+// example; the script puts a field for the reader's own words in its place.
+import { Machine } from "./machine.js";
+
+const MOST = 2000; // characters
+
+function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+const percent = (share) => (share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+let numbered = 0;
+
+function field(label, input) {
+  input.id = `live-${++numbered}`;
+  return make("div", { class: "lv-field" }, make("label", { for: input.id }, label), input);
+}
+
+function choice(label, options) {
+  const select = make("select", {}, ...options.map(([value, text]) => make("option", { value }, text)));
+  return { select, whole: field(label, select) };
+}
+
+function slider(label, { min, max, step, value }, shown) {
+  const input = make("input", { type: "range", min, max, step, value });
+  const says = make("span", { class: "lv-value", "aria-hidden": "true" });
+  const tell = () => {
+    says.textContent = shown(Number(input.value));
+    input.setAttribute("aria-valuetext", says.textContent);
+  };
+  input.addEventListener("input", tell);
+  tell();
+  const whole = field(label, input);
+  whole.append(says);
+  return { input, whole };
+}
+
+const bar = (share, kind) => make("i", { class: `lv-bar lv-${kind}`, style: `--share: ${share.toFixed(4)}` });
+
+// What every live figure has: a status line, and a model that is fetched when it is first needed.
+class Figure {
+  constructor(host, { title, models }) {
+    this.host = host;
+    this.machines = models.map((model) => new Machine(model));
+    this.status = make("p", { class: "lv-status", role: "status" });
+    this.title = make("p", { class: "lv-title" }, title);
+  }
+
+  show(...parts) {
+    this.host.replaceChildren(make("div", { class: "lv-box", role: "group", "aria-label": this.title.textContent }, this.title, ...parts));
+  }
+
+  say(text, wrong = false) {
+    this.status.textContent = text;
+    this.status.classList.toggle("lv-wrong", wrong);
+  }
+
+  // Run a task on a model; only the latest one counts.
+  async run(machine, task, request, tell) {
+    this.stop();
+    const turn = (this.turn = {});
+    const current = () => this.turn === turn;
+    try {
+      this.say(machine.loaded ? "" : `Fetching the model, ${megabytes(machine.bytes)} …`);
+      await machine.load((share) => { if (current()) this.say(`Fetching the model: ${Math.round(100 * share)} % of ${megabytes(machine.bytes)}`); });
+      if (!current()) return null;
+      this.say("");
+      this.running = machine.ask(task, request, (part) => { if (current()) tell(part); });
+      const result = await this.running.promise;
+      return current() ? result : null;
+    } catch (error) {
+      if (current()) this.say(`That did not work: ${error.message}`, true);
+      return null;
+    }
+  }
+
+  stop() {
+    this.turn = undefined;
+    this.running?.cancel();
+    this.running = undefined;
+  }
+}
+
+// A sentence, its translation token by token; each token shows where the model looked and what else it might have said.
+class Translator extends Figure {
+  constructor(host, options) {
+    super(host, options);
+    this.models = options.models;
+    this.direction = choice("Direction", options.models.map(({ name }, i) => [i, name]));
+    this.text = make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" });
+    this.go = make("button", { type: "button", class: "lv-go" }, "Translate");
+    this.examples = make("div", { class: "lv-examples" });
+    this.layer = choice("Attention of", [["", "all layers"], ...[1, 2, 3, 4].map((n) => [n - 1, `layer ${n}`])]);
+    this.translation = make("p", { class: "lv-translation", dir: "auto", "aria-live": "polite" });
+    this.source = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the source" });
+    this.target = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the translation" });
+    this.others = make("ol", { class: "lv-candidates" });
+    this.about = make("p", { class: "lv-about" });
+    this.found = make("div", { class: "lv-found", hidden: "" }, this.translation,
+      make("p", { class: "lv-head" }, "What was read"), this.source,
+      make("p", { class: "lv-head" }, "What was written"), this.target, this.layer.whole, this.about, this.others);
+    this.show(this.direction.whole, field("Your sentence", this.text), this.examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
+    this.direction.select.addEventListener("change", () => this.prepare());
+    this.layer.select.addEventListener("change", () => this.look(this.at));
+    this.go.addEventListener("click", () => this.translate());
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey) {
+        event.preventDefault();
+        this.translate();
+      }
+    });
+    this.prepare();
+  }
+
+  get chosen() {
+    return Number(this.direction.select.value);
+  }
+
+  prepare() {
+    const { examples, language } = this.models[this.chosen];
+    this.stop();
+    this.say(`${megabytes(this.machines[this.chosen].bytes)} are fetched when you first translate; what you type stays here.`);
+    this.found.hidden = true;
+    this.text.lang = language;
+    this.text.value = examples[0];
+    this.examples.replaceChildren(...examples.map((example) => {
+      const button = make("button", { type: "button", lang: language }, example);
+      button.addEventListener("click", () => {
+        this.text.value = example;
+        this.translate();
+      });
+      return button;
+    }));
+  }
+
+  async translate(forced = []) {
+    const text = this.text.value.trim();
+    if (!text) {
+      this.stop();
+      this.found.hidden = true;
+      this.say("Type a sentence first.", true);
+      return;
+    }
+    this.steps = [];
+    this.forced = forced;
+    this.found.hidden = false;
+    this.translation.textContent = "";
+    for (const list of [this.source, this.target, this.others]) list.replaceChildren();
+    this.about.textContent = "";
+    const result = await this.run(this.machines[this.chosen], "translate", { text, forced }, (part) => {
+      if (part.source) this.source.append(...part.source.map((token) => make("li", {}, token)));
+      else this.wrote(part);
+    });
+    if (result) {
+      this.say(result.ended ? "" : "Cut off here: the model did not end its sentence.");
+      this.look(Math.max(0, Math.min(forced.length - 1, this.steps.length - 1)));
+    }
+  }
+
+  wrote(step) {
+    const at = this.steps.push(step) - 1;
+    this.translation.textContent = step.text;
+    const button = make("button", { type: "button" }, step.token);
+    if (at === this.forced.length - 1) button.classList.add("lv-forced");
+    button.addEventListener("click", () => this.look(at));
+    this.target.append(make("li", {}, button));
+  }
+
+  // Show of one token of the translation where the model looked, and what else it might have said.
+  look(at) {
+    const step = this.steps?.[at];
+    if (!step) return;
+    this.at = at;
+    [...this.target.children].forEach((item, i) => item.firstChild.setAttribute("aria-pressed", i === at));
+    const { value } = this.layer.select;
+    const maps = (value === "" ? step.attention : [step.attention[value]]).flat();
+    [...this.source.children].forEach((item, j) => {
+      const share = maps.reduce((sum, weights) => sum + weights[j], 0) / maps.length;
+      item.style.setProperty("--share", share.toFixed(4));
+      item.title = percent(share);
+    });
+    this.about.textContent = `For “${step.token}” the model looked at the source as shaded above (mean of ${maps.length} heads). ` +
+      "What it thought of writing here; choose another, and it goes on from there:";
+    this.others.replaceChildren(...step.candidates.map(({ id, token, share }) => {
+      const button = make("button", { type: "button", "aria-pressed": id === step.id }, make("span", {}, token), bar(share, "plain"), make("small", {}, percent(share)));
+      button.addEventListener("click", () => this.translate([...this.steps.slice(0, at).map((before) => before.id), id]));
+      return make("li", {}, button);
+    }));
+  }
+}
+
+// A text that the model goes on with, and what it thinks comes next.
+class Writer extends Figure {
+  constructor(host, options) {
+    super(host, options);
+    [this.machine] = this.machines;
+    this.text = make("textarea", { rows: 9, dir: "auto", spellcheck: "false", class: "lv-play" });
+    this.text.value = options.begin;
+    this.temperature = slider("Temperature", { min: 0.1, max: 2, step: 0.1, value: 0.8 }, (x) => x.toFixed(1));
+    this.topK = slider("Top-k", { min: 1, max: 50, step: 1, value: 50 }, (k) => (k === 50 ? "all" : String(k)));
+    this.topP = slider("Top-p", { min: 0.05, max: 1, step: 0.05, value: 1 }, (p) => (p === 1 ? "all" : p.toFixed(2)));
+    this.go = make("button", { type: "button", class: "lv-go" }, "Write on");
+    this.halt = make("button", { type: "button" }, "Stop");
+    this.next = make("ol", { class: "lv-candidates lv-letters" });
+    this.about = make("p", { class: "lv-about" });
+    this.show(field("Your beginning", this.text),
+      make("div", { class: "lv-row" }, this.temperature.whole, this.topK.whole, this.topP.whole),
+      make("div", { class: "lv-row" }, this.go, this.halt), this.status, this.about, this.next);
+    this.say(`${megabytes(this.machine.bytes)} are fetched when it first writes; what you type stays here.`);
+    this.go.addEventListener("click", () => this.write());
+    this.halt.addEventListener("click", () => {
+      this.stop();
+      this.say("Stopped.");
+      this.forecast();
+    });
+    for (const { input } of [this.temperature, this.topK, this.topP]) input.addEventListener("input", () => this.forecast());
+    this.text.addEventListener("input", () => this.forecast());
+  }
+
+  get options() {
+    const k = Number(this.topK.input.value);
+    return { temperature: Number(this.temperature.input.value), topK: k === 50 ? 1e9 : k, topP: Number(this.topP.input.value) };
+  }
+
+  async write() {
+    const begin = this.text.value;
+    if (!begin) {
+      this.say("Type at least one letter to begin with.", true);
+      return;
+    }
+    const result = await this.run(this.machine, "write", { text: begin, n: 300, options: this.options }, ({ text }) => {
+      this.text.value = begin + text;
+      this.text.scrollTop = this.text.scrollHeight;
+    });
+    if (result) {
+      this.say("Write on, change the text, or change how it draws.");
+      this.forecast();
+    }
+  }
+
+  // What comes next, of a model that is there already; asked once the reader pauses.
+  forecast() {
+    clearTimeout(this.later);
+    if (!this.machine.loaded) return;
+    this.later = setTimeout(async () => {
+      if (!this.text.value) {
+        this.next.replaceChildren();
+        this.about.textContent = "";
+        return;
+      }
+      const found = await this.run(this.machine, "next", { text: this.text.value, options: this.options }, () => {});
+      if (found) this.showNext(found);
+    }, 150);
+  }
+
+  showNext(found) {
+    this.about.textContent = "What may come next: grey, the model's own share; blue, the share it is drawn with. Choose one to write it:";
+    this.next.replaceChildren(...found.map(({ token, text, plain, drawn }) => {
+      const button = make("button", { type: "button" }, make("span", {}, token), make("b", {}, bar(plain, "plain"), bar(drawn, "drawn")),
+        make("small", {}, `${percent(plain)} → ${percent(drawn)}`));
+      button.addEventListener("click", () => {
+        this.text.value += text;
+        this.text.scrollTop = this.text.scrollHeight;
+        this.forecast();
+      });
+      return make("li", {}, button);
+    }));
+  }
+}
+
+const FIGURES = { translator: Translator, writer: Writer };
+for (const host of document.querySelectorAll(".live[data-live]")) {
+  const options = JSON.parse(host.dataset.live);
+  new FIGURES[options.figure](host, options);
+}

@@ -1,0 +1,98 @@
+// Models run here, beside the page, so that it can be read and scrolled meanwhile. The page sends {id, task, …}; the answers are
+// {id, part} while a task is at work, and at its end {id, result} or {id, error}. A task that is no longer wanted is cancelled.
+import { draw, largest, shares } from "./choosing.js";
+import { LanguageModel, Transformer } from "./models.js";
+import { readSafetensors } from "./tensors.js";
+import { BPE } from "./tokens.js";
+
+const PAD = 0, BEGIN = 1, END = 2; // the first three tokens of a translator
+const LONGER = 50; // a translation has at most so many tokens more than its source
+const KINDS = { translator: Transformer, "language model": LanguageModel };
+const cancelled = new Set();
+let model, tokens;
+
+// A file, with word of how much has come.
+async function fetched(url, heard) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${new URL(url).pathname} could not be fetched (${response.status})`);
+  const parts = [];
+  let n = 0;
+  for (const reader = response.body.getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts).arrayBuffer();
+    parts.push(value);
+    heard(n += value.length);
+  }
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve));
+
+const tasks = {
+  async load({ kind, weights, vocabulary }, tell) {
+    const [numbers, text] = await Promise.all([fetched(weights, (bytes) => tell({ bytes })), fetched(vocabulary, () => {})]);
+    model = new KINDS[kind](readSafetensors(numbers));
+    tokens = new BPE(JSON.parse(new TextDecoder().decode(text)));
+    return model.config;
+  },
+
+  // The source's tokens, then one target token after the other: the likeliest, or the one that the reader chose.
+  async translate({ text, forced }, tell, wanted) {
+    const source = [...tokens.encode(text), END];
+    tell({ source: source.map((id) => tokens.shown(id)) });
+    const longest = Math.min(source.length + LONGER, model.config.max_len);
+    const state = model.start(source), target = [];
+    for (let last = BEGIN; last !== END && target.length < longest;) {
+      await pause();
+      if (!wanted()) return null;
+      const { scores, attention } = model.step(last, state);
+      const plain = shares(scores), allowed = shares(scores, { never: [PAD, BEGIN] });
+      last = forced[target.length] ?? largest(allowed, 1)[0];
+      target.push(last);
+      const candidates = largest(plain, 8).map((id) => ({ id, token: tokens.shown(id), share: plain[id] }));
+      tell({ id: last, token: tokens.shown(last), share: plain[last], candidates, attention, text: tokens.decode(target) });
+    }
+    return { text: tokens.decode(target), ended: target.at(-1) === END };
+  },
+
+  // What may come behind a text, before and after temperature, top-k and top-p.
+  async next({ text, options }) {
+    const { max_len: room } = model.config;
+    const scores = model.read(tokens.encode(text).slice(-room)).at(-1);
+    const plain = shares(scores), drawn = shares(scores, options);
+    return largest(plain, 12).map((id) => ({ token: tokens.shown(id), text: tokens.decode([id]), plain: plain[id], drawn: drawn[id] }));
+  },
+
+  // Text behind a text, token by token. When the positions are used up, the model goes on behind the last half of them.
+  async write({ text, n, options }, tell, wanted) {
+    const { max_len: room } = model.config, ids = tokens.encode(text), written = [];
+    let state = model.start(), unread = ids.slice(-room + 1);
+    const never = [...tokens.specials].map((name) => tokens.ids.get(name));
+    for (let i = 0; i < n; i++) {
+      await pause();
+      if (!wanted()) return null;
+      if (state.length + unread.length > room) {
+        state = model.start();
+        unread = [...ids, ...written].slice(-room / 2);
+      }
+      const scores = model.read(unread, state).at(-1);
+      const id = draw(shares(scores, { ...options, never }));
+      written.push(id);
+      unread = [id];
+      tell({ text: tokens.decode(written) });
+    }
+    return { text: tokens.decode(written) };
+  },
+};
+
+onmessage = async ({ data: { id, task, ...request } }) => {
+  if (task === "cancel") {
+    cancelled.add(request.which);
+    return;
+  }
+  try {
+    const result = await tasks[task](request, (part) => postMessage({ id, part }), () => !cancelled.has(id));
+    postMessage({ id, result });
+  } catch (error) {
+    postMessage({ id, error: error.message });
+  }
+};

@@ -1,0 +1,342 @@
+"""The models in the page: their numbers are the library's, and whatever a reader types has an answer
+in words.
+"""
+
+import json
+import random
+
+import pytest
+import torch
+from sitemap import ROOT
+
+from lectures_lib import stored
+from lectures_lib.decoding.cache import TransformerWithCache
+from lectures_lib.decoding.sampling import keep_top_k, keep_top_p
+from lectures_lib.tokenization import BPE
+
+pytestmark = pytest.mark.browser
+PAGE = "book/live.html"
+# the same single-precision numbers, summed in another order
+TOLERANCE = 1e-4
+STRANGE = [
+    "",
+    " ",
+    "  two  spaces ",
+    "line\n\nline\t\tend\n",
+    "don't I'll we've 'sup 12 345 a1b2",
+    "naïve Ærø ﬁ ½ 中文字符 שלום مرحبا",
+    "👩‍👩‍👧 😀😀 \U0001f1e9\U0001f1ea",
+    "a\u00a0b\u2028c\u200bd\x85e\x1cf\ufeffg",
+    "<s> is no </s> tag <pad>",
+    "x" * 300,
+]
+ALPHABETS = ["abcdefgh ABC.,'!0123\n", "äöüß éñ ", "абв λμ 漢字 ", "😀👍 \t\u3000 ½²"]
+# JavaScript in the page: its own modules, from the site's server.
+MODULES = """async () => {
+  const [tensors, models, tokens, choosing] = await Promise.all(
+    ["tensors", "models", "tokens", "choosing"].map((name) => import(`/live/${name}.js`)));
+  const fetched = async (path) => (await fetch(`/live/models/${path}`)).arrayBuffer();
+  const load = async (Model, name) => new models[Model](tensors.readSafetensors(await fetched(`${name}.safetensors`)));
+  const bpe = async (name) => new tokens.BPE(JSON.parse(new TextDecoder().decode(await fetched(`${name}.json`))));
+  window.live = { ...tensors, ...models, ...choosing, load, bpe };
+}"""
+
+
+def random_text(rng: random.Random) -> str:
+    return "".join(
+        rng.choice(rng.choice(ALPHABETS[: rng.randint(1, len(ALPHABETS))]))
+        for _ in range(rng.randint(1, 60))
+    )
+
+
+@pytest.fixture(scope="module")
+def computing(browser, address):
+    """The page's modules, without its figures."""
+    page = browser.new_page()
+    page.goto(address + PAGE)
+    page.evaluate(MODULES)
+    yield page
+    page.close()
+
+
+def test_half_precision_is_read_as_torch_reads_it(computing):
+    bits = torch.arange(-(2**15), 2**15, dtype=torch.int16)
+    expected = bits.view(torch.float16).float()
+    found = computing.evaluate(
+        "bits => bits.map(b => String(live.half(b & 0xffff)))", bits.tolist()
+    )
+    found = torch.tensor([float(number) for number in found])
+    assert torch.equal(found.nan_to_num(7.0), expected.nan_to_num(7.0))
+
+
+@pytest.mark.parametrize("name", ["translator", "language_model_shakespeare"])
+def test_texts_become_the_same_tokens_and_come_back(computing, name):
+    tokenizer = BPE.load(stored.FOLDER / f"{name}.json")
+    rng = random.Random(0)
+    texts = STRANGE + [random_text(rng) for _ in range(200)]
+    encoded, decoded = computing.evaluate(
+        """async ([name, texts]) => {
+          const bpe = await live.bpe(name), ids = texts.map((text) => bpe.encode(text));
+          return [ids, ids.map((some) => bpe.decode(some))];
+        }""",
+        [name, texts],
+    )
+    for text, ids, back in zip(texts, encoded, decoded, strict=True):
+        assert ids == tokenizer.encode(text), repr(text)
+        assert back == tokenizer.decode(ids, skip_specials=True), repr(text)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_language_model_is_the_librarys(computing, seed):
+    model, _ = stored.language_model("shakespeare")
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(257, (60 + 90 * seed,), generator=generator)
+    with torch.no_grad():
+        expected = model(ids[None])[0]
+    cut = int(torch.randint(1, len(ids), (), generator=generator))
+    found = computing.evaluate(
+        """async ([ids, cut]) => {
+          window.gpt ??= await live.load("LanguageModel", "language_model_shakespeare");
+          const state = gpt.start();
+          return [...gpt.read(ids.slice(0, cut), state), ...gpt.read(ids.slice(cut), state)].map((row) => Array.from(row));
+        }""",
+        [ids.tolist(), cut],
+    )
+    assert torch.allclose(torch.tensor(found), expected, rtol=0, atol=TOLERANCE)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("direction", stored.DIRECTIONS)
+def test_the_translator_is_the_librarys(computing, direction):
+    model = stored.translator(*direction).model
+    generator = torch.Generator().manual_seed(1)
+    source, target = (torch.randint(3, 5000, (1, n), generator=generator) for n in (17, 23))
+    expected = model(source, target)[0]
+    found = computing.evaluate(
+        """async ([name, source, target]) => {
+          const model = await live.load("Transformer", name), state = model.start(source);
+          const steps = target.map((id) => model.step(id, state));
+          return [steps.map(({ scores }) => Array.from(scores)),
+                  steps.map(({ attention }) => attention.map((heads) => heads.map((row) => Array.from(row))))];
+        }""",
+        ["translator_{}_{}".format(*direction), source[0].tolist(), target[0].tolist()],
+    )
+    scores, attention = map(torch.tensor, found)
+    assert torch.allclose(scores, expected, rtol=0, atol=TOLERANCE)
+    cached = TransformerWithCache(model)
+    now, looked = cached.start(source), []
+    for token in target[0]:
+        now = cached.step(token[None], now.state, return_weights=True)
+        looked.append(now.attention[0])
+    assert torch.allclose(attention, torch.stack(looked), rtol=0, atol=TOLERANCE)
+
+
+def test_shares_are_those_of_the_library(computing):
+    generator = torch.Generator().manual_seed(2)
+    scores = 3 * torch.randn(1, 40, generator=generator)
+    for temperature, k, p in ((1, None, 1.0), (0.4, 5, 1.0), (1.7, None, 0.7), (0.9, 20, 0.5)):
+        logits = scores / temperature
+        logits = logits if k is None else keep_top_k(logits, k)
+        expected = keep_top_p(logits, p).softmax(dim=-1)[0]
+        options = {"temperature": temperature, "topK": k or 1e9, "topP": p}
+        found = computing.evaluate(
+            "([scores, options]) => Array.from(live.shares(Float32Array.from(scores), options))",
+            [scores[0].tolist(), options],
+        )
+        assert torch.allclose(torch.tensor(found), expected, atol=1e-6)
+
+
+def test_draws_follow_the_shares(computing):
+    found = computing.evaluate(
+        """shares => {
+          const n = 10000, counts = shares.map(() => 0);
+          for (let i = 0; i < n; i++) counts[live.draw(shares, () => (i + 0.5) / n)] += 1 / n;
+          return counts;
+        }""",
+        [0.1, 0.55, 0.0, 0.35],
+    )
+    assert found == pytest.approx([0.1, 0.55, 0.0, 0.35], abs=1e-3)
+
+
+@pytest.fixture
+def live(browser, address):
+    """A function that opens the page as a reader would; script errors fail the test."""
+    pages, wrong = [], []
+
+    def open_it(width=1000, **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.asked = []
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.goto(address + PAGE)
+        pages.append(context)
+        return page
+
+    yield open_it
+    for context in pages:
+        context.close()
+    assert not wrong
+
+
+def figure(page, title):
+    return page.get_by_role("group", name=title)
+
+
+def translate(page, text):
+    box = figure(page, "Your sentence, translated")
+    box.get_by_label("Your sentence").fill(text)
+    box.get_by_role("button", name="Translate").click()
+    return box
+
+
+def translation(box):
+    """The translation, once it is whole."""
+    box.locator(".lv-candidates li").first.wait_for()
+    return box.locator(".lv-translation").inner_text()
+
+
+def test_nothing_of_a_model_is_fetched_before_the_reader_asks(live):
+    page = live()
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in page.asked if "/models/" in url or "worker" in url]
+    translation(translate(page, "Ein Hund."))
+    fetched = sorted(url.rsplit("/", 1)[1] for url in page.asked if "/models/" in url)
+    assert fetched in ([], ["translator.json", "translator_de_en.safetensors"])  # by the worker
+
+
+@pytest.mark.parametrize("direction", stored.DIRECTIONS)
+def test_sentences_are_translated_as_in_the_library(live, direction):
+    page = live()
+    box = figure(page, "Your sentence, translated")
+    box.get_by_label("Direction").select_option(str(stored.DIRECTIONS.index(direction)))
+
+    texts = {
+        "de": ["Zwei Hunde spielen im Schnee.", "Ein Kind mit rotem Ball", "Quatsch 😀!"],
+        "en": ["A man is riding a bike.", "Nobody knows the colour of politics.", "dog"],
+    }[direction[0]]
+
+    for text in texts:
+        (expected,) = stored.translator(*direction)([text])
+        assert translation(translate(page, text)).strip() == expected.strip()
+
+
+def test_another_word_is_chosen_and_the_sentence_goes_on_from_it(live):
+    page = live()
+    box = translate(page, "Zwei Hunde spielen im Schnee.")
+    before = translation(box)
+    box.locator(".lv-candidates button").nth(2).click()
+    box.locator(".lv-forced").wait_for()
+    after = translation(box)
+    assert after != before
+    box.get_by_label("Attention of").select_option("layer 2")
+    assert "mean of 4 heads" in box.locator(".lv-about").inner_text()
+    shares = box.locator("[aria-label='Tokens of the source'] li").evaluate_all(
+        "items => items.map(item => Number(item.style.getPropertyValue('--share')))"
+    )
+    assert sum(shares) == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 2000, "😀" * 300, "שלום עולם", "مرحبا", "a\n\nb"], ids=lambda t: t[:8]
+)
+def test_whatever_is_typed_has_an_answer(live, text):
+    page = live(390, has_touch=True, is_mobile=True)
+    box = translate(page, text)
+    page.wait_for_function(
+        "() => document.querySelector('.lv-candidates li') || "
+        "document.querySelector('.lv-wrong')?.textContent"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert box.locator(".lv-translation").is_visible() or "too many" in page.inner_text(".lv-wrong")
+
+
+def test_an_empty_box_is_said(live):
+    page = live()
+    box = translate(page, "   ")
+    assert "Type a sentence first" in box.get_by_role("status").inner_text()
+    play = figure(page, "A play that you begin")
+    play.get_by_label("Your beginning").fill("")
+    play.get_by_role("button", name="Write on").click()
+    assert "at least one letter" in play.get_by_role("status").inner_text()
+
+
+def test_a_download_that_fails_is_said_and_can_be_tried_again(live):
+    page = live()
+    page.context.route("**/models/**", lambda route: route.fulfill(status=503))
+    box = translate(page, "Ein Hund.")
+    page.wait_for_selector(".lv-wrong")
+    assert "could not be fetched (503)" in box.get_by_role("status").inner_text()
+    page.context.unroute("**/models/**")
+    assert translation(translate(page, "Ein Hund."))
+
+
+def test_the_writer_goes_on_and_stops(live):
+    page = live()
+    play = figure(page, "A play that you begin")
+    text = play.get_by_label("Your beginning")
+    text.fill("JULIET:\n")
+    play.get_by_role("button", name="Write on").click()
+    page.wait_for_function("() => document.querySelector('.lv-play').value.length > 40")
+    play.get_by_role("button", name="Stop").click()
+    play.locator(".lv-candidates li").first.wait_for()
+    assert text.input_value().startswith("JULIET:\n")
+    length = len(text.input_value())
+    play.locator(".lv-candidates button").first.click()
+    assert len(text.input_value()) == length + 1
+
+
+def test_the_forecast_is_the_librarys(live):
+    page = live()
+    play = figure(page, "A play that you begin")
+    play.get_by_role("button", name="Write on").click()
+    page.wait_for_function("() => document.querySelector('.lv-play').value.length > 20")
+    play.get_by_role("button", name="Stop").click()
+    text = "The keys to the cabinet"
+    play.get_by_label("Your beginning").fill(text)
+    model, letters = stored.language_model("shakespeare")
+    with torch.no_grad():
+        shares = model(torch.tensor([letters.encode(text)]))[0, -1].softmax(dim=-1)
+    first = f"{100 * shares.max():.1f} %"
+    page.wait_for_function(
+        "first => document.querySelector('.lv-play').closest('.lv-box')"
+        ".querySelector('.lv-candidates small')?.textContent.startsWith(first)",
+        arg=first,
+    )
+
+
+def test_keyboard_alone(live):
+    page = live()
+    box = figure(page, "Your sentence, translated")
+    box.get_by_label("Direction").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("Ein Mann.")
+    page.keyboard.press("Enter")
+    assert translation(box)
+    box.locator("[aria-label='Tokens of the translation'] button").nth(1).focus()
+    page.keyboard.press("Enter")
+    pressed = box.locator("[aria-label='Tokens of the translation'] button[aria-pressed=true]")
+    assert pressed.count() == 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(live, theme):
+    page = live(color_scheme=theme)
+    translation(translate(page, "Ein Hund."))
+    page.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    assert (
+        json.loads(
+            page.evaluate(
+                "() => axe.run('.live').then(found => JSON.stringify(found.violations.map(v => [v.id, v.nodes[0].html])))"
+            )
+        )
+        == []
+    )
+
+
+def test_without_scripts_an_example_stands_there(live):
+    page = live(java_script_enabled=False)
+    assert "Zwei Hunde spielen im Schnee. →" in page.inner_text("main")
+    assert page.locator(".live button").count() == 0
