@@ -10,7 +10,7 @@ no use without those weights. What began with nothing is kept in half precision,
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -110,6 +110,38 @@ def load_halves(
     return made.eval()
 
 
+def save_eight_bits(model: nn.Module, path: Path) -> None:
+    """Write a model's matrices in 8 bits, a scale for each row, the rest in half precision, and its
+    sizes beside them: half of what `save_halves` takes. A page of the site fetches such a file.
+    """
+    state = {name: tensor.detach().cpu() for name, tensor in model.state_dict().items()}
+    kept = packed(zeros(state), state, {name: 8 for name in state if state[name].dim() == 2})
+    with written_whole(path) as draft:
+        save_file(kept, draft, metadata={"config": json.dumps(asdict(model.config))})
+
+
+def load_eight_bits(
+    path: Path, config: Callable[..., Any], model: Callable[[Any], nn.Module]
+) -> nn.Module:
+    """The model that `save_eight_bits` wrote, in single precision and in evaluation mode: what the
+    page computes with. Arguments and errors are those of `load_halves`.
+    """
+    try:
+        with safe_open(path, "pt") as file:
+            sizes = config(**json.loads(file.metadata()["config"]))
+        with torch.random.fork_rng(devices=[]):
+            made = model(sizes)
+        made.load_state_dict(added(zeros(made.state_dict()), load_file(path)))
+    except DAMAGED as error:
+        raise ValueError(f"{path} is damaged ({error})") from error
+    return made.eval()
+
+
+def zeros(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Zeros of these shapes: a difference to them is the number itself."""
+    return {name: torch.zeros_like(tensor) for name, tensor in state.items()}
+
+
 @cache
 def translator(source: str = "de", target: str = "en") -> Translator:
     """A translator of image captions between German and English (`experiments/multi30k.py`):
@@ -164,11 +196,14 @@ __all__ = [
     "added",
     "fill_mask",
     "language_model",
+    "load_eight_bits",
     "load_halves",
     "minilm_below_zeros",
     "packed",
+    "save_eight_bits",
     "save_halves",
     "save_language_model",
     "save_translator",
     "translator",
+    "zeros",
 ]

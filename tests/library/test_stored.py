@@ -10,6 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from lectures_lib import stored
 from lectures_lib.decoding import beam, greedy
+from lectures_lib.models.bert import BertConfig, BertForPreTraining
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.stored import differences
 from lectures_lib.training.pretraining import fill_mask
@@ -163,3 +164,27 @@ def test_another_language_model_is_refused():
     """The message lists what there is."""
     with pytest.raises(ValueError, match=r"there is a language model for .*shakespeare.*'bible'"):
         stored.language_model("bible")
+
+
+def test_eight_bits_are_half_a_step_of_each_row_away(tmp_path):
+    torch.manual_seed(0)
+    config = BertConfig(100, 16, n_layers=2, n_heads=2, d_ff=32, max_len=20)
+    model, path = BertForPreTraining(config).eval(), tmp_path / "small.safetensors"
+    stored.save_eight_bits(model, path)
+    made = stored.load_eight_bits(path, BertConfig, BertForPreTraining)
+    assert made.config == config and not made.training
+    for (name, before), after in zip(model.named_parameters(), made.parameters(), strict=True):
+        largest = before.abs().amax(dim=-1, keepdim=True)
+        assert ((after - before).abs() <= largest / 127 * 0.51 + 1e-6).all(), name
+    halves = tmp_path / "halves.safetensors"
+    stored.save_halves(model, halves)
+    assert path.stat().st_size < halves.stat().st_size
+
+
+def test_a_damaged_file_of_eight_bits_says_so(tmp_path):
+    path = tmp_path / "damaged.safetensors"
+    config = BertConfig(100, 16, n_layers=1, n_heads=2, d_ff=32, max_len=20)
+    stored.save_eight_bits(BertForPreTraining(config), path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"damaged\.safetensors is damaged"):
+        stored.load_eight_bits(path, BertConfig, BertForPreTraining)
