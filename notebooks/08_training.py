@@ -904,7 +904,8 @@ for german, english in zip(captions, to_english(captions), strict=True):
 print(to_english(["Die Regierung hat gestern ein neues Gesetz beschlossen."])[0])
 
 # %% [markdown]
-# Now **your own**, in either direction: write captions between the quotation marks and run the cell.
+# Now **your own**, in either direction: write captions between the quotation marks and run the cell. (Or in the browser,
+# token by token, with what the translator looked at and what else it might have said: [Type your own](../book/live.md).)
 
 # %% tags=["nbval-ignore-output"]
 to_german = stored.translator("en", "de")

@@ -654,7 +654,8 @@ assert pure[-1] < 0.45 and by_k[-1] > pure[-1] + 0.15 and by_p[-1] > pure[-1] + 
 
 # %% [markdown]
 # At $T = 2$ top-p is of less use than top-k: the heated distribution is so flat that many words are needed to reach 0.9,
-# and they are all let in.
+# and they are all let in. (To turn the three knobs yourself, on a model that writes plays: [Type your
+# own](../book/live.md).)
 #
 # ## Beam search
 #

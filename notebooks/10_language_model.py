@@ -655,7 +655,8 @@ assert len(letters.encode("ROMEO:\n")) == 7
 
 # %% [markdown]
 # Names stand alone on a line, sentences have verbs, lines are about as long as verse. What it says makes no sense,
-# still. **Now yours:** change the beginning, the temperature, the length.
+# still. **Now yours:** change the beginning, the temperature, the length, here or, letter by letter, in your browser:
+# [Type your own](../book/live.md).
 #
 # How good is it? Again something that only counts should be asked: a table of which letter came after the last six
 # (**n-grams**, here of 7 characters). Where those six were never seen, it asks about the last five, and so on, by rules

@@ -264,9 +264,10 @@ axes[0].invert_yaxis()
 plt.show()
 
 # %% [markdown]
-# With fine-tuning, nearly nothing happens: 0.8 between the best and the worst row of the first column. The paper does not
-# say of how many runs each number is the mean, nor how much runs differ. Fine-tuning mends a lot. Always `[MASK]` loses where the vectors
-# are used as they are (94.0 against 94.9), as the argument says. The 80/10/10 is a good choice and not a law.
+# With fine-tuning, nearly nothing happens: 0.8 between the best and the worst row of the first column. The paper does
+# not say of how many runs each number is the mean, nor how much runs differ. Fine-tuning mends a lot. Always `[MASK]`
+# loses where the vectors are used as they are (94.0 against 94.9), as the argument says. The 80/10/10 is a good choice
+# and not a law.
 #
 # ### The same holes every time?
 #
@@ -734,17 +735,18 @@ if SOURCE == "offline" and not LARGE:
 # %% [markdown]
 # ## What it learned, and what not
 #
-# Is this luck? With three seeds the same run ended at perplexities from 52.9<!-- pretraining:
-# chapter/perplexity/min .1f --> to 56.2<!-- pretraining: chapter/perplexity/max .1f -->, where the unigram has
-# 260.0<!-- pretraining: unigram/perplexity .1f -->, and told 21.6 %<!-- pretraining: chapter/accuracy/min .1f --> to
-# 22.6 %<!-- pretraining: chapter/accuracy/max .1f --> of the hidden tokens right (on the machine of that run; the one above may lie a little beside it).
+# Is this luck? With three seeds the same run ended at perplexities from 52.9<!-- pretraining: chapter/perplexity/min
+# .1f --> to 56.2<!-- pretraining: chapter/perplexity/max .1f -->, where the unigram has 260.0<!-- pretraining:
+# unigram/perplexity .1f -->, and told 21.6 %<!-- pretraining: chapter/accuracy/min .1f --> to 22.6 %<!-- pretraining:
+# chapter/accuracy/max .1f --> of the hidden tokens right (on the machine of that run; the one above may lie a little
+# beside it).
 #
 # The curve has two parts. For some hundred steps the model does hardly better than the unigram: it has learned which
 # tokens are common, and little more seems to happen. This is the plateau. Then, quite suddenly, a fall. What happens
 # there? Our guess: the layers have to learn two things *together*, to look at the neighbours of a hole, and what to
-# conclude from them. Each is worth little without the other, so in the beginning nothing pulls strongly in either direction.
-# How long the plateau lasts depends on luck and on the settings. In our first attempts it outlasted the two minutes,
-# and one would have said that so small a model cannot learn this.
+# conclude from them. Each is worth little without the other, so in the beginning nothing pulls strongly in either
+# direction. How long the plateau lasts depends on luck and on the settings. In our first attempts it outlasted the two
+# minutes, and one would have said that so small a model cannot learn this.
 #
 # In the end it does better than the table of left neighbours, and not as well as the two tables together, which have
 # counted the whole text. Does it use the *order* of what it reads, or only which tokens are near? Let the left and the
@@ -853,7 +855,9 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 # **The next sentence** it has hardly learned. With three seeds it told 53.0 %<!-- pretraining:
 # chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs right; a
 # coin has 50. The exercise *can* be learned: on 16 pairs, shown again and again, a small BERT soon tells all of them
-# apart (a test of this course's library does that). But that is learning by heart. To see that two *unknown* pieces of text belong together one must, we believe, know what they are about, and ours has learned little more than which tokens stand beside a hole.
+# apart (a test of this course's library does that). But that is learning by heart. To see that two *unknown* pieces of
+# text belong together one must, we believe, know what they are about, and ours has learned little more than which
+# tokens stand beside a hole.
 #
 # ### Is the second exercise worth it?
 #
@@ -957,8 +961,9 @@ ask("The keys to the cabinet [MASK] on the table.", k=2)
 
 # %% [markdown]
 # Now **your own sentence**: write it between the quotation marks, with `[MASK]` where a word is missing, and run the
-# cell. Where the model is good, and where it is not, you will soon see. It knows what is common. Of facts it knows few,
-# and of an opposite only that an adjective is wanted.
+# cell; or hide words with a click, in your browser: [Type your own](../book/live.md). Where the model is good, and
+# where it is not, you will soon see. It knows what is common. Of facts it knows few, and of an opposite only that an
+# adjective is wanted.
 
 # %% tags=["nbval-ignore-output"]
 ask("The opposite of hot is [MASK].")
@@ -1147,8 +1152,8 @@ assert parrot.accuracy == baselines["unigram"].accuracy
 # %% [markdown]
 # ## Exercises
 #
-# **1.** A sentence has ten tokens, and every one is chosen with probability 0.15. In how many of a thousand sentences is no
-# token chosen, so that they teach nothing? Compute it, and let `make_holes` count.
+# **1.** A sentence has ten tokens, and every one is chosen with probability 0.15. In how many of a thousand sentences
+# is no token chosen, so that they teach nothing? Compute it, and let `make_holes` count.
 
 # %% tags=["hide-cell", "atol=15"]
 # Solution 1
@@ -1210,8 +1215,8 @@ for verb in ("are", "is"):
     )
 
 # %% [markdown]
-# **4.** `ask` fills several holes at once, each as if the others were still empty. Write `fill_in_turn`: fill the hole whose
-# best guess is surest, then ask again. Try "He was born in [MASK] [MASK] in 1889."
+# **4.** `ask` fills several holes at once, each as if the others were still empty. Write `fill_in_turn`: fill the hole
+# whose best guess is surest, then ask again. Try "He was born in [MASK] [MASK] in 1889."
 
 
 # %% tags=["hide-cell"]

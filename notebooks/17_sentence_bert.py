@@ -780,8 +780,9 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 # little difference.) All of MiniLM fails more often where the question names BERT. It also misses "Why teach a model to
 # be less sure of itself?", everyday words for what the book calls label smoothing.
 #
-# Questions, sections and the search as above are also on a page of the site, [Ask the book](../book/ask.md). No model
-# runs there: the vectors were computed beforehand, which is the point of having vectors.
+# Questions, sections and the search as above are also on a page of the site, [Ask the book](../book/ask.md), and there
+# you can **ask your own**. The sections' vectors were computed beforehand, which is the point of having vectors; only
+# your question goes through MiniLM, in your browser.
 #
 # ## What goes wrong
 #

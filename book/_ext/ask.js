@@ -1,6 +1,7 @@
-// The search of the page "Ask the book": cosines of vectors that were computed when the site was built.
+// The search of the page "Ask the book": cosines of vectors. Those of the sections and of the prepared questions were computed when
+// the site was built; that of a reader's own question is computed here, by MiniLM in a worker.
 (() => {
-  const { sections, questions, vectors, first } = JSON.parse(document.getElementById("ask-data").textContent);
+  const { sections, questions, vectors, first, model } = JSON.parse(document.getElementById("ask-data").textContent);
   const bytes = Int8Array.from(atob(vectors), (character) => character.charCodeAt(0));
   const width = bytes.length / (questions.length + sections.length);
   const vector = (i) => bytes.subarray(i * width, (i + 1) * width);
@@ -38,21 +39,54 @@
     choices.hidden = !choices.children.length;
     const many = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
     const them = [many(right.length, "question"), ...(typed.length ? [many(also.length, "section")] : [])].join(" and ");
-    count.textContent = choices.hidden ? "No question and no section's beginning has these words. " : typed.length ? `${them} with these words` : them;
+    count.textContent = choices.hidden ? "No prepared question and no section's beginning has these words; “Ask” looks for what is near. " : typed.length ? `${them} with these words` : them;
     if (choices.hidden) count.append(element("a", { href: `../search.html?q=${encodeURIComponent(words.value)}` }, "Search all pages for them"));
   }
 
+  // The sections nearest to a vector, below a heading; number `not` is left out.
+  function show(heading, asked, not = -1) {
+    const nearest = sections
+      .map((section, j) => ({ section, j, score: j === not ? -2 : cosine(asked, vector(questions.length + j)) }))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, SHOWN);
+    found.querySelector("h2").textContent = heading;
+    found.querySelector("ol").replaceChildren(...nearest.map(result));
+    found.hidden = false;
+  }
+
+  // A question of the reader's own.
+  let machine, turn;
+  async function ask() {
+    const text = words.value.trim();
+    const prepared = questions.findIndex((question) => question.toLowerCase() === text.toLowerCase());
+    const mine = (turn = {});
+    const say = (what) => { if (turn === mine) count.textContent = what; };
+    if (!text) return say("Type a question first.");
+    if (prepared >= 0) return pick(prepared);
+    const megabytes = (model.bytes / 1e6).toFixed(0);
+    try {
+      say(machine?.loaded ? "" : `Fetching MiniLM, ${megabytes} MB …`);
+      machine ??= new (await import(model.script)).Machine(model);
+      await machine.load((share) => say(`Fetching MiniLM: ${Math.round(100 * share)} % of ${megabytes} MB`));
+      const asked = await machine.ask("embed", { text }).promise;
+      if (turn !== mine) return;
+      picked = -1;
+      show(text, asked);
+      for (const button of choices.querySelectorAll("button")) button.ariaPressed = "false";
+      say(`The ${SHOWN} sections nearest to your question are shown below`);
+      history.replaceState(null, "", location.href.split("#")[0]);
+      found.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      say(`That did not work: ${error.message}`);
+    }
+  }
+
   function pick(i, silent) {
+    turn = undefined;
     picked = i;
     const at = i - questions.length;
     const title = at < 0 ? questions[i] : sections[at][2];
-    const nearest = sections
-      .map((section, j) => ({ section, j, score: j === at ? -2 : cosine(vector(i), vector(questions.length + j)) }))
-      .sort((a, b) => b.score - a.score)
-      .slice(0, SHOWN);
-    found.querySelector("h2").textContent = at < 0 ? title : `Sections like “${title}”`;
-    found.querySelector("ol").replaceChildren(...nearest.map(result));
-    found.hidden = false;
+    show(at < 0 ? title : `Sections like “${title}”`, vector(i), at);
     for (const button of choices.querySelectorAll("button")) button.ariaPressed = String(Number(button.dataset.i) === i);
     if (silent) return;
     count.textContent = `The ${SHOWN} sections nearest to “${title}” are shown below`;
@@ -85,6 +119,8 @@
     next.focus();
   });
   words.addEventListener("input", list);
+  words.addEventListener("keydown", (event) => { if (event.key === "Enter") ask(); });
+  box.querySelector(".ask-go").addEventListener("click", ask);
   const asked = () => questions.findIndex((question) => slug(question) === decodeURIComponent(location.hash.slice(1)));
   addEventListener("hashchange", () => asked() >= 0 && pick(asked()));
   list();

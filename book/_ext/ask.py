@@ -3,7 +3,8 @@ chapter 17.
 
 The vectors of all sections and of the prepared questions are computed while the site is built, by
 the course's own BERT with MiniLM's weights; the page holds them as whole numbers from -127 to 127
-and compares them by itself. No model runs in the page.
+and compares them by itself. A reader's own question gets its vector in the page, by the same model
+(`live`), which is fetched for it.
 """
 
 import base64
@@ -12,6 +13,7 @@ import html
 import json
 from pathlib import Path
 
+import live
 import torch
 from docutils import nodes
 from safetensors.torch import load_file, save_file
@@ -107,6 +109,22 @@ def first_shown(
     return int((nearest.scores[:, 0] + right).argmax())
 
 
+def how_often_right(
+    sections: list[Section], questions: list[Question], asked: torch.Tensor, told: torch.Tensor
+) -> str:
+    """Of how many prepared questions a right chapter is found (chapter 17 counts the same)."""
+    places = search(asked, told, k=min(3, len(told))).places.tolist()
+    right = [
+        [sections[i].number in question.chapters for i in row]
+        for row, question in zip(places, questions, strict=True)
+    ]
+    return (
+        f" Of the {len(right)} prepared ones, the first section found lies in a chapter that "
+        f"answers the question for {sum(row[0] for row in right)}, one of the first three for "
+        f"{sum(map(any, right))}."
+    )
+
+
 def page_html(sections: list[Section], questions: list[Question], vectors: torch.Tensor) -> str:
     """The search: style, form, data, script. The vectors are those of the questions, then of the
     sections.
@@ -125,12 +143,19 @@ def page_html(sections: list[Section], questions: list[Question], vectors: torch
         "questions": [question.question for question in questions],
         "vectors": base64.b64encode(vectors.numpy().tobytes()).decode(),
         "first": first_shown(sections, questions, asked, told),
+        "model": {"script": "../live/machine.js", **live.addresses(live.sentences())},
     }
     buttons = "".join(
         f'<li><button type="button">{html.escape(question.question)}</button></li>'
         for question in questions
     )
-    filled = (HERE / "ask.html").read_text(encoding="utf-8").replace("{questions}", buttons)
+    filled = (
+        (HERE / "ask.html")
+        .read_text(encoding="utf-8")
+        .replace("{questions}", buttons)
+        .replace("{megabytes}", f"{data['model']['bytes'] / 1e6:.0f}")
+        .replace("{right}", how_often_right(sections, questions, asked, told))
+    )
     style, script = ((HERE / f"ask.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     inside = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return (

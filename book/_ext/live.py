@@ -1,9 +1,9 @@
 """The directive {live}: a model of the course at work in the page, on what the reader types.
 
-The model is the file that `lectures_lib.stored` reads, copied beside the site's pages; the scripts
-in book/live compute with it what the library computes (a test holds the two equal). Nothing of it
-is fetched before the reader asks. Until then, and without scripts, an example stands there that the
-library made while the site was built.
+The model is the file that `lectures_lib.stored` reads, copied beside the site's pages (the largest
+in 8 bits). The scripts in book/live compute with it what the library computes, and a test holds the
+two equal. Nothing of it is fetched before the reader asks. Until then, and without scripts, an
+example stands there that the library made while the site was built.
 """
 
 import html
@@ -18,10 +18,14 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from lectures_lib import decoding, stored
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert
 from lectures_lib.show.drawings.palette import variables
+from lectures_lib.training.pretraining import fill_mask
 
 SCRIPTS = Path(__file__).parents[1] / "live"
 FOLDER = "live"  # of the site
+MADE = Path(__file__).parents[2] / "_build" / "live"  # what is made for the site
 COLOURS = ("paper", "ink", "query", "key", "mask", "error", "neutral")
 
 EXAMPLES = {
@@ -36,18 +40,28 @@ EXAMPLES = {
         "The government passed a new law.",
     ],
 }
+HOLES = [
+    "The keys to the cabinet [MASK] on the table.",
+    "He went to the bank to deposit his [MASK].",
+    "In [MASK] the leaves turn red, and the days get [MASK].",
+]
 NAMES = {"de": "German", "en": "English"}
 
 
-def model(kind: str, name: str, vocabulary: str) -> dict:
-    """What a page must know to fetch one."""
-    weights = stored.FOLDER / f"{name}.safetensors"
+def model(kind: str, weights: Path, vocabulary: Path) -> dict:
+    """What a page must know to fetch one, and where the files are now."""
     return {
         "kind": kind,
         "weights": f"models/{weights.name}",
-        "vocabulary": f"models/{vocabulary}.json",
+        "vocabulary": f"models/{vocabulary.name}",
         "bytes": weights.stat().st_size,
+        "files": [weights, vocabulary],
     }
+
+
+def addresses(one: dict) -> dict:
+    """The same, without where the files are now."""
+    return {key: one[key] for key in one if key != "files"}
 
 
 @cache
@@ -55,7 +69,11 @@ def translator() -> tuple[dict, str]:
     """The figure with the two translators; one translated sentence."""
     models = [
         {
-            **model("translator", f"translator_{source}_{target}", "translator"),
+            **model(
+                "translator",
+                stored.FOLDER / f"translator_{source}_{target}.safetensors",
+                stored.FOLDER / "translator.json",
+            ),
             "name": f"{NAMES[source]} → {NAMES[target]}",
             "language": source,
             "examples": EXAMPLES[source],
@@ -82,16 +100,40 @@ def writer() -> tuple[dict, str]:
         generator=torch.Generator().manual_seed(0),
     )
     example = begin + letters.decode(drawn.sentences()[0])
-    models = [model("language model", "language_model_shakespeare", "language_model_shakespeare")]
+    file = stored.FOLDER / "language_model_shakespeare.safetensors"
+    models = [model("language model", file, file.with_suffix(".json"))]
     options = {"title": "A play that you begin", "models": models, "begin": begin}
     return options, example
 
 
-FIGURES = {"translator": translator, "writer": writer}
+@cache
+def filler() -> tuple[dict, str]:
+    """The figure with the model that fills holes; what it says of one."""
+    bert, pieces = stored.fill_mask()
+    MADE.mkdir(parents=True, exist_ok=True)
+    file = MADE / "fill_mask_8bit.safetensors"
+    stored.save_eight_bits(bert, file)
+    guesses = fill_mask(bert, pieces, HOLES[0])[0]
+    said = ", ".join(f"{guess.token} {100 * guess.probability:.0f} %" for guess in guesses)
+    models = [model("masked words", file, minilm.checkpoint() / "vocab.txt")]
+    options = {"title": "Holes in your sentence", "models": models, "examples": HOLES}
+    return options, f"{HOLES[0]} → {said}"
+
+
+@cache
+def sentences() -> dict:
+    """The model that turns a question into a vector, for the page "Ask the book"."""
+    MADE.mkdir(parents=True, exist_ok=True)
+    file = MADE / "minilm_8bit.safetensors"
+    stored.save_eight_bits(Bert.from_pretrained(minilm.checkpoint()), file)
+    return model("sentences", file, minilm.checkpoint() / "vocab.txt")
+
+
+FIGURES = {"translator": translator, "writer": writer, "filler": filler}
 
 
 class Live(SphinxDirective):
-    """`{live} translator` or `{live} writer`; it has no options."""
+    """`{live} translator`, `{live} writer` or `{live} filler`; it has no options."""
 
     required_arguments = 1
 
@@ -102,7 +144,8 @@ class Live(SphinxDirective):
             raise self.error(f"a live figure is one of {', '.join(FIGURES)}, not {name!r}")
         options, example = FIGURES[name]()
         up = "../" * self.env.docname.count("/")
-        data = html.escape(json.dumps({"figure": name, **options}, ensure_ascii=False))
+        told = {**options, "figure": name, "models": list(map(addresses, options["models"]))}
+        data = html.escape(json.dumps(told, ensure_ascii=False))
         text = (
             f'<style>\n{style()}</style>\n<div class="live" data-live="{data}">\n'
             f'<div class="lv-box"><p class="lv-title">{html.escape(options["title"])}</p>\n'
@@ -128,11 +171,10 @@ def copy(app: Sphinx, exception: Exception | None) -> None:
     folder = Path(app.outdir, FOLDER)
     (folder / "models").mkdir(parents=True, exist_ok=True)
     for script in SCRIPTS.glob("*.js"):
-        shutil.copy(script, folder)
-    for options, _ in (figure() for figure in FIGURES.values()):
-        for one in options["models"]:
-            for path in (one["weights"], one["vocabulary"]):
-                shutil.copy(stored.FOLDER / Path(path).name, folder / path)
+        shutil.copyfile(script, folder / script.name)
+    models = [one for figure in FIGURES.values() for one in figure()[0]["models"]] + [sentences()]
+    for file in {file for one in models for file in one["files"]}:
+        shutil.copyfile(file, folder / "models" / file.name)
 
 
 def setup(app: Sphinx) -> dict:

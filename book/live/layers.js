@@ -67,8 +67,8 @@ class FeedForward extends Part {
 // A way around a sublayer: x + sublayer(LayerNorm(x)), or LayerNorm(x + sublayer(x)).
 class Residual extends Part {
   norm(x) {
-    const { tensors } = this.model;
-    return layerNorm(x, tensors[`${this.name}.norm.weight`], tensors[`${this.name}.norm.bias`]);
+    const { tensors, config } = this.model;
+    return layerNorm(x, tensors[`${this.name}.norm.weight`], tensors[`${this.name}.norm.bias`], config.eps);
   }
 
   apply(x, sublayer) {

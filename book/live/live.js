@@ -272,7 +272,96 @@ class Writer extends Figure {
   }
 }
 
-const FIGURES = { translator: Translator, writer: Writer };
+const HOLE = "[MASK]";
+
+// A sentence with holes: a word that is clicked on becomes one, and what may stand there can be put in.
+class Filler extends Figure {
+  constructor(host, options) {
+    super(host, options);
+    [this.machine] = this.machines;
+    this.text = make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" });
+    this.text.value = options.examples[0];
+    this.words = make("p", { class: "lv-words", dir: "auto" });
+    this.go = make("button", { type: "button", class: "lv-go" }, "Fill the holes");
+    this.others = make("ol", { class: "lv-candidates" });
+    this.about = make("p", { class: "lv-about" });
+    this.pieces = make("p", { class: "lv-head" });
+    const examples = make("div", { class: "lv-examples" }, ...options.examples.map((example) => {
+      const button = make("button", { type: "button" }, example);
+      button.addEventListener("click", () => this.write(example));
+      return button;
+    }));
+    this.show(field(`Your sentence, with ${HOLE} where a word is to be guessed`, this.text), examples,
+      make("div", { class: "lv-row" }, this.go), this.status,
+      make("p", { class: "lv-head" }, "Choose a word to hide it, or a hole to see what may stand there"), this.words, this.pieces, this.about, this.others);
+    this.say(`${megabytes(this.machine.bytes)} are fetched when you first fill a hole; what you type stays here.`);
+    this.go.addEventListener("click", () => this.fill());
+    this.text.addEventListener("input", () => this.changed());
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey) {
+        event.preventDefault();
+        this.fill();
+      }
+    });
+    this.changed();
+  }
+
+  // The sentence as words that can be hidden; what was found for another sentence goes.
+  changed() {
+    this.stop();
+    this.say(this.machine.loaded ? "" : this.status.textContent);
+    for (const part of [this.pieces, this.about, this.others]) part.replaceChildren();
+    let holes = 0;
+    this.words.replaceChildren(...this.text.value.split(/(\[MASK\]|[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*)/u).map((part, i, parts) => {
+      if (i % 2 === 0) return part;
+      const button = make("button", { type: "button" }, part);
+      if (part === HOLE) {
+        const which = holes++;
+        button.classList.add("lv-hole");
+        button.addEventListener("click", () => (this.found ? this.look(which) : this.fill(which)));
+      } else button.addEventListener("click", () => this.write([...parts.slice(0, i), HOLE, ...parts.slice(i + 1)].join(""), parts.slice(0, i).filter((p) => p === HOLE).length));
+      return button;
+    }));
+    this.found = undefined;
+  }
+
+  write(text, which = 0) {
+    this.text.value = text;
+    this.changed();
+    this.fill(which);
+  }
+
+  async fill(which = 0) {
+    const text = this.text.value;
+    if (!text.includes(HOLE)) {
+      this.say(`There is no hole yet: choose a word below, or type ${HOLE}.`, true);
+      return;
+    }
+    const found = await this.run(this.machine, "fill", { text }, () => {});
+    if (!found) return;
+    this.found = found;
+    this.pieces.textContent = `Read as ${found.tokens.join(" ")}`;
+    this.look(which);
+  }
+
+  look(which) {
+    [...this.words.querySelectorAll(".lv-hole")].forEach((button, i) => button.setAttribute("aria-pressed", i === which));
+    const n = this.found.holes.length;
+    this.about.textContent = `What may stand in ${n > 1 ? `hole ${which + 1} of ${n}, guessed each by itself` : "the hole"}. Choose one to put it in:`;
+    this.others.replaceChildren(...this.found.holes[which].map(({ token, share }) => {
+      const button = make("button", { type: "button" }, make("span", {}, token), bar(share, "plain"), make("small", {}, percent(share)));
+      button.addEventListener("click", () => {
+        let at = -1;
+        this.text.value = this.text.value.replaceAll(HOLE, () => (++at === which ? token.replace(/^##/, "") : HOLE));
+        this.changed();
+        if (n > 1) this.fill(Math.min(which, n - 2));
+      });
+      return make("li", {}, button);
+    }));
+  }
+}
+
+const FIGURES = { translator: Translator, writer: Writer, filler: Filler };
 for (const host of document.querySelectorAll(".live[data-live]")) {
   const options = JSON.parse(host.dataset.live);
   new FIGURES[options.figure](host, options);

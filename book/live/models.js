@@ -1,7 +1,7 @@
-// The two models that write: a left-to-right language model (chapter 10) and the Transformer (chapter 6), from the files that come
-// with the library.
+// The models: a left-to-right language model (chapter 10), the Transformer (chapter 6) and BERT (chapter 12), from the files that
+// come with the library.
 import { DecoderBlock, EncoderBlock, Stack, emptyCache } from "./layers.js";
-import { linear } from "./tensors.js";
+import { ACTIVATIONS, layerNorm, linear, row } from "./tensors.js";
 
 // The sinusoids of position `at` (chapter 4).
 export function sinusoids(at, d) {
@@ -11,20 +11,24 @@ export function sinusoids(at, d) {
   });
 }
 
-const row = ({ shape: [, width], data }, i) => data.subarray(i * width, (i + 1) * width);
-
 class Model {
   constructor({ config, tensors }) {
     this.config = config;
     this.tensors = tensors;
   }
 
-  // Tokens as vectors, `before` positions behind the first.
-  embed(ids, before = 0) {
-    const { d_model: d, learned_positions: learned, vocab_size: size, max_len: room } = this.config;
+  // Refuse what has no vector.
+  check(ids, before = 0) {
+    const { vocab_size: size, max_len: room } = this.config;
     const unknown = ids.find((id) => !(id >= 0 && id < size));
     if (unknown !== undefined) throw new Error(`the vocabulary has ids 0 … ${size - 1}, not ${unknown}`);
     if (before + ids.length > room) throw new Error(`${before + ids.length} tokens are too many: there are ${room} positions`);
+  }
+
+  // Tokens as vectors, `before` positions behind the first.
+  embed(ids, before = 0) {
+    this.check(ids, before);
+    const { d_model: d, learned_positions: learned } = this.config;
     const scale = learned ? 1 : Math.sqrt(d), words = this.tensors["embedding.weight"];
     return ids.map((id, i) => {
       const position = learned ? row(this.tensors["positions.positions"], before + i) : sinusoids(before + i, d);
@@ -77,5 +81,38 @@ export class Transformer extends Model {
     const x = this.decoder.apply(this.embed([id], state.length), state.caches, state.sources, looks);
     state.length += 1;
     return { scores: this.scores(x)[0], attention };
+  }
+}
+
+// BERT's body and, where the file has it, the head that fills holes (chapters 12 and 13). `prefix`: what its tensors' names begin with.
+export class Bert extends Model {
+  constructor(file, prefix = "") {
+    super(file);
+    this.embeddings = `${prefix}embeddings`;
+    this.encoder = new Stack(this, `${prefix}encoder`, EncoderBlock);
+  }
+
+  // One text (all of it in the first segment) as vectors.
+  read(ids) {
+    this.check(ids);
+    const [words, positions, segments] = ["tokens.weight", "positions.positions", "segments"].map((name) => this.tensors[`${this.embeddings}.${name}`]);
+    const first = row(segments, 0);
+    const x = ids.map((id, i) => {
+      const position = row(positions, i);
+      return row(words, id).map((value, c) => value + position[c] + first[c]);
+    });
+    return this.encoder.apply(this.norm(x, `${this.embeddings}.norm`));
+  }
+
+  // The scores of every word piece at these positions.
+  fill(ids, at) {
+    const hidden = this.read(ids), { tensors } = this;
+    const asked = linear(at.map((i) => hidden[i]), tensors["masked_words.dense.weight"], tensors["masked_words.dense.bias"]);
+    const x = this.norm(asked.map((vector) => vector.map(ACTIVATIONS[this.config.activation])), "masked_words.norm");
+    return linear(x, tensors[`${this.embeddings}.tokens.weight`], tensors["masked_words.bias"]);
+  }
+
+  norm(x, name) {
+    return layerNorm(x, this.tensors[`${name}.weight`], this.tensors[`${name}.bias`], this.config.eps);
   }
 }

@@ -1,18 +1,29 @@
 // Numbers in a page: a vector is a Float32Array, a matrix an array of vectors, one for each position. Nothing here is fast by
 // cleverness; the course's small models do not need it.
 
-// The numbers of a file that `stored` wrote (safetensors, in half precision), as single precision:
-// {config, tensors: {name: {shape, data}}}.
+// The numbers of a file that `stored` wrote (safetensors): {config, tensors: {name: {shape, data, scale}}}. Halves become single
+// precision; a matrix in 8 bits stays as it is, with a scale for each row.
 export function readSafetensors(buffer) {
   const length = Number(new DataView(buffer).getBigUint64(0, true));
   const { __metadata__: about, ...entries } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
   const tensors = {};
   for (const [name, { dtype, shape, data_offsets: [start, end] }] of Object.entries(entries)) {
-    if (dtype !== "F16") throw new Error(`${name} is ${dtype}: half precision (F16) is expected`);
-    const bits = new Uint16Array(buffer.slice(8 + length + start, 8 + length + end));
-    tensors[name] = { shape, data: Float32Array.from(bits, half) };
+    const bytes = buffer.slice(8 + length + start, 8 + length + end);
+    if (dtype === "F16") tensors[name] = { shape, data: Float32Array.from(new Uint16Array(bytes), half) };
+    else if (dtype === "I8") tensors[name] = { shape, data: new Int8Array(bytes) };
+    else throw new Error(`${name} is ${dtype}: numbers of 16 or 8 bits (F16, I8) are expected`);
+  }
+  for (const name of Object.keys(tensors).filter((name) => name.endsWith(".8bit"))) {
+    const plain = name.slice(0, -".8bit".length);
+    tensors[plain] = { ...tensors[name], scale: tensors[`${plain}.scale`].data };
   }
   return { config: JSON.parse(about.config), tensors };
+}
+
+// Row i of a matrix.
+export function row({ shape: [, width], data, scale }, i) {
+  const numbers = data.subarray(i * width, (i + 1) * width);
+  return scale ? Float32Array.from(numbers, (number) => number * scale[i]) : numbers;
 }
 
 // A number in half precision: a sign, five bits of exponent, ten bits of fraction.
@@ -26,12 +37,13 @@ export function half(bits) {
 export const add = (x, y) => x.map((row, i) => row.map((value, c) => value + y[i][c]));
 
 // x Wᵀ + b, for every row of x.
-export function linear(x, { shape: [nOut, nIn], data }, bias) {
+export function linear(x, { shape: [nOut, nIn], data, scale }, bias) {
   return x.map((row) => {
     const out = new Float32Array(nOut);
     for (let o = 0; o < nOut; o++) {
       let sum = 0;
       for (let i = 0, at = o * nIn; i < nIn; i++, at++) sum += row[i] * data[at];
+      if (scale) sum *= scale[o];
       out[o] = bias ? sum + bias.data[o] : sum;
     }
     return out;
@@ -57,7 +69,15 @@ export function softmax(row) {
   return shares.map((share) => share / sum);
 }
 
+// The area under the bell curve e^(−x²), up to 2·10⁻⁷ (Abramowitz and Stegun 1964, 7.1.26).
+function erf(x) {
+  const t = 1 / (1 + 0.3275911 * Math.abs(x));
+  const tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  return Math.sign(x) * (1 - tail * Math.exp(-x * x));
+}
+
 export const ACTIVATIONS = {
   relu: (x) => Math.max(0, x),
+  gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
   gelu_tanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
 };

@@ -1,4 +1,10 @@
-// Text as byte pairs and back (chapter 7): what the library's `BPE` does, from the file that it saved.
+// Text as tokens and back (chapter 7): what the library's `BPE` and `WordPiece` do, from the files that they read.
+
+// Special tokens are found by their names: of <s> and <s>2, the one that covers more.
+function findsAny(names) {
+  const longestFirst = [...names].sort((a, b) => b.length - a.length);
+  return new RegExp(`(${longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "u");
+}
 
 // Each byte's visible character, as in GPT-2: its own where that can be seen, else the next unused one from U+0100 on.
 const visible = (byte) => (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
@@ -18,7 +24,7 @@ export class BPE {
     this.ids = new Map(tokens.map((token, id) => [token, id]));
     // the earlier a pair was learned, the earlier it is merged
     this.ranks = new Map(merges.map((line, rank) => [line.slice(0, line.lastIndexOf(" ")), rank]));
-    this.names = specials.length ? new RegExp(`(${specials.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "u") : null;
+    this.names = findsAny(specials);
   }
 
   // A word's bytes, then the merges, the one learned first again and again.
@@ -43,8 +49,7 @@ export class BPE {
 
   // The ids of a text; the name of a special token in it becomes that token.
   encode(text) {
-    const pieces = this.names ? text.split(this.names) : [text];
-    const tokens = pieces.flatMap((piece) =>
+    const tokens = text.split(this.names).flatMap((piece) =>
       this.specials.has(piece) ? [piece] : (piece.match(WORD) ?? []).flatMap((word) => this.merge(word)));
     return tokens.map((token) => this.ids.get(token));
   }
@@ -68,5 +73,53 @@ export class BPE {
     } catch {
       return token; // a part of a character
     }
+  }
+}
+
+// What BERT does before: a character becomes nothing, a space, or its small form without accents; a sign and a Chinese character
+// stand between spaces.
+const CHINESE = /[\u{4E00}-\u{9FFF}\u{3400}-\u{4DBF}\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B820}-\u{2CEAF}\u{F900}-\u{FAFF}\u{2F800}-\u{2FA1F}]/u;
+function clean(character) {
+  if (/[\t\n\r\p{Z}]/u.test(character)) return " ";
+  if (/[\uFFFD\p{Cc}\p{Cf}\p{Co}]/u.test(character)) return "";
+  const small = character.normalize("NFD").replace(/\p{Mn}/gu, "").toLowerCase();
+  if (CHINESE.test(character)) return ` ${small} `;
+  return small.replace(/[\p{P}$+<=>^`|~]/gu, " $& ");
+}
+
+export class WordPiece {
+  // `text`: a piece a line, as in BERT's vocab.txt.
+  constructor(text) {
+    this.tokens = text.replace(/\n$/, "").split("\n").map((line) => line.replace(/\r$/, ""));
+    this.ids = new Map(this.tokens.map((token, id) => [token, id]));
+    this.specials = new Set(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]);
+    this.names = findsAny(this.specials);
+  }
+
+  // The longest piece that fits, then the longest that fits the rest.
+  spell(word) {
+    const characters = Array.from(word), pieces = [];
+    if (characters.length > 100) return ["[UNK]"];
+    for (let start = 0; start < characters.length;) {
+      let end = characters.length, piece;
+      for (; end > start; end--) {
+        piece = (start ? "##" : "") + characters.slice(start, end).join("");
+        if (this.ids.has(piece)) break;
+      }
+      if (end === start) return ["[UNK]"];
+      pieces.push(piece);
+      start = end;
+    }
+    return pieces;
+  }
+
+  encode(text) {
+    const tokens = text.split(this.names).flatMap((piece) =>
+      this.specials.has(piece) ? [piece] : Array.from(piece, clean).join("").split(" ").filter((word) => word).flatMap((word) => this.spell(word)));
+    return tokens.map((token) => this.ids.get(token));
+  }
+
+  shown(id) {
+    return this.tokens[id];
   }
 }

@@ -1,13 +1,19 @@
 // Models run here, beside the page, so that it can be read and scrolled meanwhile. The page sends {id, task, …}; the answers are
 // {id, part} while a task is at work, and at its end {id, result} or {id, error}. A task that is no longer wanted is cancelled.
 import { draw, largest, shares } from "./choosing.js";
-import { LanguageModel, Transformer } from "./models.js";
+import { Bert, LanguageModel, Transformer } from "./models.js";
 import { readSafetensors } from "./tensors.js";
-import { BPE } from "./tokens.js";
+import { BPE, WordPiece } from "./tokens.js";
 
 const PAD = 0, BEGIN = 1, END = 2; // the first three tokens of a translator
 const LONGER = 50; // a translation has at most so many tokens more than its source
-const KINDS = { translator: Transformer, "language model": LanguageModel };
+const KINDS = {
+  translator: (file) => new Transformer(file),
+  "language model": (file) => new LanguageModel(file),
+  "masked words": (file) => new Bert(file, "bert."),
+  sentences: (file) => new Bert(file),
+};
+const LONGEST = 256; // tokens that the model of sentences was made for
 const cancelled = new Set();
 let model, tokens;
 
@@ -30,8 +36,9 @@ const pause = () => new Promise((resolve) => setTimeout(resolve));
 const tasks = {
   async load({ kind, weights, vocabulary }, tell) {
     const [numbers, text] = await Promise.all([fetched(weights, (bytes) => tell({ bytes })), fetched(vocabulary, () => {})]);
-    model = new KINDS[kind](readSafetensors(numbers));
-    tokens = new BPE(JSON.parse(new TextDecoder().decode(text)));
+    model = KINDS[kind](readSafetensors(numbers));
+    const vocabularyText = new TextDecoder().decode(text);
+    tokens = model instanceof Bert ? new WordPiece(vocabularyText) : new BPE(JSON.parse(vocabularyText));
     return model.config;
   },
 
@@ -52,6 +59,26 @@ const tasks = {
       tell({ id: last, token: tokens.shown(last), share: plain[last], candidates, attention, text: tokens.decode(target) });
     }
     return { text: tokens.decode(target), ended: target.at(-1) === END };
+  },
+
+  // The likeliest pieces for every [MASK] of a text.
+  async fill({ text }) {
+    const [begin, end, hole] = ["[CLS]", "[SEP]", "[MASK]"].map((name) => tokens.ids.get(name));
+    const ids = [begin, ...tokens.encode(text), end];
+    const at = [...ids.keys()].filter((i) => ids[i] === hole);
+    if (!at.length) throw new Error("there is no [MASK] in the text");
+    const holes = model.fill(ids, at).map((scores) => {
+      const row = shares(scores);
+      return largest(row, 8).map((id) => ({ token: tokens.shown(id), share: row[id] }));
+    });
+    return { tokens: ids.map((id) => tokens.shown(id)), holes };
+  },
+
+  // A text as one vector: the mean of its tokens' (chapter 17).
+  async embed({ text }) {
+    const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
+    const hidden = model.read([begin, ...tokens.encode(text).slice(0, LONGEST - 2), end]);
+    return hidden[0].map((_, c) => hidden.reduce((sum, vector) => sum + vector[c], 0) / hidden.length);
   },
 
   // What may come behind a text, before and after temperature, top-k and top-p.

@@ -2,6 +2,8 @@
 built page if it is in the book.
 """
 
+import base64
+import json
 import sys
 
 import pytest
@@ -9,7 +11,8 @@ import torch
 from sitemap import ROOT, pages
 
 from lectures_lib.data.book import Question, Section
-from lectures_lib.tasks.sentence_bert import cosines, search
+from lectures_lib.models import minilm
+from lectures_lib.tasks.sentence_bert import SentenceBert, cosines, search
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import ask
@@ -124,7 +127,7 @@ def test_the_cosine_is_told(open_page):
 
 def test_typed_words_find_questions_and_sections(open_page):
     page = open_page()
-    words = page.get_by_label("Type words to find a question or a section")
+    words = page.get_by_label("Your question")
     words.fill("DECODER writ")
     assert page.locator(".ask-choices button").all_inner_texts() == [QUESTIONS[2]]
     words.fill("about heads")
@@ -146,6 +149,7 @@ def test_the_keyboard_does_all_of_it(open_page):
     page = open_page()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "ask-words"
+    page.keyboard.press("Tab")  # "Ask"
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -170,6 +174,52 @@ def test_a_question_has_an_address(open_page):
     assert address.endswith("#how-does-a-decoder-write")
     page.evaluate("location.hash = 'why-divide-by-the-root'")
     page.wait_for_function("document.querySelector('.ask-found h2').textContent.startsWith('Why')")
+
+
+def test_an_own_question_is_answered_as_in_the_library(browser, address):
+    """The vector is made in the page, by the model in 8 bits: the sections found are those that
+    the library finds in full precision, but for ties within what rounding moves.
+    """
+    if PAGE not in pages():
+        pytest.skip(f"{PAGE} is not in the table of contents")
+    encoder = SentenceBert.from_pretrained(minilm.checkpoint())
+    page = browser.new_page()
+    page.set_default_timeout(60_000)
+    page.goto(address + PAGE)
+    data = json.loads(page.locator("#ask-data").inner_text())
+    told = torch.frombuffer(bytearray(base64.b64decode(data["vectors"])), dtype=torch.int8)
+    told = told.view(-1, encoder.bert.config.d_model)[len(data["questions"]) :].float()
+    for text in (
+        "why do we need several heads?",
+        "How can I make my training faster",
+        "q",
+        "¿Qué es un transformer? 😀",
+        "x " * 250,
+    ):
+        page.get_by_label("Your question").fill(text)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.get_by_text("nearest to your question").wait_for()
+        assert page.locator(".ask-found h2").inner_text() == text.strip()
+        titles = shown(page)
+        exact = cosines(encoder.embed([text]), told)[0]
+        for place, title in enumerate(titles):
+            at = [i for i, section in enumerate(data["sections"]) if section[2] == title]
+            assert exact[at].max() > exact.sort(descending=True).values[place] - 0.03
+        said = page.locator(".ask-where").first.inner_text().split("cosine ")[1].split()[0]
+        assert float(said.replace("−", "-")) == pytest.approx(exact.max().item(), abs=0.03)
+    page.close()
+
+
+def test_without_a_question_or_a_model_it_says_so(browser, address):
+    page = browser.new_page()
+    page.goto(address + PAGE)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    assert page.locator("#ask-count").inner_text() == "Type a question first."
+    page.context.route("**/models/**", lambda route: route.fulfill(status=404))
+    page.get_by_label("Your question").fill("What is a head?")
+    page.keyboard.press("Enter")
+    page.get_by_text("could not be fetched (404)").wait_for()
+    page.close()
 
 
 def test_it_fits_a_phone(open_page):

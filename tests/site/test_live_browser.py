@@ -12,7 +12,9 @@ from sitemap import ROOT
 from lectures_lib import stored
 from lectures_lib.decoding.cache import TransformerWithCache
 from lectures_lib.decoding.sampling import keep_top_k, keep_top_p
+from lectures_lib.models.bert import BertConfig, BertForPreTraining
 from lectures_lib.tokenization import BPE
+from lectures_lib.training.pretraining import fill_mask
 
 pytestmark = pytest.mark.browser
 PAGE = "book/live.html"
@@ -36,7 +38,7 @@ MODULES = """async () => {
   const [tensors, models, tokens, choosing] = await Promise.all(
     ["tensors", "models", "tokens", "choosing"].map((name) => import(`/live/${name}.js`)));
   const fetched = async (path) => (await fetch(`/live/models/${path}`)).arrayBuffer();
-  const load = async (Model, name) => new models[Model](tensors.readSafetensors(await fetched(`${name}.safetensors`)));
+  const load = async (Model, name, ...more) => new models[Model](tensors.readSafetensors(await fetched(`${name}.safetensors`)), ...more);
   const bpe = async (name) => new tokens.BPE(JSON.parse(new TextDecoder().decode(await fetched(`${name}.json`))));
   window.live = { ...tensors, ...models, ...choosing, load, bpe };
 }"""
@@ -340,3 +342,99 @@ def test_without_scripts_an_example_stands_there(live):
     page = live(java_script_enabled=False)
     assert "Zwei Hunde spielen im Schnee. →" in page.inner_text("main")
     assert page.locator(".live button").count() == 0
+
+
+# ------------------------------------------------------------------------ the model that fills holes
+
+HOLES = "Holes in your sentence"
+
+
+@pytest.fixture(scope="module")
+def rounded(html):
+    """The model that the page fetches, read by the library."""
+    path = html / "live" / "models" / "fill_mask_8bit.safetensors"
+    return stored.load_eight_bits(path, BertConfig, BertForPreTraining)
+
+
+def test_texts_become_the_same_word_pieces(computing):
+    _, tokenizer = stored.fill_mask()
+    rng = random.Random(1)
+    texts = [*STRANGE, "a[MASK]b [CLS]x", "ÀÉÎõü İΣς ﬀ \u200d\u0301", "a\u0301b"]
+    texts += [random_text(rng) for _ in range(200)]
+    found = computing.evaluate(
+        """async (texts) => {
+          const { WordPiece } = await import("/live/tokens.js");
+          window.pieces ??= new WordPiece(await (await fetch("/live/models/vocab.txt")).text());
+          return texts.map((text) => pieces.encode(text));
+        }""",
+        texts,
+    )
+    for text, ids in zip(texts, found, strict=True):
+        assert ids == tokenizer.encode(text), repr(text)
+
+
+@torch.no_grad()
+def test_bert_is_the_librarys(computing, rounded):
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.randint(1000, 30000, (24,), generator=generator)
+    at = [3, 17]
+    asked = torch.zeros(1, 24, dtype=torch.bool)
+    asked[0, at] = True
+    expected = rounded(ids[None], at=asked).words
+    found = computing.evaluate(
+        """async ([ids, at]) => {
+          const model = await live.load("Bert", "fill_mask_8bit", "bert.");
+          return model.fill(ids, at).map((row) => Array.from(row));
+        }""",
+        [ids.tolist(), at],
+    )
+    assert torch.allclose(torch.tensor(found), expected, rtol=0, atol=1e-3)
+
+
+def candidates(box):
+    box.locator(".lv-candidates li").first.wait_for()
+    return box.locator(".lv-candidates li span").all_inner_texts()
+
+
+def test_a_hole_is_filled_as_in_the_library(live, rounded):
+    _, tokenizer = stored.fill_mask()
+    page = live()
+    box = figure(page, HOLES)
+    text = "The keys to the cabinet [MASK] on the table."
+    box.get_by_label("Your sentence").fill(text)
+    box.get_by_role("button", name="Fill the holes").click()
+    expected = [guess.token for guess in fill_mask(rounded, tokenizer, text, k=8)[0]]
+    assert candidates(box) == expected
+    box.locator(".lv-candidates button").first.click()
+    sentence = f"The keys to the cabinet {expected[0]} on the table."
+    assert box.get_by_label("Your sentence").input_value() == sentence
+
+
+def test_a_word_is_hidden_by_a_click(live):
+    page = live()
+    box = figure(page, HOLES)
+    box.get_by_label("Your sentence").fill("Two dogs aren't here, [MASK]!")
+    box.locator(".lv-words button", has_text="aren't").click()
+    assert box.get_by_label("Your sentence").input_value() == "Two dogs [MASK] here, [MASK]!"
+    first = candidates(box)
+    assert "hole 1 of 2" in box.locator(".lv-about").inner_text()
+    box.locator(".lv-hole").nth(1).click()
+    assert "hole 2 of 2" in box.locator(".lv-about").inner_text()
+    assert candidates(box) != first
+
+
+def test_no_hole_is_said(live):
+    page = live()
+    box = figure(page, HOLES)
+    box.get_by_label("Your sentence").fill("😀 no hole")
+    box.get_by_role("button", name="Fill the holes").click()
+    assert "no hole yet" in box.locator(".lv-status").inner_text()
+
+
+def test_too_long_a_text_is_said(live):
+    page = live()
+    box = figure(page, HOLES)
+    box.get_by_label("Your sentence").fill("[MASK] " + "x! " * 600)
+    box.get_by_role("button", name="Fill the holes").click()
+    page.wait_for_selector(".lv-wrong")
+    assert "512 positions" in box.locator(".lv-status").inner_text()
