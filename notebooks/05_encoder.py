@@ -681,27 +681,34 @@ print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.
 # ## Six of them
 #
 # The encoder is a stack of $N = 6$ such blocks. They are built alike, but each has **its own parameters** and can learn
-# something of its own. With pre-norm nothing has normalised the last block's output, so `last_norm` adds one more
-# LayerNorm; with post-norm it adds none. `final_norm=True` or `False` overrides this.
+# something of its own. With pre-norm nothing has normalised the last block's output, so one more LayerNorm follows;
+# with post-norm none does. `final_norm=True` or `False` overrides this.
 
 
 # %%
-def last_norm(d_model, wanted, pre_norm=False, eps=1e-5, **others):
-    """The LayerNorm behind the last block; `wanted` None: with pre-norm only."""
-    if wanted or (wanted is None and pre_norm):
-        return nn.LayerNorm(d_model, eps)
-    return nn.Identity()
-
-
 class Encoder(nn.Module):
     """N encoder blocks, one on another."""
 
-    def __init__(self, n_layers, d_model, n_heads, d_ff, final_norm=None, **options):
+    def __init__(
+        self,
+        n_layers,
+        d_model,
+        n_heads,
+        d_ff,
+        final_norm=None,
+        *,
+        pre_norm=False,
+        eps=1e-5,
+        **options,
+    ):
         super().__init__()
         self.blocks = nn.ModuleList(
-            EncoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
+            EncoderBlock(d_model, n_heads, d_ff, pre_norm=pre_norm, eps=eps, **options)
+            for _ in range(n_layers)
         )
-        self.norm = last_norm(d_model, final_norm, **options)
+        if final_norm is None:
+            final_norm = pre_norm
+        self.norm = nn.LayerNorm(d_model, eps) if final_norm else nn.Identity()
 
     def forward(self, x, mask=None):
         """(batch, n, d_model) → the same"""

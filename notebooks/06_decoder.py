@@ -54,12 +54,7 @@ from torch.testing import assert_close
 
 from lectures_lib import decoding
 from lectures_lib.blocks.attention import MultiHeadAttention, causal_mask, padding_mask
-from lectures_lib.blocks.layers import (
-    Encoder,
-    FeedForward,
-    Residual,
-    last_norm,
-)
+from lectures_lib.blocks.layers import Encoder, FeedForward, Residual
 from lectures_lib.blocks.positions import SinusoidalPositions, sinusoidal_positions
 from lectures_lib.blocks.recording import record
 from lectures_lib.models.transformer import TransformerConfig
@@ -254,12 +249,26 @@ print("another source vector:   ", moved(x, other_source), "of 6 outputs move")
 class Decoder(nn.Module):
     """N decoder blocks, one on another."""
 
-    def __init__(self, n_layers, d_model, n_heads, d_ff, final_norm=None, **options):
+    def __init__(
+        self,
+        n_layers,
+        d_model,
+        n_heads,
+        d_ff,
+        final_norm=None,
+        *,
+        pre_norm=False,
+        eps=1e-5,
+        **options,
+    ):
         super().__init__()
         self.blocks = nn.ModuleList(
-            DecoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
+            DecoderBlock(d_model, n_heads, d_ff, pre_norm=pre_norm, eps=eps, **options)
+            for _ in range(n_layers)
         )
-        self.norm = last_norm(d_model, final_norm, **options)
+        if final_norm is None:
+            final_norm = pre_norm
+        self.norm = nn.LayerNorm(d_model, eps) if final_norm else nn.Identity()
 
     def forward(self, x, memory, mask=None, memory_mask=None):
         """(batch, n_target, d_model), (batch, n_source, d_model) → like x"""

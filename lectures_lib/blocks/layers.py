@@ -152,15 +152,6 @@ class EncoderBlock(nn.Module):
         return self.around_feed_forward(x, self.feed_forward)
 
 
-def last_norm(
-    d_model: int, wanted: bool | None, pre_norm: bool = False, eps: float = 1e-5, **others: Any
-) -> nn.Module:
-    """The LayerNorm behind the last block, or nothing; `wanted` None: with pre-norm only."""
-    if wanted or (wanted is None and pre_norm):
-        return nn.LayerNorm(d_model, eps)
-    return nn.Identity()
-
-
 class Encoder(nn.Module):
     """N encoder blocks, one on another (section 3.1).
 
@@ -170,7 +161,7 @@ class Encoder(nn.Module):
         final_norm: whether a LayerNorm follows the last block; with pre-norm it is needed, for no
             block normalises what it hands on. None: with pre-norm only. (`nn.Transformer` always
             has one.)
-        options: the blocks' other arguments.
+        pre_norm, eps, options: the blocks' other arguments.
 
     Raises:
         ValueError: for fewer than one layer.
@@ -184,13 +175,19 @@ class Encoder(nn.Module):
         n_heads: int,
         d_ff: int,
         final_norm: bool | None = None,
+        *,
+        pre_norm: bool = False,
+        eps: float = 1e-5,
         **options: Any,
     ):
         super().__init__()
         self.blocks = nn.ModuleList(
-            EncoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
+            EncoderBlock(d_model, n_heads, d_ff, pre_norm=pre_norm, eps=eps, **options)
+            for _ in range(n_layers)
         )
-        self.norm = last_norm(d_model, final_norm, **options)
+        if final_norm is None:
+            final_norm = pre_norm
+        self.norm = nn.LayerNorm(d_model, eps) if final_norm else nn.Identity()
 
     def forward(
         self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "..."] | None = None
@@ -264,13 +261,19 @@ class Decoder(nn.Module):
         n_heads: int,
         d_ff: int,
         final_norm: bool | None = None,
+        *,
+        pre_norm: bool = False,
+        eps: float = 1e-5,
         **options: Any,
     ):
         super().__init__()
         self.blocks = nn.ModuleList(
-            DecoderBlock(d_model, n_heads, d_ff, **options) for _ in range(n_layers)
+            DecoderBlock(d_model, n_heads, d_ff, pre_norm=pre_norm, eps=eps, **options)
+            for _ in range(n_layers)
         )
-        self.norm = last_norm(d_model, final_norm, **options)
+        if final_norm is None:
+            final_norm = pre_norm
+        self.norm = nn.LayerNorm(d_model, eps) if final_norm else nn.Identity()
 
     def forward(
         self,

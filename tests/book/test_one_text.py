@@ -36,7 +36,6 @@ CONCEPTS = {
     "Residual": ("05_encoder", "blocks.layers"),
     "EncoderBlock": ("05_encoder", "blocks.layers"),
     "Encoder": ("05_encoder", "blocks.layers"),
-    "last_norm": ("05_encoder", "blocks.layers"),
     "TokenEmbedding": ("06_decoder", "blocks.layers"),
     "initialise": ("06_decoder", "blocks.layers"),
     "shift_right": ("06_decoder", "models.transformer"),

@@ -125,7 +125,7 @@ def test_stacks_equal_torch_transformer(pre_norm):
     assert_same_gradients(output, expected, [source, target], [source, target], first, their_first)
 
 
-def test_last_norm_follows_pre_norm_unless_told():
+def test_a_last_norm_follows_pre_norm_unless_told():
     for pre_norm, final_norm, expected in [
         (False, None, nn.Identity),
         (True, None, nn.LayerNorm),
