@@ -18,14 +18,17 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from lectures_lib import decoding, stored
+from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert
 from lectures_lib.show.drawings.palette import variables
+from lectures_lib.tokenization import WordPiece
 from lectures_lib.training.pretraining import fill_mask
 
 SCRIPTS = Path(__file__).parents[1] / "live"
 FOLDER = "live"  # of the site
 MADE = Path(__file__).parents[2] / "_build" / "live"  # what is made for the site
+VOCABULARY = minilm.checkpoint() / "vocab.txt"
 COLOURS = ("paper", "ink", "query", "key", "mask", "error", "neutral")
 
 EXAMPLES = {
@@ -44,6 +47,11 @@ HOLES = [
     "The keys to the cabinet [MASK] on the table.",
     "He went to the bank to deposit his [MASK].",
     "In [MASK] the leaves turn red, and the days get [MASK].",
+]
+READ = [
+    "The keys to the cabinet are on the table.",
+    "The dog chased the cat because it was angry.",
+    "Time flies like an arrow, and fruit flies like a banana.",
 ]
 NAMES = {"de": "German", "en": "English"}
 
@@ -115,25 +123,49 @@ def filler() -> tuple[dict, str]:
     stored.save_eight_bits(bert, file)
     guesses = fill_mask(bert, pieces, HOLES[0])[0]
     said = ", ".join(f"{guess.token} {100 * guess.probability:.0f} %" for guess in guesses)
-    models = [model("masked words", file, minilm.checkpoint() / "vocab.txt")]
+    models = [model("masked words", file, VOCABULARY)]
     options = {"title": "Holes in your sentence", "models": models, "examples": HOLES}
     return options, f"{HOLES[0]} → {said}"
 
 
 @cache
 def sentences() -> dict:
-    """The model that turns a question into a vector, for the page "Ask the book"."""
+    """MiniLM as it is published: it also turns a question into a vector, on the page "Ask the
+    book".
+    """
     MADE.mkdir(parents=True, exist_ok=True)
     file = MADE / "minilm_8bit.safetensors"
     stored.save_eight_bits(Bert.from_pretrained(minilm.checkpoint()), file)
-    return model("sentences", file, minilm.checkpoint() / "vocab.txt")
+    return model("sentences", file, VOCABULARY)
 
 
-FIGURES = {"translator": translator, "writer": writer, "filler": filler}
+@cache
+def reader() -> tuple[dict, str]:
+    """The figure with BERT's attention; where one word of an example looks."""
+    bert, pieces = Bert.from_pretrained(minilm.checkpoint()), WordPiece.load(VOCABULARY)
+    pair = pieces.pair(READ[0])
+    with torch.no_grad(), record(bert, "encoder.blocks.0.self_attention.weights") as seen:
+        bert(torch.tensor([pair.ids]))
+    (weights,) = seen.all("encoder.blocks.0.self_attention.weights")
+    row = weights[0].mean(dim=0)[1]
+    said = ", ".join(
+        f"{token} {100 * share:.0f} %" for token, share in zip(pair.tokens, row, strict=True)
+    )
+    options = {
+        "title": "Where a BERT looks",
+        "models": [sentences()],
+        "examples": READ,
+        "layers": bert.config.n_layers,
+        "heads": bert.config.n_heads,
+    }
+    return options, f"“{pair.tokens[1]}” in layer 1, mean of all heads: {said}"
+
+
+FIGURES = {"translator": translator, "writer": writer, "filler": filler, "reader": reader}
 
 
 class Live(SphinxDirective):
-    """`{live} translator`, `{live} writer` or `{live} filler`; it has no options."""
+    """`{live} translator`, `writer`, `filler` or `reader`; it has no options."""
 
     required_arguments = 1
 
@@ -172,7 +204,7 @@ def copy(app: Sphinx, exception: Exception | None) -> None:
     (folder / "models").mkdir(parents=True, exist_ok=True)
     for script in SCRIPTS.glob("*.js"):
         shutil.copyfile(script, folder / script.name)
-    models = [one for figure in FIGURES.values() for one in figure()[0]["models"]] + [sentences()]
+    models = [one for figure in FIGURES.values() for one in figure()[0]["models"]]
     for file in {file for one in models for file in one["files"]}:
         shutil.copyfile(file, folder / "models" / file.name)
 

@@ -78,7 +78,9 @@ class Residual extends Part {
 
 export const emptyCache = () => ({ K: [], V: [] });
 
-// A block of an encoder; with a cache, of a left-to-right language model.
+const nobody = () => {};
+
+// A block of an encoder; with a cache, of a left-to-right language model. `look` is called with the weights of self-attention.
 export class EncoderBlock {
   constructor(model, name) {
     this.selfAttention = new MultiHeadAttention(model, `${name}.self_attention`);
@@ -87,10 +89,13 @@ export class EncoderBlock {
     this.aroundFeedForward = new Residual(model, `${name}.around_feed_forward`);
   }
 
-  apply(x, cache) {
+  apply(x, cache, look = nobody) {
     const { selfAttention } = this;
-    x = this.aroundSelfAttention.apply(x, (y) =>
-      (cache ? selfAttention.attendToPast(y, cache) : selfAttention.attend(y, selfAttention.keysValues(y))).outputs);
+    x = this.aroundSelfAttention.apply(x, (y) => {
+      const { outputs, weights } = cache ? selfAttention.attendToPast(y, cache) : selfAttention.attend(y, selfAttention.keysValues(y));
+      look(weights);
+      return outputs;
+    });
     return this.aroundFeedForward.apply(x, (y) => this.feedForward.apply(y));
   }
 }

@@ -361,7 +361,82 @@ class Filler extends Figure {
   }
 }
 
-const FIGURES = { translator: Translator, writer: Writer, filler: Filler };
+// A sentence as BERT reads it: a chosen token, and how much of its attention each other one gets, in a layer and a head.
+class Reader extends Figure {
+  constructor(host, options) {
+    super(host, options);
+    [this.machine] = this.machines;
+    this.text = make("textarea", { rows: 2, maxlength: 400, dir: "auto", spellcheck: "false" });
+    this.text.value = options.examples[0];
+    this.go = make("button", { type: "button", class: "lv-go" }, "Read it");
+    const numbers = (n, what) => Array.from({ length: n }, (_, i) => [i, `${what} ${i + 1}`]);
+    this.layer = choice("Layer", numbers(options.layers, "layer"));
+    this.head = choice("Head", [["", "mean of all"], ...numbers(options.heads, "head")]);
+    this.tokens = make("ol", { class: "lv-tokens lv-looking", "aria-label": "Tokens" });
+    this.about = make("p", { class: "lv-about" });
+    this.most = make("ol", { class: "lv-candidates lv-plainlist" });
+    const examples = make("div", { class: "lv-examples" }, ...options.examples.map((example) => {
+      const button = make("button", { type: "button" }, example);
+      button.addEventListener("click", () => {
+        this.text.value = example;
+        this.read();
+      });
+      return button;
+    }));
+    this.found = make("div", { hidden: "" }, make("div", { class: "lv-row" }, this.layer.whole, this.head.whole),
+      make("p", { class: "lv-head" }, "Choose a token, to see where it looks"), this.tokens, this.about, this.most);
+    this.show(field("Your sentence", this.text), examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
+    this.say(`${megabytes(this.machine.bytes)} are fetched when you first read; what you type stays here.`);
+    this.go.addEventListener("click", () => this.read());
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey) {
+        event.preventDefault();
+        this.read();
+      }
+    });
+    for (const { select } of [this.layer, this.head]) select.addEventListener("change", () => this.look(this.at));
+  }
+
+  async read() {
+    const text = this.text.value.trim();
+    if (!text) {
+      this.stop();
+      this.found.hidden = true;
+      this.say("Type a sentence first.", true);
+      return;
+    }
+    const found = await this.run(this.machine, "look", { text }, () => {});
+    if (!found) return;
+    this.seen = found;
+    this.found.hidden = false;
+    this.tokens.replaceChildren(...found.tokens.map((token, i) => {
+      const button = make("button", { type: "button" }, token);
+      button.addEventListener("click", () => this.look(i));
+      return make("li", {}, button);
+    }));
+    this.look(Math.min(1, found.tokens.length - 2));
+  }
+
+  // Shade every token by the share of the chosen one's attention that it gets.
+  look(at) {
+    const { tokens, attention } = this.seen;
+    this.at = at;
+    const heads = attention[this.layer.select.value], { value } = this.head.select;
+    const maps = value === "" ? heads : [heads[value]];
+    const row = tokens.map((_, j) => maps.reduce((sum, map) => sum + map[at][j], 0) / maps.length);
+    [...this.tokens.children].forEach((item, j) => {
+      item.firstChild.setAttribute("aria-pressed", j === at);
+      item.firstChild.style.setProperty("--share", row[j].toFixed(4));
+      item.firstChild.title = percent(row[j]);
+    });
+    this.about.textContent = `“${tokens[at]}” (token ${at + 1}) looks most at:`;
+    const most = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, 5);
+    this.most.replaceChildren(...most.map((j) =>
+      make("li", {}, make("span", {}, `${tokens[j]} (${j + 1})`), bar(row[j], "plain"), make("small", {}, percent(row[j])))));
+  }
+}
+
+const FIGURES = { translator: Translator, writer: Writer, filler: Filler, reader: Reader };
 for (const host of document.querySelectorAll(".live[data-live]")) {
   const options = JSON.parse(host.dataset.live);
   new FIGURES[options.figure](host, options);

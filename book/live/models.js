@@ -92,8 +92,8 @@ export class Bert extends Model {
     this.encoder = new Stack(this, `${prefix}encoder`, EncoderBlock);
   }
 
-  // One text (all of it in the first segment) as vectors.
-  read(ids) {
+  // One text (all of it in the first segment) as vectors. `looks`: what is told the weights of each layer, [head][i][j].
+  read(ids, looks = []) {
     this.check(ids);
     const [words, positions, segments] = ["tokens.weight", "positions.positions", "segments"].map((name) => this.tensors[`${this.embeddings}.${name}`]);
     const first = row(segments, 0);
@@ -101,7 +101,7 @@ export class Bert extends Model {
       const position = row(positions, i);
       return row(words, id).map((value, c) => value + position[c] + first[c]);
     });
-    return this.encoder.apply(this.norm(x, `${this.embeddings}.norm`));
+    return this.encoder.apply(this.norm(x, `${this.embeddings}.norm`), [], looks);
   }
 
   // The scores of every word piece at these positions.

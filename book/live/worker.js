@@ -74,6 +74,14 @@ const tasks = {
     return { tokens: ids.map((id) => tokens.shown(id)), holes };
   },
 
+  // Where every token of a text looks: attention[layer][head][i][j].
+  async look({ text }) {
+    const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
+    const ids = [begin, ...tokens.encode(text).slice(0, LONGEST - 2), end], attention = [];
+    model.read(ids, Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => { attention[layer] = weights; }));
+    return { tokens: ids.map((id) => tokens.shown(id)), attention };
+  },
+
   // A text as one vector: the mean of its tokens' (chapter 17).
   async embed({ text }) {
     const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));

@@ -10,10 +10,12 @@ import torch
 from sitemap import ROOT
 
 from lectures_lib import stored
+from lectures_lib.blocks.recording import record
 from lectures_lib.decoding.cache import TransformerWithCache
 from lectures_lib.decoding.sampling import keep_top_k, keep_top_p
-from lectures_lib.models.bert import BertConfig, BertForPreTraining
-from lectures_lib.tokenization import BPE
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.tokenization import BPE, WordPiece
 from lectures_lib.training.pretraining import fill_mask
 
 pytestmark = pytest.mark.browser
@@ -438,3 +440,72 @@ def test_too_long_a_text_is_said(live):
     box.get_by_role("button", name="Fill the holes").click()
     page.wait_for_selector(".lv-wrong")
     assert "512 positions" in box.locator(".lv-status").inner_text()
+
+
+# ----------------------------------------------------------------------------------- where BERT looks
+
+READ = "Where a BERT looks"
+KEYS = "The keys to the cabinet are on the table."
+
+
+def attention_of(bert, text):
+    """[layer, head, i, j], and the tokens."""
+    pair = WordPiece.load(minilm.checkpoint() / "vocab.txt").pair(text)
+    with torch.no_grad(), record(bert, "encoder.blocks.*.self_attention.weights") as seen:
+        bert(torch.tensor([pair.ids]))
+    return pair.tokens, torch.stack(seen.all("encoder.blocks.*.self_attention.weights"))[:, 0]
+
+
+def test_attention_is_the_librarys(computing, html):
+    path = html / "live" / "models" / "minilm_8bit.safetensors"
+    _, expected = attention_of(stored.load_eight_bits(path, BertConfig, Bert), KEYS)
+    ids = WordPiece.load(minilm.checkpoint() / "vocab.txt").pair(KEYS).ids
+    found = computing.evaluate(
+        """async ([ids]) => {
+          const model = await live.load("Bert", "minilm_8bit"), attention = [];
+          model.read(ids, model.encoder.blocks.map((_, layer) => (weights) => {
+            attention[layer] = weights.map((head) => head.map((row) => Array.from(row)));
+          }));
+          return attention;
+        }""",
+        [ids],
+    )
+    assert torch.allclose(torch.tensor(found), expected, rtol=0, atol=TOLERANCE)
+
+
+def test_the_figure_shows_what_the_page_says_of_it(live):
+    """The three numbers that the page tells, in full precision; and the second one on the page."""
+    bert = Bert.from_pretrained(minilm.checkpoint())
+    tokens, weights = attention_of(bert, KEYS)
+    assert (weights[0, 2].argmax(dim=-1)[1:] == torch.arange(len(tokens) - 1)).all()
+    are, keys = tokens.index("are"), tokens.index("keys")
+    assert float(weights[3, 1, are, keys]) == pytest.approx(0.79, abs=0.005)
+    specials = weights[4, :, 1:-1][..., [0, -1]].sum(dim=-1).mean()
+    assert float(specials) == pytest.approx(0.6, abs=0.02)
+    tokens, others = attention_of(bert, "The dog chased the cat because it was angry.")
+    assert float(others[3, 1, tokens.index("it"), tokens.index("cat")]) == pytest.approx(
+        0.53, abs=0.005
+    )
+    page = live()
+    box = figure(page, READ)
+    box.get_by_label("Your sentence").fill(KEYS)
+    box.get_by_role("button", name="Read it").click()
+    box.get_by_label("Layer").select_option("layer 4")
+    box.get_by_label("Head").select_option("head 2")
+    box.get_by_role("button", name="are", exact=True).click()
+    first = box.locator(".lv-plainlist li").first.inner_text().split()
+    assert first[0] == "keys" and float(first[-2]) == pytest.approx(79, abs=2)
+
+
+def test_an_empty_sentence_and_an_emoji_are_read(live):
+    page = live(390, has_touch=True, is_mobile=True)
+    box = figure(page, READ)
+    box.get_by_label("Your sentence").fill(" ")
+    box.get_by_role("button", name="Read it").click()
+    assert "Type a sentence first" in box.locator(".lv-status").inner_text()
+    for text in ("😀", "שלום", "x" * 400, "a " * 200):
+        box.get_by_label("Your sentence").fill(text)
+        box.get_by_role("button", name="Read it").click()
+        box.locator(".lv-plainlist li").first.wait_for()
+        box.get_by_role("button", name="[SEP]").last.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
