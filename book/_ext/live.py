@@ -158,7 +158,7 @@ def reader() -> tuple[dict, str]:
         "layers": bert.config.n_layers,
         "heads": bert.config.n_heads,
     }
-    return options, f"“{pair.tokens[1]}” in layer 1, mean of all heads: {said}"
+    return options, f"“{pair.tokens[1]}” in layer 0, mean of all heads: {said}"
 
 
 FIGURES = {"translator": translator, "writer": writer, "filler": filler, "reader": reader}

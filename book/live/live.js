@@ -94,7 +94,7 @@ class Translator extends Figure {
     this.text = make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" });
     this.go = make("button", { type: "button", class: "lv-go" }, "Translate");
     this.examples = make("div", { class: "lv-examples" });
-    this.layer = choice("Attention of", [["", "all layers"], ...[1, 2, 3, 4].map((n) => [n - 1, `layer ${n}`])]);
+    this.layer = choice("Attention of", [["", "all layers"], ...[0, 1, 2, 3].map((layer) => [layer, `layer ${layer}`])]);
     this.translation = make("p", { class: "lv-translation", dir: "auto", "aria-live": "polite" });
     this.source = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the source" });
     this.target = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the translation" });
@@ -369,7 +369,7 @@ class Reader extends Figure {
     this.text = make("textarea", { rows: 2, maxlength: 400, dir: "auto", spellcheck: "false" });
     this.text.value = options.examples[0];
     this.go = make("button", { type: "button", class: "lv-go" }, "Read it");
-    const numbers = (n, what) => Array.from({ length: n }, (_, i) => [i, `${what} ${i + 1}`]);
+    const numbers = (n, what) => Array.from({ length: n }, (_, i) => [i, `${what} ${i}`]);
     this.layer = choice("Layer", numbers(options.layers, "layer"));
     this.head = choice("Head", [["", "mean of all"], ...numbers(options.heads, "head")]);
     this.tokens = make("ol", { class: "lv-tokens lv-looking", "aria-label": "Tokens" });
@@ -429,10 +429,10 @@ class Reader extends Figure {
       item.firstChild.style.setProperty("--share", row[j].toFixed(4));
       item.firstChild.title = percent(row[j]);
     });
-    this.about.textContent = `“${tokens[at]}” (token ${at + 1}) looks most at:`;
+    this.about.textContent = `“${tokens[at]}” (position ${at}) looks most at:`;
     const most = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, 5);
     this.most.replaceChildren(...most.map((j) =>
-      make("li", {}, make("span", {}, `${tokens[j]} (${j + 1})`), bar(row[j], "plain"), make("small", {}, percent(row[j])))));
+      make("li", {}, make("span", {}, `${tokens[j]} (${j})`), bar(row[j], "plain"), make("small", {}, percent(row[j])))));
   }
 }
 
