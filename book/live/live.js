@@ -212,13 +212,22 @@ class Writer extends Figure {
       make("div", { class: "lv-row" }, this.go, this.halt), this.status, this.about, this.next);
     this.say(`${megabytes(this.machine.bytes)} are fetched when it first writes; what you type stays here.`);
     this.go.addEventListener("click", () => this.write());
+    this.halt.disabled = true;
     this.halt.addEventListener("click", () => {
       this.stop();
+      this.halt.disabled = true;
       this.say("Stopped.");
       this.forecast();
     });
-    for (const { input } of [this.temperature, this.topK, this.topP]) input.addEventListener("input", () => this.forecast());
-    this.text.addEventListener("input", () => this.forecast());
+    // a knob that is turned while it writes: it goes on from where it is, with the new setting
+    for (const { input } of [this.temperature, this.topK, this.topP]) {
+      input.addEventListener("input", () => (this.halt.disabled ? this.forecast() : this.write()));
+    }
+    this.text.addEventListener("input", () => {
+      this.stop();
+      this.halt.disabled = true;
+      this.forecast();
+    });
   }
 
   get options() {
@@ -232,10 +241,14 @@ class Writer extends Figure {
       this.say("Type at least one letter to begin with.", true);
       return;
     }
+    clearTimeout(this.later);
+    this.halt.disabled = false;
+    const mine = (this.writing = {});
     const result = await this.run(this.machine, "write", { text: begin, n: 300, options: this.options }, ({ text }) => {
       this.text.value = begin + text;
       this.text.scrollTop = this.text.scrollHeight;
     });
+    if (this.writing === mine) this.halt.disabled = true;
     if (result) {
       this.say("Write on, change the text, or change how it draws.");
       this.forecast();

@@ -55,7 +55,7 @@ const tasks = {
       const plain = shares(scores), allowed = shares(scores, { never: [PAD, BEGIN] });
       last = forced[target.length] ?? largest(allowed, 1)[0];
       target.push(last);
-      const candidates = largest(plain, 8).map((id) => ({ id, token: tokens.shown(id), share: plain[id] }));
+      const candidates = largest(allowed, 8).map((id) => ({ id, token: tokens.shown(id), share: plain[id] }));
       tell({ id: last, token: tokens.shown(last), share: plain[last], candidates, attention, text: tokens.decode(target) });
     }
     return { text: tokens.decode(target), ended: target.at(-1) === END };

@@ -291,6 +291,28 @@ def test_the_writer_goes_on_and_stops(live):
     assert len(text.input_value()) == length + 1
 
 
+def test_a_knob_is_turned_while_it_writes(live):
+    page = live()
+    play = figure(page, "A play that you begin")
+    stop = play.get_by_role("button", name="Stop")
+    assert stop.is_disabled()
+    play.get_by_role("button", name="Write on").click()
+    page.wait_for_function("() => document.querySelector('.lv-play').value.length > 20")
+    text = play.get_by_label("Your beginning")
+    before = text.input_value()
+    play.get_by_label("Top-k").fill("1")
+    page.wait_for_function(
+        "n => document.querySelector('.lv-play').value.length > n + 40", arg=len(before)
+    )
+    assert text.input_value().startswith(before) and stop.is_enabled()
+    text.press("End")
+    text.press_sequentially("!")
+    assert stop.is_disabled()
+    length = len(text.input_value())
+    play.locator(".lv-candidates li").first.wait_for()
+    assert len(text.input_value()) == length
+
+
 def test_the_forecast_is_the_librarys(live):
     page = live()
     play = figure(page, "A play that you begin")
