@@ -4,6 +4,7 @@ of a mistake.
 
 import contextlib
 import functools
+import gc
 import resource
 import signal
 import time
@@ -60,7 +61,7 @@ def sample(name: str) -> int:
     return SAMPLED.get(name, 1)
 
 
-class _TooLong(BaseException):
+class TooLong(BaseException):
     """A mutant loops."""
 
 
@@ -82,10 +83,10 @@ def tried(name: str, seeds: tuple[int, ...], one_in: int = 1) -> Iterator[Tried]
 def judged(mutant: Mutant, given: dict, key: AnswerKey, seconds: float) -> Verdict:
     """The verdict on a mutant, which may take so many seconds of CPU."""
     try:
-        with _limited(seconds):
+        with limited(seconds):
             function = _answer(mutant.source, given, key.question.name)
             outcomes = [run(function, case) for case in key.cases]
-    except _TooLong:
+    except TooLong:
         outcomes = [Outcome(lost="time")]
     except Exception as error:  # the cell itself fails
         return Verdict(key.question.name, False, "raised", repr(error))
@@ -119,11 +120,15 @@ def _seconds(answer: object, key: AnswerKey) -> float:
 
 
 @contextlib.contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    """Cut what takes more CPU seconds (a busy machine does not count), or more memory."""
+def limited(seconds: float) -> Iterator[None]:
+    """Cut what takes more CPU seconds (a busy machine does not count), or more memory.
+
+    The garbage of other tests waits meanwhile: what is raised in a finalizer is dropped, and the
+    alarm would be lost in it.
+    """
 
     def ring(*_):
-        raise _TooLong
+        raise TooLong
 
     before = signal.signal(signal.SIGPROF, ring)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -132,6 +137,8 @@ def _limited(seconds: float) -> Iterator[None]:
             resource.RLIMIT_AS,
             (int(statm.read().split()[0]) * resource.getpagesize() + MEMORY, hard),
         )
+    collects = gc.isenabled()
+    gc.disable()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         with warnings.catch_warnings():
@@ -139,5 +146,7 @@ def _limited(seconds: float) -> Iterator[None]:
             yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        if collects:
+            gc.enable()
         signal.signal(signal.SIGPROF, before)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -2,14 +2,25 @@
 looked at and are right.
 """
 
+import gc
 import sys
+import time
 
 import pytest
 
 from lectures_lib.homework import find, names
 from tests.homework.bank import answer_cells, key, questions
 from tests.homework.mutants import Mutant, mutants
-from tests.homework.mutation import SEEDS, equivalent, is_quick, judged, sample, survivors
+from tests.homework.mutation import (
+    SEEDS,
+    TooLong,
+    equivalent,
+    is_quick,
+    judged,
+    limited,
+    sample,
+    survivors,
+)
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux",
@@ -96,3 +107,24 @@ def test_a_mutant_changes_one_place_of_the_answer_alone():
 def test_a_mutant_that_loops_is_cut(loop):
     source = f"def causal_mask(n, n_past=0):\n    x = 1\n    {loop}"
     assert judged(Mutant("", "", "", source), {}, key("hw1.causal_mask", 1), 0.2).kind == "time"
+
+
+def test_what_another_test_left_does_not_swallow_the_alarm():
+    """A finalizer that runs while the alarm rings would take it: what is raised in one is dropped,
+    and the mutant that loops would loop on.
+    """
+
+    class Left:
+        def __del__(self):
+            until = time.process_time() + 0.5
+            while time.process_time() < until:
+                pass
+
+    left = Left()
+    left.itself = left  # for the collector to find
+    del left
+    until = time.process_time() + 2
+    with pytest.raises(TooLong), limited(0.2):
+        while time.process_time() < until:
+            [[] for _ in range(1000)]
+    gc.collect()
