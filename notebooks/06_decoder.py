@@ -72,8 +72,8 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 # the future does exist, in the same tensor, and a position that could look at it would simply read the answer there.
 # Hence the **causal mask** of [chapter 2](02_self_attention.ipynb): position $i$ may attend to positions $0 \dots i$.
 #
-# The mask has to keep a promise: *all at once* must give the same vectors as *one at a time*. To test it, take chapter 5's
-# blocks and six characters, and compute the six vectors in one pass with the mask. Then hand over the first $i + 1$
+# The mask has to keep a promise: *all at once* must give the same vectors as *one at a time*. To test it, take chapter
+# 5's blocks and six characters, and compute the six vectors in one pass with the mask. Then hand over the first $i + 1$
 # characters only, and compare the last vector.
 
 # %% [markdown]
@@ -128,10 +128,10 @@ shares = torch.tensor([3.0, 2.0, 3.0, 0.0, 0.0]).softmax(dim=-1)
 print({letter: f"{share:.2f}" for letter, share in zip("may 5", shares, strict=True)})
 
 # %% [markdown]
-# Source and target have lengths of their own, so the table of weights is now a rectangle: one row for each position that
-# is written, one column for each that is read. No causal mask is needed, because the whole source is there. A padding mask is,
-# if sources of different lengths share a batch. Here are two sources, of nine characters and of five, and six characters
-# written; one head, in full:
+# Source and target have lengths of their own, so the table of weights is now a rectangle: one row for each position
+# that is written, one column for each that is read. No causal mask is needed, because the whole source is there. A
+# padding mask is, if sources of different lengths share a batch. Here are two sources, of nine characters and of five,
+# and six characters written; one head, in full:
 
 # %%
 torch.manual_seed(0)
@@ -214,10 +214,10 @@ class DecoderBlock(nn.Module):
 #
 # <details><summary>Answer</summary>
 #
-# Three, then all six. The fourth character is seen by the fourth, fifth and sixth position; the first three lie before it
-# and have not seen it. (Tempting: one, since only one character changed. But the later ones look back at it.) The memory is
-# behind no causal mask: every written position may look at every place of the source, and softmax gives each at
-# least a little weight.
+# Three, then all six. The fourth character is seen by the fourth, fifth and sixth position; the first three lie before
+# it and have not seen it. (Tempting: one, since only one character changed. But the later ones look back at it.) The
+# memory is behind no causal mask: every written position may look at every place of the source, and softmax gives each
+# at least a little weight.
 #
 # </details>
 
@@ -284,8 +284,8 @@ class Decoder(nn.Module):
 # comes *next*. So it reads the target moved one place to the right. The gap at the front is filled with a **begin**
 # token, `>`. At the back of the target stands an **end** token, `.`, because the model must also learn to stop.
 #
-# Our alphabet is a string. A character's number is its place in the string, and the first three characters are for padding,
-# begin and end.
+# Our alphabet is a string. A character's number is its place in the string, and the first three characters are for
+# padding, begin and end.
 
 # %%
 ALPHABET = "_>." + " ,-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -305,7 +305,9 @@ def decode(row):
 
 
 # %% [markdown]
-# **Predict.** With its end token, the target `1969-07-20.` has eleven characters, and the decoder has to predict all of them. It reads the begin token first. How many characters does it read in all, eleven or twelve, and is the end token among them?
+# **Predict.** With its end token, the target `1969-07-20.` has eleven characters, and the decoder has to predict all of
+# them. It reads the begin token first. How many characters does it read in all, eleven or twelve, and is the end token
+# among them?
 #
 # <details><summary>Answer</summary>
 #
@@ -383,8 +385,8 @@ print(f"length of a token     {words.norm(dim=-1).mean():.1f}")
 print(f"the token times √512  {(math.sqrt(512) * words).norm(dim=-1).mean():.1f}")
 
 # %% [markdown]
-# The matrices of all linear layers start with Glorot's random numbers, which suit inputs and outputs alike (chapter 5), and
-# their biases with zeros. (With `std`, numbers of one size instead: BERT will want that.)
+# The matrices of all linear layers start with Glorot's random numbers, which suit inputs and outputs alike (chapter 5),
+# and their biases with zeros. (With `std`, numbers of one size instead: BERT will want that.)
 
 
 # %%
@@ -401,8 +403,8 @@ def initialise(model, std=None):
 
 
 # %% [markdown]
-# And this is the Transformer, whole. Every part of it has stood in a cell of this chapter or of the four before. Its sizes
-# come in one object, `config`:
+# And this is the Transformer, whole. Every part of it has stood in a cell of this chapter or of the four before. Its
+# sizes come in one object, `config`:
 
 
 # %%
@@ -736,7 +738,7 @@ assert watched.labels[-1].endswith(": .")
 # ### With a teacher, and alone
 #
 # In training it read the right characters, whatever it said. Now it reads its own. How much does that matter? The
-# trained model makes too few mistakes to tell, so here is one that was stopped early, after 150 steps.
+# trained model makes too few mistakes to tell, so here is one that was trained for 150 steps only.
 
 # %% [markdown]
 # **Predict.** It says every character of the 1,000 unseen dates twice: *with a teacher*, reading the right characters,
@@ -758,7 +760,7 @@ with torch.no_grad():
     corrected = early(texts, shifted(target), lengths).argmax(dim=-1)
 ways = {"with a teacher": corrected, "alone": write(early, texts, lengths)}
 
-print("                one by one        1    9    6    5    -    0    7   whole dates")
+print("                one by one        1    9    6    5    -    0    5   whole dates")
 for way, said in ways.items():
     hits = (said == target).float()
     places = " ".join(f"{share:.2f}" for share in hits.mean(dim=0)[:7])
@@ -773,11 +775,11 @@ assert by_place["with a teacher"][3] > by_place["alone"][3] + 0.15
 assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 
 # %% [markdown]
-# Look at the year's last two digits. The third place is the hard one for both: about half of the decades are wrong. With
-# a teacher the fourth is nearly always right all the same, for the model has been told the decade by then. Alone it goes
-# on from its own wrong decade, and the fourth digit is wrong about as often as the third. This gap between practice and
-# use is called **exposure bias**. Here is the first of the unseen dates in which the two ways differ, character by
-# character:
+# The columns are the first seven characters, with the first date's as an example. Look at the year's last two digits.
+# The third place is the hard one for both: about half of the decades are wrong. With a teacher the fourth is nearly
+# always right all the same, for the model has been told the decade by then. Alone it goes on from its own wrong decade,
+# and the fourth digit is wrong about as often as the third. This gap between practice and use is called **exposure
+# bias**. Here is the first of the unseen dates in which the two ways differ, character by character:
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -797,7 +799,7 @@ def with_and_without(source, right, corrected, alone):
             ]
         frames.append(join(*parts))
         labels.append(f"Character {i + 1} of {len(right)}: right would be {character}")
-    alt = f"A half-trained model writes {source}, corrected at once, and alone."
+    alt = f"A briefly trained model writes {source}, corrected at once, and alone."
     return Stepper(frames, f"{source}: framed is what is wrong", labels, alt, start=3)
 
 
@@ -815,9 +817,9 @@ with_and_without(
 # <details><summary>Answer</summary>
 #
 # Hardly any date, and nearly all months and days. It is tempting to say that the model has learned to copy the year's
-# digits, and a digit is a digit. But in training every answer began with 19 or 20, and probably the model learned that
-# as well: a year like 1765 is not among them (run `watch` on it). A model may learn anything that is true of its
-# examples, whether we meant it or not.
+# digits, and a digit is a digit. But in training every answer began with 19 or 20, and the model has learned that as
+# well: nearly all its answers begin so (run `watch` on one), and not even the year's last two digits are simply copied.
+# A model may learn anything that is true of its examples, whether we meant it or not.
 #
 # </details>
 
@@ -857,9 +859,9 @@ for text, look in zip(spellings(day), looks, strict=True):
     assert look[5:7, month : month + 4].sum(dim=1).mean() > 0.3
 
 # %% [markdown]
-# Nobody told the model where in a date the year stands. It finds the year in both spellings, though in the data the year
-# begins anywhere from the seventh character to the fifteenth. (It always stands last. Whether the model uses that or *what*
-# stands there, the picture does not tell.)
+# Nobody told the model where in a date the year stands. It finds the year in both spellings, though in the data the
+# year begins anywhere from the seventh character to the fifteenth. (It always stands last. Whether the model uses that
+# or *what* stands there, the picture does not tell.)
 #
 # ## What goes wrong
 #
@@ -894,7 +896,8 @@ leaky, leaky_losses = train(model_class=Leaky)
 
 # %% [markdown]
 # **Predict.** All three models had the same 400 steps, batches and rates. Is the loss of the two broken ones higher or
-# lower than the right one's? And how many of the unseen dates do they write correctly: nearly all, about half, hardly any?
+# lower than the right one's? And how many of the unseen dates do they write correctly: nearly all, about half, hardly
+# any?
 #
 # <details><summary>Answer</summary>
 #
@@ -995,8 +998,8 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
 # attention and one more norm.
 
 # %% [markdown]
-# **Predict.** The base model has six encoder blocks, six decoder blocks, and one tied matrix of 37,000 × 512. Which of the
-# three parts is the largest, and which the smallest?
+# **Predict.** The base model has six encoder blocks, six decoder blocks, and one tied matrix of 37,000 × 512. Which of
+# the three parts is the largest, and which the smallest?
 #
 # <details><summary>Answer</summary>
 #
@@ -1073,8 +1076,8 @@ for name, row in TABLE_2.items():
 # table.) The abstract speaks of "a small fraction of the training costs" of the best models. It says so of English to
 # French, and there it holds. Into German base cost a third of what ConvS2S did, and big more than twice as much.
 #
-# The costs can be recomputed: time, times number of GPUs, times the 9.5 · 10¹² operations a second that the authors assume
-# for the P100 cards they used.
+# The costs can be recomputed: time, times number of GPUs, times the 9.5 · 10¹² operations a second that the authors
+# assume for the P100 cards they used.
 
 # %%
 for name, hours in {"base": 12, "big": 3.5 * 24}.items():
@@ -1085,8 +1088,8 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 #
 # Ungraded. Each has a solution folded below it; try first.
 #
-# **1. Another spelling.** The model knows `july 20, 1969`. Leave out the comma, for all unseen days: what share does it still
-# get right? And with the year in front, `1969 july 20`? Which of the two did you expect to be harmless?
+# **1. Another spelling.** The model knows `july 20, 1969`. Leave out the comma, for all unseen days: what share does it
+# still get right? And with the year in front, `1969 july 20`? Which of the two did you expect to be harmless?
 
 
 # %% tags=["hide-cell", "atol=0.3"]
@@ -1109,8 +1112,8 @@ for name, spell in kinds.items():
 # And the year always stood last; in front, hardly a date comes out right.
 
 # %% [markdown]
-# **2. A decoder that looks nowhere.** Replace the cross-attention of the trained model by zeros and let it write all 1,000
-# unseen dates. How many *different* dates do you expect? Count them.
+# **2. A decoder that looks nowhere.** Replace the cross-attention of the trained model by zeros and let it write all
+# 1,000 unseen dates. How many *different* dates do you expect? Count them.
 
 # %% tags=["hide-cell", "rtol=0.1"]
 # Solution 2
@@ -1125,8 +1128,8 @@ print("different dates with it:                ", len(looking))
 # Without it, one and the same for every source: there is no other way in.
 
 # %% [markdown]
-# **3. Which vocabulary?** For base, which vocabulary sizes would make `parameters` round to 65 million, and for big, which
-# to 213? Is there one that does both?
+# **3. Which vocabulary?** For base, which vocabulary sizes would make `parameters` round to 65 million, and for big,
+# which to 213? Is there one that does both?
 
 # %% tags=["hide-cell"]
 # Solution 3
@@ -1138,9 +1141,9 @@ for name, published, d, d_ff in (("base", 65, 512, 2048), ("big", 213, 1024, 409
 # The two ranges do not meet, and none of them holds 37,000.
 
 # %% [markdown]
-# **4. Build it: how sure is the model?** With teacher forcing, one pass gives the probability of every character of a given
-# answer. Multiply them: that is the probability of the whole answer. Compare `1969-07-20` with `1969-07-02` for the source
-# `july 20, 1969`.
+# **4. Build it: how sure is the model?** With teacher forcing, one pass gives the probability of every character of a
+# given answer. Multiply them: that is the probability of the whole answer. Compare `1969-07-20` with `1969-07-02` for
+# the source `july 20, 1969`.
 
 
 # %% tags=["hide-cell", "atol=0.3"]

@@ -337,10 +337,10 @@ for first, second in (("heavy", "rain"), ("light", "rain"), ("no", "snow")):
 # ### A text with many good continuations
 #
 # Now a model that has a choice. The smallest one that writes something like English only counts: which words followed
-# the last *two* words in Python's manual? It mixes in, at 13 %, what followed the last word alone, and at 2 %
-# any word of the manual, however little it fits. A real language model has such a tail too: tens of thousands of words,
-# most of them absurd at any given place, each with a tiny probability. ([Chapter 10](10_language_model.ipynb) trains
-# one.)
+# the last *two* words in Python's manual? It mixes in, at 13 %, what followed the last word alone, and at 2 % any word
+# of the manual, by its frequency, however little it fits. A real language model has such a tail too: tens of thousands
+# of words, most of them absurd at any given place, each with a tiny probability. ([Chapter 10](10_language_model.ipynb)
+# trains one.)
 
 # %% tags=["hide-input"]
 manual = []  # the manual's sentences of 5 to 30 words, without those that hold code
@@ -403,9 +403,9 @@ for sentence in [*say(likeliest, n=1), *say(draw)]:
 #
 # <details><summary>Answer</summary>
 #
-# About 20. One word in fifty looks harmless. But a sentence is spoilt by *one*, and it has 13 chances:
-# $1 - 0.98^{13} = 0.23$. (A little less, since a word from the tail may fit by luck, and short sentences have fewer
-# chances.) The tempting 2 % is the share of bad words, not of bad sentences.
+# About 20. One word in fifty looks harmless. But a sentence is spoilt by *one*, and with its end it has 14 chances:
+# $1 - 0.98^{14} = 0.25$. (A little less, since a word from the tail may fit by luck, and since sentences differ in
+# length.) The tempting 2 % is the share of bad words, not of bad sentences.
 #
 # </details>
 
@@ -497,8 +497,8 @@ heat
 #
 # ### Top-k and top-p
 #
-# Temperature weakens the absurd words; it forbids none. Two rules cut them off. **Top-k** keeps the $k$ likeliest words
-# (Fan et al., 2018). **Top-p**, or nucleus sampling, keeps the fewest words that together reach probability $p$
+# A low temperature weakens the absurd words; it forbids none. Two rules cut them off. **Top-k** keeps the $k$ likeliest
+# words (Fan et al., 2018). **Top-p**, or nucleus sampling, keeps the fewest words that together reach probability $p$
 # (Holtzman et al., 2020). What is kept is made to sum to 1 again. Each is a few lines:
 
 
@@ -608,20 +608,20 @@ assert spoilt(say(rules["T = 1.5"], n=200)) > 0.6
 # %% [markdown]
 # Here is what the rules are for. Greedy spoils nothing and has one sentence to say. Pure sampling has many, and spoils
 # every fifth. Top-p keeps nearly all of the variety and loses nearly all of the nonsense; top-k of 5 loses more of the
-# first and less of the second. (A temperature of 0.5 lies between them in variety, and spoils nothing here. The last
-# sentence above is a hot one.) Large models behave the
-# same way: greedy text is dull and falls into loops that repeat one sentence for ever; Holtzman et al. (2020) show it
-# for GPT-2, and that nucleus sampling avoids both.
+# first and less of the second. (A temperature of 0.5 has about the variety of top-k, and spoils nothing here. The
+# last sentence above is a hot one.) Of large models something like it is known: greedy text is dull and often falls
+# into loops; Holtzman et al. (2020) show it for GPT-2, and that nucleus sampling mostly avoids both the loops and the
+# nonsense.
 #
 # Now back to the translator. A list of numbers has *one* right translation, so sampling can hardly win.
 
 # %% [markdown]
 # **Predict.** Greedy decoding translates about 99 lists in 100 without a mistake. Draw every word at $T = 1$, with
-# exactly the probabilities that the model has learned. How many are right: about 50, about 75, or about 93?
+# exactly the probabilities that the model has learned. How many are right: about 50, about 75, or about 95?
 #
 # <details><summary>Answer</summary>
 #
-# About 93, give or take a few. The model is so sure that drawing mostly draws the likeliest word. Whoever says 50 expects
+# About 95, give or take a few. The model is so sure that drawing mostly draws the likeliest word. Whoever says 50 expects
 # sampling to be wild; it is only as wild as the model is unsure. But small doubts add up: half a per cent at each of ten
 # words costs five lists in a hundred.
 #
@@ -653,9 +653,9 @@ assert abs(pure[0] - by_greedy) < 0.03 and 0.85 < pure[3] < by_greedy
 assert pure[-1] < 0.45 and by_k[-1] > pure[-1] + 0.15 and by_p[-1] > pure[-1] + 0.05
 
 # %% [markdown]
-# At $T = 2$ top-p is of less use than top-k: the heated distribution is so flat that many words are needed to reach 0.9,
-# and they are all let in. (To turn the three knobs yourself, on a model that writes plays: [Type your
-# own](../book/live.md).)
+# Up to $T = 1.5$ top-p of 0.9 keeps more right than top-k of 3. At $T = 2$ it is the other way round: the heated
+# distribution is so flat that many words are needed to reach 0.9, and they are all let in. (To turn the three knobs
+# yourself, on a model that writes plays: [Type your own](../book/live.md).)
 #
 # ## Beam search
 #
@@ -769,8 +769,9 @@ assert without[-1] < without[0] - 0.25
 assert without[-1] < full[-1] - 0.25
 
 # %% [markdown]
-# The wider the beam, the more thoroughly it searches for what the model likes best, and this half-trained model likes
-# short sentences. From some width on, translations then get *worse*: Koehn and Knowles (2017) found the best widths
+# The wider the beam, the more thoroughly it searches for what the model likes best, and a model that is half trained may
+# like short sentences. (The figure shows lengths, not quality: greedy, these models write a little too much.) Of real
+# translators it is known that from some width on translations get *worse*: Koehn and Knowles (2017) found the best widths
 # between 4 and about 30, depending on the languages. Yang, Huang and Ma (2018) named this the **beam search curse**.
 # Stahlberg and Byrne (2019) searched exhaustively with a Transformer: for more than half of their sentences, the
 # likeliest translation of all was the empty one. A narrow beam seldom finds it: the end token is too unlikely as a

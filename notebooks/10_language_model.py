@@ -654,27 +654,30 @@ assert sum(p.numel() for p in playwright.parameters()) == 1_878_336
 assert len(letters.encode("ROMEO:\n")) == 7
 
 # %% [markdown]
-# Names stand alone on a line, sentences have verbs, lines are about as long as verse. What it says makes no sense,
-# still. **Now yours:** change the beginning, the temperature, the length, here or, letter by letter, in your browser:
-# [Type your own](../book/live.md).
+# Names stand alone on a line, most sentences have verbs, lines break about where verse might, if a little early. What
+# it says makes no sense, still. **Now yours:** change the beginning, the temperature, the length, here or, letter by
+# letter, in your browser: [Type your own](../book/live.md).
 #
-# How good is it? Again something that only counts should be asked: a table of which letter came after the last six
-# (**n-grams**, here of 7 characters). Where those six were never seen, it asks about the last five, and so on, by rules
-# of which Kneser and Ney's are the best known (`lectures_lib/models/ngrams.py`). Such a table is made in seconds.
+# How good is the network? Its rival is again one that only counts: a table of what came after the last six letters,
+# spaces and signs (**n-grams**, here of 7 characters). A little is taken off every count, and given to what comes after
+# the last five, and so on: Kneser and Ney's rules, in the form of Chen and Goodman (`lectures_lib/models/ngrams.py`).
+# Such a table is made in seconds.
 
 # %% [markdown]
-# **Predict.** Both are given the same text, which neither has read, 111,540 characters. The network costs about 1.50
+# **Predict.** Both are given the same text, which neither has read, 111,540 characters. (It begins in the middle of a
+# play whose beginning both know.) The network costs about 1.50
 # nats a character. Does the table of seven letters cost about 2.5, about 2.0, or about 1.5? And is a table of eight
 # better still?
 #
 # <details><summary>Answer</summary>
 #
 # About 1.5: 1.52<!-- language_models_cpu: counted/7/nats/both .2f --> against 1.50<!-- language_models_cpu:
-# trained/sliding/both/mean .2f -->. An hour of training buys two hundredths of a nat over seconds of counting. About
-# 2.5 is what a table of *pairs* costs, and it is tempting to think of n-grams as of those. Eight letters cost 1.52<!--
-# language_models_cpu: counted/8/nats/both .2f -->, no less than seven: eight letters seldom come again. On a million
-# characters, counting is hard to beat. (nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at
-# 1.47 on this text.)
+# trained/sliding/both/mean .2f -->. In this run, an hour of training buys two hundredths of a nat over seconds of
+# counting. About 2.5 is what a table of *pairs* costs, and it is tempting to think of n-grams as of those. Eight
+# letters cost 1.52<!-- language_models_cpu: counted/8/nats/both .2f -->, no less than seven: of the groups of eight in
+# the new text only about every second has been seen before. On a million characters, counting is hard to beat.
+# (nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at 1.47, measured on blocks; in blocks
+# ours has 1.51<!-- language_models_cpu: trained/blocks/both/mean .2f -->.)
 #
 # </details>
 
@@ -705,8 +708,8 @@ ax.set(ylim=(1.3, 2.6))
 plt.show()
 
 # %% [markdown]
-# After 1,000 steps, the seventh part of its time, the network is only a little better than a table of pairs; it passes
-# the table of seven letters between steps 6,000 and 6,500. The numbers ([results](../book/results.md)):
+# After 1,000 steps, the seventh part of its time, the network is only a little better than a table of pairs; on this
+# half it passes the table of seven letters between steps 6,000 and 6,500. The numbers ([results](../book/results.md)):
 #
 # | nats a character | first half | second half | both |
 # |---|---|---|---|
@@ -715,13 +718,14 @@ plt.show()
 # | table of five letters | 1.503<!-- language_models_cpu: counted/5/nats/validation .3f --> | 1.621<!-- language_models_cpu: counted/5/nats/test .3f --> | 1.562<!-- language_models_cpu: counted/5/nats/both .3f --> |
 # | table of seven letters | 1.453<!-- language_models_cpu: counted/7/nats/validation .3f --> | 1.581<!-- language_models_cpu: counted/7/nats/test .3f --> | 1.517<!-- language_models_cpu: counted/7/nats/both .3f --> |
 # | table of eight letters | 1.454<!-- language_models_cpu: counted/8/nats/validation .3f --> | 1.586<!-- language_models_cpu: counted/8/nats/test .3f --> | 1.520<!-- language_models_cpu: counted/8/nats/both .3f --> |
-# | network | 1.421<!-- language_models_cpu: trained/sliding/validation/mean .3f --> | 1.579<!-- language_models_cpu: trained/sliding/test/mean .3f --> | 1.500<!-- language_models_cpu: trained/sliding/both/mean .3f --> |
+# | network, with at least 128 characters before each | 1.421<!-- language_models_cpu: trained/sliding/validation/mean .3f --> | 1.579<!-- language_models_cpu: trained/sliding/test/mean .3f --> | 1.500<!-- language_models_cpu: trained/sliding/both/mean .3f --> |
 # | network, in blocks of 256 | 1.434<!-- language_models_cpu: trained/blocks/validation/mean .3f --> | 1.591<!-- language_models_cpu: trained/blocks/test/mean .3f --> | 1.512<!-- language_models_cpu: trained/blocks/both/mean .3f --> |
 #
-# On the second half the network's lead is 0.002 nats: on another play it might be the table's. Why train it, then? Its
-# curve had not levelled off, while a longer table helps no further; it reads up to 256 characters back; and its
-# parameters do not grow with the text, as a table's rows do. (In blocks that do not overlap, as papers often measure,
-# it costs a little more: exercise 5 shows why.)
+# On the second half, which soon changes to a play that neither has begun to read, the network's lead is 0.002 nats, and
+# in blocks side by side, as in the figure, it has none (exercise 5 shows why blocks cost more). So on another play the
+# table may be the better one. Why train a network, then? The curve was still falling at the end (the falling learning
+# rate has a part in that; a longer run was not tried), while a longer table helps no further. The network reads up to
+# 256 characters back. And its parameters do not grow with the text, as a table's rows do.
 #
 # ## The keys to the cabinet
 #
