@@ -97,17 +97,7 @@ def load_halves(
         FileNotFoundError: where there is no such file.
         ValueError: for a file that is damaged.
     """
-    try:
-        with safe_open(path, "pt") as file:
-            sizes = config(**json.loads(file.metadata()["config"]))
-            names = list(file.keys())
-            tensors: dict[str, Tensor] = {name: file.get_tensor(name).float() for name in names}
-        with torch.random.fork_rng(devices=[]):
-            made = model(sizes)
-        made.load_state_dict(tensors)
-    except DAMAGED as error:
-        raise ValueError(f"{path} is damaged ({error}): install the package again") from error
-    return made.eval()
+    return filled(path, config, model, lambda _, kept: {name: kept[name].float() for name in kept})
 
 
 def save_eight_bits(model: nn.Module, path: Path) -> None:
@@ -126,14 +116,26 @@ def load_eight_bits(
     """The model that `save_eight_bits` wrote, in single precision and in evaluation mode: what the
     page computes with. Arguments and errors are those of `load_halves`.
     """
+    return filled(path, config, model, lambda state, kept: added(zeros(state), kept))
+
+
+def filled(
+    path: Path,
+    config: Callable[..., Any],
+    model: Callable[[Any], nn.Module],
+    numbers: Callable[[dict[str, Tensor], dict[str, Tensor]], dict[str, Tensor]],
+) -> nn.Module:
+    """A model of the sizes in a file, with the numbers that `numbers` makes of the model's own
+    state and what the file holds. The other arguments and the errors are those of `load_halves`.
+    """
     try:
         with safe_open(path, "pt") as file:
             sizes = config(**json.loads(file.metadata()["config"]))
         with torch.random.fork_rng(devices=[]):
             made = model(sizes)
-        made.load_state_dict(added(zeros(made.state_dict()), load_file(path)))
+        made.load_state_dict(numbers(made.state_dict(), load_file(path)))
     except DAMAGED as error:
-        raise ValueError(f"{path} is damaged ({error})") from error
+        raise ValueError(f"{path} is damaged ({error}): install the package again") from error
     return made.eval()
 
 
@@ -195,6 +197,7 @@ __all__ = [
     "FOLDER",
     "added",
     "fill_mask",
+    "filled",
     "language_model",
     "load_eight_bits",
     "load_halves",
