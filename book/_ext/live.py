@@ -21,7 +21,7 @@ from lectures_lib import decoding, stored
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert
-from lectures_lib.show.drawings.palette import variables
+from lectures_lib.show.drawings.palette import schemes
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training.pretraining import fill_mask
 
@@ -191,9 +191,7 @@ class Live(SphinxDirective):
 @cache
 def style() -> str:
     """The colours in both schemes, and the rest."""
-    dark = f'html[data-theme="dark"] .live{{color-scheme:dark;{variables(COLOURS, "dark")}}}'
-    light = f".live{{color-scheme:light;{variables(COLOURS, 'light')}}}\n"
-    return f"{light}@media screen{{{dark}}}\n" + (SCRIPTS / "live.css").read_text(encoding="utf-8")
+    return schemes(".live", COLOURS) + (SCRIPTS / "live.css").read_text(encoding="utf-8")
 
 
 def copy(app: Sphinx, exception: Exception | None) -> None:

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from lectures_lib.blocks.attention import attention_weights, causal_mask
-from lectures_lib.show.drawings.palette import DARK, variables
+from lectures_lib.show.drawings.palette import schemes
 from lectures_lib.show.widget import embedded, source
 
 COLOURS = ("paper", "ink", "query", "key", "value", "mask", "error", "neutral")
@@ -127,10 +127,4 @@ def _table(
 @cache
 def _style() -> str:
     """The colours in both schemes, and the rest."""
-    dark = ",".join(f"{theme} .attention-lab" for theme in DARK)
-    light = f".attention-lab{{color-scheme:light;{variables(COLOURS, 'light')}}}\n"
-    return (
-        light
-        + f"@media screen{{{dark}{{color-scheme:dark;{variables(COLOURS, 'dark')}}}}}\n"
-        + source("attention_lab.css")
-    )
+    return schemes(".attention-lab", COLOURS) + source("attention_lab.css")

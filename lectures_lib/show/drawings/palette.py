@@ -63,6 +63,18 @@ def variables(names: Iterable[str], scheme: str) -> str:
     )
 
 
+def schemes(part: str, names: Iterable[str]) -> str:
+    """The named colours for one part of a page, in both schemes: what a figure needs that brings
+    its own colours. `part` is a selector, such as ".attention-lab".
+    """
+    names = list(names)
+    dark = ",".join(f"{theme} {part}" for theme in DARK)
+    return (
+        f"{part}{{color-scheme:light;{variables(names, 'light')}}}\n"
+        f"@media screen{{{dark}{{color-scheme:dark;{variables(names, 'dark')}}}}}\n"
+    )
+
+
 def css() -> str:
     """All colours for a style sheet: the variables in both schemes, and for each a class that
     colours text.
