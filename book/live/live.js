@@ -59,6 +59,29 @@ class Figure {
     this.status.classList.toggle("lv-wrong", wrong);
   }
 
+  // The field for a sentence and the button that starts; so does Enter. Returns the field with its label.
+  asks(label, button, start, most = MOST) {
+    this.text = make("textarea", { rows: 2, maxlength: most, dir: "auto", spellcheck: "false" });
+    this.go = make("button", { type: "button", class: "lv-go" }, button);
+    this.go.addEventListener("click", () => start());
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey) {
+        event.preventDefault();
+        start();
+      }
+    });
+    return field(label, this.text);
+  }
+
+  // Sentences to begin with; `take` is told the one that is chosen.
+  offers(examples, take, lang = null) {
+    return examples.map((example) => {
+      const button = make("button", { type: "button", lang }, example);
+      button.addEventListener("click", () => take(example));
+      return button;
+    });
+  }
+
   // Run a task on a model; only the latest one counts.
   async run(machine, task, request, tell) {
     this.stop();
@@ -91,8 +114,7 @@ class Translator extends Figure {
     super(host, options);
     this.models = options.models;
     this.direction = choice("Direction", options.models.map(({ name }, i) => [i, name]));
-    this.text = make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" });
-    this.go = make("button", { type: "button", class: "lv-go" }, "Translate");
+    const sentence = this.asks("Your sentence", "Translate", () => this.translate());
     this.examples = make("div", { class: "lv-examples" });
     this.layer = choice("Attention of", [["", "all layers"], ...[0, 1, 2, 3].map((layer) => [layer, `layer ${layer}`])]);
     this.translation = make("p", { class: "lv-translation", dir: "auto", "aria-live": "polite" });
@@ -103,16 +125,9 @@ class Translator extends Figure {
     this.found = make("div", { class: "lv-found", hidden: "" }, this.translation,
       make("p", { class: "lv-head" }, "What was read"), this.source,
       make("p", { class: "lv-head" }, "What was written"), this.target, this.layer.whole, this.about, this.others);
-    this.show(this.direction.whole, field("Your sentence", this.text), this.examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
+    this.show(this.direction.whole, sentence, this.examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
     this.direction.select.addEventListener("change", () => this.prepare());
     this.layer.select.addEventListener("change", () => this.look(this.at));
-    this.go.addEventListener("click", () => this.translate());
-    this.text.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.shiftKey) {
-        event.preventDefault();
-        this.translate();
-      }
-    });
     this.prepare();
   }
 
@@ -127,14 +142,10 @@ class Translator extends Figure {
     this.found.hidden = true;
     this.text.lang = language;
     this.text.value = examples[0];
-    this.examples.replaceChildren(...examples.map((example) => {
-      const button = make("button", { type: "button", lang: language }, example);
-      button.addEventListener("click", () => {
-        this.text.value = example;
-        this.translate();
-      });
-      return button;
-    }));
+    this.examples.replaceChildren(...this.offers(examples, (example) => {
+      this.text.value = example;
+      this.translate();
+    }, language));
   }
 
   async translate(forced = []) {
@@ -221,13 +232,17 @@ class Writer extends Figure {
     });
     // a knob that is turned while it writes: it goes on from where it is, with the new setting
     for (const { input } of [this.temperature, this.topK, this.topP]) {
-      input.addEventListener("input", () => (this.halt.disabled ? this.forecast() : this.write()));
+      input.addEventListener("input", () => (this.writes ? this.write() : this.forecast()));
     }
     this.text.addEventListener("input", () => {
       this.stop();
       this.halt.disabled = true;
       this.forecast();
     });
+  }
+
+  get writes() {
+    return !this.halt.disabled;
   }
 
   get options() {
@@ -292,30 +307,18 @@ class Filler extends Figure {
   constructor(host, options) {
     super(host, options);
     [this.machine] = this.machines;
-    this.text = make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" });
+    const sentence = this.asks(`Your sentence, with ${HOLE} where a word is to be guessed`, "Fill the holes", () => this.fill());
     this.text.value = options.examples[0];
     this.words = make("p", { class: "lv-words", dir: "auto" });
-    this.go = make("button", { type: "button", class: "lv-go" }, "Fill the holes");
     this.others = make("ol", { class: "lv-candidates" });
     this.about = make("p", { class: "lv-about" });
     this.pieces = make("p", { class: "lv-head" });
-    const examples = make("div", { class: "lv-examples" }, ...options.examples.map((example) => {
-      const button = make("button", { type: "button" }, example);
-      button.addEventListener("click", () => this.write(example));
-      return button;
-    }));
-    this.show(field(`Your sentence, with ${HOLE} where a word is to be guessed`, this.text), examples,
+    const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples, (example) => this.write(example)));
+    this.show(sentence, examples,
       make("div", { class: "lv-row" }, this.go), this.status,
       make("p", { class: "lv-head" }, "Choose a word to hide it, or a hole to see what may stand there"), this.words, this.pieces, this.about, this.others);
     this.say(`${megabytes(this.machine.bytes)} are fetched when you first fill a hole; what you type stays here.`);
-    this.go.addEventListener("click", () => this.fill());
     this.text.addEventListener("input", () => this.changed());
-    this.text.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.shiftKey) {
-        event.preventDefault();
-        this.fill();
-      }
-    });
     this.changed();
   }
 
@@ -379,34 +382,22 @@ class Reader extends Figure {
   constructor(host, options) {
     super(host, options);
     [this.machine] = this.machines;
-    this.text = make("textarea", { rows: 2, maxlength: 400, dir: "auto", spellcheck: "false" });
+    const sentence = this.asks("Your sentence", "Read it", () => this.read(), 400);
     this.text.value = options.examples[0];
-    this.go = make("button", { type: "button", class: "lv-go" }, "Read it");
     const numbers = (n, what) => Array.from({ length: n }, (_, i) => [i, `${what} ${i}`]);
     this.layer = choice("Layer", numbers(options.layers, "layer"));
     this.head = choice("Head", [["", "mean of all"], ...numbers(options.heads, "head")]);
     this.tokens = make("ol", { class: "lv-tokens lv-looking", "aria-label": "Tokens" });
     this.about = make("p", { class: "lv-about" });
     this.most = make("ol", { class: "lv-candidates lv-plainlist" });
-    const examples = make("div", { class: "lv-examples" }, ...options.examples.map((example) => {
-      const button = make("button", { type: "button" }, example);
-      button.addEventListener("click", () => {
-        this.text.value = example;
-        this.read();
-      });
-      return button;
+    const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples, (example) => {
+      this.text.value = example;
+      this.read();
     }));
     this.found = make("div", { hidden: "" }, make("div", { class: "lv-row" }, this.layer.whole, this.head.whole),
       make("p", { class: "lv-head" }, "Choose a token, to see where it looks"), this.tokens, this.about, this.most);
-    this.show(field("Your sentence", this.text), examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
+    this.show(sentence, examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
     this.say(`${megabytes(this.machine.bytes)} are fetched when you first read; what you type stays here.`);
-    this.go.addEventListener("click", () => this.read());
-    this.text.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.shiftKey) {
-        event.preventDefault();
-        this.read();
-      }
-    });
     for (const { select } of [this.layer, this.head]) select.addEventListener("change", () => this.look(this.at));
   }
 

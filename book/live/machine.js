@@ -49,9 +49,10 @@ export class Machine {
     this.worker.postMessage({ id, task, ...request });
     const cancel = () => {
       const asked = this.waiting.get(id);
+      if (!asked) return; // it is done
       this.waiting.delete(id);
       this.worker.postMessage({ task: "cancel", which: id });
-      asked?.resolve(null);
+      asked.resolve(null);
     };
     return { promise, cancel };
   }

@@ -31,6 +31,8 @@ async function fetched(url, heard) {
   }
 }
 
+// The special tokens: a text has none.
+const named = () => [...tokens.specials].map((name) => tokens.ids.get(name));
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 
 const tasks = {
@@ -93,7 +95,7 @@ const tasks = {
   async next({ text, options }) {
     const { max_len: room } = model.config;
     const scores = model.read(tokens.encode(text).slice(-room)).at(-1);
-    const plain = shares(scores), drawn = shares(scores, options);
+    const plain = shares(scores), drawn = shares(scores, { ...options, never: named() });
     return largest(plain, 12).map((id) => ({ token: tokens.shown(id), text: tokens.decode([id]), plain: plain[id], drawn: drawn[id] }));
   },
 
@@ -101,7 +103,6 @@ const tasks = {
   async write({ text, n, options }, tell, wanted) {
     const { max_len: room } = model.config, ids = tokens.encode(text), written = [];
     let state = model.start(), unread = ids.slice(-room + 1);
-    const never = [...tokens.specials].map((name) => tokens.ids.get(name));
     for (let i = 0; i < n; i++) {
       await pause();
       if (!wanted()) return null;
@@ -110,7 +111,7 @@ const tasks = {
         unread = [...ids, ...written].slice(-room / 2);
       }
       const scores = model.read(unread, state).at(-1);
-      const id = draw(shares(scores, { ...options, never }));
+      const id = draw(shares(scores, { ...options, never: named() }));
       written.push(id);
       unread = [id];
       tell({ text: tokens.decode(written) });
@@ -129,5 +130,7 @@ onmessage = async ({ data: { id, task, ...request } }) => {
     postMessage({ id, result });
   } catch (error) {
     postMessage({ id, error: error.message });
+  } finally {
+    cancelled.delete(id);
   }
 };
