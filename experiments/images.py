@@ -1,7 +1,10 @@
-"""A small ViT from scratch on Fashion-MNIST and CIFAR-10 (chapter 11).
+"""A small ViT from scratch on Fashion-MNIST and CIFAR-10, and a convolution beside it (chapter 11).
 
     python experiments/images.py
         a smoke run: minutes on two cores, to see that all works; nothing is written
+    python experiments/images.py --size cpu --runs FOLDER
+        Fashion-MNIST, an hour and a half of one core; writes book/results/images_cpu.json and the
+        model that comes with the book; run again with the same folder, it goes on where it stopped
     python experiments/images.py --size full
         both data sets, with and without augmentation, three seeds, on a GPU; writes
         book/results/images.json
@@ -13,16 +16,21 @@ convolution knows that neither changes what is seen, a ViT has to be shown.
 """
 
 import argparse
+import json
+import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from lectures_lib import data, results
 from lectures_lib.data import ImageBatch
+from lectures_lib.files import write_whole
 from lectures_lib.models.vit import ViT, ViTConfig
 from lectures_lib.training import bert_schedule, fit
 
@@ -39,6 +47,9 @@ class Size:
     batch: int
     n_train: int | None = None
     n_test: int | None = None
+    sources: tuple[str, ...] = tuple(SOURCES)
+    models: tuple[str, ...] = ("vit",)
+    ways: tuple[str, ...] = ("plain", "augmented")
     seeds: tuple[int, ...] = (0,)
     mixed_precision: str = "no"
     file: str | None = None  # in book/results
@@ -46,13 +57,46 @@ class Size:
 
 SIZES = {
     "smoke": Size(
-        replace(ViTConfig.SMALL, d_model=64, n_layers=2, d_ff=128, dropout=0.0), 60, 64, 4_000, 500
+        replace(ViTConfig.SMALL, d_model=64, n_layers=2, d_ff=128, dropout=0.0),
+        60,
+        64,
+        4_000,
+        500,
+        models=("vit", "cnn"),
+    ),
+    "cpu": Size(
+        replace(ViTConfig.SMALL, d_model=96, n_layers=6, d_ff=192, dropout=0.0),
+        12_000,
+        128,
+        sources=("fashion_mnist",),
+        models=("vit", "cnn"),
+        ways=("augmented",),
+        file="images_cpu",
     ),
     "full": Size(
         ViTConfig.SMALL, 20_000, 256, seeds=(0, 1, 2), mixed_precision="bf16", file="images"
     ),
 }
 LEARNING_RATE, WEIGHT_DECAY = 1e-3, 0.05
+
+
+def small_cnn(n_channels: int, width: int = 64) -> nn.Module:
+    """Four convolutions, with batch normalisation, that halve the image twice, and a mean over what
+    is left: the ordinary thing to do with such images.
+    """
+    layers: list[nn.Module] = []
+    for read, written, stride in (
+        (n_channels, width, 1),
+        (width, width, 2),
+        (width, 2 * width, 1),
+        (2 * width, 2 * width, 2),
+    ):
+        layers += [
+            nn.Conv2d(read, written, 3, stride, padding=1, bias=False),
+            nn.BatchNorm2d(written),
+            nn.ReLU(),
+        ]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2 * width, 10))
 
 
 def shifted_and_mirrored(images: Tensor, generator: torch.Generator) -> Tensor:
@@ -75,14 +119,14 @@ def shifted_and_mirrored(images: Tensor, generator: torch.Generator) -> Tensor:
     ]
 
 
-def loss(model: ViT, batch: ImageBatch) -> Tensor:
+def loss(model: nn.Module, batch: ImageBatch) -> Tensor:
     """Cross-entropy of the labels."""
     # pixels from -1 to 1, as the paper's code has them
     return F.cross_entropy(model(2 * batch.images - 1), batch.labels)
 
 
 @torch.no_grad()
-def accuracy(model: ViT, images: list[dict], batch: int = 500) -> float:
+def accuracy(model: nn.Module, images: list[dict], batch: int = 500) -> float:
     """Share of the images that are named rightly."""
     device = next(model.parameters()).device
     parts: Iterator[ImageBatch] = (
@@ -96,15 +140,39 @@ def accuracy(model: ViT, images: list[dict], batch: int = 500) -> float:
 
 
 def measure(
-    size: Size, learn: list[dict], test: list[dict], augment: bool, seed: int
-) -> dict[str, float]:
-    """Train one ViT and test it."""
+    size: Size,
+    learn: list[dict],
+    test: list[dict],
+    name: str,
+    augment: bool,
+    seed: int,
+    run: Path,
+) -> dict:
+    """Train one model and test it, or say what was measured when that was done. `run` is the name
+    of its files, without their ending.
+    """
+    measured = run.with_suffix(".json")
+    if measured.exists():
+        return json.loads(measured.read_text())
     torch.manual_seed(seed)
     n_validation = len(learn) // 10
     learn, validation = learn[:-n_validation], learn[-n_validation:]
     channels, side, _ = learn[0]["image"].shape
-    model = ViT(replace(size.model, image_size=side, n_channels=channels)).to(DEVICE)
+    model = (
+        ViT(replace(size.model, image_size=side, n_channels=channels))
+        if name == "vit"
+        else small_cnn(channels)
+    ).to(DEVICE)
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+    scheduler = LambdaLR(optimizer, bert_schedule(size.steps // 20, size.steps))
+    begun = time.perf_counter()
+
+    def evaluate(model: nn.Module) -> dict[str, float]:
+        found = accuracy(model, validation)
+        minutes = (time.perf_counter() - begun) / 60
+        print(f"  step {scheduler.last_epoch}, {minutes:.1f} minutes: {found:.4f}", flush=True)
+        return {"validation": found, "minutes": minutes}
+
     history = fit(
         model,
         data.ImageBatches(
@@ -112,39 +180,71 @@ def measure(
         ),
         loss,
         optimizer,
-        LambdaLR(optimizer, bert_schedule(size.steps // 20, size.steps)),
+        scheduler,
         steps=size.steps,
         clip=1.0,
         mixed_precision=size.mixed_precision,
-        evaluate=lambda model: {"validation": accuracy(model, validation)},
-        evaluate_every=max(1, size.steps // 10),
+        evaluate=evaluate,
+        evaluate_every=max(1, size.steps // 20),
+        checkpoint=run.with_suffix(".checkpoint"),
+        save_every=max(1, size.steps // 20),
+        resume=True,
         progress=False,
     )
     model.eval()
-    return {
+    torch.save(model.state_dict(), run.with_suffix(".weights"))
+    found = {
         "test": accuracy(model, test),
         "validation": history.evaluations[size.steps]["validation"],
+        "by_step": {str(step): at["validation"] for step, at in history.evaluations.items()},
+        "n_parameters": sum(p.numel() for p in model.parameters()),
+        "minutes": history.evaluations[size.steps]["minutes"],
     }
+    write_whole(measured, json.dumps(found, indent=1))
+    return found
 
 
 def main() -> None:
-    """Both data sets, with and without augmentation, with every seed."""
+    """The size's data sets and models, with every seed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--size", choices=SIZES, default="smoke")
-    size = SIZES[parser.parse_args().size]
+    parser.add_argument(
+        "--runs", type=Path, help="a folder: where runs are kept, and taken up again"
+    )
+    arguments = parser.parse_args()
+    size = SIZES[arguments.size]
+    folder = arguments.runs or Path(tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
     measured: dict[str, dict] = {}
-    for name, hub_id in SOURCES.items():
-        learn, test = (data.load("images", split, hub_id) for split in ("train", "test"))
+    for source in size.sources:
+        learn, test = (data.load("images", split, SOURCES[source]) for split in ("train", "test"))
         print(learn.origin, flush=True)
         learn, test = learn[: size.n_train], test[: size.n_test]
-        for way, augment in {"plain": False, "augmented": True}.items():
-            runs = [measure(size, learn, test, augment, seed) for seed in size.seeds]
-            print(f"{name}, {way}: {runs}", flush=True)
-            measured.setdefault(name, {})[way] = {
-                split: results.spread([run[split] for run in runs]) for split in runs[0]
-            }
+        for name in size.models:
+            for way in size.ways:
+                runs = [
+                    measure(
+                        size,
+                        learn,
+                        test,
+                        name,
+                        way == "augmented",
+                        seed,
+                        folder / f"{source}_{name}_{way}_{seed}",
+                    )
+                    for seed in size.seeds
+                ]
+                print(f"{source}, {name}, {way}: {runs}", flush=True)
+                numbers = ("test", "validation", "minutes")
+                found = {of: results.spread([run[of] for run in runs]) for of in numbers}
+                found["by_step"] = {
+                    step: results.spread([run["by_step"][step] for run in runs])
+                    for step in runs[0]["by_step"]
+                }
+                found["n_parameters"] = runs[0]["n_parameters"]
+                measured.setdefault(source, {}).setdefault(name, {})[way] = found
         if size.file is not None:
             title = (
                 f"A ViT from scratch, {size.steps:,} steps of {size.batch} images: share of images "

@@ -169,10 +169,18 @@ def count_grams(texts: dict[str, list[int]], size: Size, order: int, folder: Pat
         found = {
             "n_grams": sum(map(len, counting.counts)),
             "nats": of_splits(log_p),
+            "seen": {split: seen(counting, texts[split]) for split in log_p},
             "seconds": time.perf_counter() - begun,
         }
         write_whole(measured, json.dumps(found))
     return json.loads(measured.read_text())
+
+
+def seen(counting: KneserNey, ids: list[int]) -> float:
+    """Share of a text's n-grams that stood in the text that was counted."""
+    known, n = counting.counts[-1], counting.order
+    grams = [tuple(ids[i : i + n]) for i in range(len(ids) - n + 1)]
+    return sum(gram in known for gram in grams) / len(grams)
 
 
 def measure(
