@@ -481,7 +481,7 @@ relative = difference / expected[:, :3].abs().max()
 print(f"our class and torch's: largest relative difference {relative:.1e}")
 
 # %% [markdown]
-# ## What W^O does
+# ## What the output matrix does
 #
 # Concatenating and multiplying by $W^O$ can be read in another way. Cut $W^O$ into $h$ blocks of rows, one for each
 # head; then

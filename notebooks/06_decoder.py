@@ -818,7 +818,7 @@ with_and_without(
 #
 # Hardly any date, and nearly all months and days. It is tempting to say that the model has learned to copy the year's
 # digits, and a digit is a digit. But in training every answer began with 19 or 20, and the model has learned that as
-# well: nearly all its answers begin so (run `watch` on one), and not even the year's last two digits are simply copied.
+# well: nearly all its answers begin so, and not even the year's last two digits are simply copied.
 # A model may learn anything that is true of its examples, whether we meant it or not.
 #
 # </details>
@@ -829,6 +829,15 @@ texts, lengths, target = batch(earlier)
 hits = write(model, texts, lengths) == target
 print(f"whole date right:    {hits.all(dim=1).float().mean():.2f}")
 print(f"month and day right: {hits[:, 5:10].all(dim=1).float().mean():.2f}")
+centuries = [decode(answer)[:2] for answer in write(model, texts, lengths)]
+print(
+    f"begins with 19 or 20: {sum(c in ('19', '20') for c in centuries) / len(earlier):.2f}"
+)
+print(f"last two digits right: {hits[:, 2:4].all(dim=1).float().mean():.2f}")
+
+# %% tags=["remove-cell"]
+assert sum(c in ("19", "20") for c in centuries) > 0.85 * len(earlier)
+assert hits[:, 2:4].all(dim=1).float().mean() < 0.6
 
 # %% [markdown]
 # Where does it look? The model hands out its cross-attention. The picture shows the mean of its four heads, for one date

@@ -5,10 +5,8 @@
 #
 # You may never have met the word "unputdownable", and you know what it means: one cannot put it down. You took it
 # apart. A model with a fixed list of words cannot do that. To such a model every word that is missing from the list is
-# the same word, called `[UNK]`, "unknown". How often does that happen?
-#
-# Take Python's own manual: fill a dictionary with the words of most of its pages, the most frequent first, and read
-# other pages with it.
+# the same word, called `[UNK]`, "unknown". How often does that happen? Fill a dictionary with the words of most pages
+# of Python's own manual, the most frequent first, and read the other pages with it.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -44,7 +42,6 @@ from lectures_lib.show import plots, stepper
 from lectures_lib.show.stepper import Stepper
 from lectures_lib.tokenization import BPE, Vocabulary, WordPiece, bpe, byte_level
 
-# %% tags=["hide-input"]
 train = python_manual(docstrings=False)
 new = python_manual("validation", docstrings=False)
 

@@ -651,11 +651,12 @@ by_greedy = right(decoding.greedy(model, texts, lengths, **marks), references)
 pure, by_k, by_p = shares_right.values()
 assert abs(pure[0] - by_greedy) < 0.03 and 0.85 < pure[3] < by_greedy
 assert pure[-1] < 0.45 and by_k[-1] > pure[-1] + 0.15 and by_p[-1] > pure[-1] + 0.05
+assert by_p[5] > by_k[5] + 0.01 and by_k[6] > by_p[6] + 0.1
 
 # %% [markdown]
-# Up to $T = 1.5$ top-p of 0.9 keeps more right than top-k of 3. At $T = 2$ it is the other way round: the heated
-# distribution is so flat that many words are needed to reach 0.9, and they are all let in. (To turn the three knobs
-# yourself, on a model that writes plays: [Type your own](../book/live.md).)
+# Up to $T = 1$ the two rules hardly differ. At $T = 1.5$ top-p of 0.9 keeps more right than top-k of 3; at $T = 2$ it is
+# the other way round, by far: the heated distribution is so flat that many words are needed to reach 0.9, and they are
+# all let in. (To turn the three knobs yourself, on a model that writes plays: [Type your own](../book/live.md).)
 #
 # ## Beam search
 #
