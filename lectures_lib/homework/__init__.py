@@ -5,6 +5,7 @@ In a notebook:
     from lectures_lib.homework import check
     check("hw1.causal_mask", causal_mask)      # says "right", or raises WrongAnswer, which names
     the mistake
+    bad = example("hw1.causal_mask")           # the input on which it showed; bad.expected, bad.got
 
 On the command line:
 
@@ -22,12 +23,14 @@ The parts, from the ground up:
     diagnosis   what an answer did on every input: right, or which mistake is it?
     careless    answers that overlook one thing: which inputs do not show it?
     checking    `check`
+    example     `example`
     notebook, release     solutions → student notebooks
     grader/     a class: `submissions/` found, `sandbox/` around them, `grading/` in it, `reports/`
     on it
 """
 
 from lectures_lib.homework.checking import WrongAnswer, check
+from lectures_lib.homework.example import example
 from lectures_lib.homework.questions import find, load, names
 
-__all__ = ["WrongAnswer", "check", "find", "load", "names"]
+__all__ = ["WrongAnswer", "check", "example", "find", "load", "names"]

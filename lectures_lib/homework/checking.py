@@ -1,9 +1,11 @@
 """`check`: a student's answer against its question, on the spot."""
 
-from lectures_lib.homework.diagnosis import AnswerKey, Verdict, run
+from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, Verdict, run
+from lectures_lib.homework.example import remember
 from lectures_lib.homework.questions import Question, find
 
-PUBLIC_SEED = 0
+BY_HAND = """
+  To try it by hand: from lectures_lib.homework import example; bad = example("{}")"""
 
 
 class WrongAnswer(Exception):
@@ -12,7 +14,7 @@ class WrongAnswer(Exception):
     """
 
     def __init__(self, verdict: Verdict):
-        super().__init__(told(verdict))
+        super().__init__(told(verdict) + BY_HAND.format(verdict.question) * bool(verdict.on))
         self.verdict = verdict
 
     def _render_traceback_(self) -> list[str]:
@@ -22,7 +24,7 @@ class WrongAnswer(Exception):
 
 def check(name: str | Question, answer: object) -> None:
     """Try an answer on the question's public inputs: print that it is right or not written yet, or
-    raise with the mistake's name.
+    raise with the mistake's name. The input on which it showed is then given by `example`.
 
     A question that is still open raises nothing, so that "Run all" goes on to the next.
 
@@ -35,12 +37,12 @@ def check(name: str | Question, answer: object) -> None:
         KeyError: if there is no such question; the message lists those that there are.
     """
     question = name if isinstance(name, Question) else find(name)
+    if not callable(answer):
+        raise WrongAnswer(_uncallable(question, answer)) from None
     key = AnswerKey(question, PUBLIC_SEED)
-    verdict = (
-        key.verdict([run(answer, case) for case in key.cases])
-        if callable(answer)
-        else _uncallable(question, answer)
-    )
+    outcomes = [run(answer, case) for case in key.cases]
+    verdict = key.verdict(outcomes)
+    remember(key, outcomes)
     if verdict.kind == "unfinished":
         print(told(verdict))
         return

@@ -28,6 +28,7 @@ LOST = {
     "garbled": "What came back is not an answer that could be read, or is too large.",
     "unreached": "Not asked any more: the notebook had used up its time.",
 }
+PUBLIC_SEED = 0  # of the inputs that `check` uses; `grade` draws another
 _one_at_a_time = threading.RLock()  # a call sets the random generators, which all threads share
 
 
@@ -106,10 +107,7 @@ class AnswerKey:
             and not self._may_be_unimplemented()
         ):
             return Verdict(self.question.name, False, "unfinished", "Not answered yet.")
-        findings = [
-            self._finding(*pair) for pair in zip(outcomes, self.right, self.cases, strict=True)
-        ]
-        found = next(filter(None, findings), None)
+        found = next(filter(None, self._findings(outcomes)), None)
         if found is None:
             return Verdict(self.question.name, True, "right")
         for misconception, theirs in self.mistakes:
@@ -125,6 +123,11 @@ class AnswerKey:
         if self.question.below and found.kind == "values":
             return replace(found, message=f"{found.message} {self.question.below}")
         return found
+
+    def first_wrong(self, outcomes: list[Outcome]) -> int | None:
+        """The number of the first input on which an answer that did this is wrong."""
+        found = enumerate(self._findings(outcomes))
+        return next((i for i, finding in found if finding), None)
 
     def accepts(self, answer: Any) -> bool:
         """Whether an answer is right on every input. It is called here, in this process, and no
@@ -153,6 +156,10 @@ class AnswerKey:
         return any(
             right.raised and right.raised.kind == "NotImplementedError" for right in self.right
         )
+
+    def _findings(self, outcomes: list[Outcome]) -> list[Verdict | None]:
+        """What is wrong on each input."""
+        return [self._finding(*each) for each in zip(outcomes, self.right, self.cases, strict=True)]
 
     def _finding(self, outcome: Outcome, right: Outcome, case: Case) -> Verdict | None:
         """What is wrong with this one outcome."""

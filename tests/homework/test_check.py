@@ -589,9 +589,10 @@ def test_a_notebook_shows_the_message_and_no_traceback(capsys):
     shell.push({"check": check, "DOUBLE": DOUBLE})
     shell.run_cell("check(DOUBLE, lambda x: x * x)")
     shown = capsys.readouterr().out
-    named, on, differs = shown.splitlines()
+    named, on, differs, by_hand = shown.splitlines()
     assert (named, on) == (
         "✗ toy.double: You made the mistake squares.",
         "  on: a vector of 3 numbers",
     )
     assert differs.startswith("  The result differs in ") and ", expected " in differs
+    assert by_hand.endswith('bad = example("toy.double")')

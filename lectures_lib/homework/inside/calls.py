@@ -97,7 +97,7 @@ def call(
         with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(gradients or init is None):
             _seed(0)
             random.seed(0)
-            function = answer if init is None else _build(answer, copy.deepcopy(init), state, train)
+            function = answer if init is None else build(answer, copy.deepcopy(init), state, train)
             # what a class draws to begin with changes nothing that it draws when it is called
             _seed(0)
             if gradients or again or draws or watch:
@@ -280,7 +280,7 @@ def _spread(function: Callable, given: tuple[tuple, dict], draws: int) -> dict[s
     }
 
 
-def _build(answer: Any, init: dict[str, Any], state: dict[str, Tensor] | None, train: bool) -> Any:
+def build(answer: Any, init: dict[str, Any], state: dict[str, Tensor] | None, train: bool) -> Any:
     """An instance of the student's class that holds the given parameters."""
     if not isinstance(answer, type):
         raise NotAClass(f"a class is asked for, and this is a {type(answer).__name__}")

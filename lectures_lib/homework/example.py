@@ -1,0 +1,131 @@
+"""`example`: one of a question's inputs, to try an answer on by hand."""
+
+import copy
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, run
+from lectures_lib.homework.inside.calls import Outcome, build
+from lectures_lib.homework.questions import Case, Question, find
+
+_failed: dict[str, "Example"] = {}  # by question: the input on which its last check failed
+
+
+@dataclass(frozen=True, repr=False)
+class Example:
+    """One of the inputs that `check` calls an answer with.
+
+    Attributes:
+        question: its full name.
+        shows: what this input is, in words.
+        args, kwargs: what the answer is called with.
+        init: for a class: what it is built with; None for a function.
+        state: for a class: the parameters it is given.
+        expected: what the right answer returns; for a class with dropout, the mean and the spread
+            of many calls. An exception's name where it must raise one.
+        got: what yours returned, or its exception in words; None where it was not called.
+        gradients: where they are compared, too: what the result's depend on, right and yours.
+    """
+
+    question: str
+    shows: str
+    args: tuple
+    kwargs: dict[str, Any]
+    init: dict[str, Any] | None
+    state: dict[str, torch.Tensor] | None
+    expected: Any
+    got: Any = None
+    gradients: dict[str, Any] = field(default_factory=dict)
+    train: bool = False
+
+    def run(self, answer: Any) -> Any:
+        """Call an answer on a copy of this input, here, as the check does: what it prints is seen,
+        a debugger stops in it, and what it raises is raised.
+        """
+        torch.default_generator.manual_seed(0)
+        random.seed(0)
+        args, kwargs = copy.deepcopy((self.args, self.kwargs))
+        if self.init is not None:
+            answer = build(answer, copy.deepcopy(self.init), self.state, self.train)
+            torch.default_generator.manual_seed(0)
+        return answer(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        parts = {
+            "built with": self.init,
+            "its parameters": self.state,
+            **{f"argument {i}": value for i, value in enumerate(self.args, start=1)},
+            **self.kwargs,
+            "expected": self.expected,
+            "got": self.got,
+        }
+        lines = [f"{self.question}, {self.shows or 'an input'}"]
+        for name, value in parts.items():
+            if value is not None:
+                lines.append(f"{name}:\n{_indented(value)}")
+        return "\n".join(lines)
+
+
+def example(name: str | Question, answer: object = None) -> Example:
+    """An input of a question, what is expected on it, and what you got.
+
+    Args:
+        name: of the question, such as "hw3.beam_search"; or the question itself.
+        answer: your function or class: the first input on which it is wrong is given, or the first
+            of all where it is right. Left out: the input on which your last check of this question
+            failed, or the first of all.
+
+    Raises:
+        KeyError: if there is no such question; the message lists those that there are.
+    """
+    question = name if isinstance(name, Question) else find(name)
+    if answer is None and question.name in _failed:
+        return _failed[question.name]
+    key = AnswerKey(question, PUBLIC_SEED)
+    if not callable(answer):
+        return _example(question, key.cases[0], key.right[0], None)
+    outcomes = [run(answer, case) for case in key.cases]
+    i = key.first_wrong(outcomes) or 0
+    return _example(question, key.cases[i], key.right[i], outcomes[i])
+
+
+def remember(key: AnswerKey, outcomes: list[Outcome]) -> None:
+    """Keep the first input on which an answer was wrong, or forget the one before where it is
+    right now.
+    """
+    i, question = key.first_wrong(outcomes), key.question
+    if i is None:
+        _failed.pop(question.name, None)
+    else:
+        _failed[question.name] = _example(question, key.cases[i], key.right[i], outcomes[i])
+
+
+def _example(question: Question, case: Case, right: Outcome, yours: Outcome | None) -> Example:
+    expected, gradients = _told(right)
+    got, theirs = (None, None) if yours is None else _told(yours)
+    return Example(
+        question.name,
+        case.shows,
+        *copy.deepcopy((case.args, case.kwargs, case.init, case.state)),
+        expected,
+        got,
+        {} if gradients is None else {"expected": gradients, "got": theirs},
+        case.train,
+    )
+
+
+def _told(outcome: Outcome) -> tuple[Any, Any]:
+    """What came back, or what was raised, in words; and the gradients that were looked at."""
+    if outcome.raised:
+        return f"{outcome.raised.kind}: {outcome.raised.message}".removesuffix(": "), None
+    value = outcome.value
+    if isinstance(value, dict) and "result" in value:
+        return value["result"], value.get("gradients")
+    return value, None
+
+
+def _indented(value: Any) -> str:
+    return "\n".join(f"  {line}" for line in repr(value).splitlines())
