@@ -17,7 +17,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from lectures_lib import decoding, stored
+from lectures_lib import data, decoding, stored
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert
@@ -53,17 +53,18 @@ READ = [
     "The dog chased the cat because it was angry.",
     "Time flies like an arrow, and fruit flies like a banana.",
 ]
+SHOWN = (2, 4, 9)  # digits whose first test image is offered
 NAMES = {"de": "German", "en": "English"}
 
 
-def model(kind: str, weights: Path, vocabulary: Path) -> dict:
+def model(kind: str, weights: Path, vocabulary: Path | None = None) -> dict:
     """What a page must know to fetch one, and where the files are now."""
     return {
         "kind": kind,
         "weights": f"models/{weights.name}",
-        "vocabulary": f"models/{vocabulary.name}",
+        "vocabulary": vocabulary and f"models/{vocabulary.name}",
         "bytes": weights.stat().st_size,
-        "files": [weights, vocabulary],
+        "files": [weights, vocabulary] if vocabulary else [weights],
     }
 
 
@@ -161,11 +162,39 @@ def reader() -> tuple[dict, str]:
     return options, f"“{pair.tokens[1]}” in layer 0, mean of all heads: {said}"
 
 
-FIGURES = {"translator": translator, "writer": writer, "filler": filler, "reader": reader}
+@cache
+def digits() -> tuple[dict, str]:
+    """The figure with the ViT that reads digits; one image of the test set, and what it is taken
+    for. The greys of the data set are sixteenths.
+    """
+    test = data.load("images", "test")
+    first = {digit: next(one["image"] for one in test if one["label"] == digit) for digit in SHOWN}
+    examples = [
+        {"digit": digit, "image": (16 * image).int().flatten().tolist()}
+        for digit, image in first.items()
+    ]
+    with torch.no_grad():
+        said = int(stored.digits()(first[SHOWN[0]][None]).argmax())
+    rows = ["".join(f"{'.:+#'[int(3.99 * grey)]} " for grey in row) for row in first[SHOWN[0]][0]]
+    options = {
+        "title": "A digit that you draw",
+        "models": [model("images", stored.FOLDER / "digits.safetensors")],
+        "examples": examples,
+    }
+    return options, "\n".join([*rows, f"→ {said}"])
+
+
+FIGURES = {
+    "translator": translator,
+    "writer": writer,
+    "filler": filler,
+    "reader": reader,
+    "digits": digits,
+}
 
 
 class Live(SphinxDirective):
-    """`{live} translator`, `writer`, `filler` or `reader`; it has no options."""
+    """`{live} translator`, `writer`, `filler`, `reader` or `digits`; it has no options."""
 
     required_arguments = 1
 

@@ -128,8 +128,8 @@ export class Stack {
   }
 
   apply(x, ...perBlock) {
-    const { tensors } = this.model, weight = tensors[`${this.name}.norm.weight`];
+    const { tensors, config } = this.model, weight = tensors[`${this.name}.norm.weight`];
     this.blocks.forEach((block, i) => { x = block.apply(x, ...perBlock.map((part) => part[i])); });
-    return weight ? layerNorm(x, weight, tensors[`${this.name}.norm.bias`]) : x;
+    return weight ? layerNorm(x, weight, tensors[`${this.name}.norm.bias`], config.eps) : x;
   }
 }

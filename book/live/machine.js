@@ -2,7 +2,8 @@
 // first task, and a worker that cannot be started says so in a reader's words.
 export class Machine {
   constructor({ kind, weights, vocabulary, bytes }) {
-    this.model = { kind, weights: new URL(weights, import.meta.url).href, vocabulary: new URL(vocabulary, import.meta.url).href };
+    const whole = (address) => address && new URL(address, import.meta.url).href;
+    this.model = { kind, weights: whole(weights), vocabulary: whole(vocabulary) };
     this.bytes = bytes;
     this.waiting = new Map();
     this.n = 0;

@@ -1,5 +1,5 @@
-// The models: a left-to-right language model (chapter 10), the Transformer (chapter 6) and BERT (chapter 12), from the files that
-// come with the library.
+// The models: a left-to-right language model (chapter 10), the Transformer (chapter 6), BERT (chapter 12) and ViT (chapter 11), from
+// the files that come with the library.
 import { DecoderBlock, EncoderBlock, Stack, emptyCache } from "./layers.js";
 import { ACTIVATIONS, layerNorm, linear, row } from "./tensors.js";
 
@@ -114,5 +114,51 @@ export class Bert extends Model {
 
   norm(x, name) {
     return layerNorm(x, this.tensors[`${name}.weight`], this.tensors[`${name}.bias`], this.config.eps);
+  }
+}
+
+// An image's patches, row by row, each as one vector; the image is square, of greys, row by row (chapter 11).
+export function patches(image, side, size) {
+  const found = [];
+  for (let top = 0; top < side; top += size) {
+    for (let left = 0; left < side; left += size) {
+      found.push(Float32Array.from({ length: size * size }, (_, i) => image[(top + Math.floor(i / size)) * side + left + (i % size)]));
+    }
+  }
+  return found;
+}
+
+// How much of each position reaches the first through all layers: the product of (A + I) / 2, A the mean of a layer's heads.
+// `attention`: [layer][head][i][j]. The first row of the library's `rollout`.
+export function rollout(attention) {
+  const n = attention[0][0].length;
+  let first = Float32Array.from({ length: n }, (_, i) => Number(i === 0));
+  for (const heads of [...attention].reverse()) {
+    first = first.map((kept, j) => {
+      let looked = 0;
+      for (const head of heads) for (let i = 0; i < n; i++) looked += first[i] * head[i][j];
+      return (kept + looked / heads.length) / 2;
+    });
+  }
+  return first;
+}
+
+export class ViT extends Model {
+  constructor({ config, tensors }) {
+    super({ config: { ...config, pre_norm: true }, tensors });
+    this.encoder = new Stack(this, "encoder", EncoderBlock);
+  }
+
+  // The scores of the classes of one grey image. `looks` as in BERT.
+  classify(image, looks = []) {
+    const { image_size: side, patch_size: size } = this.config, { tensors } = this;
+    if (image.length !== side * side) throw new Error(`an image has ${side} × ${side} pixels, not ${image.length}`);
+    const cut = linear(patches(image, side, size), tensors["patch_embedding.weight"], tensors["patch_embedding.bias"]);
+    const x = [tensors.class_token.data, ...cut].map((vector, i) => {
+      const position = row(tensors.positions, i);
+      return vector.map((value, c) => value + position[c]);
+    });
+    const [first] = this.encoder.apply(x, [], looks);
+    return linear([first], tensors["head.weight"], tensors["head.bias"])[0];
   }
 }

@@ -1,7 +1,7 @@
 // Models run here, beside the page, so that it can be read and scrolled meanwhile. The page sends {id, task, …}; the answers are
 // {id, part} while a task is at work, and at its end {id, result} or {id, error}. A task that is no longer wanted is cancelled.
 import { draw, largest, shares } from "./choosing.js";
-import { Bert, LanguageModel, Transformer } from "./models.js";
+import { Bert, LanguageModel, Transformer, ViT, rollout } from "./models.js";
 import { readSafetensors } from "./tensors.js";
 import { BPE, WordPiece } from "./tokens.js";
 
@@ -12,6 +12,7 @@ const KINDS = {
   "language model": (file) => new LanguageModel(file),
   "masked words": (file) => new Bert(file, "bert."),
   sentences: (file) => new Bert(file),
+  images: (file) => new ViT(file),
 };
 const LONGEST = 256; // tokens that the model of sentences was made for
 const cancelled = new Set();
@@ -37,8 +38,11 @@ const pause = () => new Promise((resolve) => setTimeout(resolve));
 
 const tasks = {
   async load({ kind, weights, vocabulary }, tell) {
-    const [numbers, text] = await Promise.all([fetched(weights, (bytes) => tell({ bytes })), fetched(vocabulary, () => {})]);
+    const files = [fetched(weights, (bytes) => tell({ bytes }))];
+    if (vocabulary) files.push(fetched(vocabulary, () => {}));
+    const [numbers, text] = await Promise.all(files);
     model = KINDS[kind](readSafetensors(numbers));
+    if (!text) return model.config;
     const vocabularyText = new TextDecoder().decode(text);
     tokens = model instanceof Bert ? new WordPiece(vocabularyText) : new BPE(JSON.parse(vocabularyText));
     return model.config;
@@ -82,6 +86,13 @@ const tasks = {
     const ids = [begin, ...tokens.encode(text).slice(0, LONGEST - 2), end], attention = [];
     model.read(ids, Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => { attention[layer] = weights; }));
     return { tokens: ids.map((id) => tokens.shown(id)), attention };
+  },
+
+  // The classes' shares of a grey image, and how much of each patch reached the class token.
+  async classify({ image }) {
+    const attention = [];
+    const scores = model.classify(image, Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => { attention[layer] = weights; }));
+    return { shares: shares(scores), reached: rollout(attention).slice(1) };
   },
 
   // A text as one vector: the mean of its tokens' (chapter 17).

@@ -26,6 +26,7 @@ from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertForPreTraining, read_checkpoint
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.models.vit import ViT, ViTConfig
 from lectures_lib.stored.differences import added, packed
 from lectures_lib.tasks.translation import Translator
 from lectures_lib.tokenization import BPE, WordPiece
@@ -181,6 +182,18 @@ def language_model(name: str = "shakespeare") -> tuple[LanguageModel, BPE]:
     return model, BPE.load(FOLDER / f"language_model_{name}.json")
 
 
+@cache
+def digits() -> ViT:
+    """A ViT that reads digits of 8 × 8 pixels, drawn ones too (`experiments/drawn_digits.py`).
+
+    Read once, shared by all who ask: copy it before you train it.
+
+    Raises:
+        ValueError: for a file that is damaged.
+    """
+    return load_halves(FOLDER / "digits.safetensors", ViTConfig, ViT)
+
+
 def save_language_model(model: LanguageModel, tokenizer: BPE, name: str) -> None:
     """Write what `language_model` reads."""
     save_halves(model, FOLDER / f"language_model_{name}.safetensors")
@@ -196,6 +209,7 @@ def save_translator(translates: Translator, source: str, target: str) -> None:
 __all__ = [
     "FOLDER",
     "added",
+    "digits",
     "fill_mask",
     "filled",
     "language_model",

@@ -1,0 +1,108 @@
+// What every live figure has: fields and buttons, a status line, and a model that is fetched when it is first needed.
+import { Machine } from "./machine.js";
+
+export const MOST = 2000; // characters
+
+export function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+export const percent = (share) => (share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
+export const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+let numbered = 0;
+
+export function field(label, input) {
+  input.id = `live-${++numbered}`;
+  return make("div", { class: "lv-field" }, make("label", { for: input.id }, label), input);
+}
+
+export function choice(label, options) {
+  const select = make("select", {}, ...options.map(([value, text]) => make("option", { value }, text)));
+  return { select, whole: field(label, select) };
+}
+
+export function slider(label, { min, max, step, value }, shown) {
+  const input = make("input", { type: "range", min, max, step, value });
+  const says = make("span", { class: "lv-value", "aria-hidden": "true" });
+  const tell = () => {
+    says.textContent = shown(Number(input.value));
+    input.setAttribute("aria-valuetext", says.textContent);
+  };
+  input.addEventListener("input", tell);
+  tell();
+  const whole = field(label, input);
+  whole.append(says);
+  return { input, whole };
+}
+
+export const bar = (share, kind) => make("i", { class: `lv-bar lv-${kind}`, style: `--share: ${share.toFixed(4)}` });
+
+// What every live figure has: a status line, and a model that is fetched when it is first needed.
+export class Figure {
+  constructor(host, { title, models }) {
+    this.host = host;
+    this.machines = models.map((model) => new Machine(model));
+    this.status = make("p", { class: "lv-status", role: "status" });
+    this.title = make("p", { class: "lv-title" }, title);
+  }
+
+  show(...parts) {
+    this.host.replaceChildren(make("div", { class: "lv-box", role: "group", "aria-label": this.title.textContent }, this.title, ...parts));
+  }
+
+  say(text, wrong = false) {
+    this.status.textContent = text;
+    this.status.classList.toggle("lv-wrong", wrong);
+  }
+
+  // The field for a sentence and the button that starts; so does Enter. Returns the field with its label.
+  asks(label, button, start, most = MOST) {
+    this.text = make("textarea", { rows: 2, maxlength: most, dir: "auto", spellcheck: "false" });
+    this.go = make("button", { type: "button", class: "lv-go" }, button);
+    this.go.addEventListener("click", () => start());
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey) {
+        event.preventDefault();
+        start();
+      }
+    });
+    return field(label, this.text);
+  }
+
+  // Sentences to begin with; `take` is told the one that is chosen.
+  offers(examples, take, lang = null) {
+    return examples.map((example) => {
+      const button = make("button", { type: "button", lang }, example);
+      button.addEventListener("click", () => take(example));
+      return button;
+    });
+  }
+
+  // Run a task on a model; only the latest one counts.
+  async run(machine, task, request, tell) {
+    this.stop();
+    const turn = (this.turn = {});
+    const current = () => this.turn === turn;
+    try {
+      this.say(machine.loaded ? "" : `Fetching the model, ${megabytes(machine.bytes)} …`);
+      await machine.load((share) => { if (current()) this.say(`Fetching the model: ${Math.round(100 * share)} % of ${megabytes(machine.bytes)}`); });
+      if (!current()) return null;
+      this.say("");
+      this.running = machine.ask(task, request, (part) => { if (current()) tell(part); });
+      const result = await this.running.promise;
+      return current() ? result : null;
+    } catch (error) {
+      if (current()) this.say(`That did not work: ${error.message}`, true);
+      return null;
+    }
+  }
+
+  stop() {
+    this.turn = undefined;
+    this.running?.cancel();
+    this.running = undefined;
+  }
+}
