@@ -560,7 +560,8 @@ torch.set_rng_state(
 # %% [markdown]
 # The next chapter puts several of these side by side. There the attention itself, without the three matrices, is a
 # module of its own: then it has a name in the model, and one can record what goes in and out, and compute the weights
-# from that.
+# from that. It also knows whether the model is being trained. The function above does not: `F.dropout` drops whenever it
+# is called.
 
 
 # %%

@@ -45,6 +45,7 @@ draw("whole_transformer")
 import datetime
 import math
 import random
+from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import torch
@@ -57,7 +58,6 @@ from lectures_lib.blocks.attention import MultiHeadAttention, causal_mask, paddi
 from lectures_lib.blocks.layers import Encoder, FeedForward, Residual
 from lectures_lib.blocks.positions import SinusoidalPositions, sinusoidal_positions
 from lectures_lib.blocks.recording import record
-from lectures_lib.models.transformer import TransformerConfig
 from lectures_lib.show import plots
 from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 
@@ -403,8 +403,30 @@ def initialise(model, std=None):
 
 
 # %% [markdown]
-# And this is the Transformer, whole. Every part of it has stood in a cell of this chapter or of the four before. Its
-# sizes come in one object, `config`:
+# A model has many sizes, and they belong together: they come in one object, which nobody can change once a model is
+# made of it (`frozen`). What is not named is as in the paper's base model.
+
+
+# %%
+@dataclass(frozen=True)
+class TransformerConfig:
+    """The sizes of a Transformer."""
+
+    vocab_size: int  # tokens; source and target share them
+    d_model: int = 512
+    n_heads: int = 8
+    n_layers: int = 6  # in the encoder, and as many in the decoder
+    d_ff: int = 2048
+    dropout: float = 0.1
+    max_len: int = 1024
+    activation: str = "relu"
+    pre_norm: bool = False
+    final_norm: bool | None = None  # a LayerNorm behind each stack; None: with pre_norm
+    bias: bool = True
+
+
+# %% [markdown]
+# And this is the Transformer, whole. Every part of it has stood in a cell of this chapter or of the four before:
 
 
 # %%
@@ -655,7 +677,9 @@ print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 # %% [markdown]
 # To write, the decoder starts with nothing but the begin token, and each character it chooses is read at the next step.
 # This plain loop runs the decoder over the whole text so far at every step and takes the likeliest character each time,
-# which is called **greedy** decoding.
+# which is called **greedy** decoding. All our answers are eleven characters long, so eleven steps will do. Where lengths
+# differ, one must also stop at the end token, and not count what a row says behind its own ([chapter
+# 9](09_generating.ipynb)).
 
 
 # %% tags=["atol=0.1"]
@@ -1032,8 +1056,10 @@ def parameters(vocab_size, d, d_ff, n_layers=6):
     }
 
 
+base = TransformerConfig(37_000)
+big = TransformerConfig(37_000, d_model=1024, n_heads=16, d_ff=4096, dropout=0.3)
 rows = {}
-for config in (TransformerConfig.BASE, TransformerConfig.BIG):
+for config in (base, big):
     parts = parameters(config.vocab_size, config.d_model, config.d_ff)
     with torch.device("meta"):  # shapes only: nothing is stored
         counted = sum(p.numel() for p in Transformer(config).parameters())
@@ -1041,8 +1067,8 @@ for config in (TransformerConfig.BASE, TransformerConfig.BIG):
     for what, n in parts.items():
         rows.setdefault(what, []).append(n / 1e6)
 print("millions           base      big")
-for what, (base, big) in rows.items():
-    print(f"{what:17} {base:5.2f} {big:8.2f}")
+for what, (in_base, in_big) in rows.items():
+    print(f"{what:17} {in_base:5.2f} {in_big:8.2f}")
 
 # %% [markdown]
 # We get 63.1 and 214.3 million: less than 65, more than 213. The published numbers are right to within three per cent,

@@ -700,6 +700,8 @@ for digit, ax in enumerate(panels):
 plt.show()
 
 # %% [markdown]
+# (The same picture of a digit that you draw, in your browser: [Type your own](../book/live.md).)
+#
 # Such pictures are in many papers, and they invite a story: "it looks at the loop". Before telling one, check it. If
 # rollout says what matters, then blanking the patches that it marks should hurt the score of the right digit most. We
 # blank each patch in turn and compare the order of the patches by damage with their order by rollout (rank
