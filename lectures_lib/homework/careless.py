@@ -9,7 +9,7 @@ grading.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -228,7 +228,7 @@ def _first_everywhere(x: Tensor, axis: int) -> Tensor:
     return x.narrow(axis, 0, 1).expand_as(x).clone()
 
 
-def _hashable(values: list) -> bool:
+def _hashable(values: Iterable) -> bool:
     try:
         return bool(dict.fromkeys(values)) or True
     except TypeError:
