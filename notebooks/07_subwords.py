@@ -3,10 +3,9 @@
 #
 # > *An unputdownable novel.*
 #
-# You may never have met the word "unputdownable", and you know what it means: one cannot put it down. You took it
-# apart. A model with a fixed list of words cannot do that. To such a model every word that is missing from the list is
-# the same word, called `[UNK]`, "unknown". How often does that happen? Fill a dictionary with the words of most pages
-# of Python's own manual, the most frequent first, and read the other pages with it.
+# You may never have met the word "unputdownable", and you know what it means, for you took it apart. A model with a
+# fixed list of words cannot do that: every word that its list lacks is the same word, `[UNK]`. How often does that
+# happen? Fill a dictionary with the words of most pages of Python's own manual, and read the others with it.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it

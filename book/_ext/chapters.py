@@ -1,9 +1,63 @@
-"""Two things that every chapter has: a set-up cell that is folded away, and sections that can be
-linked to from anywhere.
+"""What every chapter has: a line that says where in the course it stands and how long it takes, with
+the way to its notebook; a set-up cell that is folded away; sections that can be linked to from
+anywhere; neighbours with their numbers.
 """
+
+import html
+import re
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+
+NUMBERED = re.compile(r"(?:^|/)(\d\d)_\w+(?:\.html)?$")  # a chapter's name or address
+MINUTES = re.compile(r"\bTime\s+about (\d+) minutes")
+
+
+def parts(app: Sphinx) -> dict[str, str]:
+    """The part of the table of contents that each page belongs to."""
+    root = app.config.external_site_map.root
+    return {page: tree.caption or "" for tree in root.subtrees for page in tree.items}
+
+
+def frame(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Below the title of a chapter or a homework: its place in the course, its minutes, and its
+    notebook on Colab and as a file.
+    """
+    if doctree is None or not page.startswith(("notebooks/", "exercises/")):
+        return
+    pages = parts(app)
+    chapters = sum(bool(NUMBERED.search(other)) for other in pages)
+    number, minutes = NUMBERED.search(page), MINUTES.search(doctree.astext())
+    said = [
+        pages[page],
+        f"chapter {int(number[1])} of {chapters}" if number else "",
+        f"about {minutes[1]} minutes" if minutes else "",
+    ]
+    options, up = app.config.html_theme_options, "../" * page.count("/")
+    repository = options["repository_url"].removeprefix("https://")
+    colab = (
+        f"{options['launch_buttons']['colab_url']}/{repository.replace('github.com', 'github', 1)}"
+        f"/blob/{options['repository_branch']}/{page}.ipynb"
+    )
+    line = (
+        f'<p class="chapter-frame"><span>{html.escape(" · ".join(filter(None, said)))}</span> '
+        f'<span class="d-print-none"><a href="{colab}">Open in Colab</a> · '
+        f'<a href="{up}_sources/{page}.ipynb" download>Download the notebook</a></span></p>'
+    )
+    context["body"] = context["body"].replace("</h1>", f"</h1>\n{line}", 1)
+
+
+def number_neighbours(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """The chapter before and the one behind are called by number and name."""
+    for neighbour in filter(None, (context.get("prev"), context.get("next"))):
+        number = NUMBERED.search(neighbour["link"])
+        if number:
+            neighbour["title"] = f"{int(number[1])}. {neighbour['title']}"
 
 
 def fold_setup(app: Sphinx, doctree: nodes.document) -> None:
@@ -33,7 +87,9 @@ def add_anchors(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def setup(app: Sphinx) -> dict:
-    """Do both when a page has been read."""
+    """Do these when a page has been read or is written."""
     app.connect("doctree-read", fold_setup)
     app.connect("doctree-read", add_anchors)
+    app.connect("html-page-context", frame)
+    app.connect("html-page-context", number_neighbours)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
