@@ -1,5 +1,6 @@
 """The rules of a course: what they make of a result, and what is said of a file that is wrong."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -14,7 +15,8 @@ from lectures_lib.homework import names
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.course_file import load
 from lectures_lib.homework.grader.grading.records import Result
-from lectures_lib.homework.grader.grading.rules import LatePolicy, Rules, moment
+from lectures_lib.homework.grader.grading.rules import Decision, LatePolicy, Rules, moment
+from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope
 from tests.homework.bank import ROOT
 from tests.homework.toy import TOY
 
@@ -474,3 +476,76 @@ def test_the_example_of_the_page_is_a_course_file(tmp_path):
                 hw1,
             )
         assert line.removesuffix("…").strip() in str(refusal.value)
+
+
+# ------------------------------------------------------------- partial credit, and a person's decision
+
+
+def squares(student="anna", **more):
+    """A result: a named mistake in the first question, the second right."""
+    verdicts = (
+        Verdict("toy.double", False, "misconception", "You made the mistake squares.", "squares"),
+        Verdict("toy.Scale", True, "right"),
+    )
+    return Result(student, (), "", verdicts, **more)
+
+
+def test_a_named_mistake_may_cost_less_than_all():
+    rules = Rules(mistakes={"double": {"squares": 50.0}})
+    assert rules.score(TOY, squares()).points == {"toy.double": 1.0, "toy.Scale": 1.0}
+    other = Rules(mistakes={"toy.double": {"reversed": 50.0}})
+    assert other.score(TOY, squares()).points["toy.double"] == 0.0
+    assert rules.score(TOY, result(right=())).total == 0.0, "wrong, but not that mistake"
+
+
+def test_a_decision_counts_for_one_answer_of_one_student():
+    decided = {"anna": {"double": Decision(points=1.5, comment="nearly")}}
+    rules = Rules(decisions=decided, mistakes={"double": {"squares": 50.0}})
+    score = rules.score(TOY, squares())
+    assert score.points == {"toy.double": 1.5, "toy.Scale": 1.0} and score.total == 2.5
+    assert score.decided == {"toy.double": "nearly"}
+    assert rules.score(TOY, squares("bob")).points["toy.double"] == 1.0
+    lower = Rules(decisions={"anna": {"Scale": Decision(points=0.0)}})
+    assert lower.score(TOY, squares()).total == 0.0
+    assert Rules(withdrawn=["double"], decisions=decided).score(TOY, squares()).total == 1.0
+    by_number = Rules(decisions={"4711": decided["anna"]})
+    assert by_number.score(TOY, squares("x", ids={"canvas": "4711"})).points["toy.double"] == 1.5
+    assert rules.unused([squares("bob")]) == ["anna"]
+
+
+def test_a_file_that_could_not_be_read_is_graded_by_decisions():
+    rules = Rules(decisions={"anna": {"double": Decision(points=2.0, comment="on paper")}})
+    unread = Result("anna", (), "", problem="The file is empty.")
+    assert rules.score(TOY, unread).total == 2.0
+    page = feedback.page(TOY, unread, rules)
+    assert "Your instructor counts this question with 2 points.</p>" not in page
+    assert "Your instructor counts this question with 2 points. “" in page and "on paper" in page
+
+
+def test_decisions_are_shown_wherever_grades_are():
+    rules = Rules(
+        decisions={"anna": {"double": Decision(points=1.5, comment="<b>nearly</b>")}},
+    )
+    page = feedback.page(TOY, squares(), rules)
+    assert "&lt;b&gt;nearly&lt;/b&gt;" in page and "<b>nearly" not in page
+    assert "with 1.5 points" in page and "1.5 of 2" in page
+    (row,) = gradebook.table(TOY, [squares()], rules).splitlines()[1:]
+    assert row.startswith("anna,2.5,1.5,1,") and "decided: double" in row
+    told = json.loads(gradescope.results(TOY, squares(), rules))
+    assert told["tests"][0]["score"] == 1.5 and "nearly" in told["tests"][0]["output"]
+
+
+def test_a_mistake_or_question_that_there_is_not_is_told_with_its_line(tmp_path):
+    (tmp_path / "course.yml").write_text(
+        "homework:\n  toy:\n    mistakes:\n      double: {sqares: 50}\n"
+        "    decisions:\n      anna:\n        duoble: {points: 1}\n"
+        "      bob:\n        double: {points: -1}\n"
+    )
+    with pytest.raises(ValueError, match="cannot be used") as refused:
+        load(tmp_path / "course.yml", TOY)
+    told = str(refused.value)
+    assert (
+        "line 4" in told and "double knows no mistake 'sqares'; it knows squares, reversed" in told
+    )
+    assert "line 7" in told and "toy has no question 'duoble'" in told
+    assert "line 9" in told and "must be at least 0, and is -1" in told

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lectures_lib.homework import questions
 from lectures_lib.homework.grader.grading import yaml_file
-from lectures_lib.homework.grader.grading.rules import LatePolicy, Rules, full_name
+from lectures_lib.homework.grader.grading.rules import LatePolicy, Rules, check_mistake, full_name
 from lectures_lib.homework.grader.submissions.names import shown
 from lectures_lib.homework.questions import Homework
 
@@ -78,11 +78,34 @@ def _unknown(content: object, homework: Homework) -> list[tuple[yaml_file.Path_,
             )
         elif isinstance(section, dict):
             bank = homework if name == homework.name else questions.load(name)
-            for key in ("points", "withdrawn"):
-                wrong += [
-                    (("homework", name, key, *place), message)
-                    for place, message in _unknown_questions(section.get(key), bank)
-                ]
+            wrong += [
+                (("homework", name, *place), message)
+                for place, message in _unknown_in_section(section, bank)
+            ]
+    return wrong
+
+
+def _unknown_in_section(section: dict, bank: Homework) -> list[tuple[yaml_file.Path_, str]]:
+    """What one homework's rules say about questions and mistakes that there are not."""
+    decisions = section.get("decisions")
+    groups = {(key,): section.get(key) for key in ("points", "withdrawn", "mistakes")} | {
+        ("decisions", student): decided
+        for student, decided in (decisions.items() if isinstance(decisions, dict) else ())
+    }
+    wrong = [
+        ((*key, *place), message)
+        for key, group in groups.items()
+        for place, message in _unknown_questions(group, bank)
+    ]
+    mistakes = section.get("mistakes")
+    for question, named in mistakes.items() if isinstance(mistakes, dict) else ():
+        if any(place == ("mistakes", question) for place, _ in wrong):
+            continue
+        for mistake in named if isinstance(named, dict) else ():
+            try:
+                check_mistake(bank, question, mistake)
+            except ValueError as error:
+                wrong.append((("mistakes", question, mistake), str(error)))
     return wrong
 
 

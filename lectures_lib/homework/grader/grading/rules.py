@@ -4,19 +4,20 @@ reads it from one YAML file a course.
 
 import math
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.questions import Homework
 
 _DAY = timedelta(days=1)
-_GROUPS = ("points", "withdrawn", "extensions", "handed_in")
+_GROUPS = ("points", "withdrawn", "extensions", "handed_in", "mistakes", "decisions")
 _TIME = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2})[T ](?P<time>\d{2}:\d{2}(?::\d{2})?)"
     r"(?:\s?(?P<offset>Z|[+-]\d{2}:\d{2})| (?P<zone>[A-Za-z][A-Za-z_+\-0-9/]*))?"
@@ -92,6 +93,8 @@ class Score:
         days_late: started days after the deadline; 0 where it was in time or nobody knows.
         cap: so many points count at most; None: all.
         withdrawn: full names of questions that do not count.
+        decided: by question's full name, what a person decided about this student's answer, in
+            that person's words; "" where there are none.
         note: what to tell the student about lateness and the cap; "" if there is nothing to tell.
         remark: what to tell the instructor alone.
     """
@@ -102,6 +105,7 @@ class Score:
     days_late: float = 0.0
     cap: float | None = None
     withdrawn: tuple[str, ...] = ()
+    decided: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     remark: str = ""
 
@@ -151,6 +155,20 @@ class LatePolicy(BaseModel):
         return round(min(wanted, earned * (100 - self.floor_percent) / 100), 2)
 
 
+class Decision(BaseModel):
+    """What a person decided about one answer of one student, whatever the grader found.
+
+    Attributes:
+        points: what the answer is worth; more than the question's are allowed.
+        comment: what to tell the student.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    points: Points
+    comment: Annotated[str, Field(max_length=2_000)] = ""
+
+
 class Rules(BaseModel):
     """The rules of one homework; these, made without arguments, are those of the question bank.
 
@@ -166,6 +184,9 @@ class Rules(BaseModel):
             an email address or a student number (Gradescope).
         handed_in: by student, when, where the platform does not tell or tells wrong.
         cap: so many points count at most, though more can be earned.
+        mistakes: by question, and by the name of a mistake that the grader knows: so much of the
+            question's points an answer earns that makes this mistake, in per cent.
+        decisions: by student (named as in `extensions`) and question: what a person decided.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -178,6 +199,8 @@ class Rules(BaseModel):
     extensions: dict[str, Moment] = {}
     handed_in: dict[str, Moment] = {}
     cap: Points | None = None
+    mistakes: dict[str, dict[str, Percent]] = {}
+    decisions: dict[str, dict[str, Decision]] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -208,15 +231,22 @@ class Rules(BaseModel):
         """The points a result earns under these rules.
 
         Raises:
-            ValueError: if the rules name a question that the homework does not have.
+            ValueError: if the rules name a question or a mistake that the homework does not have.
         """
         possible = self.possible(homework)
-        right = {verdict.question for verdict in result.verdicts if verdict.right}
-        points = {name: most if name in right else 0.0 for name, most in possible.items()}
+        shares = {verdict.question: self._share(homework, verdict) for verdict in result.verdicts}
+        points = {name: round(most * shares.get(name, 0.0), 2) for name, most in possible.items()}
+        decided = {
+            name: decision
+            for name, decision in self._decisions(homework, result).items()
+            if name in possible
+        }
+        points |= {name: decision.points for name, decision in decided.items()}
+        comments = {name: decision.comment for name, decision in decided.items()}
         withdrawn = tuple(
             question.name for question in homework.questions if question.name not in possible
         )
-        score = Score(points, possible, cap=self.cap, withdrawn=withdrawn)
+        score = Score(points, possible, cap=self.cap, withdrawn=withdrawn, decided=comments)
         if self.cap is not None and score.earned < sum(points.values()):
             score = replace(score, note=f"At most {self.cap:g} points count.")
         return self._for_lateness(score, result)
@@ -238,8 +268,25 @@ class Rules(BaseModel):
         """
         known = {name for result in results for name in _called(result)}
         return [
-            student for student in {**self.extensions, **self.handed_in} if student not in known
+            student
+            for student in {**self.extensions, **self.handed_in, **self.decisions}
+            if student not in known
         ]
+
+    def _share(self, homework: Homework, verdict: Verdict) -> float:
+        """How much of a question's points an answer earns: 1 where it is right."""
+        if verdict.right:
+            return 1.0
+        left = {full_name(homework, name): costs for name, costs in self.mistakes.items()}
+        return left.get(verdict.question, {}).get(verdict.mistake, 0.0) / 100
+
+    def _decisions(self, homework: Homework, result: Result) -> dict[str, Decision]:
+        """What a person decided about this student's answers, by question's full name."""
+        return {
+            full_name(homework, question): decision
+            for name in _called(result)
+            for question, decision in self.decisions.get(name, {}).items()
+        }
 
     def _for_lateness(self, score: Score, result: Result) -> Score:
         """The score with what lateness takes."""
@@ -309,6 +356,18 @@ def full_name(homework: Homework, name: str) -> str:
             f"{', '.join(each.split('.')[1] for each in known)}"
         )
     return full
+
+
+def check_mistake(homework: Homework, question: str, mistake: str) -> None:
+    """Refuse the name of a mistake that the question does not know.
+
+    Raises:
+        ValueError: the message lists those that there are.
+    """
+    asked = homework[full_name(homework, question)]
+    known = list(dict.fromkeys(each.name for each in asked.misconceptions))
+    if mistake not in known:
+        raise ValueError(f"{question} knows no mistake {mistake!r}; it knows {', '.join(known)}")
 
 
 def told(when: datetime) -> str:

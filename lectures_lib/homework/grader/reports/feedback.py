@@ -28,7 +28,8 @@ class Card:
         mistake: a recognised mistake's name.
         message: what to tell the student.
         counts: whether the question counts for anybody.
-        given: whether the course's rules give points for an answer that is not right.
+        given: whether the course's rules or a person's decision set the points.
+        comment: what that person says about it.
         details: names and what they stand for: the input, what differs, what to reread.
     """
 
@@ -41,6 +42,7 @@ class Card:
     message: str
     counts: bool
     given: bool
+    comment: str
     details: list[tuple[str, Markup]]
 
 
@@ -77,6 +79,10 @@ def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
         score=score,
         possible=possible,
         share=f"{100 * min(max(score.total / possible, 0), 1):.0f}" if possible else "0",
+        decided=[
+            (homework[name].title, score.points[name], comment)
+            for name, comment in score.decided.items()
+        ],
         cards=[]
         if result.problem
         else [_card(homework[verdict.question], verdict, score) for verdict in result.verdicts],
@@ -103,7 +109,8 @@ def _card(question: Question, verdict: Verdict, score: Score) -> Card:
         if verdict.kind == "unfinished"
         else verdict.message,
         counts=question.name in score.possible,
-        given=not verdict.right and points > 0,
+        given=question.name in score.decided or (not verdict.right and points > 0),
+        comment=score.decided.get(question.name, ""),
         details=details,
     )
 

@@ -47,9 +47,11 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
             for question in homework.questions
         ]
         seen = [cells[i] for cells in more.values()]
+        by_hand = ", ".join(name.split(".")[1] for name in score.decided)
+        more_said = "; ".join(filter(None, [f"decided: {by_hand}" * bool(by_hand), score.remark]))
         total = "" if result.fault else number(score.total)
         lines.append(
-            [harmless(result.student), total, *each, *seen, harmless(remarks(result, score.remark))]
+            [harmless(result.student), total, *each, *seen, harmless(remarks(result, more_said))]
         )
     return spreadsheet(lines)
 

@@ -71,7 +71,13 @@ def results(homework: Homework, result: Result, rules: Rules | None = None) -> s
     score = (rules or Rules()).score(homework, result)
     if result.problem:
         tests = [
-            _test(question.title, 0.0, score.possible.get(question.name, 0.0), False, "")
+            _test(
+                question.title,
+                score.points.get(question.name, 0.0),
+                score.possible.get(question.name, 0.0),
+                False,
+                score.decided.get(question.name, ""),
+            )
             for question in homework.questions
         ]
         return _text(
@@ -171,7 +177,8 @@ def _asked(homework: Homework, verdict: Verdict, score: Score) -> dict:
     question = homework[verdict.question]
     points, possible = score.points.get(question.name, 0.0), score.possible.get(question.name, 0.0)
     name = f"{question.title}: {told.mistake(verdict)}" if verdict.mistake else question.title
-    return _test(name, points, possible, verdict.right, "\n".join(told.lines(question, verdict)))
+    lines = [*told.lines(question, verdict), *filter(None, [score.decided.get(question.name)])]
+    return _test(name, points, possible, verdict.right, "\n".join(lines))
 
 
 def _test(name: str, points: float, possible: float, right: bool, output: str) -> dict:
