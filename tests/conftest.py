@@ -3,30 +3,23 @@ seed.
 """
 
 import os
-import pkgutil
-from pathlib import Path
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import matplotlib
 import pytest
 import torch
-from beartype import BeartypeConf
-from beartype.claw import beartype_package
 from hypothesis import settings
-from jaxtyping import config, install_import_hook
+from jaxtyping import config
 
-LIBRARY, HOMEWORK = Path(__file__).parent.parent / "lectures_lib", "lectures_lib.homework"
+from tests import shapes
 
 # not by MPLBACKEND: the notebooks' kernels would inherit that and draw nothing
 matplotlib.use("agg")
 
 # From here on, every call of the library checks its tensors' shapes against the signature: a wrong
-# shape comment fails the suite. The homework's own signatures name no shapes; there types alone are
-# checked, which takes a third of the time off its tests.
-ROOMS = [name for _, name, _ in pkgutil.iter_modules([str(LIBRARY)], "lectures_lib.")]
-install_import_hook([room for room in ROOMS if room != HOMEWORK], "beartype.beartype")
-beartype_package(HOMEWORK, conf=BeartypeConf(is_random=False))  # a student's draws are untouched
+# shape comment fails the suite.
+shapes.enforce("lectures_lib")
 
 
 # A change is tried on the same examples every time, and fails for what it did; the night looks for
