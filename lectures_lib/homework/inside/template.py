@@ -19,8 +19,8 @@ import socket
 
 from . import driver, walls
 
-# What notebooks import, or what torch imports as soon as something is trained: paid for once.
-# (data: number words, sentence tables.)
+# What notebooks import, or what torch imports as soon as something is trained: paid for once where
+# many submissions share it. (data: number words, sentence tables.)
 PRELOADED = (
     "torch.nn.functional",
     "torch.optim",
@@ -35,8 +35,9 @@ MAX_MESSAGE = 1 << 16
 MAX_DESCRIPTORS = 100
 
 
-def main(control_fd: int) -> None:
-    """Serve the grader's messages until it hangs up.
+def main(control_fd: int, warm: bool = True) -> None:
+    """Serve the grader's messages until it hangs up. Without `warm`, of which messages tell once
+    more, it imports only what it needs itself: its one submission may need nothing else.
 
     A message is JSON with descriptors: one to read requests from, one to write replies to, and a
     socket for each question in "checks". {"fork": whether to fork at all, "memory", "processes",
@@ -49,7 +50,7 @@ def main(control_fd: int) -> None:
     """
     control = socket.socket(fileno=control_fd)
     walls.unreadable(True)
-    for name in PRELOADED:
+    for name in PRELOADED if warm else ():
         with contextlib.suppress(Exception):
             importlib.import_module(name)
     gc.freeze()  # what is here now is shared: collecting it in a fork would copy its pages

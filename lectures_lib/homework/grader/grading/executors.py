@@ -69,7 +69,10 @@ class Threads:
         """The result of each submission. When nobody wants more of them (Ctrl-C), what is running
         is ended at once.
         """
-        pool = ThreadPoolExecutor(self._workers)
+        # the thread that has tried the doors waits from now on: its sandbox is the first worker's
+        pool = ThreadPoolExecutor(
+            self._workers, initializer=template.take, initargs=(template.spared(),)
+        )
         # A queue, because `as_completed` hands out what is already done in no order: faults "in a
         # row" would mean nothing.
         done = SimpleQueue()
