@@ -672,7 +672,7 @@ print(f"{(5 * Q @ K.T / math.sqrt(64)).softmax(dim=-1)[7, 5]:.2f}")
 #
 # 1. Without positions, and without a causal mask, a Transformer sees a bag of tokens; the best it can do can be
 #    computed.
-# 2. Sinusoids are clock hands: pairs (sin, cos) with frequencies from 1 down to about 1/10000.
+# 2. Sinusoids are clock hands: pairs (sin, cos) with frequencies from 1 down towards 1/10000.
 # 3. A shift by k is one rotation for all positions; dot products depend on the distance only.
 # 4. Learned positions are a table of parameters: flexible, but finite, and they must not be drowned by the words.
 # 5. Having vectors for longer texts does not mean generalising to them: measure it.

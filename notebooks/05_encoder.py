@@ -503,7 +503,7 @@ plt.show()
 # %% [markdown]
 # ## Before or after?
 #
-# A residual needs a norm; but where? The paper puts it *after* the sum, on the stream itself: **post-norm**. Most models
+# A deep stack of residuals needs a norm; but where? The paper puts it *after* the sum, on the stream itself: **post-norm**. Most models
 # since GPT-2 put it *before* the sublayer, on the branch: **pre-norm**.
 #
 # $$\text{post-norm: } \operatorname{LayerNorm}(x + f(x)) \qquad\qquad \text{pre-norm: } x + f(\operatorname{LayerNorm}(x))$$
@@ -565,7 +565,7 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 #
 # Does it matter? Xiong et al. (2020) found that deep post-norm Transformers often fail unless the learning rate starts tiny
 # and is **warmed up** over the first steps ([chapter 8](08_training.ipynb) draws such a rate), and that pre-norm ones can
-# do without. They blamed the last blocks, whose gradients are larger in post-norm: compare the last column. On our small scale post-norm was slower, but nothing says that it needed a warm-up. Six blocks learned the task of chapter 4, eight digits to be written backwards, for 300
+# do without. They blamed the last blocks, whose gradients are larger in post-norm: compare the last column. On our small scale post-norm was slower, but nothing says that it needed a warm-up. Six blocks were trained on the task of chapter 4, eight digits to be written backwards, for 300
 # steps at a constant rate: of the digits pre-norm got a share of
 # 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> right, post-norm
 # 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> (means of three seeds). A warm-up did not help here
@@ -576,7 +576,7 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # ## Dropout
 #
 # In training, the paper's base model sets to zero one in ten of the numbers that a sublayer wants to add, at random, anew
-# at every step. No single number can then be relied upon, which keeps a model from learning its examples by heart. The
+# at every step. No single number can then be relied upon, which makes it harder for a model to learn its examples by heart. The
 # others are divided by 0.9, so that the sum stays the same on average. With one half instead of one in ten:
 
 # %%
@@ -772,7 +772,7 @@ print(f"{'six blocks, counted':19} {sum(p.numel() for p in encoder.parameters())
 # third column. (The logarithm is for convolutions that skip words, and more of them in each layer; without skipping it is
 # $n/k$.)
 #
-# The first column counts the scores and the averages only. The projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$
+# In the row of self-attention, the first column counts the scores and the averages only. The projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$
 # multiplications more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
 
 # %% [markdown]
@@ -958,7 +958,7 @@ with torch.no_grad():
 #    the parameters.
 # 4. Post-norm normalises the stream, pre-norm the branches; at the start their vectors and gradients scale differently.
 # 5. Of a block's multiplications ($d = 512$) attention's $n^2$ is 3 % at 100 words, a quarter at 1,024, half at $6d$.
-#    What makes them fast in reading and in training is that no word waits for another.
+#    What makes the encoder fast, in training and in use, is that no word waits for another.
 #
 # **Homework 2**, questions 3 and 4, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #

@@ -637,7 +637,7 @@ for row, answer in zip(texts, target, strict=True):
 
 # %% [markdown]
 # One block in the encoder, one in the decoder, width 64. The loop is the one of chapter 4; the learning rate rises for
-# 50 steps (a warm-up, as in chapter 5) and falls towards the end. What the decoder reads is a parameter, because we shall
+# 50 steps (a warm-up) and falls to zero over the second half. What the decoder reads is a parameter, because we shall
 # spoil it later.
 
 # %%
@@ -800,10 +800,8 @@ assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 
 # %% [markdown]
 # The columns are the first seven characters, with the first date's as an example. Look at the year's last two digits.
-# The third place is the hard one for both: about half of the decades are wrong. With a teacher the fourth is nearly
-# always right all the same, for the model has been told the decade by then. Alone it goes on from its own wrong decade,
-# and the fourth digit is wrong about as often as the third. This gap between practice and use is called **exposure
-# bias**. Here is the first of the unseen dates in which the two ways differ, character by character:
+# The third place is the hard one for both: about half of the decades are wrong. With a teacher the fourth is nearly always right all the same: it looks as if the model needed the third digit to find the fourth, and here it has been told. Alone it goes on from its own wrong decade,
+# and the fourth digit is wrong about as often as the third. That a model is trained on right characters and used on its own is called **exposure bias**. Here is the first of the unseen dates in which the two ways differ, character by character:
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -1070,8 +1068,7 @@ for what, (in_base, in_big) in rows.items():
     print(f"{what:17} {in_base:5.2f} {in_big:8.2f}")
 
 # %% [markdown]
-# We get 63.1 and 214.3 million: less than 65, more than 213. The published numbers are right to within three per cent,
-# and something in them was counted in a way that the paper does not describe. (Another vocabulary does not explain it:
+# We get 63.1 and 214.3 million: less than 65, more than 213. The two counts agree to within three per cent. Where the rest comes from we do not know: the paper does not say what it counts. (Another vocabulary does not explain it:
 # exercise 3.) That is worth knowing when *your* model of the base size comes out at 63 million: nothing is missing.
 #
 # ## What the paper reported

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lectures_lib.homework import check
+from lectures_lib.homework import check, example
 from lectures_lib.homework.banks.hw1.attention import scaled_dot_product_attention
 from lectures_lib.homework.checking import WrongAnswer
 
@@ -20,15 +20,17 @@ def blocks(language: str) -> list[str]:
 
 
 def test_wrong_answer_is_told_as_quoted():
-    (code,) = blocks("python")
+    code, by_hand = blocks("python")
     with pytest.raises(WrongAnswer) as told:
-        exec(code, {"math": math, "check": check})
+        exec(code, names := {"math": math, "check": check, "example": example})
     said, quoted = str(told.value), blocks("text")[0]
     assert NUMBER.sub("", said) == NUMBER.sub("", quoted)
     # Another processor may round the last digit otherwise.
     assert [float(n) for n in NUMBER.findall(said)] == pytest.approx(
         [float(n) for n in NUMBER.findall(quoted)], rel=1e-3
     )
+    exec(by_hand, names)
+    assert names["bad"].got is not None
 
 
 def test_right_answer_is_told_as_quoted(capsys):

@@ -151,7 +151,7 @@ def test_launch_menu_opens(browser, address, path):
     page = browser.new_page()
     page.goto(address + path)
     page.get_by_role("button", name="Launch interactive content").click()
-    assert page.get_by_role("link", name="Colab").is_visible()
+    assert page.get_by_role("link", name="Colab logo Colab").is_visible()
     page.close()
 
 
