@@ -323,23 +323,27 @@ print("M_3 twice:      ", nearest(M_3 @ M_3 @ PE[100]))
 print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 
 # %% [markdown]
-# A head can learn such turns inside $W^Q$ and $W^K$, for as many hands as its $d_k$ numbers have room for, and with
-# them "look k tokens back" (exercise 4). That was one of the authors' reasons for the waves: they guessed that relative
-# positions would be easy to learn in this way.
+# A head can use such turns to look k tokens back. Let $W^K$ pass the position on as it is, and let $W^Q$ turn it back
+# by k places: then the query of position $p$ is the key of position $p - k$, and no other key has a larger dot
+# product with it (exercise 4). A head of $d_k$ numbers has room for $d_k / 2$ hands. That relative positions would be
+# easy to learn in this way was one of the authors' reasons for the waves; it was a guess.
 #
 # ## Added, not appended
 #
-# The position vector is *added* to the word's. Doesn't that lose something? A sum of two numbers does not tell which two
-# they were. But these are long vectors, and the word vectors are learned: the model can keep them away from the directions
-# that the positions use. Attention sees the sum through its projections, and there a score falls into four parts:
+# The position vector is *added* to the word's. Doesn't that lose something? A sum of two numbers does not tell which
+# two they were. But these vectors have many dimensions. If the words use one part of them and the positions another
+# (in the simplest case, other coordinates), a projection can pick either out of the sum. And since the word vectors
+# are learned, training can arrange that. Attention sees the sum through its projections, and there a score falls into
+# four parts:
 #
 # $$(x_i + p_i)\,W^Q (W^K)^\top (x_j + p_j)^\top = \underbrace{x_i A x_j^\top}_{\text{word, word}} + \underbrace{x_i A p_j^\top}_{\text{word, place}} + \underbrace{p_i A x_j^\top}_{\text{place, word}} + \underbrace{p_i A p_j^\top}_{\text{place, place}}$$
 #
-# with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. The latter exist. MiniLM, the
-# small BERT of chapter 2, has position vectors that were learned, like its word vectors, and a head that looks at the
-# previous token, whatever it is. Does it need the words for that? The folded cell feeds MiniLM's first layer a text
-# without any: at all 128 places stands the same vector, the average of all word vectors, and only the positions differ.
-# (BERT's input has two more parts, which are in the cell; chapters 5 and 12 explain them.)
+# with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. The latter exist. MiniLM,
+# the published model of chapter 2, is built like BERT, to which this course is on its way ([chapter
+# 12](12_bert.ipynb)). Its position vectors were learned, like its word vectors, and it has a head that looks at the
+# previous token, whatever it is. Does the head need the words for that? The folded cell feeds MiniLM's first layer a
+# text without words: at all 128 places stands the same vector, the average of all word vectors, and only the
+# positions differ. (BERT's input has two more parts, which are in the cell; chapters 5 and 12 explain them.)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. Nearly all weight lies on the diagonal just below the main diagonal; position 0 attends to itself."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: each position attends to the one before, the very first to itself (the first 24 of 128 shown)."}}
 state = minilm.load()
@@ -374,9 +378,10 @@ print(f"attend most to the previous position: {before.sum()} of 127")
 # %% [markdown]
 # ## Learned positions
 #
-# BERT, GPT-2 and the Vision Transformer do without formulas. They have a table with one row of parameters for each position,
-# trained like the word vectors. It can represent anything, but it has an end, and a row that is seldom used in training is
-# seldom trained.
+# Three famous models, BERT (it reads), GPT-2 (it writes) and the Vision Transformer (it looks at images; chapters 12,
+# 10 and 11), do without formulas. They have a table with one row of parameters for each position, trained like the
+# word vectors. It can represent anything, but it has an end, and a row that is seldom used in training is seldom
+# trained.
 
 
 # %%
@@ -423,7 +428,9 @@ except ValueError as error:
 
 # %% [markdown]
 # What does such a table look like after training? Here are the first 96 of MiniLM's 512 rows, each compared with each
-# other by the cosine of their angle.
+# other by the cosine of their angle. Dark along the diagonal: neighbours have similar vectors. And there are stripes
+# beside it, as with the waves: nobody asked for it, but how alike two positions are depends mostly on how far apart
+# they stand. Only position 0, the place of `[CLS]`, is unlike all the others.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A dark band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. No formula says that position 50 stands beside 51; it was learned."}}
 learned = F.normalize(embedding["position"][:96], dim=-1)
@@ -436,15 +443,16 @@ plt.show()
 # ## Measured: the backwards number
 #
 # Now the experiment from the beginning. The reader is as small as can be: digits to vectors, positions, two attention
-# layers with a feed-forward net between them, a choice among ten digits. (What each part computes is *added* to what
-# was there, `x = x + …`. Why, and what the feed-forward net is for, is in [chapter 5](05_encoder.ipynb).)
+# layers with a feed-forward net between them, and for each place ten scores, one a digit (such scores before a
+# softmax are called **logits**). (What each part computes is *added* to what was there, `x = x + …`. Why, and what
+# the feed-forward net is for, is in [chapter 5](05_encoder.ipynb).)
 
 # %%
 D_MODEL = 32
 
 
 class Reader(nn.Module):
-    """Digits (batch, n) in, logits of the string backwards (batch, n, 10) out."""
+    """Digits (batch, n) in; out, ten scores for each place backwards (batch, n, 10)."""
 
     def __init__(self, positions, embedding_std=1.0):
         super().__init__()
@@ -538,10 +546,12 @@ plt.show()
 # <details><summary>Answer</summary>
 #
 # Less than that: about 15 %. Those that have positions do *worse* than the blind one, which still names the most
-# frequent digit. They turn the first eight digits round, as if the string ended there, and so put nearly everything
-# into the wrong place. "Eight of twelve" is tempting, but the first digit written must be the twelfth that was read,
-# and in training the twelfth place was never filled: the learned table has a row for it, with the random numbers of the
-# first day. Having a vector for a position is not the same as having learned what to do there.
+# frequent digit. They turn the first eight digits round, as if the string ended there, so that these eight places are
+# right only by chance, one in ten. What they write at the last four, where they were never trained, is right more
+# often and differs from run to run. "Eight of twelve" is tempting, but the first digit written must be the twelfth
+# that was read, and in training the twelfth place was never filled: the learned table has a row for it, still with
+# its random starting numbers; the sinusoids have a sensible vector for it, but no matrix of the model has ever met
+# that vector. Having a vector for a position is not the same as having learned what to do there.
 #
 # </details>
 
@@ -602,7 +612,9 @@ print(f"largest entry {paper.max():.1f}, largest difference {difference:.1f}")
 #
 # Ungraded. Each has a solution folded below it; try first.
 #
-# **1. A single clock.** Take `d_model = 2`, one hand that turns by one radian a step. At what distance below 1,000 are two positions hardest to tell apart, and how far apart do they stand in the text?
+# **1. A single clock.** Take `d_model = 2`, one hand that turns by one radian a step. Among the first 1,000
+# positions, which two have the closest vectors? How far apart do the two stand in the text, and how far apart are
+# their vectors?
 
 # %% tags=["hide-cell", "atol=0.0002"]
 # Solution 1
@@ -672,7 +684,8 @@ print(f"{(5 * Q @ K.T / math.sqrt(64)).softmax(dim=-1)[7, 5]:.2f}")
 #
 # 1. Without positions, and without a causal mask, a Transformer sees a bag of tokens; the best it can do can be
 #    computed.
-# 2. Sinusoids are clock hands: pairs (sin, cos) with frequencies from 1 down towards 1/10000.
+# 2. Sinusoids are clock hands: pairs (sin, cos) with frequencies from 1 down towards 1/10000 (the wider the vector,
+#    the closer).
 # 3. A shift by k is one rotation for all positions; dot products depend on the distance only.
 # 4. Learned positions are a table of parameters: flexible, but finite, and they must not be drowned by the words.
 # 5. Having vectors for longer texts does not mean generalising to them: measure it.

@@ -130,9 +130,9 @@ plt.show()
 # <details><summary>Answer</summary>
 #
 # The one at the attention. Take out that one only, and the words end up the same; take out the other only, and little
-# happens (in this sentence they become a little more alike, in others less). It is tempting to blame the feed-forward
-# network, the lesser-known half. But it treats each word by itself: words that come in different usually go out
-# different. Attention *averages* words, and an average is what makes things alike.
+# happens (here the mean cosine goes from 0.41 to 0.52). It is tempting to blame the feed-forward network, the
+# lesser-known half. But it treats each word by itself: words that come in different usually go out different.
+# Attention *averages* words, and an average is what makes things alike.
 #
 # </details>
 
@@ -200,21 +200,24 @@ for layer in range(4):
     x = x + weights @ x
 
 # %% [markdown]
-# They no longer fall together. (Measured against their size, which grows too, they still draw closer, by a factor of
-# 1.6 a layer instead of 4. The upper row of the opening picture darkens as well, slowly.)
+# They no longer fall together. (In proportion they still draw closer: in each layer the middle word doubles, while
+# the range grows by a factor of 1.25 only, so measured against their size they are 2 / 1.25 = 1.6 times as close,
+# instead of 4 times. The upper row of the opening picture darkens as well, slowly.)
 #
 # The same sign helps in training, where the signal runs backwards. Say $f(x) = 0.5\, x$. Its derivative is 0.5, and
 # through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, a seventeen-millionth. With the way around,
 # the derivative of $x + f(x)$ is $1 + 0.5$. However small the derivative of $f$ may be, there is always that 1: the
-# gradient has a way on which nothing is multiplied. That has its price: $1.5^{24}$ is about 17,000, a problem of its own.
-# The next section has the remedy, and as soon as we have all the parts we shall measure all this in a stack of 48 layers.
+# gradient has a way on which nothing is multiplied. That has its price: $1.5^{24}$ is about 17,000, a problem of its
+# own. The next section has the remedy, a norm, and as soon as we have all the parts we shall measure all this in a
+# stack of 48 layers, and see why a norm helps the gradient too.
 
 # %% [markdown]
 # ## Normalisation
 #
-# A stream to which every layer adds grows longer and longer. So its vectors are brought back to one size. Take one word's
-# vector, (1, 3, 5, 7). Its mean is 4; its deviations are −3, −1, 1, 3; the
-# mean of their squares, the variance, is 5. Subtract the mean, divide by $\sqrt 5 \approx 2.24$:
+# Follow one word's vector upwards through the layers. It is called the **residual stream**: each layer adds something
+# to it. With every addition the vector tends to grow longer. So it is brought back to one size. Take one word's
+# vector, (1, 3, 5, 7). Its mean is 4; its deviations are −3, −1, 1, 3; the mean of their squares, the variance, is 5.
+# Subtract the mean, divide by $\sqrt 5 \approx 2.24$:
 #
 # $$(-1.34,\; -0.45,\; 0.45,\; 1.34).$$
 #
@@ -315,9 +318,9 @@ assert_close(norms["BatchNorm"](X), per_feature)
 #
 # ## Feed-forward: each word by itself
 #
-# Attention moves information from word to word, but once its weights are fixed it only averages and multiplies by
-# matrices. The second half of a layer does the opposite: nothing moves, and every word is worked on by itself, by a network
-# with one hidden layer,
+# Attention moves information from word to word, but once a sentence's shares are computed, it only averages and
+# multiplies by matrices. The second half of a layer does the opposite: nothing moves, and every word is worked on by
+# itself, by a network with one hidden layer,
 #
 # $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2,$$
 #
@@ -333,9 +336,9 @@ print("hidden:", hidden.tolist())
 print("output:", (hidden @ W_2).flatten().tolist())
 
 # %% [markdown]
-# The corner is $\max(0, x)$, called **ReLU**. BERT and ViT round it off: **GELU** is $x\,\Phi(x)$, where $\Phi(x)$ is
-# the probability that a normal random number lies below $x$ (Hendrycks and Gimpel, 2016). At 1 that is 1 · 0.84, at −1
-# it is −1 · 0.16.
+# The corner is $\max(0, x)$, called **ReLU**. BERT and the Vision Transformer round it off: **GELU** is $x\,\Phi(x)$,
+# where $\Phi(x)$ is the probability that a normal random number lies below $x$ (Hendrycks and Gimpel, 2016). At 1
+# that is 1 · 0.84, at −1 it is −1 · 0.16.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two curves from minus 3 to 3. ReLU is zero up to 0 and then rises with slope 1. GELU follows it closely but dips to about minus 0.17 near minus 0.75 and has no corner."}, "figure": {"caption": "ReLU and GELU. GELU is smooth, and slightly negative just left of zero."}}
 x = torch.linspace(-3, 3, 121)
@@ -419,7 +422,7 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
 
 # %%
 def glorot(layer):
-    """Start both matrices with a size that suits their inputs and outputs alike."""
+    """The start of Glorot and Bengio (2010): variance 2 / (inputs + outputs)."""
     nn.init.xavier_uniform_(layer.W_1.weight)
     nn.init.xavier_uniform_(layer.W_2.weight)
 
@@ -453,10 +456,12 @@ def gradients(start, residual, normalise, depth=48, d_model=64):
 #
 # <details><summary>Answer</summary>
 #
-# Less than a billionth with Glorot's, about as large with He's. Each of Glorot's layers nearly halves the gradient, and
-# 48 halvings multiply; He's are made for a layer with ReLU, which sets about half of its hidden numbers to zero: to
-# make up for that, $W_2$ starts with twice the variance, and nothing shrinks. It is tempting to conclude that no deep
-# stack can be trained without residuals. The size of the gradient, at least, does not forbid it, if one starts with the
+# Less than a billionth with Glorot's, about as large with He's. Each of Glorot's layers nearly halves the gradient,
+# and 48 halvings multiply; He's keep the size: the numbers of $W_1$ have variance 1/64, one over its inputs, and
+# those of $W_2$ have 2/256, *twice* one over its inputs, because ReLU sets about half of these inputs to zero.
+# Glorot's have 2/320 in both matrices, 2 over inputs plus outputs, a compromise between the way up and the way down
+# that knows nothing of ReLU; most of what it loses, it loses in $W_1$. It is tempting to conclude that no deep stack
+# can be trained without residuals. The size of the gradient, at least, does not forbid it, if one starts with the
 # right weights.
 #
 # </details>
@@ -487,9 +492,12 @@ bare = {
 assert bare["Glorot"] < 1e-9 and 0.1 < bare["He"] < 10
 
 # %% [markdown]
-# The middle row: a way around alone makes the gradient grow, with either kind of weights. The last row is the one that
-# matters. With a way around and a norm the size stays within a factor of ten for both starts. (It still grows with the
-# size of the weights and with the depth, but slowly, not exponentially.)
+# The middle row: a way around alone makes the gradient grow, with either kind of weights. The last row is the one
+# that matters. With a way around and a norm the size stays within a factor of ten for both starts. Why?
+# $f(\operatorname{norm}(x))$ divides by the length of $x$, and so does its derivative. The longer the stream has
+# grown, the less a layer adds to it in proportion, and the same holds for the gradient. After $l$ layers like He's,
+# each of which adds a vector of about the same length, the stream is about $\sqrt{l}$ times as long as at first, and
+# so is the gradient on its way back: $\sqrt{48} \approx 7$, not $1.5^{48}$.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without residuals the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with residuals it grows to about a thousand, with residuals and normalisation it stays within a factor of ten. Right, He: without residuals it stays near 1, with residuals it grows to more than ten million, with residuals and normalisation it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
@@ -560,18 +568,21 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 
 # %% [markdown]
 # With post-norm every vector leaves every block at length $\sqrt{128} \approx 11.3$: LayerNorm sees to it. With
-# pre-norm nothing shortens the stream. Each block adds something, the length grows, and later blocks change the vectors
-# by ever smaller proportions; their gradients shrink accordingly.
+# pre-norm nothing shortens the stream. Each block adds something, the length grows, and later blocks change the
+# vectors by ever smaller proportions. At the top, the last norm divides by that length: a change in the last block's
+# $W_2$, which turns a long vector only a little, hardly moves the output. That is what a small gradient says.
 #
-# Does it matter? Xiong et al. (2020) found that deep post-norm Transformers often fail unless the learning rate starts tiny
-# and is **warmed up** over the first steps ([chapter 8](08_training.ipynb) draws such a rate), and that pre-norm ones can
-# do without. They blamed the last blocks, whose gradients are larger in post-norm: compare the last column. On our small scale post-norm was slower, but nothing says that it needed a warm-up. Six blocks were trained on the task of chapter 4, eight digits to be written backwards, for 300
-# steps at a constant rate: of the digits pre-norm got a share of
-# 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> right, post-norm
-# 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> (means of three seeds). A warm-up did not help here
-# (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f -->); time did. After 600 steps post-norm had
-# at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> right, from three seeds
-# ([all numbers](../book/results.md)).
+# Does it matter? Xiong et al. (2020) found that deep post-norm Transformers often fail unless the learning rate
+# starts tiny and is **warmed up** over the first steps ([chapter 8](08_training.ipynb) draws such a rate), and that
+# pre-norm ones can do without. They blamed the last blocks. While the weights are still random, a large gradient
+# there makes the first steps at the full rate too large, and in post-norm it is the larger one: 8.9 against 2.2 in
+# our last column. On our small scale post-norm was slower, but nothing says that it needed a warm-up. Six blocks were
+# trained on the task of chapter 4, eight digits to be written backwards, for 300 steps at a constant rate: of the
+# digits pre-norm got a share of 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> right, post-norm
+# 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> (means of three seeds), no more than a model
+# that is blind to order. A warm-up did not help here (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean
+# .2f -->); time did. After 600 steps post-norm had at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min
+# .4f --> right, from three seeds ([all numbers](../book/results.md)).
 #
 # ## Dropout
 #
@@ -763,14 +774,14 @@ print(f"{'six blocks, counted':19} {sum(p.numel() for p in encoder.parameters())
 # | recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ |
 # | convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
 #
-# The second column is the reason for the Transformer: the words of a recurrent network have to wait for each other. For one
-# sentence of 128 words, forward and backward, a GRU
-# took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long as attention on two CPU
-# cores ([chapter 1](01_bottleneck.ipynb)). A convolution's words do not wait either. At 512 words it took
-# 0.39<!-- parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But it sees
-# three neighbouring words, and two words at a distance of 500 hear of each other only through a stack of many layers: the
-# third column. (The logarithm is for convolutions that skip words, and more of them in each layer; without skipping it is
-# $n/k$.)
+# The second column is the reason for the Transformer: the words of a recurrent network have to wait for each other.
+# For a training step on one sentence of 128 words (prediction and gradient), a GRU, the recurrent layer of [chapter
+# 1](01_bottleneck.ipynb), took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times
+# as long as attention on two CPU cores. A convolution's words do not wait either. At 512 words it took 0.39<!--
+# parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But it sees three
+# neighbouring words, and two words at a distance of 500 hear of each other only through a stack of many layers: the
+# third column. (The logarithm holds for convolutions with gaps, which look at every k-th word, then at every
+# $k^2$-th, and so on; without gaps it takes about $n/k$ layers.)
 #
 # In the row of self-attention, the first column counts the scores and the averages only. The projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$
 # multiplications more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.

@@ -77,16 +77,17 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 # characters only, and compare the last vector.
 
 # %% [markdown]
-# **Predict.** One at a time there is no future to hide, so we leave the mask out there. Does each vector still come out
-# as it did all at once, for a stack of one block? And for a stack of two?
+# **Predict.** All at once, the six vectors are computed *with* the mask. One at a time, nothing stands behind the
+# last character, so there we leave the mask out, and look at the last vector only. Are the two equal, for a stack of
+# one block? And for a stack of two?
 #
 # <details><summary>Answer</summary>
 #
-# For one block, yes: the last character may see all the others anyway, so its mask hides nothing. For two blocks, no:
-# it differs by 0.07, where the numbers are about 1, and that is no rounding error. The second block reads what the
-# first made of *all* the characters so far. Without a mask, the first block lets `1` look at the `9` after it, which it
-# could not do when everything was computed at once. It is tempting to say that a mask is needed only where there is a
-# future; but every character has one, namely the characters written after it.
+# For one block, yes: the last character may see all the others anyway; its row of a causal mask is all True. For two
+# blocks, no: it differs by 0.07, where the numbers are about 1, and that is no rounding error. The second block reads
+# what the first made of *all* the characters so far. Without a mask, the first block lets `1` look at the `9` after
+# it, which it could not do when everything was computed at once. It is tempting to say that a mask is needed only
+# where there is a future; but every character has one, namely the characters written after it.
 #
 # </details>
 
@@ -109,7 +110,9 @@ for n, name in ((1, "one block"), (2, "two blocks")):
     print(f"{name:18} {gap(n, False):9.4f} {gap(n, True):13.4f}")
 
 # %% [markdown]
-# So the mask stays on in use as in training, and the comparison is a good test of any decoder.
+# So the mask stays on in use as in training. With it, the vector of a character that is written never changes again,
+# however many follow; without it, each new character changes all of them. And the comparison is a good test of any
+# decoder.
 #
 # ## Looking at the source
 #
@@ -354,9 +357,11 @@ draw("shift")
 #
 # $$\text{scores} = X_{\text{decoder}}\, E^\top + b.$$
 #
-# (The bias $b$ is common in code; the paper does not mention one.) For these scores to start at a sensible size, each
-# token's vector starts with length about 1. A sinusoidal position is longer than that, and [chapter 4](04_order.ipynb)
-# showed what happens when one of two summands drowns the other. The paper multiplies the token's vector by
+# (The bias $b$ is common in code; the paper does not mention one.) The decoder's vector comes out of a LayerNorm with
+# length $\sqrt{d_{\text{model}}}$, and its product with a random vector of length 1 is about ±1. That is a sensible
+# size for scores, and therefore each token's vector starts with length about 1. A sinusoidal position is longer than
+# that, and [chapter 4](04_order.ipynb) showed what happens when one of two summands drowns the other. The paper
+# multiplies the token's vector by
 # $\sqrt{d_{\text{model}}}$ when it comes in. It gives no reason; this may be it.
 
 
@@ -385,8 +390,9 @@ print(f"length of a token     {words.norm(dim=-1).mean():.1f}")
 print(f"the token times √512  {(math.sqrt(512) * words).norm(dim=-1).mean():.1f}")
 
 # %% [markdown]
-# The matrices of all linear layers start with Glorot's random numbers, which suit inputs and outputs alike (chapter 5),
-# and their biases with zeros. (With `std`, numbers of one size instead: BERT will want that.)
+# The matrices of all linear layers start with Glorot's random numbers, which suit inputs and outputs alike (chapter
+# 5), and their biases with zeros. (With `std`, random numbers with that standard deviation in every matrix, whatever
+# its shape: BERT will want that.)
 
 
 # %%
@@ -800,8 +806,12 @@ assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 
 # %% [markdown]
 # The columns are the first seven characters, with the first date's as an example. Look at the year's last two digits.
-# The third place is the hard one for both: about half of the decades are wrong. With a teacher the fourth is nearly always right all the same: it looks as if the model needed the third digit to find the fourth, and here it has been told. Alone it goes on from its own wrong decade,
-# and the fourth digit is wrong about as often as the third. That a model is trained on right characters and used on its own is called **exposure bias**. Here is the first of the unseen dates in which the two ways differ, character by character:
+# The third place is the hard one for both: about half of the decades are wrong. With a teacher the fourth is nearly
+# always right all the same: it looks as if the model needed the third digit to find the fourth, and here it has been
+# told. Alone it goes on from its own wrong decade, and the fourth digit is wrong about as often as the third. That a
+# model is trained on right characters only, and in use reads its own, wrong ones included, is called **exposure
+# bias**; the fourth digit shows what it costs. Here is the first of the unseen dates in which the two ways differ,
+# character by character:
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]

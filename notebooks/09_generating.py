@@ -398,13 +398,13 @@ for sentence in [*say(likeliest, n=1), *say(draw)]:
 
 # %% [markdown]
 # **Predict.** Each word of a drawn sentence comes, with probability 0.02, from the tail of words that need not fit. A
-# sentence has 13 words on average. How many sentences in 100 have at least one pair of neighbours that never stands in
+# sentence has 14 words on average, signs counted. How many sentences in 100 have at least one pair of neighbours that never stands in
 # the manual: about 2, about 8, or about 20?
 #
 # <details><summary>Answer</summary>
 #
-# About 20. One word in fifty looks harmless. But a sentence is spoilt by *one*, and with its end it has 14 chances:
-# $1 - 0.98^{14} = 0.25$. (A little less, since a word from the tail may fit by luck, and since sentences differ in
+# About 20. One word in fifty looks harmless. But a sentence is spoilt by *one*, and with its end it has 15 chances:
+# $1 - 0.98^{15} = 0.26$. (A little less, since a word from the tail may fit by luck, and since sentences differ in
 # length.) The tempting 2 % is the share of bad words, not of bad sentences.
 #
 # </details>

@@ -771,9 +771,9 @@ assert all(vectors(text, "light")[1] == 4 for text in texts)
 #
 # <details><summary>Answer</summary>
 #
-# From layer 1 to layer 4, five or six of the six are nearest to a *weight*; only after the last layer do most of them
-# (4 of 6) come to a lamp. Twelve of twelve right neighbours looked like proof that the model tells the senses apart,
-# and most of that was grammar: before a noun, or not.
+# From layer 1 to layer 4, five or six of the six are nearest to a *weight*, after the last layer still 2 of 6 (of six
+# sentences, not far from tossing coins). Twelve of twelve right neighbours looked like proof that the model tells the
+# senses apart; but in those twelve, sense and grammar went together.
 #
 # </details>
 
@@ -797,8 +797,9 @@ for name, is_weight in list(zip(names, sense[nearest], strict=True))[2:]:
 assert all(vectors(text, "light")[1] == 4 for text in before_nouns)
 
 # %% [markdown]
-# The context is read, then, but for most of the way up grammar has more of a say than sense. Eighteen sentences are
-# an illustration; chapter 15 does this with more words, and against static vectors.
+# The context is read, then, but for most of the way up sense alone does not decide. (Which part of grammar does?
+# Weights that stand *not* before a noun, as in "The bag is light", would be the other half of the test; try some.)
+# Eighteen sentences are an illustration; chapter 15 does this with more words, and against static vectors.
 #
 # A model that reads from left to right cannot part the two senses at this word, and it needs no training to see why.
 # Give MiniLM's own layers a causal mask:
@@ -961,8 +962,8 @@ for first, second in (
     )
     share = found[5, 0, 11, read.tokens.index("he"), read.tokens.index("dog")]
     print(f"{first} / {second}: he → dog {share:.2f}")
-# It still looks at the dog, with less weight: the head looks for a word, not to the
-# left. Under GPT's causal mask "he" could not look at a word that comes later.
+# It still looks at the dog, with less weight: in this pair the head
+# does not depend on left and right. Under GPT's causal mask "he" could not look at a word that comes later.
 
 # %% [markdown]
 # **2. The wrong ε.** PyTorch's LayerNorm adds $10^{-5}$ to the variance, BERT's $10^{-12}$. Who would mind? Load

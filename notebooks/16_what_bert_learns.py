@@ -959,9 +959,9 @@ assert uuas_of["MiniLM, any tree"] < uuas_of["MiniLM"] + 0.03
 # for MiniLM, 29 %<!-- probing: trees/random/no_crossing/mean .0f --> for random numbers.
 #
 # The right-hand picture shows where they go wrong. In a tree, verbs have the most links (2.9). In MiniLM's trees they
-# have 1.5, and proper nouns, which say what a sentence is about, have 5.8 in place of 1.7; that fits what it was last
-# trained for. In the paper, BERT base, which was trained on nothing but masked words and the next sentence, does better
-# than the chain.
+# have 1.5. The six proper nouns have 5.8 in place of 1.7: they say what a sentence is about, which would fit what
+# MiniLM was last trained for, but six words are too few to build on. In the paper, BERT base, which was trained on
+# nothing but masked words and the next sentence, does better than the chain.
 #
 # Is there *no* grammar in the impacts, then? A fairer question takes nearness out. Of two pairs of words that are
 # *equally far apart*, one linked in the gold tree and one not, how often does the linked one have more impact? A coin

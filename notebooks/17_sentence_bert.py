@@ -600,9 +600,9 @@ objectives = {
 }
 
 
-def train(loss, pairs, labels, steps=30):
+def train(loss, pairs, labels, seed, steps=30):
     """MiniLM's first three layers after siamese training."""
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     encoder = lower_layers(3)
     encoder.bert.requires_grad_(False)
     encoder.bert.encoder.requires_grad_(True)
@@ -613,7 +613,7 @@ def train(loss, pairs, labels, steps=30):
     optimizer = torch.optim.AdamW(
         [weight for weight in model.parameters() if weight.requires_grad], lr=3e-4
     )
-    batches = SiameseBatches(encoder, pairs, labels, batch_size=16)
+    batches = SiameseBatches(encoder, pairs, labels, batch_size=16, seed=seed)
     history = fit(
         model, batches, loss, optimizer, steps=steps, clip=1.0, progress=False
     )
@@ -621,37 +621,43 @@ def train(loss, pairs, labels, steps=30):
 
 
 # %% [markdown]
-# **Predict.** Before training, Spearman's correlation is about 0.67. After 30 steps, which objective brings it up
-# clearly, and which leaves it where it was?
+# **Predict.** Before training, Spearman's correlation is about 0.67. After 30 steps, which of the three objectives
+# bring it up clearly, and does one of them do harm?
 #
 # <details><summary>Answer</summary>
 #
-# The regression brings it up, to about 0.76: it is trained on the very thing that is measured, the cosine. The
-# classification leaves it where it was, or lower, although its loss falls to almost nothing: with 96 pairs, $W_t$ finds
-# some direction that tells the classes apart, and nobody asks for the angle. It is tempting to expect nothing of the
-# in-batch negatives, which see no score at all; they end where they began or above it, depending on the seed.
+# The regression brings it up, to about 0.76: it is trained on the very thing that is measured, the cosine. It is
+# tempting to expect nothing of the in-batch negatives, which see no score at all; they get nearly as far with two of
+# our three seeds, and hardly anywhere with the third. The classification does harm, with each seed, although its loss
+# falls to almost nothing: with 96 pairs, $W_t$ finds some direction that tells the classes apart, and nobody asks for
+# the angle.
 #
 # </details>
 
 # %% tags=["atol=0.08"]
 trained, reached = {}, {}
-print(f"{'':18}  first loss  last loss  Spearman")
+print(f"{'':18}  first loss  last loss   Spearman, three seeds")
 for name, rest in objectives.items():
-    trained[name], losses = train(*rest)
-    reached[name] = agreement(trained[name].embed)
-    print(f"{name:18} {losses[0]:11.2f} {losses[-1]:10.2f} {reached[name]:9.2f}")
+    runs = [train(*rest, seed) for seed in range(3)]
+    trained[name], losses = runs[0]
+    reached[name] = [agreement(encoder.embed) for encoder, _ in runs]
+    print(f"{name:18} {losses[0]:11.2f} {losses[-1]:10.2f}  ", end="")
+    print(*(f"{spearman:6.2f}" for spearman in reached[name]))
 
 # %% tags=["remove-cell"]
-assert reached["regression"] > raw_agreement + 0.03
-assert reached["regression"] > reached["classification"] + 0.05
-assert reached["classification"] < raw_agreement + 0.02
+assert min(reached["regression"]) > raw_agreement + 0.03
+assert min(reached["regression"]) > max(reached["classification"]) + 0.05
+assert max(reached["classification"]) < raw_agreement
+assert max(reached["in-batch negatives"]) > raw_agreement + 0.03
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Four bars of Spearman's correlation on 64 pairs. Before training about 0.67; after regression clearly higher, after classification no higher than before, after in-batch negatives somewhat higher. A dashed line for counted words lies near 0.2, another for all of MiniLM above 0.85."}, "figure": {"caption": "Agreement with the set's scores on 64 pairs that were not trained on: three layers of MiniLM before training and after 30 steps with each objective. One seed."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four bars of Spearman's correlation on 64 pairs. Before training about 0.67; after regression clearly higher, after classification lower than before, after in-batch negatives somewhat higher; dots for three seeds lie close together after regression and further apart after the others. A dashed line for counted words lies near 0.2, another for all of MiniLM above 0.85."}, "figure": {"caption": "Agreement with the set's scores on 64 pairs that were not trained on: three layers of MiniLM before training and after 30 steps with each objective. Bars: means of three seeds; dots: each seed."}}
 figure, ax = plt.subplots(figsize=(6.8, 3.0))
-bars = {"before": raw_agreement, **reached}
+bars = {"before": [raw_agreement], **reached}
 colours = [plots.GREY, plots.BLUE, plots.GREEN, plots.ORANGE]
 labels = [name.replace(" ", "\n") for name in bars]
-ax.bar(labels, list(bars.values()), color=colours, width=0.6)
+ax.bar(labels, [sum(ys) / len(ys) for ys in bars.values()], color=colours, width=0.6)
+for label, ys in list(zip(labels, bars.values(), strict=True))[1:]:
+    ax.plot([label] * len(ys), ys, "o", color="black", markersize=4)
 for height, name in (
     (word_agreement, "counted words"),
     (full_agreement, "all of MiniLM"),
@@ -662,8 +668,7 @@ ax.set(xlim=(-0.6, 4.6), ylim=(0, 1), ylabel="Spearman")
 plt.show()
 
 # %% [markdown]
-# With another seed the in-batch negatives ended 0.1 above where they began. For the classification 96 pairs are few: the
-# paper had a million.
+# For the classification 96 pairs are few: the paper had a million.
 #
 # What if there is more to learn from? The same three layers, 150 steps of 16 pairs from STS-B's 5,749 training pairs,
 # three seeds, one learning rate for all (Spearman on the validation split; the margin is `contrastive_pairs`):
@@ -774,7 +779,7 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 # All of MiniLM finds the most right chapters. Is that luck? The questions on which both agree say nothing about it; of
 # the others, one of the two alone is right, and if they were equally good, each would win about half of them, as in
 # tossing coins. MiniLM wins more than two in three. Tossed coins are that uneven, one way or the other, about once in
-# six times: a hint, and so few questions do not give more. (The differences between the other rows are hints at best,
+# four times: hardly a hint, and so few questions do not give more. (The differences between the other rows are hints at best,
 # too.) The three layers alone are worse than counted words; after 30 steps on pairs that have nothing to
 # do with this book, they bring a right chapter among the first three more often. (At the first place the training makes
 # little difference.) All of MiniLM fails more often where the question names BERT. It also misses "Why teach a model to
@@ -984,7 +989,8 @@ for name, shift in (("as they are", 0.0), ("mean subtracted", centre)):
 #    counted words; siamese training mends that.
 # 4. Objectives: a class from (u, v, |u − v|); the score that the cosine should have; or the right partner among all of
 #    the batch, by cosines times 20.
-# 5. Search by meaning found more right chapters than search by words; it does not see who did what, nor *not*.
+# 5. Search by meaning found a right chapter for 32 of 46 questions, search by words for 27, a difference that chance
+#    may make; it does not see who did what, nor *not*.
 #
 # **Homework 7**, questions 6 to 8, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #

@@ -71,7 +71,7 @@
       const asked = await machine.ask("embed", { text }).promise;
       if (turn !== mine) return;
       picked = -1;
-      show(text, asked);
+      show(text.length > 160 ? `${text.slice(0, 160)} …` : text, asked);
       for (const button of choices.querySelectorAll("button")) button.ariaPressed = "false";
       say(`The ${SHOWN} sections nearest to your question are shown below`);
       history.replaceState(null, "", location.href.split("#")[0]);
@@ -121,7 +121,7 @@
   words.addEventListener("input", list);
   words.addEventListener("keydown", (event) => { if (event.key === "Enter") ask(); });
   box.querySelector(".ask-go").addEventListener("click", ask);
-  const asked = () => questions.findIndex((question) => slug(question) === decodeURIComponent(location.hash.slice(1)));
+  const asked = () => questions.findIndex((question) => slug(question) === location.hash.slice(1));
   addEventListener("hashchange", () => asked() >= 0 && pick(asked()));
   list();
   pick(asked() < 0 ? first : asked(), true);

@@ -16,6 +16,7 @@ let numbered = 0;
 
 export function field(label, input) {
   input.id = `live-${++numbered}`;
+  input.setAttribute("autocomplete", "off"); // a browser that comes back must not fill in what the page does not know of
   return make("div", { class: "lv-field" }, make("label", { for: input.id }, label), input);
 }
 

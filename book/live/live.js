@@ -23,6 +23,7 @@ class Translator extends Figure {
     this.show(this.direction.whole, sentence, this.examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
     this.direction.select.addEventListener("change", () => this.prepare());
     this.layer.select.addEventListener("change", () => this.look(this.at));
+    this.text.addEventListener("input", () => this.forget());
     this.prepare();
   }
 
@@ -43,7 +44,15 @@ class Translator extends Figure {
     }, language));
   }
 
+  // Another sentence: what was found for the one before goes.
+  forget() {
+    this.stop();
+    this.found.hidden = true;
+    if (this.machines[this.chosen].loaded) this.say("");
+  }
+
   async translate(forced = []) {
+    const choosing = this.others.contains(document.activeElement);
     const text = this.text.value.trim();
     if (!text) {
       this.stop();
@@ -64,6 +73,7 @@ class Translator extends Figure {
     if (result) {
       this.say(result.ended ? "" : "Cut off here: the model did not end its sentence.");
       this.look(Math.max(0, Math.min(forced.length - 1, this.steps.length - 1)));
+      if (choosing) this.others.querySelector("[aria-pressed=true]")?.focus(); // the button that was pressed is gone
     }
   }
 
@@ -104,7 +114,7 @@ class Writer extends Figure {
   constructor(host, options) {
     super(host, options);
     [this.machine] = this.machines;
-    this.text = make("textarea", { rows: 9, dir: "auto", spellcheck: "false", class: "lv-play" });
+    this.text = make("textarea", { rows: 9, maxlength: 20_000, dir: "auto", spellcheck: "false", class: "lv-play" });
     this.text.value = options.begin;
     this.temperature = slider("Temperature", { min: 0.1, max: 2, step: 0.1, value: 0.8 }, (x) => x.toFixed(1));
     this.topK = slider("Top-k", { min: 1, max: 50, step: 1, value: 50 }, (k) => (k === 50 ? "all" : String(k)));
@@ -181,6 +191,7 @@ class Writer extends Figure {
   }
 
   showNext(found) {
+    const choosing = this.next.contains(document.activeElement);
     this.about.textContent = "What may come next: grey, the model's own share; blue, the share it is drawn with. Choose one to write it:";
     this.next.replaceChildren(...found.map(({ token, text, plain, drawn }) => {
       const button = make("button", { type: "button" }, make("span", {}, token), make("b", {}, bar(plain, "plain"), bar(drawn, "drawn")),
@@ -192,6 +203,7 @@ class Writer extends Figure {
       });
       return make("li", {}, button);
     }));
+    if (choosing) this.next.querySelector("button")?.focus(); // the button that was pressed is gone
   }
 }
 
@@ -237,8 +249,10 @@ class Filler extends Figure {
   }
 
   write(text, which = 0) {
+    const choosing = this.words.contains(document.activeElement);
     this.text.value = text;
     this.changed();
+    if (choosing) this.words.querySelectorAll(".lv-hole")[which]?.focus(); // the button that was pressed is gone
     this.fill(which);
   }
 
@@ -294,6 +308,11 @@ class Reader extends Figure {
     this.show(sentence, examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
     this.say(`${megabytes(this.machine.bytes)} are fetched when you first read; what you type stays here.`);
     for (const { select } of [this.layer, this.head]) select.addEventListener("change", () => this.look(this.at));
+    this.text.addEventListener("input", () => {
+      this.stop();
+      this.found.hidden = true; // it was about another sentence
+      if (this.machine.loaded) this.say("");
+    });
   }
 
   async read() {

@@ -6,18 +6,19 @@ export class Machine {
     this.model = { kind, weights: whole(weights), vocabulary: whole(vocabulary) };
     this.bytes = bytes;
     this.waiting = new Map();
+    this.loaded = false;
     this.n = 0;
   }
 
   // Fetch the model, once; `heard` is told the share that has come. After a failure the next call tries again.
   load(heard) {
     this.heard = heard;
-    this.loaded ??= this.begin().catch((error) => {
+    this.loading ??= this.begin().then(() => { this.loaded = true; }, (error) => {
       this.worker?.terminate();
-      this.loaded = undefined;
+      this.loading = undefined;
       throw error;
     });
-    return this.loaded;
+    return this.loading;
   }
 
   begin() {

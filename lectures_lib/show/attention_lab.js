@@ -79,7 +79,7 @@
       }
       found.classList.toggle("al-stale", bad > 0);
       if (bad) {
-        says.textContent = `${bad === 1 ? "One box needs" : `${bad} boxes need`} a number (up to a million either way); below stands what was there before.`;
+        says.textContent = `${bad === 1 ? "One box needs" : `${bad} boxes need`} a number (up to a million either way); the tables show what was there before.`;
         return;
       }
       const { scores, weights, output } = attention(now, scale.checked, causal.checked);
