@@ -1231,10 +1231,11 @@ print(f"triples:     {math.exp(total / number):.1f}, from {len(triples):,} count
 size = sum(p.numel() for p in model.parameters())
 log_p = by_model(model, blocks)[:, 1:]
 print(f"Transformer: {perplexity(log_p):.1f}, from {size:,} parameters")
-# The table wins by far: at this size, read once, the network is no match for counting. But it soon stops gaining:
-# with the same 20 counts, rows of four and of five are some seven per cent better than rows of three, and rows of six
-# no better than those, because longer rows seldom come again. A network can use what it has learned of one row for
-# another.
+# The table wins by far: at this size, read once, the network is no match for counting.
+# But it soon stops gaining: with the same 20 counts, rows of four and of five are some
+# seven per cent better than rows of three, and rows of six no better than those,
+# because longer rows seldom come again. A network can use what it has learned of one
+# row for another.
 
 # %% [markdown]
 # **5. With a running start.** The first tokens of a block are predicted from next to nothing. Papers often let the

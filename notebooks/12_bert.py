@@ -962,8 +962,9 @@ for first, second in (
     )
     share = found[5, 0, 11, read.tokens.index("he"), read.tokens.index("dog")]
     print(f"{first} / {second}: he → dog {share:.2f}")
-# It still looks at the dog, with less weight: in this pair the head
-# does not depend on left and right. Under GPT's causal mask "he" could not look at a word that comes later.
+# It still looks at the dog, with less weight: in this pair the head does not depend on
+# left and right. Under GPT's causal mask "he" could not look at a word that comes
+# later.
 
 # %% [markdown]
 # **2. The wrong ε.** PyTorch's LayerNorm adds $10^{-5}$ to the variance, BERT's $10^{-12}$. Who would mind? Load

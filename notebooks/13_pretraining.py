@@ -901,8 +901,8 @@ plt.show()
 # paper notes that it converges marginally more slowly (and is better all the same). More holes ask more per step, but
 # leave less to conclude from: with `[MASK]` in every place, hardly more is left than the unigram.
 #
-# We trained the model of this page with 15 % as well: three seeds, the same 1,600 steps, the same questions. With 40
-# % the perplexity ends between 52.9<!-- pretraining: chapter/perplexity/min .1f --> and 56.2<!-- pretraining:
+# We trained the model of this page with 15 % as well: three seeds, the same 1,600 steps, the same questions. With
+# 40 % the perplexity ends between 52.9<!-- pretraining: chapter/perplexity/min .1f --> and 56.2<!-- pretraining:
 # chapter/perplexity/max .1f -->, with 15 % between 179.9<!-- pretraining: paper/perplexity/min .1f --> and 215.7<!--
 # pretraining: paper/perplexity/max .1f -->: there the fall has only just begun. With 5 % it has not begun at all:
 # between 253.2<!-- pretraining: rate_5/perplexity/min .1f --> and 264.6<!-- pretraining: rate_5/perplexity/max .1f

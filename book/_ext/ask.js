@@ -71,7 +71,7 @@
       const asked = await machine.ask("embed", { text }).promise;
       if (turn !== mine) return;
       picked = -1;
-      show(text.length > 160 ? `${text.slice(0, 160)} …` : text, asked);
+      show(text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text, asked);
       for (const button of choices.querySelectorAll("button")) button.ariaPressed = "false";
       say(`The ${SHOWN} sections nearest to your question are shown below`);
       history.replaceState(null, "", location.href.split("#")[0]);
