@@ -437,7 +437,8 @@ for forbidden in (-math.inf, 0.0):
 # %% [markdown]
 # ## All of it as two functions
 #
-# Once more, step by step, with a causal mask and other numbers for our three words:
+# Once more, step by step, with the same queries, keys and values of our three words, and now with a causal mask. (Compare
+# with the tables above: "man", the last word, sees everything, so its row is the same as there.)
 
 # %% tags=["remove-input"]
 draw("attention_steps")
@@ -836,6 +837,8 @@ print(f"largest difference: {(passing - ours).abs().max():.1e}")
 # 4. A mask takes the forbidden keys out before the softmax; a query that may look at nothing receives zeros.
 # 5. No loop over positions, so everything runs in parallel; without a causal mask no notion of positions either, so
 #    order must be added.
+#
+# **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md).
 #
 # **Homework 1**, questions 1 to 4, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #

@@ -511,8 +511,10 @@ plt.show()
 # %% [markdown]
 # ## Before or after?
 #
-# A deep stack of residuals needs a norm; but where? The paper puts it *after* the sum, on the stream itself: **post-norm**. Most models
-# since GPT-2 put it *before* the sublayer, on the branch: **pre-norm**.
+# A deep stack of residuals needs a norm; but where? The paper puts it *after* the sum, on the stream itself:
+# **post-norm**. Most models since GPT-2 put it *before* the sublayer, on the branch: **pre-norm**. (The paper's
+# figure writes "Add & Norm" for the plus and the norm behind it; PyTorch's layers have `norm_first=True` for
+# pre-norm.)
 #
 # $$\text{post-norm: } \operatorname{LayerNorm}(x + f(x)) \qquad\qquad \text{pre-norm: } x + f(\operatorname{LayerNorm}(x))$$
 

@@ -1180,6 +1180,8 @@ print(f"UUAS {near:.2f}, chain {uuas_of['chained neighbours']:.2f}")
 # 5. Trees from perturbed masking are worse than chained neighbours for this model. At equal distance its impacts stay
 #    in the range that weights of single words reach: no sign of grammar.
 #
+# **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md).
+#
 # **Homework 7**, questions 1 to 5, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #
 # **Next:** [chapter 17](17_sentence_bert.ipynb) makes one vector of a whole sentence.

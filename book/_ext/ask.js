@@ -10,6 +10,7 @@
 
   const box = document.querySelector(".ask");
   const [words, count, choices, found] = ["#ask-words", "#ask-count", ".ask-choices", ".ask-found"].map((one) => box.querySelector(one));
+  const NEAR = 0.23; // a best cosine below this is said to be none: every prepared question has a section above it
   const SHOWN = 5; // results of a question, and sections below the questions
   let picked = -1; // a question's number, or the number of questions plus a section's
 
@@ -73,7 +74,8 @@
       picked = -1;
       show(text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text, asked);
       for (const button of choices.querySelectorAll("button")) button.ariaPressed = "false";
-      say(`The ${SHOWN} sections nearest to your question are shown below`);
+      const best = Math.max(...sections.map((_, j) => cosine(asked, vector(questions.length + j))));
+      say(`The ${SHOWN} sections nearest to your question are shown below${best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : ""}`);
       history.replaceState(null, "", location.href.split("#")[0]);
       found.scrollIntoView({ block: "nearest" });
     } catch (error) {

@@ -12,10 +12,10 @@ from lectures_lib.show.drawings.canvas import Canvas
 
 WORDS = ("dog", "bites", "man")
 
-# Small whole numbers, written by hand: everything else in `attention_steps` is computed from them.
-Q = torch.tensor([[1.0, 0.0, 0.0, 1.0], [2.0, 1.0, 0.0, 0.0], [0.0, 2.0, 1.0, 1.0]])
-K = torch.tensor([[2.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 1.0], [1.0, 1.0, 0.0, 2.0]])
-V = torch.tensor([[4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])
+# The chapter's own X W_Q, X W_K and X W_V: all else in `attention_steps` is computed from them.
+Q = torch.tensor([[0.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
+K = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+V = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
 
 
 def blank(rows: int, columns: int) -> list[list[str]]:
@@ -113,7 +113,12 @@ def attention_steps() -> Canvas:
     shown = {"Q": (Q, ""), "K": (K, ""), "V": (V, "")}
     shown |= {
         name: (made[name], spec)
-        for name, spec in (("scores", ""), ("scaled", ""), ("weights", ".2f"), ("output", ".2f"))
+        for name, spec in (
+            ("scores", ""),
+            ("scaled", ".2f"),
+            ("weights", ".2f"),
+            ("output", ".2f"),
+        )
     }
     said = {name: _said(matrix, spec) for name, (matrix, spec) in shown.items()}
     drawing = Canvas(
@@ -123,15 +128,15 @@ def attention_steps() -> Canvas:
         "Attention in five steps, with numbers, for the words dog, bites, man",
         f"The rows of Q are {said['Q']}; those of K are {said['K']}. "
         f"Step 1, scores: Q times K transposed, one row for each query and one column for each "
-        f"key. {said['scores']}. Step 2, divided by the root of d k, which is 2 for d k equal to "
-        f"4. {said['scaled']}. "
+        f"key. {said['scores']}. Step 2, divided by the root of d k, which is 1.41 for d k equal "
+        f"to 2. {said['scaled']}. "
         "Step 3, the causal mask: the scores of later words become minus infinity; dog keeps one "
         "score, bites two, man three. "
         f"Step 4, softmax of each row: the weights. {said['weights']}. Every row sums to 1. "
         f"Step 5, the weights times V, whose rows are {said['V']}. The new vectors: "
         f"{said['output']}.",
         "From queries, keys and values to new vectors. Rows belong to the word that asks, columns "
-        "to the word that is asked; every row of weights sums to 1.",
+        "to the word that is asked; every row of weights sums to 1, up to rounding.",
     )
     words = {"rows": WORDS, "columns": WORDS, "row_colour": "query", "column_colour": "key"}
     left, right, cell = 74, 528, (52, 30)
@@ -147,10 +152,10 @@ def attention_steps() -> Canvas:
         rows=WORDS,
         row_colour="query",
     )
-    drawing.text(264, q.middle[1], "·", size=24, bold=True)
+    drawing.text(206, q.middle[1], "·", size=24, bold=True)
     drawing.matrix(
-        292,
-        69,
+        258,
+        99,
         numbers(K.T),
         (46, 30),
         "key",
@@ -158,17 +163,17 @@ def attention_steps() -> Canvas:
         columns=WORDS,
         column_colour="key",
     )
-    drawing.text(454, q.middle[1], "=", size=20)
+    drawing.text(436, q.middle[1], "=", size=20)
     scores = drawing.matrix(
         right, 84, numbers(made["scores"]), cell, shape="*QK*^⊤: *n* × *n*", **words
     )
 
     drawing.arrow([(scores.middle[0], scores.bottom + 34), (scores.middle[0], 276)], thick=2.5)
-    drawing.step(392, 242, 2, "divide by √*d*_k = 2")
-    scaled = drawing.matrix(right, 312, numbers(made["scaled"]), cell, **words)
+    drawing.step(368, 242, 2, "divide by √*d*_k = 1.41")
+    scaled = drawing.matrix(right, 312, numbers(made["scaled"], ".2f"), cell, **words)
 
     hidden = (made["masked"] == -math.inf).tolist()
-    masked = drawing.matrix(left, 312, numbers(made["masked"]), cell, hidden=hidden, **words)
+    masked = drawing.matrix(left, 312, numbers(made["masked"], ".2f"), cell, hidden=hidden, **words)
     drawing.arrow(
         [(right - 66, scaled.middle[1]), (masked.right + 14, scaled.middle[1])], thick=2.5
     )
@@ -188,16 +193,16 @@ def attention_steps() -> Canvas:
     )
     drawing.text(264, weights.middle[1], "·", size=24, bold=True)
     v = drawing.matrix(
-        344,
+        330,
         524,
         numbers(V),
-        (44, 30),
+        (36, 30),
         "value",
         shape="*V*: *n* × *d*_v",
         rows=WORDS,
         row_colour="value",
     )
-    drawing.text(464, v.middle[1], "=", size=20)
+    drawing.text(458, v.middle[1], "=", size=20)
     drawing.matrix(
         right,
         524,
