@@ -188,6 +188,14 @@ print("z1     ", [f"{x:.2f}" for x in z1])
 
 # %% [markdown]
 # The new vector $z_1$ is 88 % the value of "Thinking" and 12 % that of "Machines". (The example is Alammar's, 2018.)
+# On one page:
+
+# %% tags=["remove-input"]
+draw("thinking_machines")
+
+# %% [markdown]
+# Two special cases are worth knowing. If one score is far above the other, its weight is nearly 1 and $z_1$ is nearly
+# that word's value: attention *looks something up*. If all scores are equal, $z_1$ is the plain *average* of the values.
 #
 # ## Where queries, keys and values come from
 #
@@ -361,9 +369,9 @@ def next_to_nothing(q, K, factor):
 widths = [4**power for power in range(6)]
 with_division, without = [], []
 for d_k in widths:
-    q, K = torch.randn(2000, 1, d_k), torch.randn(2000, 8, d_k)
-    without.append(next_to_nothing(q, K, factor=1.0))
-    with_division.append(next_to_nothing(q, K, factor=1 / math.sqrt(d_k)))
+    q, keys = torch.randn(2000, 1, d_k), torch.randn(2000, 8, d_k)
+    without.append(next_to_nothing(q, keys, factor=1.0))
+    with_division.append(next_to_nothing(q, keys, factor=1 / math.sqrt(d_k)))
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024, a logarithmic axis. With the division by the root of d_k the share of queries that get next to nothing stays at zero; without it, it rises from zero at 4 to about 0.2 at 64 and about two thirds at 1024."}, "figure": {"caption": "Share of queries for which \u2202w/\u2202q is smaller than 0.01. 8 keys, 2,000 draws for each width."}}
 ax = plots.curves(
@@ -435,7 +443,7 @@ for forbidden in (-math.inf, 0.0):
     print(f"forbidden scores {forbidden:4}:", [f"{share:.2f}" for share in shares])
 
 # %% [markdown]
-# ## All of it as two functions
+# ## All of it as a function
 #
 # Once more, step by step, with the same queries, keys and values of our three words, and now with a causal mask. (Compare
 # with the tables above: "man", the last word, sees everything, so its row is the same as there.)
@@ -468,9 +476,71 @@ ours_in_the_page = AttentionLab(X @ W_Q, X @ W_K, X @ W_V, words).weights()
 torch.testing.assert_close(ours_in_the_page, weights.double(), rtol=0, atol=1e-6)
 
 # %% [markdown]
-# And here it is in code, as the later chapters import it. `attention_weights` is lines two and three of our four, with
-# a mask between them. `transpose(-2, -1)` in place of `.T` lets other dimensions stand in front, such as the sentences
-# of a batch.
+# In code it is our four lines, with the mask between the second and the third. (`transpose(-2, -1)` in place of `.T`
+# lets other dimensions stand in front, such as the sentences of a batch.)
+
+
+# %%
+def attention(Q, K, V, mask=None):
+    """(n, d_k), (n, d_k), (n, d_v) → (n, d_v)"""
+    scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (n, n)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)  # forbidden: no share at all
+    weights = scores.softmax(dim=-1)  # (n, n): every row sums to 1
+    return weights @ V  # (n, d_v)
+
+
+print(attention(Q, K, V, causal_mask(3)))
+
+# %% [markdown]
+# The last table of the drawing. This function is what to remember of the chapter; if you can write it down without
+# looking, you have it.
+#
+# ## As a layer
+#
+# Our three matrices were chosen by hand. In a model they are learned, so they become the weights of three linear layers,
+# and the whole is a module that one can put into a network:
+
+# %% tags=["remove-cell"]
+chance = torch.get_rng_state()
+
+
+# %%
+class SelfAttention(nn.Module):
+    """One head. X (n, d_model) → (n, d_v)"""
+
+    def __init__(self, d_model, d_k, d_v):
+        super().__init__()
+        self.W_Q = nn.Linear(d_model, d_k, bias=False)
+        self.W_K = nn.Linear(d_model, d_k, bias=False)
+        self.W_V = nn.Linear(d_model, d_v, bias=False)
+
+    def forward(self, X, mask=None):
+        Q, K, V = self.W_Q(X), self.W_K(X), self.W_V(X)  # (n, d_k), (n, d_k), (n, d_v)
+        return attention(Q, K, V, mask)  # (n, d_v)
+
+
+layer = SelfAttention(d_model=4, d_k=2, d_v=3)
+print("parameters:", [tuple(matrix.shape) for matrix in layer.parameters()])
+with torch.no_grad():  # our matrices; nn.Linear keeps its matrix transposed
+    for linear, matrix in zip(layer.children(), (W_Q, W_K, W_V), strict=True):
+        linear.weight.copy_(matrix.T)
+print("dog bites man, once more\n", layer(X).detach())
+
+# %% tags=["remove-cell"]
+torch.testing.assert_close(layer(X), Z)
+# what is drawn below does not depend on the layer's first weights
+torch.set_rng_state(chance)
+
+# %% [markdown]
+# ## A query that may look at nothing
+#
+# One case is left. A query may have *no* allowed key, in a sentence of nothing but padding, say. With $-\infty$ for
+# every score, softmax divides 0 by 0, which PyTorch calls `nan`, not a number, and `nan` spoils whatever it is added
+# to: in the next layer every word of that sentence, in the loss the whole batch. The rule of this book: **a query that
+# may look at nothing receives zeros.** So the version that the later chapters import takes two steps. Instead of
+# $-\infty$ it writes the lowest number there is: if all scores are that number, softmax gives every key the same share.
+# Then the last line takes the forbidden shares away. It is cut in two, so that one can look at the weights alone.
 
 
 # %%
@@ -489,29 +559,35 @@ def scaled_dot_product_attention(Q, K, V, mask=None, dropout=0.0):
     return F.dropout(weights, dropout) @ V
 
 
+# %% tags=["remove-cell"]
+nothing = torch.zeros(3, 3, dtype=torch.bool)
+assert attention(Q, K, V, nothing).isnan().all()
+assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
+torch.testing.assert_close(
+    attention(Q, K, V, causal_mask(3)),
+    scaled_dot_product_attention(Q, K, V, causal_mask(3)),
+)
+
 # %% [markdown]
-# (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.) And a query may have *no* allowed
-# key, in a sentence of nothing but padding, say. With $-\infty$ for every score, softmax divides 0 by 0, which PyTorch
-# calls `nan`, not a number, and `nan` spoils whatever it is added to: in the next layer every word of that sentence, in
-# the loss the whole batch. The function guards against that in two steps. Instead of $-\infty$ it writes the lowest
-# number there is: if all scores are that number, softmax gives every key the same share. Then the last line takes the
-# forbidden shares away. The rule of this book: **a query that may look at nothing receives zeros.**
+# (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.)
 #
-# PyTorch has the same function in a **fused** form: a single program for the processor that goes from Q, K and V to the output, block by block, without ever storing the $n \times n$ table. Our models call that one, by the name `fused_attention`; at 1,024 words it was
-# 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the two functions above, on two CPU
-# cores ([results](../book/results.md)). Do all of them agree? Largest differences, for five words of random numbers:
+# PyTorch has the same function in a **fused** form: a single program for the processor that goes from Q, K and V to the
+# output, block by block, without ever storing the $n \times n$ table. Our models call that one, by the name
+# `fused_attention`; at 1,024 words it was 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast
+# as the explicit one, on two CPU cores ([results](../book/results.md)). Do all of them agree? Largest
+# differences, for five words of random numbers:
 
 # %% tags=["atol=1e-6"]
-dog_bites_man, X = X, torch.randn(5, 6)
-Q, K, V = X @ torch.randn(6, 4), X @ torch.randn(6, 4), X @ torch.randn(6, 3)
+five = torch.randn(5, 6)
+Q, K, V = five @ torch.randn(6, 4), five @ torch.randn(6, 4), five @ torch.randn(6, 3)
 ours = scaled_dot_product_attention(Q, K, V)
 others = {
-    "four lines": (Q @ K.T / math.sqrt(4)).softmax(dim=-1) @ V,
+    "attention": attention(Q, K, V),
     "fused": fused_attention(Q, K, V),
     "torch": F.scaled_dot_product_attention(Q, K, V),
 }
 for name, other in others.items():
-    print(f"two functions and {name}: {(ours - other).abs().max():.1e}")
+    print(f"with the guard and {name:9}: {(ours - other).abs().max():.1e}")
 
 # %% tags=["remove-cell"]
 for other in others.values():
@@ -520,46 +596,8 @@ nothing = torch.zeros(5, 5, dtype=torch.bool)
 assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
 assert (fused_attention(Q, K, V, nothing) == 0).all()
 
-# %% tags=["remove-cell"]
-chance = torch.get_rng_state()
-
 # %% [markdown]
-# ### As a layer
-#
-# Our three matrices were chosen by hand. In a model they are learned, so they become the weights of three linear layers,
-# and the whole is a module that one can put into a network:
-
-
-# %%
-class SelfAttention(nn.Module):
-    """One head. X (n, d_model) → (n, d_v)"""
-
-    def __init__(self, d_model, d_k, d_v):
-        super().__init__()
-        self.W_Q = nn.Linear(d_model, d_k, bias=False)
-        self.W_K = nn.Linear(d_model, d_k, bias=False)
-        self.W_V = nn.Linear(d_model, d_v, bias=False)
-
-    def forward(self, X, mask=None):
-        Q, K, V = self.W_Q(X), self.W_K(X), self.W_V(X)
-        return scaled_dot_product_attention(Q, K, V, mask)
-
-
-layer = SelfAttention(d_model=4, d_k=2, d_v=3)
-print("parameters:", [tuple(matrix.shape) for matrix in layer.parameters()])
-with torch.no_grad():  # our matrices; nn.Linear keeps its matrix transposed
-    for linear, matrix in zip(layer.children(), (W_Q, W_K, W_V), strict=True):
-        linear.weight.copy_(matrix.T)
-print("dog bites man, once more\n", layer(dog_bites_man).detach())
-
-# %% tags=["remove-cell"]
-torch.testing.assert_close(layer(dog_bites_man), Z)
-torch.set_rng_state(
-    chance
-)  # what is drawn below does not depend on the layer's first weights
-
-# %% [markdown]
-# The next chapter puts several of these side by side. There the attention itself, without the three matrices, is a
+# The next chapter puts several heads side by side. There the attention itself, without the three matrices, is a
 # module of its own: then it has a name in the model, and one can record what goes in and out, and compute the weights
 # from that. It also knows whether the model is being trained. The function above does not: `F.dropout` drops whenever it
 # is called.
@@ -767,11 +805,11 @@ print(f"{apart:.2f} apart:", torch.tensor([apart, 0.0]).softmax(dim=-1))
 
 # %% [markdown]
 # **Exercise 3.** Suppose a model used the same matrix for queries and keys, $W^K = W^Q$. The score of "dog" for "man"
-# would then be that of "man" for "dog". Are the *weights* symmetric too? Measure both, for `X` of five random words.
+# would then be that of "man" for "dog". Are the *weights* symmetric too? Measure both, for the random words in `five`.
 
 # %% tags=["hide-cell"]
 # Solution 3
-same = X @ torch.randn(6, 4, generator=torch.Generator().manual_seed(1))
+same = five @ torch.randn(6, 4, generator=torch.Generator().manual_seed(1))
 scores = same @ same.T / math.sqrt(4)
 weights = scores.softmax(dim=-1)
 print(f"scores:  largest asymmetry {(scores - scores.T).abs().max():.2f}")

@@ -116,6 +116,11 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 # The heads are narrow: $d_k = d_v = d_{model} / h$. The original Transformer is 512 numbers wide and has 8 heads, so
 # each of them reads all 512 numbers of a word and makes 64 of them: $W_i^Q$ is a 512 × 64 matrix, and so are $W_i^K$
 # and $W_i^V$. $W^O$ is 512 × 512.
+#
+# All of it on one page, with three heads for a sentence of three words, six numbers each:
+
+# %% tags=["remove-input"]
+draw("multi_head")
 
 # %% [markdown]
 # **Predict.** Eight heads need 1,048,576 parameters in these matrices. How many do sixteen need: half as many, as many,
@@ -212,6 +217,65 @@ assert_close(Z_at_once, Z)
 # Equal but for rounding (the entries of Z are about 10 in size), and without a loop: a graphics processor gets three
 # large products instead of many small ones.
 #
+# ## As a layer
+#
+# With a batch of sentences in front, cutting and joining are two short functions, and multi-head attention is four
+# linear layers around the attention of chapter 2. Read `forward` from top to bottom; every line says which shape it
+# makes.
+
+
+# %%
+def split_heads(x, n_heads):
+    """(batch, n, n_heads · d_head) → (batch, n_heads, n, d_head)"""
+    batch, n, width = x.shape
+    return x.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
+
+
+def merge_heads(x):
+    """(batch, n_heads, n, d_head) → (batch, n, n_heads · d_head)"""
+    return x.transpose(1, 2).flatten(start_dim=2)
+
+
+# %% tags=["remove-cell"]
+chance = torch.get_rng_state()
+
+
+# %%
+class MultiHeadSelfAttention(nn.Module):
+    """Several heads over one sentence. (batch, n, d_model) → the same"""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads  # d_k = d_model / n_heads
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_model, d_model, bias=False)
+        self.W_V = nn.Linear(d_model, d_model, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, X, mask=None):
+        Q = split_heads(self.W_Q(X), self.n_heads)  # (batch, n_heads, n, d_k)
+        K = split_heads(self.W_K(X), self.n_heads)  # (batch, n_heads, n, d_k)
+        V = split_heads(self.W_V(X), self.n_heads)  # (batch, n_heads, n, d_k)
+        heads = scaled_dot_product_attention(Q, K, V, mask)  # (batch, n_heads, n, d_k)
+        return self.W_O(merge_heads(heads))  # (batch, n, d_model)
+
+
+layer = MultiHeadSelfAttention(d_model=12, n_heads=3)
+print("in ", tuple(X[None].shape), "a batch of one sentence")
+print("out", tuple(layer(X[None]).shape))
+
+# %% tags=["remove-cell"]
+blocks = [linear.weight.view(3, 4, 12) for linear in (layer.W_Q, layer.W_K, layer.W_V)]
+by_hand = [
+    scaled_dot_product_attention(*(X @ block[i].T for block in blocks))
+    for i in range(3)
+]
+assert_close(layer(X[None])[0], layer.W_O(torch.cat(by_hand, dim=-1)))
+torch.set_rng_state(chance)
+
+# %% [markdown]
+# This is the class to be able to write from memory.
+#
 # ## The trap: view without transpose
 #
 # `(n, h · d)` should become `(h, n, d)`. There is a shorter way to get that shape: `x.view(h, n, d)`. It runs, the
@@ -307,27 +371,14 @@ print("view alone\n", influence(cut_wrongly, join_wrongly))
 # message about strides, PyTorch's word for the order in memory. `reshape` and `flatten` copy the numbers where that is
 # needed (as `.contiguous()` does). The temptation is to mend the error by dropping the `transpose`.
 #
-# ## All of it in one class
+# ## The class that the book uses
 #
-# With a batch of sentences in front, cutting and joining are two short functions, and multi-head attention is four
-# linear layers around the attention of chapter 2. The rest of the book is built from this class; the library holds the
-# same text. Some of it is for later. `context` is the sentence whose words serve as keys and values, here the same
-# sentence, in chapter 6 another one; `d_context` is the width of its vectors. Keys and values are made in a method of
-# their own: a model that writes word by word (chapter 9) makes them once for each word and uses them at every later
-# step. The paper mentions no biases, so `bias` is off unless asked for; from chapter 5 on our blocks ask for it, as
-# most code does. (Dropout is chapter 5's; it is off.)
-
-
-# %%
-def split_heads(x, n_heads):
-    """(batch, n, n_heads · d_head) → (batch, n_heads, n, d_head)"""
-    batch, n, width = x.shape
-    return x.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
-
-
-def merge_heads(x):
-    """(batch, n_heads, n, d_head) → (batch, n, n_heads · d_head)"""
-    return x.transpose(1, 2).flatten(start_dim=2)
+# The rest of the book is built from a class that can a little more; the library holds the same text. `context` is the
+# sentence whose words serve as keys and values: here the same sentence, in chapter 6 another one; `d_context` is the
+# width of its vectors. `d_k` and `d_v` may be chosen. Keys and values are made in a method of their own, for a model that
+# writes word by word (chapter 9) makes them once for each word and uses them at every later step. The paper mentions no
+# biases, so `bias` is off unless asked for; from chapter 5 on our blocks ask for it, as most code does. (Dropout is
+# chapter 5's; it is off.) What happens to the numbers is what happened above.
 
 
 # %%

@@ -53,6 +53,7 @@ from lectures_lib.blocks.attention import MultiHeadAttention
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
 from lectures_lib.show import plots
+from lectures_lib.show.drawings import draw
 from lectures_lib.show.frames import Frames
 
 # %% [markdown]
@@ -142,6 +143,16 @@ plt.show()
 # By hand, with $d_{model} = 4$: there are two pairs, $\omega_0 = 10000^0 = 1$ and $\omega_1 = 10000^{-2/4} = 1/100$.
 # The vector of position 1 is $(\sin 1, \cos 1, \sin 0.01, \cos 0.01) \approx (0.84, 0.54, 0.01, 1.00)$.
 #
+# And what is done with it? It is added to the word's vector, number by number:
+
+# %% tags=["remove-input"]
+draw("addition")
+
+# %% [markdown]
+# That happens once, below the first layer. A batch of sentences has the shape (batch, n, d_model) and the table of
+# positions (n, d_model): broadcasting adds the same table to every sentence. (While training, the paper then sets some
+# of the sums to zero at random; this **dropout** is in [chapter 5](05_encoder.ipynb).)
+#
 # In code it is one outer product of positions and frequencies:
 
 
@@ -157,6 +168,19 @@ def sinusoidal_positions(n, d_model):
 
 
 print([f"{x:.2f}" for x in sinusoidal_positions(2, 4)[1]])
+
+# %% [markdown]
+# Why "waves"? Here are four columns of the table, over 60 positions, as one would draw them in school:
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four panels, one above the other, each with a sine curve over the positions 0 to 59. Dimension 0 goes up and down more than nine times, dimension 2 three times, dimension 4 not quite once, dimension 6 rises and has just begun to fall. A dotted line through all four marks position 20."}, "figure": {"caption": "The sines of four of the eight pairs, d_model = 16; each is about three times as slow as the one above it. Dotted: the vector of position 20 is read off where the line meets all the curves."}}
+columns = sinusoidal_positions(60, 16)[:, 0:8:2].T
+figure, axes = plt.subplots(4, 1, figsize=(6.4, 4.0), sharex=True)
+for i, (ax, column) in enumerate(zip(axes, columns, strict=True)):
+    ax.plot(range(60), column, ".-", color=plots.PURPLE, linewidth=1)
+    ax.axvline(20, color="black", linestyle=":", linewidth=1)
+    ax.set(ylim=(-1.2, 1.2), yticks=[-1, 0, 1], title=f"dimension {2 * i}")
+axes[-1].set_xlabel("position")
+plt.show()
 
 # %% tags=["remove-cell"]
 for width in (512, 7):

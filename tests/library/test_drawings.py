@@ -391,6 +391,53 @@ def test_weights_of_attention_steps_sum_to_1_as_shown():
     assert_close(rounded.sum(dim=-1), torch.ones(3), rtol=0, atol=0.011)  # 0.16 + 0.67 + 0.16
 
 
+def test_thinking_machines_shows_the_chapters_numbers():
+    made, shown = attention.thinking(), texts(draw("thinking_machines").svg())
+    assert made["scores"] == [112.0, 96.0] and made["scaled"] == [14.0, 12.0]
+    assert [f"{w:.2f}" for w in made["weights"]] == ["0.88", "0.12"]
+    assert made["output"] == made["weights"], "the values are (1, 0) and (0, 1)"
+    assert all(number in shown for number in ("112", "96", "14", "12", "0.88", "0.12"))
+
+
+def test_addition_adds_the_librarys_positions():
+    made, shown = positions.summands(), texts(draw("addition").svg())
+    assert_close(made["positions"], sinusoidal_positions(3, 4))
+    for name, spec in (("tokens", ".1f"), ("positions", ".2f"), ("sum", ".2f")):
+        assert holds_in_order(shown, written(made[name], spec))
+    # as shown, each sum is that of its two summands, up to rounding
+    as_shown = (made["positions"] * 100).round() / 100 + made["tokens"]
+    assert (as_shown - (made["sum"] * 100).round() / 100).abs().max() < 0.011
+
+
+def test_multi_head_colours_w_o_by_the_head_it_meets():
+    svg = draw("multi_head").svg()
+    for head in (1, 2, 3):
+        # three projections of 6 x 2, Q, K, V and the output of 3 x 2, the share of the joined
+        # table (3 x 2) and of W_O (2 x 6)
+        cells = 3 * 12 + 3 * 6 + 6 + 6 + 12
+        assert len(re.findall(rf'<rect [^>]*class="f-head_{head} ', svg)) == cells
+
+
+def test_vector_to_token_shows_softmax_of_its_scores():
+    shares = decoder.shares_of_scores()
+    scores = torch.tensor(list(decoder.SCORES.values()))
+    assert_close(torch.tensor(shares), scores.exp() / scores.exp().sum())
+    shown = texts(draw("vector_to_token").svg())
+    assert holds_in_order(shown, written(torch.tensor(shares), ".2f"))
+    assert "9" in shown and max(decoder.SCORES, key=decoder.SCORES.get) == "9"
+
+
+def test_targets_loss_is_cross_entropy():
+    right = torch.tensor([decoder.COLUMNS.index(character) for character in decoder.TARGET])
+    shares = torch.tensor(decoder.SHARES)
+    assert_close(shares.sum(dim=1), torch.ones(5))
+    losses = torch.nn.functional.cross_entropy(shares.log(), right, reduction="none")
+    assert_close(torch.tensor(decoder.losses_of_targets()), losses)
+    shown = texts(draw("targets").svg())
+    assert holds_in_order(shown, written(losses, ".2f"))
+    assert f"loss: the mean, {losses.mean():.2f}" in shown
+
+
 def test_split_heads_colours_cells_as_the_library_cuts():
     made = heads.split_and_merge()
     # each head holds one colour

@@ -14,16 +14,22 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
     function.__name__.removesuffix("_drawing"): function
     for function in (
         recurrent.gate,
+        attention.thinking_machines,
         attention.queries_keys_values,
         attention.attention_steps,
         heads.split_heads_drawing,
+        heads.multi_head_drawing,
         heads.view_trap,
+        positions.addition,
         positions.clocks,
         positions.rotation,
         encoder.residual_stream,
+        encoder.words_through_a_block,
         encoder.pre_and_post_norm,
         decoder.decoder_block,
         decoder.shift,
+        decoder.targets,
+        decoder.vector_to_token,
         decoder.whole_transformer,
     )
 }

@@ -107,6 +107,76 @@ def queries_keys_values() -> Canvas:
     return drawing
 
 
+def thinking() -> dict[str, list[float]]:
+    """The chapter's two words by hand: what `thinking_machines` shows, line by line."""
+    query, keys, values = torch.ones(64), torch.tensor([[1.75], [1.5]]).expand(2, 64), torch.eye(2)
+    scores = keys @ query
+    scaled = scores / math.sqrt(len(query))
+    weights = scaled.softmax(dim=-1)
+    return {
+        "scores": scores.tolist(),
+        "scaled": scaled.tolist(),
+        "weights": weights.tolist(),
+        "output": (weights @ values).tolist(),
+    }
+
+
+def thinking_machines() -> Canvas:
+    """One query, two keys, two values: a column for each word, a line for each step."""
+    made = thinking()
+    scores, scaled = ([f"{x:g}" for x in made[name]] for name in ("scores", "scaled"))
+    weights, output = ([f"{x:.2f}" for x in made[name]] for name in ("weights", "output"))
+    drawing = Canvas(
+        "thinking_machines",
+        720,
+        520,
+        "The new vector of Thinking, step by step",
+        "Two columns, one for each word that is looked at: Thinking and Machines. The query of "
+        "Thinking is compared with the key of each. "
+        f"Step 1, scores: {scores[0]} and {scores[1]}. "
+        f"Step 2, divided by the root of 64, which is 8: {scaled[0]} and {scaled[1]}. "
+        f"Step 3, softmax over the two: {weights[0]} and {weights[1]}, together 1. "
+        "Step 4, each value, (1, 0) and (0, 1), is multiplied by its weight: "
+        f"({output[0]}, 0) and (0, {output[1]}). "
+        f"Step 5, the sum: the new vector of Thinking, ({output[0]}, {output[1]}).",
+        "One query, two keys, two values. A column belongs to a word that is looked at; only "
+        "softmax and the sum look at both columns.",
+    )
+    middles, ys = (404, 596), (64, 142, 214, 292, 384, 478)
+    for middle, word, key in zip(middles, ("Thinking", "Machines"), ("1.75", "1.5"), strict=True):
+        drawing.text(middle, 26, word, bold=True, size=17)
+        drawing.box(middle - 74, ys[0] - 19, 148, 38, f"key: 64 times {key}", "key", size=14)
+    drawing.box(24, ys[0] - 19, 220, 38, "query of Thinking: 64 ones", "query", size=14)
+    says = ("scores: query · key", "divide by √64 = 8", "softmax over both", "weight times value")
+    for i, text in enumerate((*says, "add"), start=1):
+        drawing.step(24, ys[i], i, text)
+    columns = zip(middles, scores, scaled, weights, ("1, 0", "0, 1"), strict=True)
+    for i, (middle, score, smaller, weight, value) in enumerate(columns):
+        for y in (ys[0] + 21, ys[1] + 21, ys[2] + 21):
+            drawing.arrow([(middle, y), (middle, y + (40 if y < ys[1] else 34))], "neutral", 2)
+        drawing.matrix(middle - 32, ys[1] - 17, [[score]], (64, 34), "query", size=17)
+        drawing.matrix(middle - 32, ys[2] - 17, [[smaller]], (64, 34), "query", size=17)
+        share = [[made["weights"][i]]]
+        drawing.matrix(
+            middle - 44, ys[3] - 20, [[weight]], (88, 40), "query", shares=share, size=17
+        )
+        drawing.arrow([(middle, ys[3] + 22), (middle, ys[4] - 22)], "neutral", 2)
+        product = [[weight, "0"] if i == 0 else ["0", weight]]
+        drawing.matrix(middle - 50, ys[4] - 18, product, (50, 36), "value", size=16)
+        drawing.text(middle + 12, ys[4] - 36, f"× ({value})", "value", anchor="start", size=14)
+        foot = (475, 525)[i]
+        drawing.arrow(
+            [(middle, ys[4] + 20), (middle, ys[5] - 46), (foot, ys[5] - 46), (foot, ys[5] - 20)],
+            "value",
+            2,
+        )
+    drawing.line([(middles[0] + 48, ys[3]), (middles[1] - 48, ys[3])], "neutral", 2, dashed=True)
+    drawing.text(500, ys[3] - 14, "together 1", "neutral", size=14)
+    drawing.matrix(450, ys[5] - 18, [output], (50, 36), "value", size=16)
+    drawing.text(438, ys[5], "*z*_1 =", "ink", anchor="end", size=18)
+    return drawing
+
+
 def attention_steps() -> Canvas:
     """Scores, scaled, masked, softmax, and the weighted sum of the values, in numbers."""
     made = steps()

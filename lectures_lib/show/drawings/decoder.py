@@ -1,5 +1,6 @@
 """The decoder (chapter 6): its block, the shifted target, and the whole Transformer."""
 
+import torch
 from torch import Tensor
 
 from lectures_lib.blocks.attention import causal_mask
@@ -7,6 +8,17 @@ from lectures_lib.show.drawings.canvas import Canvas
 
 TARGET = "1969."  # its last character is the end token
 BEGIN = ">"
+# of `vector_to_token`: made-up scores of five of the alphabet's characters after ">1"
+SCORES = {"0": 0.5, "1": 0.0, "8": 2.0, "9": 3.0, ".": -1.0}
+# of `targets`: made-up shares, a row for each position, a column for each character
+COLUMNS = "169."
+SHARES = (
+    (0.90, 0.02, 0.05, 0.03),
+    (0.04, 0.10, 0.80, 0.06),
+    (0.10, 0.50, 0.35, 0.05),
+    (0.05, 0.30, 0.60, 0.05),
+    (0.02, 0.04, 0.04, 0.90),
+)
 
 
 def decoder_block() -> Canvas:
@@ -155,6 +167,136 @@ def shifted(target: str) -> str:
 def visible() -> Tensor:
     """Which positions each position may see."""
     return causal_mask(len(TARGET))
+
+
+def shares_of_scores() -> list[float]:
+    """Softmax of the scores that `vector_to_token` shows."""
+    return torch.tensor(list(SCORES.values())).softmax(dim=-1).tolist()
+
+
+def losses_of_targets() -> list[float]:
+    """−ln of the share of each position's right character."""
+    shares = torch.tensor(SHARES)
+    right = torch.tensor([COLUMNS.index(character) for character in TARGET])
+    return (-shares.gather(1, right[:, None]).squeeze(1).log()).tolist()
+
+
+def vector_to_token() -> Canvas:
+    """From the decoder's vector to scores, shares and a character."""
+    scores = [f"{x:.1f}".replace("-", "−") for x in SCORES.values()]
+    shares = shares_of_scores()
+    rows = ", ".join(
+        f"{token}: {score} and {share:.2f}"
+        for token, score, share in zip(SCORES, scores, shares, strict=True)
+    )
+    best = list(SCORES)[shares.index(max(shares))]
+    drawing = Canvas(
+        "vector_to_token",
+        720,
+        344,
+        "From the decoder's vector to the next character",
+        "Read from left to right. The decoder has read the begin token and a 1; the vector at the "
+        "last place has d model numbers. It is multiplied by E transposed, plus a bias: one score "
+        "for each character of the alphabet, also called logits. Softmax makes shares of them that "
+        f"sum to 1. Five characters are shown, score and share: {rows}. The largest share is that "
+        f"of {best}, and that is written next.",
+        "The last step. The scores (logits) of five of the 42 characters are shown, with made-up "
+        "numbers; softmax turns them into shares, and the likeliest is written.",
+    )
+    top, high = 72, 44
+    middle = top + 2.5 * high
+    drawing.text(84, 34, "decoder's vector", bold=True)
+    vector = drawing.matrix(72, middle - 66, [[""]] * 6, (24, 22), "decoder")
+    drawing.text(84, vector.bottom + 18, "*d*_{model}", "neutral", 14)
+    drawing.text(84, vector.y - 18, "read: > 1", "ink", 14)
+    drawing.arrow([(104, middle), (252, middle)], "decoder", 2.5)
+    drawing.text(178, middle - 20, "× *E*^⊤ + *b*", size=17)
+    drawing.text(320, 34, "scores", bold=True)
+    drawing.matrix(
+        284, top, [[score] for score in scores], (72, high), "decoder", rows=list(SCORES), size=16
+    )
+    drawing.arrow([(364, middle), (462, middle)], "decoder", 2.5)
+    drawing.text(412, middle - 20, "softmax", bold=True)
+    drawing.text(520, 34, "shares", bold=True)
+    grid = drawing.matrix(
+        472,
+        top,
+        [[f"{share:.2f}"] for share in shares],
+        (96, high),
+        "prediction",
+        shares=[[share] for share in shares],
+        size=16,
+    )
+    chosen = grid.centre(list(SCORES).index(best), 0)[1]
+    drawing.arrow([(grid.right + 8, chosen), (636, chosen)], "prediction", 3)
+    drawing.text(606, chosen - 20, "argmax", size=14)
+    drawing.circle(664, chosen, 22, best, "prediction", size=20)
+    drawing.lines(664, chosen + 52, ["written", "next"], 18, size=14)
+    for x in (320, 520):
+        drawing.text(x, top + 5 * high + 18, "*n*_{vocab}", "neutral", 14)
+    return drawing
+
+
+def targets() -> Canvas:
+    """What the model says at each position, what is wanted, and the loss."""
+    losses = losses_of_targets()
+    reads = [f"> {' '.join(TARGET[:i])}".strip() for i in range(len(TARGET))]
+    rows = "; ".join(
+        f"after {read}: shares {', '.join(f'{x:.2f}' for x in row)}, wanted {right}, "
+        f"loss {loss:.2f}"
+        for read, row, right, loss in zip(reads, SHARES, TARGET, losses, strict=True)
+    )
+    mean = sum(losses) / len(losses)
+    drawing = Canvas(
+        "targets",
+        720,
+        354,
+        "Shares, wanted shares and the loss, position by position",
+        f"Three tables side by side, a row for each position of the target {TARGET}; the columns "
+        f"are the characters {', '.join(COLUMNS)}. Left, what the model says, in shares; middle, "
+        "what is wanted: 1 for the right character, 0 for all others; right, the loss: minus the "
+        f"logarithm of the right character's share. {rows}. The mean of the five is {mean:.2f}.",
+        "Five exercises at once. What is wanted is all on one character; the loss is −ln of the "
+        "share that this one gets, and the training loss is the mean. (Made-up shares, four "
+        "characters of 42.)",
+    )
+    top, cell = 84, (50, 42)
+    right = [[column == character for column in COLUMNS] for character in TARGET]
+    colours = [["prediction" if hit else "neutral" for hit in row] for row in right]
+    drawing.text(60, 34, "reads", bold=True)
+    said = drawing.matrix(
+        118,
+        top,
+        [[f"{x:.2f}" for x in row] for row in SHARES],
+        cell,
+        colours,
+        columns=COLUMNS,
+        shares=SHARES,
+        size=15,
+    )
+    for i, read in enumerate(reads):
+        drawing.text(104, said.centre(i, 0)[1], read, anchor="end", size=15)
+    wanted = drawing.matrix(
+        378,
+        top,
+        [["1" if hit else "0" for hit in row] for row in right],
+        cell,
+        colours,
+        columns=COLUMNS,
+        size=15,
+    )
+    loss = drawing.matrix(620, top, [[f"{x:.2f}"] for x in losses], (64, 42), "error", size=15)
+    for grid, name in ((said, "the model says"), (wanted, "wanted"), (loss, "−ln")):
+        drawing.text(grid.middle[0], 34, name, bold=True)
+    drawing.text(
+        loss.right,
+        loss.bottom + 32,
+        f"loss: the mean, {mean:.2f}",
+        "error",
+        anchor="end",
+        bold=True,
+    )
+    return drawing
 
 
 def whole_transformer() -> Canvas:

@@ -46,6 +46,68 @@ def residual_stream() -> Canvas:
     return drawing
 
 
+def words_through_a_block() -> Canvas:
+    """Three words side by side through attention, Add & Norm, feed-forward, Add & Norm."""
+    drawing = Canvas(
+        "words_through_a_block",
+        720,
+        700,
+        "Three words on their way through an encoder block",
+        "Read from below. Three columns, one for each of the words dog, bites and man; each word "
+        "is a vector x of four numbers. One wide box, self-attention, goes across all three "
+        "columns: here the words mix, and each gets back a vector a. A line passes it on the left "
+        "of each column: x itself, which is added to a; LayerNorm of the sum x plus a is z, for "
+        "each word by itself. Then three separate feed-forward boxes with the same weights, one "
+        "for each word, make f of z. Again a line passes: LayerNorm of z plus f. Out come three "
+        "vectors of four numbers, as many and as wide as went in, and the next block reads them.",
+        "Read from below. Only in self-attention do words meet; everything else is done for each "
+        "word by itself, with the same weights. The lines at the side are what is added.",
+    )
+    centres = {"dog": 240, "bites": 410, "man": 580}
+    for i, (word, x) in enumerate(centres.items(), start=1):
+        side = x - 68
+        drawing.text(x, 676, word, bold=True, size=17)
+        for low, high, plus in ((600, 548, 452), (356, 298, 208)):
+            drawing.arrow([(x, low), (x, high)], "residual", 2.5)
+            drawing.arrow([(x, low - 10), (side, low - 10), (side, plus)], "residual", 4)
+        vector = drawing.matrix(x - 44, 630, [[""] * 4], (22, 24), "neutral")
+        drawing.line([(x, vector.y - 2), (x, 600)], "residual", 2.5)
+        drawing.text(vector.right + 18, vector.middle[1], f"*x*_{i}", size=17)
+        drawing.arrow([(x, 497), (x, 452)], "encoder", 2.5)
+        drawing.box(x - 76, 410, 152, 40, "LayerNorm(*x* + *a*)", size=14)
+        drawing.line([(x, 410), (x, 396)], "residual", 2.5)
+        drawing.matrix(x - 44, 372, [[""] * 4], (22, 24), "neutral")
+        drawing.text(x + 62, 384, f"*z*_{i}", size=17)
+        drawing.line([(x, 370), (x, 350)], "residual", 2.5)
+        drawing.box(x - 56, 252, 116, 44, "feed-forward", "encoder", bold=True, size=14)
+        drawing.arrow([(x, 250), (x, 208)], "encoder", 2.5)
+        drawing.box(x - 76, 166, 152, 40, "LayerNorm(*z* + *f*)", size=14)
+        drawing.line([(x, 166), (x, 152)], "residual", 2.5)
+        drawing.matrix(x - 44, 128, [[""] * 4], (22, 24), "neutral")
+        drawing.arrow([(x, 126), (x, 84)], "residual", 2.5)
+        drawing.text(x + 14, 478, f"*a*_{i}", size=16, anchor="start")
+        drawing.text(x + 14, 232, f"*f*_{i}", size=16, anchor="start")
+    drawing.box(150, 498, 520, 48, "self-attention", "encoder", bold=True, note="")
+    drawing.box(150, 36, 520, 46, "the next block", "neutral", dashed=True, size=14)
+    left = 22
+    drawing.text(left, 522, "words mix", "encoder", 14, "start", bold=True)
+    drawing.text(left, 430, "Add & Norm", size=14, anchor="start", bold=True)
+    drawing.text(left, 186, "Add & Norm", size=14, anchor="start", bold=True)
+    drawing.lines(
+        left,
+        274,
+        ["each word", "by itself,", "same weights"],
+        18,
+        colour="encoder",
+        size=14,
+        anchor="start",
+        bold=True,
+    )
+    for y in (642, 384, 140):
+        drawing.text(left, y, "*n* × *d*_{model}", "neutral", 14, "start")
+    return drawing
+
+
 def pre_and_post_norm() -> Canvas:
     """Post-norm and pre-norm side by side."""
     drawing = Canvas(

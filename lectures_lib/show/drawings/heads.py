@@ -101,6 +101,76 @@ def split_heads_drawing() -> Canvas:
     return drawing
 
 
+def multi_head_drawing() -> Canvas:
+    """The whole layer: X, each head's three projections, its attention, and W_O."""
+    drawing = Canvas(
+        "multi_head",
+        720,
+        664,
+        "Multi-head attention from X to Z, with three heads",
+        "Read from top to bottom. X has a row for each of the words dog, bites, man and six "
+        "columns. It goes to three heads side by side. Each head has three narrow matrices of its "
+        "own, W Q, W K and W V, six rows by two columns. X times these gives the head's Q, K and V, "
+        "three rows by two columns. Attention makes of them the head's output, three rows by two "
+        "columns. The three outputs are put side by side: three rows by six columns, in the "
+        "colours of the heads. This is multiplied by W O, six by six, whose first two rows belong "
+        "to head 1, the next two to head 2, the last two to head 3. The result, Z, has the shape "
+        "of X, and each of its numbers is mixed from all heads.",
+        "The whole layer. Each head reads all of X and makes its own narrow Q, K and V; the "
+        "outputs stand side by side, and the last matrix mixes them. Its rows have the colour of "
+        "the head whose output they meet.",
+    )
+    n, d_model, small, cell = len(WORDS), 6, (14, 14), (20, 20)
+    x = drawing.matrix(310, 20, blank(n, d_model), cell, rows=WORDS)
+    drawing.text(x.right + 14, x.middle[1] - 10, "*X*", size=19, anchor="start")
+    drawing.text(x.right + 14, x.middle[1] + 14, "*n* × *d*_{model}", "neutral", 14, "start")
+    joined_x, joined_y = 114, 566
+    for i in range(3):
+        middle, name = 134 + 226 * i, f"head_{i + 1}"
+        drawing.arrow(
+            [
+                (x.x + 40 * i + 20, x.bottom + 4),
+                (x.x + 40 * i + 20, 104),
+                (middle, 104),
+                (middle, 124),
+            ],
+            name,
+            2.5,
+        )
+        drawing.text(middle - 84, 116, f"head {i + 1}", name, bold=True, size=14)
+        for j, letter in enumerate("QKV"):
+            left = middle - 72 + 58 * j
+            drawing.text(left + 14, 142, f"*W*_{{{i + 1}}}^{letter}", size=15)
+            w = drawing.matrix(left, 160, blank(d_model, 2), small, name)
+            drawing.arrow([(left + 14, w.bottom + 3), (left + 14, 272)], name, 2)
+            drawing.text(left + 14, 284, f"*{letter}*_{i + 1}", size=15)
+            out = drawing.matrix(left, 298, blank(n, 2), small, name)
+            drawing.arrow([(left + 14, out.bottom + 3), (left + 14, 362)], name, 2)
+        drawing.box(middle - 78, 364, 156, 36, "attention", bold=True)
+        drawing.arrow([(middle, 402), (middle, 422)], name, 2.5)
+        head = drawing.matrix(middle - 20, 424, blank(n, 2), cell, name)
+        drawing.text(head.right + 10, head.middle[1], f"*head*_{i + 1}", name, 15, "start")
+        foot = joined_x + 40 * i + 20
+        level = 504 + 12 * (1 if i == 0 else i - 1)
+        drawing.arrow(
+            [(middle, head.bottom + 4), (middle, level), (foot, level), (foot, joined_y - 3)],
+            name,
+            2.5,
+        )
+    both = [[f"head_{j // 2 + 1}" for j in range(d_model)]]
+    joined = drawing.matrix(joined_x, joined_y, blank(n, d_model), cell, both * n)
+    drawing.text(joined.middle[0], joined.bottom + 17, "*n* × (*h* · *d*_v)", "neutral", 14)
+    drawing.text(264, joined.middle[1], "×", size=20)
+    rows = [[f"head_{k // 2 + 1}"] * d_model for k in range(d_model)]
+    w = drawing.matrix(298, joined.middle[1] - 60, blank(d_model, d_model), cell, rows)
+    drawing.text(w.right + 24, w.y + 14, "*W*^O", size=19)
+    drawing.text(450, joined.middle[1], "=", size=20)
+    z = drawing.matrix(486, joined_y, blank(n, d_model), cell)
+    drawing.text(z.right + 14, z.middle[1] - 10, "*Z*", size=19, anchor="start")
+    drawing.text(z.right + 14, z.middle[1] + 14, "*n* × *d*_{model}", "neutral", 14, "start")
+    return drawing
+
+
 def view_trap() -> Canvas:
     """The same sixteen cells cut rightly and wrongly."""
     made = view_right_and_wrong()

@@ -4,13 +4,18 @@ every hand.
 
 import math
 
+import torch
 from torch import Tensor
 
 from lectures_lib.blocks.positions import frequencies, sinusoidal_positions
+from lectures_lib.show.drawings.attention import numbers
 from lectures_lib.show.drawings.canvas import Canvas, Number
 
 # of `clocks`: eight positions, four clocks; the position whose numbers are written out
 N, D_MODEL, FRAMED = 8, 8, 3
+# of `addition`: what the words are, as four numbers each, made up
+WORDS = ("dog", "bites", "man")
+TOKENS = ((0.6, -0.3, 1.1, 0.2), (-0.8, 0.9, 0.1, -0.5), (0.5, -0.4, 0.9, 0.7))
 # of `rotation`: three of the eight clocks that a vector of width 16 has
 STARTS, STEP, WIDTH, SHOWN = (1, 5), 3, 16, 3
 
@@ -58,6 +63,51 @@ def clocks() -> Canvas:
     drawing.text(
         360, 424, "sine, cosine of clock 1; sine, cosine of clock 2; …", "neutral", size=14
     )
+    return drawing
+
+
+def summands() -> dict[str, Tensor]:
+    """What `addition` shows: the words' vectors, the positions', and their sum."""
+    tokens = torch.tensor(TOKENS)
+    table = sinusoidal_positions(*tokens.shape)
+    return {"tokens": tokens, "positions": table, "sum": tokens + table}
+
+
+def addition() -> Canvas:
+    """Three words' vectors plus the vectors of their places."""
+    made = summands()
+    said = {
+        name: "; ".join(", ".join(row) for row in numbers(matrix, ".2f"))
+        for name, matrix in made.items()
+    }
+    drawing = Canvas(
+        "addition",
+        720,
+        214,
+        "Word vectors plus position vectors, in numbers, for dog bites man",
+        "Three tables of three rows and four columns, with a plus and an equals sign between them. "
+        f"The words' vectors, for dog, bites and man: {said['tokens']}. "
+        f"The vectors of the positions 0, 1 and 2: {said['positions']}. "
+        f"Their sums, which the first layer reads: {said['sum']}.",
+        "Number by number: what the word is, plus where it stands. The table in the middle is the "
+        "same for every sentence; the words' numbers are made up.",
+    )
+    cell = (46, 34)
+    x = drawing.matrix(62, 62, numbers(made["tokens"], ".1f"), cell, rows=WORDS)
+    p = drawing.matrix(
+        312, 62, numbers(made["positions"], ".2f"), cell, "position", rows="012", size=13
+    )
+    z = drawing.matrix(530, 62, numbers(made["sum"], ".2f"), (44, 34), "residual", size=13)
+    for grid, name in ((x, "word"), (p, "position"), (z, "the first layer reads")):
+        drawing.text(grid.middle[0], 34, name, bold=True)
+    for grid, shape in (
+        (x, "(batch, *n*, *d*_{model})"),
+        (p, "(*n*, *d*_{model})"),
+        (z, "(batch, *n*, *d*_{model})"),
+    ):
+        drawing.text(grid.middle[0], grid.bottom + 24, shape, "neutral", 14)
+    drawing.text(272, x.middle[1], "+", size=20, bold=True)
+    drawing.text(513, x.middle[1], "=", size=20, bold=True)
     return drawing
 
 
