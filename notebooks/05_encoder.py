@@ -208,7 +208,7 @@ for layer in range(4):
 # through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, a seventeen-millionth. With the way around,
 # the derivative of $x + f(x)$ is $1 + 0.5$. However small the derivative of $f$ may be, there is always that 1: the
 # gradient has a way on which nothing is multiplied. That has its price: $1.5^{24}$ is about 17,000, a problem of its
-# own. The next section has the remedy, a norm, and as soon as we have all the parts we shall measure all this in a
+# own. The next section has the remedy, a norm, and once the encoder stands we shall measure all this in a
 # stack of 48 layers, and see why a norm helps the gradient too.
 
 # %% [markdown]
@@ -413,10 +413,250 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
     print(f"{name:13} differs by at most {(y - feed_forward(x)).abs().max():.5f}")
 
 # %% [markdown]
+# ## The block
+#
+# All parts of an encoder block are there. Put together, for three words:
+
+# %% tags=["remove-input"]
+draw("words_through_a_block")
+
+# %% [markdown]
+# In code, with the letters of the drawing, it is four lines. The same shape comes out that went in, so blocks can be
+# stacked.
+
+# %% tags=["remove-cell"]
+chance = torch.get_rng_state()
+
+
+# %%
+class PlainBlock(nn.Module):
+    """The encoder block of the paper, bare. (batch, n, d_model) → the same"""
+
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, n_heads, bias=True)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        a = self.attention(x, mask=mask)  # words mix
+        z = self.norm_1(x + a)  # Add & Norm
+        f = self.feed_forward(z)  # each word by itself
+        return self.norm_2(z + f)  # Add & Norm
+
+
+plain = PlainBlock(d_model=16, n_heads=4, d_ff=64)
+x = torch.randn(2, 5, 16)  # 2 sentences of 5 words
+print(tuple(x.shape), "→", tuple(plain(x).shape))
+
+# %% tags=["remove-cell"]
+torch.set_rng_state(chance)
+
+# %% [markdown]
+# This is the block to be able to write from memory. Two things are added to it in practice: another place for the norm,
+# and dropout.
+#
+# ### Before or after?
+#
+# The paper puts the norm *after* the sum, on the stream itself:
+# **post-norm**. Most models since GPT-2 put it *before* the sublayer, on the branch: **pre-norm**. (The paper's
+# figure writes "Add & Norm" for the plus and the norm behind it; PyTorch's layers have `norm_first=True` for
+# pre-norm.)
+#
+# $$\text{post-norm: } \operatorname{LayerNorm}(x + f(x)) \qquad\qquad \text{pre-norm: } x + f(\operatorname{LayerNorm}(x))$$
+
+# %% tags=["remove-input"]
+draw("pre_and_post_norm")
+
+# %% [markdown]
+# ### Dropout
+#
+# In training, the paper's base model sets to zero one in ten of the numbers that a sublayer wants to add, at random, anew
+# at every step. No single number can then be relied upon, which makes it harder for a model to learn its examples by heart. The
+# others are divided by 0.9, so that the sum stays the same on average. With one half instead of one in ten:
+
+# %%
+torch.manual_seed(0)
+dropout = nn.Dropout(p=0.5)
+print("in training:", dropout(torch.ones(8)).tolist())
+print("mean of a million:", f"{dropout(torch.ones(1_000_000)).mean():.2f}")
+dropout.eval()
+print("in use:     ", dropout(torch.ones(8)).tolist())
+
+# %% [markdown]
+# A call of `train()` or `eval()` tells a module which of the two to do. The paper drops in two places: behind every
+# sublayer, and on the sum of embeddings and positions. (Much code drops attention weights as well.)
+#
+# ### The block with both
+#
+# The plus, the norm and the dropout become one module that knows both orders:
+
+
+# %%
+class Residual(nn.Module):
+    """A way around a sublayer, and the normalisation that goes with it."""
+
+    def __init__(self, d_model, dropout=0.0, pre_norm=False, eps=1e-5):
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model, eps)
+        self.dropout = nn.Dropout(dropout)
+        self.pre_norm = pre_norm
+
+    def forward(self, x, sublayer):
+        if self.pre_norm:
+            return x + self.dropout(sublayer(self.norm(x)))
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+# %% [markdown]
+# An encoder block is two of those, around attention and around feed-forward. This is the class that the later chapters
+# and the library use; with what is not asked for left out, it does what `PlainBlock` does.
+
+
+# %%
+class EncoderBlock(nn.Module):
+    """Self-attention, then feed-forward, each with a residual around it."""
+
+    def __init__(
+        self,
+        d_model,
+        n_heads,
+        d_ff,
+        *,
+        dropout=0.0,
+        attention_dropout=0.0,
+        activation="relu",
+        pre_norm=False,
+        bias=True,
+        eps=1e-5,
+    ):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(
+            d_model, n_heads, bias=bias, dropout=attention_dropout
+        )
+        self.feed_forward = FeedForward(d_model, d_ff, activation)
+        self.around_self_attention = Residual(d_model, dropout, pre_norm, eps)
+        self.around_feed_forward = Residual(d_model, dropout, pre_norm, eps)
+
+    def forward(self, x, mask=None):
+        """(batch, n, d_model) → the same"""
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, mask=mask))
+        return self.around_feed_forward(x, self.feed_forward)
+
+
+# %% tags=["atol=2e-5"]
+torch.manual_seed(0)
+d_model, n_heads, d_ff = 16, 4, 64
+block = EncoderBlock(d_model, n_heads, d_ff)
+x = torch.randn(2, 5, d_model)
+mask = padding_mask(torch.tensor([5, 3]), n=5)
+print(tuple(x.shape), "→", tuple(block(x, mask).shape))
+
+# The same in the bare block, with the same parameters:
+attention, feed_forward = block.self_attention, block.feed_forward
+plain = PlainBlock(d_model, n_heads, d_ff)
+plain.attention, plain.feed_forward = attention, feed_forward
+plain.norm_1 = block.around_self_attention.norm
+plain.norm_2 = block.around_feed_forward.norm
+print(
+    f"bare block:  differs by at most {(plain(x, mask) - block(x, mask)).abs().max():.5f}"
+)
+
+# %% tags=["hide-input", "atol=2e-5"]
+torchs = nn.TransformerEncoderLayer(
+    d_model, n_heads, d_ff, dropout=0.0, batch_first=True
+)
+projections = (attention.W_Q, attention.W_K, attention.W_V)
+torchs.self_attn.in_proj_weight.data = torch.cat([p.weight for p in projections])
+torchs.self_attn.in_proj_bias.data = torch.cat([p.bias for p in projections])
+torchs.self_attn.out_proj.load_state_dict(attention.W_O.state_dict())
+torchs.linear1, torchs.linear2 = feed_forward.W_1, feed_forward.W_2
+torchs.norm1 = block.around_self_attention.norm
+torchs.norm2 = block.around_feed_forward.norm
+
+theirs = torchs(x, src_key_padding_mask=~mask[:, 0, 0])  # torch: True = hidden
+print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.5f}")
+
+# %% [markdown]
+# ## Six of them
+#
+# The encoder is a stack of $N = 6$ such blocks. They are built alike, but each has **its own parameters** and can learn
+# something of its own. With pre-norm nothing has normalised the last block's output, so one more LayerNorm follows;
+# with post-norm none does. `final_norm=True` or `False` overrides this.
+
+
+# %%
+class Encoder(nn.Module):
+    """N encoder blocks, one on another."""
+
+    def __init__(
+        self,
+        n_layers,
+        d_model,
+        n_heads,
+        d_ff,
+        final_norm=None,
+        *,
+        pre_norm=False,
+        eps=1e-5,
+        **options,
+    ):
+        super().__init__()
+        self.blocks = nn.ModuleList(
+            EncoderBlock(d_model, n_heads, d_ff, pre_norm=pre_norm, eps=eps, **options)
+            for _ in range(n_layers)
+        )
+        if final_norm is None:
+            final_norm = pre_norm
+        self.norm = nn.LayerNorm(d_model, eps) if final_norm else nn.Identity()
+
+    def forward(self, x, mask=None):
+        """(batch, n, d_model) → the same"""
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.norm(x)
+
+
+# %% [markdown]
+# ### How many parameters?
+#
+# Attention has four matrices $d \times d$, each with a bias. The feed-forward layer has two, $d \times d_{\text{ff}}$
+# and back, with biases of $d_{\text{ff}}$ and $d$. Each LayerNorm has $\gamma$ and $\beta$:
+#
+# $$\underbrace{4 d^2 + 4d}_{\text{attention}} + \underbrace{2\, d\, d_{\text{ff}} + d_{\text{ff}} + d}_{\text{feed-forward}} + \underbrace{2 \cdot 2d}_{\text{two norms}}$$
+
+# %% [markdown]
+# **Predict.** Attention has four matrices, the feed-forward layer only two. Which of the two halves has more parameters
+# when $d = 512$ and $d_{\text{ff}} = 2048$, and by what factor?
+#
+# <details><summary>Answer</summary>
+#
+# The feed-forward layer, by a factor of two. Four matrices sound like more than two, but with $d_{\text{ff}} = 4d$ the
+# two are four times as large: $8d^2$ against $4d^2$. Two thirds of the parameters of an encoder's blocks are in their
+# feed-forward layers. They get less attention, so to speak, than they deserve.
+#
+# </details>
+
+# %%
+d, d_ff = 512, 2048
+by_hand = {
+    "attention": 4 * d * d + 4 * d,
+    "feed-forward": 2 * d * d_ff + d_ff + d,
+    "two norms": 2 * 2 * d,
+}
+for name, number in by_hand.items():
+    print(f"{name:19} {number:10,}")
+
+encoder = Encoder(n_layers=6, d_model=d, n_heads=8, d_ff=d_ff)
+print(f"{'six blocks, by hand':19} {6 * sum(by_hand.values()):10,}")
+print(f"{'six blocks, counted':19} {sum(p.numel() for p in encoder.parameters()):10,}")
+
+# %% [markdown]
 # ## Forty-eight layers
 #
-# Now we have the parts, and can measure how a gradient fares in a deep stack: 48 feed-forward layers, not yet trained,
-# one on another. They are joined in three ways, without a way around, with it, and with a way around *and* a norm. And
+# Why the plus *and* the norm? Now we can measure how a gradient fares in a deep stack: 48 feed-forward layers, not yet
+# trained, one on another. They are joined in three ways, without a way around, with it, and with a way around *and* a norm. And
 # they start with two kinds of random weights, those of Glorot and Bengio (2010) and those of He et al. (2015).
 
 
@@ -509,20 +749,9 @@ axes[0].get_legend().remove()
 plt.show()
 
 # %% [markdown]
-# ## Before or after?
+# ## Before or after, measured
 #
-# A deep stack of residuals needs a norm; but where? The paper puts it *after* the sum, on the stream itself:
-# **post-norm**. Most models since GPT-2 put it *before* the sublayer, on the branch: **pre-norm**. (The paper's
-# figure writes "Add & Norm" for the plus and the norm behind it; PyTorch's layers have `norm_first=True` for
-# pre-norm.)
-#
-# $$\text{post-norm: } \operatorname{LayerNorm}(x + f(x)) \qquad\qquad \text{pre-norm: } x + f(\operatorname{LayerNorm}(x))$$
-
-# %% tags=["remove-input"]
-draw("pre_and_post_norm")
-
-# %% [markdown]
-# It looks like a matter of taste. Build 24 blocks of each kind, untrained, and look at two things: how long the
+# Whether the norm stands after the sum or on the branch looks like a matter of taste. Build 24 blocks of each kind, untrained, and look at two things: how long the
 # vectors are as they travel up, and how large a gradient the matrices of each block receive.
 
 
@@ -530,7 +759,7 @@ draw("pre_and_post_norm")
 def at_the_start(pre_norm, n_layers=24, d_model=128):
     """Length of the vectors after each block, and the gradient's norm at each W_2."""
     torch.manual_seed(0)
-    encoder = library.Encoder(n_layers, d_model, 4, 4 * d_model, pre_norm=pre_norm)
+    encoder = Encoder(n_layers, d_model, 4, 4 * d_model, pre_norm=pre_norm)
     library.initialise(encoder)  # Glorot's numbers in every matrix
     with record(encoder, "blocks.*") as seen:
         output = encoder(torch.randn(8, 16, d_model))
@@ -585,184 +814,6 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # that is blind to order. A warm-up did not help here (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean
 # .2f -->); time did. After 600 steps post-norm had at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min
 # .4f --> right, from three seeds ([all numbers](../book/results.md)).
-#
-# ## Dropout
-#
-# In training, the paper's base model sets to zero one in ten of the numbers that a sublayer wants to add, at random, anew
-# at every step. No single number can then be relied upon, which makes it harder for a model to learn its examples by heart. The
-# others are divided by 0.9, so that the sum stays the same on average. With one half instead of one in ten:
-
-# %%
-torch.manual_seed(0)
-dropout = nn.Dropout(p=0.5)
-print("in training:", dropout(torch.ones(8)).tolist())
-print("mean of a million:", f"{dropout(torch.ones(1_000_000)).mean():.2f}")
-dropout.eval()
-print("in use:     ", dropout(torch.ones(8)).tolist())
-
-# %% [markdown]
-# A call of `train()` or `eval()` tells a module which of the two to do. The paper drops in two places: behind every
-# sublayer, and on the sum of embeddings and positions. (Much code drops attention weights as well.)
-#
-# ## The block
-#
-# Now it can be put together. The plus, the norm and the dropout become one module that knows both orders:
-
-
-# %%
-class Residual(nn.Module):
-    """A way around a sublayer, and the normalisation that goes with it."""
-
-    def __init__(self, d_model, dropout=0.0, pre_norm=False, eps=1e-5):
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model, eps)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, sublayer):
-        if self.pre_norm:
-            return x + self.dropout(sublayer(self.norm(x)))
-        return self.norm(x + self.dropout(sublayer(x)))
-
-
-# %% [markdown]
-# An encoder block is two of those, around attention and around feed-forward. The same shape comes out that went in, so
-# blocks can be stacked.
-
-
-# %%
-class EncoderBlock(nn.Module):
-    """Self-attention, then feed-forward, each with a residual around it."""
-
-    def __init__(
-        self,
-        d_model,
-        n_heads,
-        d_ff,
-        *,
-        dropout=0.0,
-        attention_dropout=0.0,
-        activation="relu",
-        pre_norm=False,
-        bias=True,
-        eps=1e-5,
-    ):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(
-            d_model, n_heads, bias=bias, dropout=attention_dropout
-        )
-        self.feed_forward = FeedForward(d_model, d_ff, activation)
-        self.around_self_attention = Residual(d_model, dropout, pre_norm, eps)
-        self.around_feed_forward = Residual(d_model, dropout, pre_norm, eps)
-
-    def forward(self, x, mask=None):
-        """(batch, n, d_model) → the same"""
-        x = self.around_self_attention(x, lambda y: self.self_attention(y, mask=mask))
-        return self.around_feed_forward(x, self.feed_forward)
-
-
-# %% tags=["atol=2e-5"]
-torch.manual_seed(0)
-d_model, n_heads, d_ff = 16, 4, 64
-block = EncoderBlock(d_model, n_heads, d_ff)
-x = torch.randn(2, 5, d_model)
-mask = padding_mask(torch.tensor([5, 3]), n=5)
-print(tuple(x.shape), "→", tuple(block(x, mask).shape))
-
-# The same in the paper's order, written out:
-attention, feed_forward = block.self_attention, block.feed_forward
-y = block.around_self_attention.norm(x + attention(x, mask=mask))
-y = block.around_feed_forward.norm(y + feed_forward(y))
-print(f"written out: differs by at most {(y - block(x, mask)).abs().max():.5f}")
-
-# %% tags=["hide-input", "atol=2e-5"]
-torchs = nn.TransformerEncoderLayer(
-    d_model, n_heads, d_ff, dropout=0.0, batch_first=True
-)
-projections = (attention.W_Q, attention.W_K, attention.W_V)
-torchs.self_attn.in_proj_weight.data = torch.cat([p.weight for p in projections])
-torchs.self_attn.in_proj_bias.data = torch.cat([p.bias for p in projections])
-torchs.self_attn.out_proj.load_state_dict(attention.W_O.state_dict())
-torchs.linear1, torchs.linear2 = feed_forward.W_1, feed_forward.W_2
-torchs.norm1 = block.around_self_attention.norm
-torchs.norm2 = block.around_feed_forward.norm
-
-theirs = torchs(x, src_key_padding_mask=~mask[:, 0, 0])  # torch: True = hidden
-print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.5f}")
-
-# %% [markdown]
-# ## Six of them
-#
-# The encoder is a stack of $N = 6$ such blocks. They are built alike, but each has **its own parameters** and can learn
-# something of its own. With pre-norm nothing has normalised the last block's output, so one more LayerNorm follows;
-# with post-norm none does. `final_norm=True` or `False` overrides this.
-
-
-# %%
-class Encoder(nn.Module):
-    """N encoder blocks, one on another."""
-
-    def __init__(
-        self,
-        n_layers,
-        d_model,
-        n_heads,
-        d_ff,
-        final_norm=None,
-        *,
-        pre_norm=False,
-        eps=1e-5,
-        **options,
-    ):
-        super().__init__()
-        self.blocks = nn.ModuleList(
-            EncoderBlock(d_model, n_heads, d_ff, pre_norm=pre_norm, eps=eps, **options)
-            for _ in range(n_layers)
-        )
-        if final_norm is None:
-            final_norm = pre_norm
-        self.norm = nn.LayerNorm(d_model, eps) if final_norm else nn.Identity()
-
-    def forward(self, x, mask=None):
-        """(batch, n, d_model) → the same"""
-        for block in self.blocks:
-            x = block(x, mask)
-        return self.norm(x)
-
-
-# %% [markdown]
-# ### How many parameters?
-#
-# Attention has four matrices $d \times d$, each with a bias. The feed-forward layer has two, $d \times d_{\text{ff}}$
-# and back, with biases of $d_{\text{ff}}$ and $d$. Each LayerNorm has $\gamma$ and $\beta$:
-#
-# $$\underbrace{4 d^2 + 4d}_{\text{attention}} + \underbrace{2\, d\, d_{\text{ff}} + d_{\text{ff}} + d}_{\text{feed-forward}} + \underbrace{2 \cdot 2d}_{\text{two norms}}$$
-
-# %% [markdown]
-# **Predict.** Attention has four matrices, the feed-forward layer only two. Which of the two halves has more parameters
-# when $d = 512$ and $d_{\text{ff}} = 2048$, and by what factor?
-#
-# <details><summary>Answer</summary>
-#
-# The feed-forward layer, by a factor of two. Four matrices sound like more than two, but with $d_{\text{ff}} = 4d$ the
-# two are four times as large: $8d^2$ against $4d^2$. Two thirds of the parameters of an encoder's blocks are in their
-# feed-forward layers. They get less attention, so to speak, than they deserve.
-#
-# </details>
-
-# %%
-d, d_ff = 512, 2048
-by_hand = {
-    "attention": 4 * d * d + 4 * d,
-    "feed-forward": 2 * d * d_ff + d_ff + d,
-    "two norms": 2 * 2 * d,
-}
-for name, number in by_hand.items():
-    print(f"{name:19} {number:10,}")
-
-encoder = Encoder(n_layers=6, d_model=d, n_heads=8, d_ff=d_ff)
-print(f"{'six blocks, by hand':19} {6 * sum(by_hand.values()):10,}")
-print(f"{'six blocks, counted':19} {sum(p.numel() for p in encoder.parameters()):10,}")
 
 # %% [markdown]
 # ## What it costs
