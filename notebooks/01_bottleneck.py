@@ -119,9 +119,10 @@ print("German: ", *german)
 # (A German number is written as one long word, "siebenhundertdreiundzwanzig". We have cut it into its parts.) German
 # says the last two digits the other way round, "six-and-thirty", so it will not do to translate from left to right.
 #
-# To the model a word, or a comma, is a number: its place in a list of all words. Four places of that list are reserved.
-# A **begin token** stands in front of every German sentence, and an **end token** behind every sentence of either
-# language; it has the number 2, the last one printed below. The other two stand for padding and for unknown words.
+# To the model a word, or a comma, is a number: its place in a list of all words. Four places of that list are
+# reserved. A **begin token** stands in front of every German sentence, and an **end token** behind every sentence of
+# either language; it has the number 2, the last one printed below. The other two stand for unknown words and for
+# **padding**: a batch is a rectangle, so shorter sentences are filled up with this token.
 
 # %%
 WORDS = data.WordVocabulary.build(side for pair in train_lists for side in pair)
@@ -196,10 +197,10 @@ difference = (ours - cell(x[None], h[None])[0]).abs().max().item()
 print(f"our five lines and nn.GRUCell: largest difference {difference:.1e}")
 
 # %% [markdown]
-# The **encoder** reads the sentence twice, from left to right and from right to left, with half the width for each; that
-# is what `bidirectional` means. Put side by side, the two states at a word know what stands before it and what stands
-# behind it. The last state of either direction has seen everything. The two together, mixed by a small layer, are the
-# **summary** of the sentence.
+# The **encoder** reads the sentence twice, from left to right and from right to left (`bidirectional` in the code
+# below). Each direction has half the width, so that the two states side by side have `d_state` numbers. Put side by
+# side, the two states at a word know what stands before it and what stands behind it. The last state of either
+# direction has seen everything. The two together, mixed by a small layer, are the **summary** of the sentence.
 
 
 # %%
@@ -215,6 +216,7 @@ class RecurrentEncoder(nn.Module):
     def forward(self, source, lengths):
         """A state for each word (batch, n, d_state), and the summary."""
         options = {"batch_first": True, "enforce_sorted": False}
+        # packing tells the GRU each sentence's length: it stops at the last real word
         x = pack_padded_sequence(self.embedding(source), lengths, **options)
         states, last = self.gru(x)  # packed: each ends at its own last word
         states, _ = pad_packed_sequence(states, batch_first=True)
@@ -224,11 +226,13 @@ class RecurrentEncoder(nn.Module):
 # %% [markdown]
 # ## Writing from one vector
 #
-# The **decoder** is a second GRU. Its first state is the summary, and that is all it is given. At each step it reads the
-# word that was written last, changes its state, and scores every word of the vocabulary as the next.
+# The **decoder** is a second GRU. Its first state is the summary, and that is all it ever learns about the English
+# sentence. At each step it reads the word that was written last, changes its state, and scores every word of the
+# vocabulary as the next.
 #
-# For training, the decoder reads the *right* words so far rather than its own (**teacher forcing**; chapter 6 says more
-# about it). `states` and `mask` go along unused: the next decoder will want them.
+# For training, the decoder reads the *right* words so far rather than its own (**teacher forcing**; chapter 6 says
+# more about it). The arguments `states` and `mask` are not used here; the decoder with attention, further down, needs
+# them.
 
 
 # %%
@@ -271,8 +275,8 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# In use there are no right words to read. Then we take the word with the best score, hand it to the next step, and go
-# on until the end token comes: **greedy** decoding.
+# When the trained model is used, nobody gives it the right words. Then we take the word with the best score, hand it
+# to the next step, and go on until the end token comes: **greedy** decoding.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -327,6 +331,7 @@ def train(decoder, pairs, steps=450):
         # the size of a step rises at first, then falls to zero
         rising, falling = step / 20, (steps - step) / (steps - 20)
         optimizer.param_groups[0]["lr"] = 0.005 * min(rising, falling)
+        # read: begin token to last word; predicted: the same, one place on
         scores, _ = model(batch.source, batch.read, batch.source_lengths)
         loss = F.cross_entropy(scores.mT, batch.predicted, ignore_index=data.PAD)
         optimizer.zero_grad()
@@ -375,7 +380,7 @@ assert exact(only_single, test_lists[1]) > 0.9
 #
 # ## A test that shows it
 #
-# The same model, as many steps, on lists of one to four.
+# The same model, trained for the same 450 steps, but now on lists of one to four numbers.
 
 # %% [markdown]
 # **Predict.** Trained in this way, the model has about three in four of the single numbers right. What share of the
@@ -384,8 +389,10 @@ assert exact(only_single, test_lists[1]) > 0.9
 # <details><summary>Answer</summary>
 #
 # Less than 0.1. Over four seeds it is 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> of the single numbers and
-# 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. About 0.55, that is $0.75^2$, would be right if
-# the two numbers were translated independently of each other, each as well as a number alone. They are not, not after 450 steps. (Single numbers suffer, too: only a quarter of the lists are single now.) Is the one vector to blame?
+# 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. About 0.55, that is $0.75^2$, would be right
+# if the two numbers were translated independently of each other, each as well as a number alone. That is not so, at
+# least after 450 steps. (Single numbers suffer, too: only a quarter of the lists are single now.) Is the one vector
+# to blame?
 #
 # </details>
 
@@ -408,14 +415,14 @@ print("right:  ", *sample_german)
 # %% [markdown]
 # Proper German numbers, and hardly the list that was asked for.
 #
-# **Is it the vector's fault?** How much is there to remember? Each number is one of a thousand, ten bits, so a list of
-# four has forty. Our vector has 128 numbers of 32 bits each, a hundred times as many. Counted in bits, it is large
+# **Is it the vector's fault?** How much is there to remember? Each number is one of a thousand, ten bits, so a list
+# of four has forty. Our vector has 128 numbers of 32 bits each, a hundred times as many. Counted in bits, it is large
 # enough. But a network has to *learn* how to put things into it and how to get them out again. We gave the same model
-# ten times the steps, 4,500. Lists of two: 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f -->. Lists of
-# three: 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f -->. Lists of four: 0.31<!-- rnn_attention:
-# gru_ten_times_the_steps/exact/4/mean .2f -->. So the bottleneck is not a wall but a narrow door: what is to pass
-# through it must first be taught how, and each further number takes longer. (Sutskever, Vinyals and Le, 2014,
-# translated whole sentences in this way; their one vector had 8,000 numbers.)
+# ten times the steps, 4,500. Lists of two: 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f -->.
+# Lists of three: 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f -->. Lists of four: 0.31<!--
+# rnn_attention: gru_ten_times_the_steps/exact/4/mean .2f -->. So the bottleneck is not a wall but a narrow door: the
+# network must first learn how to get things through it, and each further number takes longer to learn. (Sutskever,
+# Vinyals and Le, 2014, translated whole sentences in this way; their one vector had 8,000 numbers.)
 #
 # ## Looking back, by hand
 #
@@ -440,15 +447,16 @@ print("right:  ", *sample_german)
 # | five | (1, 0) |
 # | , | (0, 0) |
 #
-# Let $W_q$ and $W_k$ change nothing, and let $v = (3, 3)$. German wants the unit first, and the decoder's state is $s =
-# (0, 2)$. All the hyperbolic tangents one needs: $\tanh 0 = 0$, $\tanh 1 = 0.762$, $\tanh 2 = 0.964$ and
+# Let $W_q$ and $W_k$ be identity matrices, and let $v = (3, 3)$. German wants the unit first. Suppose the decoder has
+# learned to say so by the state $s = (0, 2)$. (That looks the wrong way round; the Predict below shows why it is
+# not.) All the hyperbolic tangents one needs: $\tanh 0 = 0$, $\tanh 1 = 0.762$, $\tanh 2 = 0.964$ and
 # $\tanh 3 = 0.995$.
 #
 # - twenty: $s + h = (0, 3)$, tanh $(0, 0.995)$, score $3 \cdot 0 + 3 \cdot 0.995 = 2.99$;
 # - five: $s + h = (1, 2)$, tanh $(0.762, 0.964)$, score $3 \cdot 0.762 + 3 \cdot 0.964 = 5.18$;
 # - comma: $s + h = (0, 2)$, tanh $(0, 0.964)$, score $3 \cdot 0 + 3 \cdot 0.964 = 2.89$.
 #
-# The powers of $e$ (of the scores before rounding) are 19.8, 177.1 and 18.0, together 215. So the weights are 0.09,
+# Then $e$ to the power of these scores (not rounded) is 19.8, 177.1 and 18.0, together 215. So the weights are 0.09,
 # 0.82 and 0.08, and the context is $0.82 \cdot (1, 0) + 0.09 \cdot (0, 1) = (0.82, 0.09)$: mostly "unit".
 
 # %%
@@ -473,8 +481,9 @@ for name, numbers in by_hand(torch.tensor([0.0, 2.0])).items():
 # <details><summary>Answer</summary>
 #
 # "Twenty", with 0.82: the two words have changed roles. "Five" is tempting, for its state (1, 0) points the way of
-# (2, 0). But what is added and squeezed is not compared by direction. The 2 drives the first tanh to where it is flat,
-# 0.96 or 1.00 whatever the word is. So the first number hardly counts, and the second decides.
+# (2, 0). But additive attention does not ask whether two vectors point the same way: it adds them, and squeezes each
+# sum with tanh. The 2 drives the first tanh to where it is flat, 0.96 or 1.00 whatever the word is. So the first
+# number hardly counts, and the second decides.
 #
 # </details>
 
@@ -546,7 +555,7 @@ assert_close(
 # %% [markdown]
 # ## Measured again
 #
-# The same batches, as many steps.
+# The same batches and the same number of steps as for the model with one vector.
 
 # %% [markdown]
 # **Predict.** With attention the model gets nearly all lists of four right. It was trained on lists of one to four.
@@ -596,9 +605,9 @@ assert scores["with attention"][4] < 0.7
 #
 # ## Where it looks
 #
-# The weights of each step can be drawn: one row for each German word, one column for each English one. Nobody told the
-# model which word belongs to which, but for numbers we know it. The frames mark the truth. "Sechs und dreißig" against
-# "thirty six": the frames cross.
+# The weights of each step can be drawn: one row for each German word, one column for each English one. Nobody told
+# the model which word belongs to which, but for numbers we know it. The frames mark the truth. ("und" joins unit and
+# ten, so both of these count as right for it.) "Sechs und dreißig" against "thirty six": the frames cross.
 
 
 # %%
@@ -681,10 +690,10 @@ assert (f"{blind['und']:.2f}", f"{blind['other words']:.2f}") == ("0.97", "0.48"
 assert found["und"] > 0.9 and found["other words"] > 0.5
 
 # %% [markdown]
-# Over four seeds: 1.00<!-- rnn_attention: additive/alignment/und/mean .2f --> of the "und", which have two right words,
-# and 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> of the others, where the blind rule has 0.48. So the
-# model has learned something about where to look, and nobody taught it. It is also far from all. Some likely reasons,
-# and none of them is a defect:
+# Over four seeds: 1.00<!-- rnn_attention: additive/alignment/und/mean .2f --> of the "und", which have two right
+# words, and 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> of the others, where the blind rule has
+# 0.48. So the model has learned something about where to look, and nobody taught it. But more than a quarter of its
+# looks go to another word. Some likely reasons, and none of them is a defect:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "hundred" knows of the "seven"
 #   before it. A look beside the right word may find what it wants.
@@ -717,20 +726,22 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 #
 # ## What attention did not mend
 #
-# A state needs the state before it. So a GRU takes $n$ steps for $n$ words, one after the other, on any machine. For one
-# sentence of 32 to 2,048 words, training a GRU layer took from 4.1<!-- parallel_time:
-# training/batch_1/gru_over_attention/2048/median .1f --> to 11.6<!-- parallel_time:
-# training/batch_1/gru_over_attention/128/median .1f --> times as long as training a layer that only looks, of the same
-# width, on two CPU cores ([results](../book/results.md)). That is not the amount of work: at 2,048 words the looks need
-# three times as many multiplications. The GRU queues, and the more a machine can do at once, the more the queue costs.
+# A state needs the state before it. So a GRU takes $n$ steps for $n$ words, one after the other, on any machine. For
+# a sentence of 128 words, training a GRU layer took 11.6<!-- parallel_time:
+# training/batch_1/gru_over_attention/128/median .1f --> times as long as training a layer that only looks, of the
+# same width, on two CPU cores, and at 2,048 words still 4.1<!-- parallel_time:
+# training/batch_1/gru_over_attention/2048/median .1f --> times as long ([results](../book/results.md)). The reason is not that the GRU has more to compute: at
+# 2,048 words the looks need three times as many multiplications. It has to wait for itself, word after word. The GRU
+# queues, and the more a machine can do at once, the more the queue costs.
 #
-# So one might ask: if a decoder can fetch what it needs from any word directly, what is the chain still for? Vaswani et
-# al. (2017) took it away; chapters 2 and 3 build what is left. To be fair to the chain: in our experiment a Transformer
-# of about that size, at the one learning rate we tried, had 0.40<!-- bottleneck: accuracy/transformer/800/4/mean .2f -->
+# So one might ask: if a decoder can fetch what it needs from any word directly, what is the chain still for? Vaswani
+# et al. (2017) took it away; chapters 2 and 3 build what is left. To be fair to the chain: in a separate experiment
+# we also trained a **Transformer**, the network that was built without it, with about as many parameters as our
+# translator. At the one learning rate we tried, it had 0.40<!-- bottleneck: accuracy/transformer/800/4/mean .2f -->
 # of the lists of four right after 800 steps, where the recurrent decoder with additive attention had 0.99<!--
 # bottleneck: accuracy/additive/800/4/mean .2f -->. That says something about 800 steps on a tiny task. Large models,
-# much data and long training are another matter, and for these [chapter
-# 8](08_training.ipynb#what-the-paper-reported) has the paper's numbers.
+# much data and long training are another matter, and for these [chapter 8](08_training.ipynb#what-the-paper-reported)
+# has the paper's numbers.
 #
 # ## What goes wrong: looking at the padding
 #
@@ -740,14 +751,15 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # sentence, five lists of four run together, so that most of each row is padding.
 
 # %% [markdown]
-# **Predict.** At a padded place the encoder's state is zero. With the mask the model gets nearly all single numbers
-# right. And without it: just as many, for a zero adds nothing to a sum; nine in ten; or fewer than half?
+# **Predict.** At a padded place the encoder's state is zero, because unpacking writes zeros there. With the mask the
+# model gets nearly all single numbers right. And without it: just as many, for a zero adds nothing to a sum; nine in
+# ten; or fewer than half?
 #
 # <details><summary>Answer</summary>
 #
 # Fewer than half; in our run it is about a quarter. Zero is not minus infinity: it gets a score like any other, and
-# takes its share of the weight. That a zero adds nothing is true, but what it has taken the words no longer have, so
-# the context shrinks.
+# takes its share of the weight. It is true that a zero adds nothing to the sum. But the weight that goes to the zeros
+# is missing at the real words, so the context becomes smaller.
 #
 # </details>
 
@@ -829,9 +841,9 @@ print("right by place:", [f"{share:.2f}" for share in (right / len(sources))[:4]
 # The first number gets through now and then, the others hardly ever at their places.
 
 # %% [markdown]
-# **Exercise 5.** While a translator trains, one number is free: the share of *words* that it gets right when it is given
-# the right words before. Compute it for the model with one vector, on lists of four, beside the share of lists that it
-# translates without a mistake. Why are the two so far apart?
+# **Exercise 5.** While a translator trains, one number costs nothing extra: the share of *words* that it predicts
+# correctly when the words before them are the right ones. Compute it for the model with one vector, on lists of four,
+# beside the share of lists that it translates without a mistake. Why are the two so far apart?
 
 # %% tags=["hide-cell", "atol=0.15"]
 # Solution 5
@@ -855,7 +867,8 @@ print(
 #    that.
 # 3. Attention keeps all states of the encoder. At each step the decoder scores them, and reads their weighted average.
 # 4. The weights resemble an alignment of words. They are not one; a likely reason is that a state knows its neighbours.
-# 5. The words still wait for each other, in reading and in training. Attention alone would not have to.
+# 5. The words still wait for each other, in reading and in training. A model with attention only would not make them
+#    wait.
 #
 # **Homework 2**, questions 1 and 2, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #

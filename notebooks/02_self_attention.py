@@ -53,7 +53,7 @@ assert tired.weights[3, 1, it, animal] > 0.6
 #
 # - compute attention for a two-word sentence by hand, and for any sentence in four lines of code;
 # - say what queries, keys and values are for, and why rows of weights sum to 1 while columns do not;
-# - explain what goes wrong without the division by √d_k, in the output and in the gradient;
+# - explain why scores are divided by a fixed number before the softmax, and what goes wrong without it;
 # - hide the future or the padding with a mask, and say why it must act before the softmax;
 # - name the thing that self-attention cannot see at all.
 #
@@ -86,8 +86,9 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # - what they are able to teach, their **key**;
 # - what they actually tell those who listen, their **value**.
 #
-# A pair (listener, teacher) gets a **score**: how well does the teacher's key fit the listener's query? Suppose these
-# are the scores, one row for each listener.
+# (Thinking alone is allowed, too: each may keep part of the hour for themselves.) A pair (listener, teacher) gets a
+# **score**: how well does the teacher's key fit the listener's query? Suppose these are the scores, one row for each
+# listener.
 
 # %%
 people = ["Ada", "Ben", "Chloe", "Dev"]
@@ -160,8 +161,8 @@ print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 
 # %% [markdown]
 # The score of two vectors is their dot product: 112 and 96. *Attention is all you need* (Vaswani et al., 2017), the
-# paper that introduced the **Transformer** and that we shall call the paper from now on, divides it by $\sqrt{d_k} = 8$.
-# That leaves 14 and 12; why one divides is the subject of a section of its own.
+# paper that introduced the **Transformer** and that we shall call the paper from now on, divides every score by
+# $\sqrt{d_k} = 8$. That leaves 14 and 12; why one divides is the subject of a section of its own.
 
 # %% [markdown]
 # **Predict.** The scores are 14 and 12. What weight does "Thinking" give to itself: 0.54, 0.88 or 1.00?
@@ -232,9 +233,10 @@ print("keys\n", X @ W_K)
 print("values\n", X @ W_V)
 
 # %% [markdown]
-# A key says "I am a noun" (1, 0) or "I am a verb" (0, 1). A query says what the word looks for: "bites" asks for nouns
-# (2, 0), the nouns ask for a verb (0, 2). A value says animal, human or action. Keys are there to be found, values to be
-# taken away, and so they need not be equally wide: here $d_k = 2$ and $d_v = 3$.
+# A key says "I am a noun" (1, 0) or "I am a verb" (0, 1). A query says what the word looks for: "bites" asks for
+# nouns (2, 0), the nouns ask for a verb (0, 2). A value says animal, human or action. A query and a key are
+# multiplied with each other and must be equally wide: $d_k = 2$. A value is only averaged with other values, so it
+# may have a width of its own: $d_v = 3$.
 #
 # Now slowly, one query at a time.
 
@@ -325,10 +327,10 @@ sharpness = Frames(
 sharpness
 
 # %% [markdown]
-# (In a running notebook, `sharpness.live()` lets the kernel draw it.) A sharp softmax would do no harm in itself;
-# perhaps the word *should* look at one other word only. The harm is that almost no gradient passes back through it. The
-# derivative of a weight $w_i$ by its own score is $w_i (1 - w_i)$, by the score of another key $-w_i w_j$. If one
-# weight is nearly 1 and the others are nearly 0, all these products are nearly 0.
+# A sharp softmax would do no harm in itself; perhaps the word *should* look at one other word only. The harm is that
+# almost no gradient passes back through it. The derivative of a weight $w_i$ by its own score is $w_i (1 - w_i)$, by
+# the score of another key $-w_i w_j$. If one weight is nearly 1 and the others are nearly 0, all these products are
+# nearly 0.
 
 # %% [markdown]
 # **Predict.** With the scores 14 and 12 the first weight is 0.88, and its derivative $0.88 \cdot 0.12 \approx 0.1$. How
@@ -351,9 +353,10 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
 
 # %% [markdown]
 # How often does that happen? What matters is how the weights change when the *query* changes, $\partial w / \partial
-# q$: the derivatives above times the keys, divided by $\sqrt{d_k}$ if the scores were. Its size is the root of the sum
-# of all its squared entries. We count the queries for which the size of $\partial w / \partial q$ is below 0.01, for
-# eight keys and random vectors of growing width.
+# q$. By the chain rule that is the table of derivatives above (in the code: `diag(w) − w wᵀ`) times the keys, and
+# divided by $\sqrt{d_k}$ where the scores are. Its size is the root of the sum of all its squared entries. We count
+# the queries for which this size is below 0.01, a number chosen to mean "next to nothing", for eight keys and random
+# vectors of growing width.
 
 
 # %%
@@ -388,9 +391,8 @@ assert max(with_division) < 0.05
 assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 
 # %% [markdown]
-# Without the division, one query in five gets next to nothing at a width of 64, and two in three at 1,024. (At a width
-# of 64 that is a minority: the usual query even gets more than with the division. At 1,024 it is the majority, and only
-# those whose two best keys are nearly level get all the more.)
+# Without the division, one query in five gets next to nothing at a width of 64, and two in three at 1,024. (That is a
+# count of queries. It does not say how much the others get.)
 #
 # ## Masks: what must not be seen
 #
@@ -571,11 +573,11 @@ torch.testing.assert_close(
 # %% [markdown]
 # (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.)
 #
-# PyTorch has the same function in a **fused** form: a single program for the processor that goes from Q, K and V to the
-# output, block by block, without ever storing the $n \times n$ table. Our models call that one, by the name
-# `fused_attention`; at 1,024 words it was 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast
-# as the explicit one, on two CPU cores ([results](../book/results.md)). Do all of them agree? Largest
-# differences, for five words of random numbers:
+# PyTorch has the same function in a **fused** form: a single program for the processor that goes from Q, K and V to
+# the output, block by block, without ever storing the $n \times n$ table. Our models call that one through a thin
+# wrapper, `fused_attention`, which adds only the rule about zeros; at 1,024 words it was 3.5<!-- attention_speed:
+# explicit_over_fused/1024/median .1f --> times as fast as the explicit one, on two CPU cores
+# ([results](../book/results.md)). Do all of them agree? Largest differences, for five words of random numbers:
 
 # %% tags=["atol=1e-6"]
 five = torch.randn(5, 6)
@@ -598,9 +600,9 @@ assert (fused_attention(Q, K, V, nothing) == 0).all()
 
 # %% [markdown]
 # The next chapter puts several heads side by side. There the attention itself, without the three matrices, is a
-# module of its own: then it has a name in the model, and one can record what goes in and out, and compute the weights
-# from that. It also knows whether the model is being trained. The function above does not: `F.dropout` drops whenever it
-# is called.
+# module of its own, for two reasons. As a module it has a name in the model, so that one can look at what goes in and
+# out. And a module knows whether the model is being trained; the function above does not, and `F.dropout` drops
+# whenever it is called.
 
 
 # %%
@@ -731,7 +733,8 @@ for name, totals in sums.items():
 #
 # ### The mask after the softmax
 #
-# It looks like the same thing in another order: compute the weights, then set those that are forbidden to zero.
+# One could also compute the weights first and set the forbidden ones to zero afterwards. It looks like the same thing
+# in another order.
 
 # %%
 too_late = scores[0].softmax(dim=-1) * causal
@@ -841,9 +844,9 @@ print("outputs that move:", moved.nonzero().flatten().tolist())  # 4, 5 and 6
 
 # %% [markdown]
 # **Exercise 5.** Build it: attention that never stores a whole row of weights. Go through the keys one at a time, and
-# keep three things for a query: the largest score so far, the sum of $e^{s_j - \text{largest}}$ so far, and the sum of
-# the values weighted likewise. When a larger score turns up, both sums must be made smaller. This is the idea behind
-# the fused kernels.
+# keep three things for a query: the largest score so far, the sum of $e^{s_j - \text{largest}}$ so far, and the sum
+# of the values weighted likewise. When a larger score turns up, both sums must be made smaller. This is the idea
+# behind the fused form that PyTorch uses.
 
 
 # %% tags=["hide-cell", "atol=1e-5"]
@@ -870,7 +873,8 @@ print(f"largest difference: {(passing - ours).abs().max():.1e}")
 #
 # 1. Each word asks (query), offers (key) and tells (value); all three are learned linear maps of its vector.
 # 2. A query's dot products with all keys, divided by √d_k and put through a softmax, say how to average the values.
-# 3. Without the division scores grow with √d_k, the softmax saturates, and often next to nothing reaches the query (at
+# 3. Without the division scores grow with √d_k, the softmax gives nearly everything to one key, and often next to no
+#    gradient reaches the query (at
 #    d_k = 1,024 for two random queries in three).
 # 4. A mask takes the forbidden keys out before the softmax; a query that may look at nothing receives zeros.
 # 5. No loop over positions, so everything runs in parallel; without a causal mask no notion of positions either, so
@@ -896,5 +900,4 @@ print(f"largest difference: {(passing - ours).abs().max():.1e}")
 # - Sarthak Jain and Byron C. Wallace (2019). *Attention is not explanation.* NAACL.
 # - Wenhui Wang et al. (2020). *MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained
 #   Transformers.* NeurIPS.
-# - Jay Alammar (2018). *The illustrated Transformer.* The "Thinking Machines" example, which the HKUST lecture takes up
-#   too.
+# - Jay Alammar (2018). *The illustrated Transformer.* The "Thinking Machines" example.

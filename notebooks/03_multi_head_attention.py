@@ -7,8 +7,8 @@
 #
 # Real models therefore run many heads side by side. Here are all 72 of MiniLM, six layers of twelve, reading our
 # sentence. Choose a head in the grid, then point at a word. MiniLM's layers and heads are counted from 0, as in its
-# code (in our small examples heads are counted from 1, like words): layer 0, head 2 looks at the previous word,
-# whatever it is; layer 3, head 1 looks from "it" to "animal". Many others cannot be named so easily.
+# code (in our small examples heads are counted from 1): layer 0, head 2 looks at the previous word, whatever it is;
+# layer 3, head 1 looks from "it" to "animal". Many others cannot be named so easily.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -58,7 +58,7 @@ assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 # - write multi-head attention twice, with h small matrices and with one large one, and see that they agree;
 # - cut vectors into heads without mixing up the positions, and find the bug when someone else did;
 # - run sentences of different lengths in one batch without the padding being noticed;
-# - load a real model's attention weights into your own module.
+# - check that a real model's attention is the one you have built.
 #
 # **Time** about 60 minutes. **You need** [chapter 2](02_self_attention.ipynb).
 
@@ -93,9 +93,11 @@ print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 
 # %% [markdown]
 # The same vector for both. The average has forgotten who was where, and nothing made of it alone can bring it back.
-# (Unequal shares, 0.6 and 0.4, would tell these two sentences apart. But then loudness has to stand for place, and with
-# real values a weak "dog" and a strong "man" are hard to separate again.) Now two heads. One looks left, the other
-# looks right, and their two results are **concatenated**: written one behind the other, not added.
+# (Unequal shares, 0.6 and 0.4, would tell these two sentences apart. But then the size of a number has to stand for
+# the place, and with real values, which are large and small by themselves, that is hard to read again.) Now two
+# heads. One looks left, the other looks right, and their two results are **concatenated**: written one behind the
+# other, not added. (How a head can know what stands left of it is chapter 4's subject; here we simply hand it its
+# weights.)
 
 # %%
 print("dog bites man, two heads:", torch.cat([dog, man]).tolist())
@@ -107,9 +109,8 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 # ## The formula
 #
 # Each head $i$ of the $h$ heads has three matrices of its own, its **projections** $W_i^Q$, $W_i^K$ and $W_i^V$, and
-# does with them what chapter 2 did.
-# The heads' outputs are concatenated, and a last matrix $W^O$ brings them back to the width of the model and lets them
-# mix:
+# does with them what chapter 2 did. The heads' outputs are concatenated, and a last matrix $W^O$ mixes them. (It also
+# gives the width of the model back, should theirs together be another.)
 #
 # $$\text{head}_i = \operatorname{Attention}(X W_i^Q,\; X W_i^K,\; X W_i^V), \qquad \operatorname{MultiHead}(X) = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O.$$
 #
@@ -123,12 +124,12 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 draw("multi_head")
 
 # %% [markdown]
-# **Predict.** Eight heads need 1,048,576 parameters in these matrices. How many do sixteen need: half as many, as many,
-# or twice as many?
+# **Predict.** Eight heads need 1,048,576 parameters in these matrices. How many do sixteen need: half as many, the
+# same number, or twice as many?
 #
 # <details><summary>Answer</summary>
 #
-# As many. Sixteen heads are half as wide, so each has half as many parameters. "Twice as many" would be right if every
+# The same number. Sixteen heads are half as wide, so each has half as many parameters. "Twice as many" would be right if every
 # head kept its 64 numbers. Something else does double, the number of attention tables: every head has one of its own,
 # so there are $h \cdot n^2$ weights for $n$ words.
 #
@@ -144,7 +145,8 @@ for h in (1, 8, 16):
     print(f"h = {h:2}, d_k = {d_k:3}: {numbers}")
 
 # %% [markdown]
-# So $4\, d_{model}^2$ parameters, however many heads there are. What shrinks is each head's view of the words.
+# So $4\, d_{model}^2$ parameters, however many heads there are. What shrinks is $d_k$, the number of numbers by which
+# a head can compare two words.
 #
 # ## Head by head
 #
@@ -279,9 +281,9 @@ torch.set_rng_state(chance)
 # ## The trap: view without transpose
 #
 # `(n, h · d)` should become `(h, n, d)`. There is a shorter way to get that shape: `x.view(h, n, d)`. It runs, the
-# shape is right, training works after a fashion. It is also wrong, and it has stood in published code
-# ([an example](https://github.com/reczoo/FuxiCTR/issues/30)). To see why, we number the entries of four words of width
-# 4, row after row, and cut them into two heads of width 2.
+# shape is right, and the loss may even fall. It is also wrong, and it has stood in published code ([an
+# example](https://github.com/reczoo/FuxiCTR/issues/30)). To see why, we number the entries of four words of width 4,
+# row after row, and cut them into two heads of width 2.
 
 # %% [markdown]
 # **Predict.** Row $i$ of the input is word $i$; its first half, two numbers, belongs to head 1. What does head 1 hold
@@ -339,7 +341,8 @@ def influence(cut, join, n=4):
         return join(scaled_dot_product_attention(heads, heads, heads, mask))
 
     words = torch.randn(n, 4)
-    changed = words + torch.eye(n)[:, :, None]  # copy i has another word i
+    # (n, n, 4): n copies of the sentence; in copy i, word i is another
+    changed = words + torch.eye(n)[:, :, None]
     moves = [(attend(copy) - attend(words)).abs().amax(dim=-1) for copy in changed]
     return torch.stack(moves)
 
@@ -367,18 +370,18 @@ print("view alone\n", influence(cut_wrongly, join_wrongly))
 # %% [markdown]
 # Half of the sentence is cut off from the other half, silently. A good test tries *every* word.
 #
-# Joining has a trap of its own. It needs the numbers in a new order, so `.transpose(0, 1).view(...)` fails with a
-# message about strides, PyTorch's word for the order in memory. `reshape` and `flatten` copy the numbers where that is
-# needed (as `.contiguous()` does). The temptation is to mend the error by dropping the `transpose`.
+# Joining has a trap of its own. `transpose` moves no number either, it only notes the new order, so `.transpose(0,
+# 1).view(...)` fails with a message about strides, PyTorch's word for the order in memory. `reshape` and `flatten`
+# copy the numbers where that is needed (as `.contiguous()` does). The temptation is to mend the error by dropping the
+# `transpose`.
 #
 # ## The class that the book uses
 #
 # The rest of the book is built from a class that can a little more; the library holds the same text. `context` is the
 # sentence whose words serve as keys and values: here the same sentence, in chapter 6 another one; `d_context` is the
-# width of its vectors. `d_k` and `d_v` may be chosen. Keys and values are made in a method of their own, for a model that
-# writes word by word (chapter 9) makes them once for each word and uses them at every later step. The paper mentions no
-# biases, so `bias` is off unless asked for; from chapter 5 on our blocks ask for it, as most code does. (Dropout is
-# chapter 5's; it is off.) What happens to the numbers is what happened above.
+# width of its vectors. `d_k` and `d_v` may be chosen. (Why keys and values are made in a method of their own: chapter
+# 9.) The paper mentions no biases, so `bias` is off unless asked for; from chapter 5 on our blocks ask for it, as
+# most code does. (Dropout is chapter 5's; it is off.) What happens to the numbers is what happened above.
 
 
 # %%
@@ -498,10 +501,10 @@ assert_close(together[1, :3], alone[1])
 
 # %% [markdown]
 # With the mask, each sentence gets in the batch what it gets alone. (The outputs *at* the padded places are
-# meaningless; the loss must not count them.) A left-to-right model is usually given both masks. (With the padding at
-# the *end*, as here, the causal mask alone protects the real words, whose rows below are the same with and without the
-# second mask. With padding in front, both are needed.) They are tables of `True` = may attend, so both conditions
-# together are `&`, and broadcasting does the rest: (5, 5) and (2, 1, 1, 5) give (2, 1, 5, 5).
+# meaningless; the loss must not count them.) A model that writes from left to right needs the causal mask as well.
+# Both masks say `True` = may attend, so together they are `causal & padding`; broadcasting makes (2, 1, 5, 5) of (5,
+# 5) and (2, 1, 1, 5). (With the padding at the *end*, as here, the causal mask alone protects the real words. With
+# padding in front, both are needed.)
 
 # %%
 both = causal_mask(5) & mask
@@ -540,6 +543,7 @@ print(f"our class and torch's: largest relative difference {relative:.1e}")
 # $$\operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O = \sum_{i=1}^{h} \text{head}_i\, W_i^O.$$
 
 # %% tags=["atol=1e-4"]
+# view alone is right here: we cut rows, and rows lie one after the other
 W_O_of_head = W_O.view(h, d_v, d_model)
 summed = sum(heads[i] @ W_O_of_head[i] for i in range(h))
 print(f"largest difference: {(summed - Z).abs().max():.1e}")
@@ -583,14 +587,15 @@ assert max(in_weights, in_vectors) < 1e-5
 # the sentence, which has no meaning of its own.
 
 # %% [markdown]
-# **Predict.** The sentence has 16 tokens. Take the mean over all words and the twelve heads of a layer: what share of
-# the attention goes to `[CLS]` in the middle of the model, about 0.06, about 0.2 or about 0.5?
+# **Predict.** The sentence has 16 tokens. Take the mean over all tokens but `[CLS]` itself and over the twelve heads
+# of a layer: what share of the attention goes to `[CLS]` in the middle of the model, about 0.06, about 0.2 or about
+# 0.5?
 #
 # <details><summary>Answer</summary>
 #
 # About 0.5, in each of the layers 1 to 4. 0.06 is one token in sixteen, the share that it would get if attention were
-# spread evenly, and one might expect less for a token that says nothing. But the rows must sum to 1: a head that finds
-# nothing to do in a sentence has to put its attention *somewhere*, and `[CLS]` is always there.
+# spread evenly, and one might expect less for a token that says nothing. A likely reason: the rows must sum to 1, so
+# a head that finds nothing to do in a sentence has to put its attention *somewhere*, and `[CLS]` is always there.
 #
 # </details>
 
@@ -610,9 +615,10 @@ assert to_cls[0] < 0.3
 #
 # ## What goes wrong
 #
-# **Scaling by the wrong width.** Queries and keys of a head are $d_k$ wide, and that is what the scores must be scaled
-# by. With $\sqrt{d_{model}}$ the scores come out $\sqrt h$ times too small, with 8 heads 2.8 times. Nothing crashes.
-# The model only starts with attention that is too even, and loading trained weights into such code spoils them.
+# **Scaling by the wrong width.** Queries and keys of a head are $d_k$ wide, and that is what the scores must be
+# scaled by. With $\sqrt{d_{model}}$ the scores come out $\sqrt h$ times too small, with 8 heads 2.8 times. Nothing
+# crashes. A new model starts with attention that is too even; a trained model, loaded into such code, gives wrong
+# outputs.
 
 # %% tags=["atol=0.01"]
 scores = torch.randn(10_000, 8)
@@ -645,8 +651,8 @@ for i, row in enumerate(confused[0], start=1):
 
 # %% [markdown]
 # The last row gives the mistake away here. If a *padding* mask is passed the wrong way round, only the longest
-# sentences of a batch turn to nan, for they have no padding to look at. The others attend to nothing but their padding,
-# quietly.
+# sentences of a batch turn to nan, for they have no padding to look at. The others attend only to their padding, and
+# there is no error.
 
 # %% [markdown]
 # ## Exercises
@@ -703,7 +709,7 @@ print(f"MiniLM: rank {torch.linalg.matrix_rank(fits)} of {len(fits)}")
 # %% [markdown]
 # **Exercise 4.** Silence heads. `minilm.read(text, silenced=[(3, 1)]).hidden[-1]` are the final vectors without the
 # head "it → animal". For each of the three named heads, by how much do the final vectors move, relative to their
-# length, on average over the tokens? Is the head that we could name best the one that is needed most?
+# length, on average over the tokens? Do the heads that have a name matter most in their layer?
 
 # %% tags=["hide-cell", "atol=0.01"]
 # Solution 4
@@ -726,7 +732,7 @@ for (layer, head), name in named.items():
 # %% [markdown]
 # **Exercise 5.** Build it: attention in which every head has queries of its own, and all share *one* set of keys and
 # values (Shazeer, 2019). Start from `MultiHeadAttention`. How many parameters does it have at $d_{model} = 512$ and
-# eight heads, and how many numbers must be kept for the keys and values of each word?
+# eight heads, and how many numbers are the keys and values of one word? (Chapter 9 has to store them.)
 
 
 # %% tags=["hide-cell"]
@@ -774,7 +780,7 @@ for kind in (MultiHeadAttention, MultiQueryAttention):
 #
 # **Homework 1**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #
-# **Next:** everything so far ignores the order of the words. [Chapter 4](04_order.ipynb).
+# **Next:** the attention that we have built cannot see the order of the words. [Chapter 4](04_order.ipynb).
 #
 # ## References
 #
