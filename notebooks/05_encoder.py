@@ -559,9 +559,8 @@ plain = PlainBlock(d_model, n_heads, d_ff)
 plain.attention, plain.feed_forward = attention, feed_forward
 plain.norm_1 = block.around_self_attention.norm
 plain.norm_2 = block.around_feed_forward.norm
-print(
-    f"bare block:  differs by at most {(plain(x, mask) - block(x, mask)).abs().max():.5f}"
-)
+difference = (plain(x, mask) - block(x, mask)).abs().max()
+print(f"bare block:  differs by at most {difference:.5f}")
 
 # %% tags=["hide-input", "atol=2e-5"]
 torchs = nn.TransformerEncoderLayer(
