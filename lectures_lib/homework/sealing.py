@@ -7,6 +7,7 @@ and the notebook import, and no bank.
 
 import importlib.metadata
 import io
+import json
 import warnings
 import zipfile
 from collections.abc import Iterable
@@ -40,7 +41,8 @@ if not SEALED.exists() and "google.colab" in sys.modules:
     from google.colab import files
 
     print(f"Choose {{SEALED}} on your computer:")
-    SEALED.write_bytes(next(iter(files.upload().values())))
+    for content in files.upload().values():
+        SEALED.write_bytes(content)
 if SEALED.exists():
     with zipfile.ZipFile(SEALED) as package:
         package.extractall(SEALED.stem)
@@ -158,8 +160,9 @@ def _demand_data(question: Question, key: AnswerKey) -> None:
     for i, (case, right) in enumerate(zip(key.cases, key.right, strict=True), start=1):
         given = {f"argument {n}": value for n, value in enumerate(case.args, start=1)}
         given |= case.kwargs | {"init": case.init, "state": case.state, "again": case.again}
-        for name, value in {**given, "what the right answer returns": right.value}.items():
-            strange = _strange(plain(value))
+        values = {name: plain(value) for name, value in given.items()}
+        for name, value in {**values, "what the right answer returns": right.value}.items():
+            strange = _strange(value)
             if strange:
                 raise Unsealable(
                     f"{question.name}, input {i} ({case.shows or 'no description'}): {name} is or "
@@ -251,7 +254,8 @@ def _set_up_text(file: str, packages: set[str], source: str) -> str:
     """The set-up cell of a sealed notebook: takes the library from the file."""
     projects = importlib.metadata.packages_distributions()
     needed = {name: projects.get(name, [name])[0] for name in sorted(packages)}
-    return SET_UP.format(file=file, needed=needed) + _kept_lines(source)
+    text = SET_UP.format(file=file, needed=json.dumps(needed, indent=4))
+    return text + _kept_lines(source)
 
 
 def _library(modules: dict[str, Path]) -> dict[str, bytes]:
