@@ -11,6 +11,7 @@ On the command line:
 
     lectures-homework grade hw1 submissions/ --out grades/
     lectures-homework release
+    lectures-homework release hw8 --sealed --out FOLDER
 
 (or `python -P -m lectures_lib.homework …`: without -P, Python imports what lies in the folder it is
 started in.)
@@ -22,9 +23,11 @@ The parts, from the ground up:
     compare     two values: what differs?
     diagnosis   what an answer did on every input: right, or which mistake is it?
     careless    answers that overlook one thing: which inputs do not show it?
+    sealed      a question as data: what its bank gives on the public inputs, without the bank
     checking    `check`
     example     `example`
     notebook, release     solutions → student notebooks
+    imports, sealing      a student notebook, and one file that checks it without the bank
     grader/     a class: `submissions/` found, `sandbox/` around them, `grading/` in it, `reports/`
     on it
 """

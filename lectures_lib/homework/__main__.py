@@ -33,7 +33,7 @@ from rich.progress import (
 )
 
 from lectures_lib.files import write_whole
-from lectures_lib.homework import load, names
+from lectures_lib.homework import load, names, sealing
 from lectures_lib.homework import release as releasing
 from lectures_lib.homework.grader.grading import course_file, grade_class
 from lectures_lib.homework.grader.grading.executors import Dask, Threads
@@ -197,15 +197,48 @@ def release(
     solutions: Annotated[
         Path, typer.Option(help="Folder of the executed notebooks with answers.")
     ] = Path("solutions"),
-    out: Annotated[Path, typer.Option(help="Folder for the student notebooks.")] = Path(
-        "exercises"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(help='Folder for the student notebooks; "exercises", unless they are sealed.'),
+    ] = None,
+    seal: Annotated[
+        bool,
+        typer.Option(
+            "--sealed",
+            help="Without the bank: a notebook, and one file beside it that checks its answers.",
+        ),
+    ] = False,
+    graded_later: Annotated[
+        list[str] | None,
+        typer.Option(help='With --sealed: release this question without a check ("hw8.probe").'),
+    ] = None,
 ) -> None:
     """Make the student notebooks from the solutions: answers taken out, checks left in."""
     try:
+        if seal and out is None:
+            raise ValueError("--sealed needs --out FOLDER: exercises/ is for those with the bank")
+        if graded_later and not seal:
+            raise ValueError("--graded-later belongs to --sealed")
+        for name in graded_later or ():
+            if name.split(".")[0] not in (homework or names()):
+                raise KeyError(f"--graded-later {name}: that homework is not released here")
         for name in homework or names():
-            console.print(f"wrote {releasing.release(load(name), solutions, out)}")
-    except (releasing.Unreleasable, KeyError, OSError) as error:
+            bank = load(name)
+            if seal:
+                later = [each for each in graded_later or () if each.startswith(f"{name}.")]
+                paths = sealing.release_sealed(bank, solutions, out, later)
+                console.print(f"wrote {paths[0]} and {paths[1]}")
+            else:
+                folder = out or Path("exercises")
+                console.print(f"wrote {releasing.release(bank, solutions, folder)}")
+    except (
+        releasing.Unreleasable,
+        sealing.Unsealable,
+        KeyError,
+        OSError,
+        SyntaxError,
+        ValueError,
+    ) as error:
         _refuse(error)
 
 

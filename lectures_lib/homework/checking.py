@@ -1,8 +1,9 @@
 """`check`: a student's answer against its question, on the spot."""
 
-from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, Verdict, run
+from lectures_lib.homework.diagnosis import Verdict, run
 from lectures_lib.homework.example import remember
-from lectures_lib.homework.questions import Question, find
+from lectures_lib.homework.questions import Question
+from lectures_lib.homework.sealed import public_key
 
 BY_HAND = """
   To try it by hand: from lectures_lib.homework import example; bad = example("{}")"""
@@ -36,10 +37,14 @@ def check(name: str | Question, answer: object) -> None:
         WrongAnswer: if there is an answer and it is not right.
         KeyError: if there is no such question; the message lists those that there are.
     """
-    question = name if isinstance(name, Question) else find(name)
+    key = public_key(name)
+    question = key.question
+    worth = f"{question.points} point{'s' * (question.points != 1)}"
     if not callable(answer):
         raise WrongAnswer(_uncallable(question, answer)) from None
-    key = AnswerKey(question, PUBLIC_SEED)
+    if key.graded_later:
+        print(f"… {question.name}: no check here, it is graded later ({worth})")
+        return
     outcomes = [run(answer, case) for case in key.cases]
     verdict = key.verdict(outcomes)
     remember(key, outcomes)
@@ -48,7 +53,7 @@ def check(name: str | Question, answer: object) -> None:
         return
     if not verdict.right:
         raise WrongAnswer(verdict) from None
-    print(f"✓ {question.name}: right ({question.points} point{'s' * (question.points != 1)})")
+    print(f"✓ {question.name}: right ({worth})")
 
 
 def told(verdict: Verdict) -> str:

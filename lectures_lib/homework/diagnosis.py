@@ -75,6 +75,31 @@ class AnswerKey:
             self.right = [run(question.reference, case) for case in self.cases]
         self._mistakes: list[tuple[Misconception, list[Outcome]]] | None = None
 
+    @classmethod
+    def recorded(
+        cls,
+        question: Question,
+        cases: list[Case],
+        right: list[Outcome],
+        mistakes: list[tuple[Misconception, list[Outcome]]],
+    ) -> "AnswerKey":
+        """A key that was worked out before (see `sealed`): nothing of the question is called.
+
+        Args:
+            question: what it says of itself; its functions may be missing.
+            cases: the inputs; none for a question that is graded later.
+            right: what the right answer did on each.
+            mistakes: each misconception with what its wrong answer did on each.
+        """
+        key = cls.__new__(cls)
+        key.question, key.cases, key.right, key._mistakes = question, cases, right, mistakes
+        return key
+
+    @property
+    def graded_later(self) -> bool:
+        """Whether the question was released without inputs: there is nothing to check with."""
+        return not self.cases
+
     @property
     def mistakes(self) -> list[tuple[Misconception, list[Outcome]]]:
         """Each misconception with what its wrong answer does. Computed when the first wrong answer

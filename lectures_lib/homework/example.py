@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
-from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, run
+from lectures_lib.homework.diagnosis import AnswerKey, run
 from lectures_lib.homework.inside.calls import Outcome, build
-from lectures_lib.homework.questions import Case, Question, find
+from lectures_lib.homework.questions import Case, Question
+from lectures_lib.homework.sealed import public_key
 
 _failed: dict[str, "Example"] = {}  # by question: the input on which its last check failed
 
@@ -79,12 +80,16 @@ def example(name: str | Question, answer: object = None) -> Example:
             failed, or the first of all.
 
     Raises:
-        KeyError: if there is no such question; the message lists those that there are.
+        KeyError: if there is no such question; the message lists those that there are. If it is
+            graded later, so that none of its inputs is here.
     """
-    question = name if isinstance(name, Question) else find(name)
-    if answer is None and question.name in _failed:
-        return _failed[question.name]
-    key = AnswerKey(question, PUBLIC_SEED)
+    asked = name.name if isinstance(name, Question) else name
+    if answer is None and asked in _failed:
+        return _failed[asked]
+    key = public_key(name)
+    question = key.question
+    if key.graded_later:
+        raise KeyError(f"{question.name} is graded later: none of its inputs is here")
     if not callable(answer):
         return _example(question, key.cases[0], key.right[0], None)
     outcomes = [run(answer, case) for case in key.cases]

@@ -38,16 +38,26 @@ def release(homework: Homework, solutions: Path, out: Path) -> Path:
         FileNotFoundError: if there is not exactly one such notebook.
         Unreleasable: if markers do not pair, or the notebook and the questions disagree.
     """
+    solution = solution_of(homework, solutions)
+    text = student_version(homework, solution.read_text(encoding="utf-8"))
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / solution.name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def solution_of(homework: Homework, solutions: Path) -> Path:
+    """The notebook with a homework's answers in a folder.
+
+    Raises:
+        FileNotFoundError: if there is not exactly one `<homework>_<name>.ipynb`.
+    """
     found = sorted(solutions.glob(f"{homework.name}_*.ipynb"))
     if len(found) != 1:
         raise FileNotFoundError(
             f"{solutions} must contain one {homework.name}_*.ipynb, and contains {len(found)}"
         )
-    text = student_version(homework, found[0].read_text(encoding="utf-8"))
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / found[0].name
-    path.write_text(text, encoding="utf-8")
-    return path
+    return found[0]
 
 
 def student_version(homework: Homework, solution: str) -> str:

@@ -5,6 +5,7 @@ course's questions.
 import importlib.util
 import re
 import sys
+import zipfile
 
 import jupytext
 import nbformat
@@ -12,6 +13,8 @@ import pytest
 
 from lectures_lib.homework import WrongAnswer, banks, check, load, names
 from lectures_lib.homework.release import student_version
+from lectures_lib.homework.sealed import unpacked
+from lectures_lib.homework.sealing import release_sealed
 from tests.homework import bank, test_banks
 from tests.homework.bank import ROOT
 
@@ -132,3 +135,23 @@ def test_the_student_s_notebook_is_made_of_it(own):
     student = nbformat.reads(student_version(load("hw8"), nbformat.writes(solution)), as_version=4)
     assert "NotImplementedError" in student.cells[3].source
     assert not any("xlogy" in cell.source for cell in student.cells)
+
+
+def test_it_can_be_sealed(own):
+    """The page's command: nothing of the bank is in the file, and its keys judge."""
+    solution = jupytext.read(own / "solutions" / "hw8_heads.py")
+    hw1 = jupytext.read(ROOT / "solutions" / "hw1_attention.py")
+    set_up = next(cell for cell in hw1.cells if "setup" in cell.metadata.get("tags", []))
+    solution.cells.insert(1, set_up)
+    solution.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(solution, own / "solutions" / "hw8_heads.ipynb")
+    notebook, package = release_sealed(load("hw8"), own / "solutions", own / "out")
+    with zipfile.ZipFile(package) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    assert not [name for name in files if "banks" in name]
+    for content in (notebook.read_bytes(), *files.values()):
+        assert b"xlogy(weights" not in content
+    key = unpacked(files[f"lectures_lib/homework/keys/{NAME}.key"])
+    for answer in bank.right_answers("hw8")[NAME]:
+        assert key.accepts(answer)
+    assert key.faults() == []

@@ -18,7 +18,7 @@ from .values import Foreign
 LENGTHS = struct.Struct(">II")
 MAX_JSON = 4 << 20
 MAX_BLOB = 72 << 20
-_DTYPES = (
+DTYPES = (
     torch.float64, torch.float32, torch.float16, torch.bfloat16,
     torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64,
 )  # fmt: skip
@@ -70,7 +70,7 @@ def unpack(text: bytes, blob: bytes) -> tuple[dict, Any]:
 def _tree(value: Any, tensors: dict[str, Tensor]) -> Any:
     """`value` as JSON: `[kind, content]`, tensors put aside into `tensors`."""
     if isinstance(value, Tensor):
-        if value.dtype not in _DTYPES:
+        if value.dtype not in DTYPES:
             return ["foreign", f"a tensor of {value.dtype}"]
         key = str(len(tensors))
         # two inputs may be views of one

@@ -1,0 +1,290 @@
+"""From a question bank to a sealed release: the student notebook, and one file that lies beside it
+and checks answers without the bank.
+
+The file is a zip: the question keys as data (see `sealed`), the parts of the library that `check`
+and the notebook import, and no bank.
+"""
+
+import importlib.metadata
+import io
+import json
+import warnings
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from torch import Tensor
+
+from lectures_lib.files import write_whole, written_whole
+from lectures_lib.homework import imports, release, sealed
+from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, Verdict, run
+from lectures_lib.homework.inside import wire
+from lectures_lib.homework.inside.values import Foreign, plain
+from lectures_lib.homework.questions import Homework, Question
+
+BANKS = "lectures_lib.homework.banks"
+DATA = (".js", ".css", ".html", ".json", ".jsonl", ".md", ".safetensors")  # what modules read
+SET_UP = """\
+# Set-up: run this cell first. The file {file}, which came with this notebook, must lie
+# beside it: it checks your answers. Running the cell twice is harmless.
+import importlib.util
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+SEALED = Path("{file}")
+if not SEALED.exists() and "google.colab" in sys.modules:
+    from google.colab import files
+
+    print(f"Choose {{SEALED}} on your computer:")
+    for content in files.upload().values():
+        SEALED.write_bytes(content)
+if SEALED.exists():
+    with zipfile.ZipFile(SEALED) as package:
+        package.extractall(SEALED.stem)
+    sys.path.insert(0, str(Path(SEALED.stem).resolve()))
+needed = {needed}
+missing = [package for name, package in needed.items() if importlib.util.find_spec(name) is None]
+if missing:
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", *missing], check=True)
+found = importlib.util.find_spec("lectures_lib")
+if found is None or importlib.util.find_spec("lectures_lib.homework.banks"):
+    raise ImportError(
+        f"The checks of this homework are in {{SEALED}}. Put it beside this notebook, in "
+        f"{{Path.cwd()}}, restart the kernel, and run this cell first."
+    )
+
+"""
+
+
+class Unsealable(Exception):
+    """A question that cannot be kept as data. The message names it and tells why."""
+
+
+def release_sealed(
+    homework: Homework, solutions: Path, out: Path, graded_later: Iterable[str] = ()
+) -> tuple[Path, Path]:
+    """Write the student notebook of a homework, and the file that checks its answers: the same
+    bytes for the same homework, every time. Return where they are.
+
+    Args:
+        homework: its questions.
+        solutions: folder with the executed `<homework>_<name>.ipynb`.
+        out: folder for both files.
+        graded_later: full names of questions that are released without inputs and without a check.
+
+    Raises:
+        FileNotFoundError: if there is not exactly one such notebook.
+        KeyError: if the homework has no question that is to be graded later.
+        Unreleasable: if notebook and bank disagree, or the notebook has no set-up cell.
+        Unsealable: if questions cannot be kept as data; the message names all of them.
+    """
+    later = {homework[name].name for name in graded_later}
+    solution = release.solution_of(homework, solutions)
+    text = release.student_version(homework, solution.read_text(encoding="utf-8"))
+    student = nbformat.reads(text, as_version=4)
+    package = out / f"{homework.name}_sealed.zip"
+    given = imports.behind([*_code(student), "import lectures_lib.homework"])
+    _demand_no_bank(homework, given.modules)
+    _set_up(student).source = _set_up_text(package.name, given.packages, _set_up(student).source)
+    nbformat.validate(student)
+    content = _zipped(_keys(homework, later) | _library(given.modules))
+    out.mkdir(parents=True, exist_ok=True)
+    with written_whole(package) as draft:
+        draft.write_bytes(content)
+    write_whole(out / solution.name, nbformat.writes(student) + "\n")
+    return out / solution.name, package
+
+
+def sealed_key(question: Question) -> bytes:
+    """A question as data, tried: the right answer passes and every mistake gets the verdict that
+    the bank's own key gives.
+
+    Raises:
+        Unsealable: if an input or the right answer's value is no data, if they are too large, or
+            if a verdict comes out otherwise.
+    """
+    asked = AnswerKey(question, PUBLIC_SEED)
+    _demand_data(question, asked)
+    try:
+        data = sealed.packed(_recorded(asked))
+    except wire.Garbled as error:
+        raise Unsealable(f"{question.name}: its inputs and values are {error}") from None
+    _demand_same_verdicts(asked, sealed.unpacked(data))
+    return data
+
+
+def _recorded(asked: AnswerKey) -> AnswerKey:
+    """The key worked out anew on inputs as students get them: a view that was cut out of a larger
+    tensor comes back as a tensor of its own.
+    """
+    question = asked.question
+    given = sealed.packed(AnswerKey.recorded(question, asked.cases, [], []))
+    cases = sealed.unpacked(given).cases
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a wrong answer warns of is nobody's business here
+        right = [run(question.reference, case) for case in cases]
+        mistakes = [(m, [run(m.answer, case) for case in cases]) for m in question.misconceptions]
+    return AnswerKey.recorded(question, cases, right, mistakes)
+
+
+def _keys(homework: Homework, later: set[str]) -> dict[str, bytes]:
+    """The files of the questions' keys.
+
+    Raises:
+        Unsealable: with all that cannot be sealed, and how to release it all the same.
+    """
+    files, problems, names = {}, [], []
+    for question in homework.questions:
+        path = f"lectures_lib/homework/{sealed.FOLDER}/{question.name}{sealed.ENDING}"
+        if question.name in later:
+            files[path] = sealed.packed(AnswerKey.recorded(question, [], [], []))
+            continue
+        try:
+            files[path] = sealed_key(question)
+        except Unsealable as error:
+            problems.append(str(error))
+            names.append(question.name)
+    if problems:
+        options = " ".join(f"--graded-later {name}" for name in names)
+        raise Unsealable("\n".join([*problems, f"To release them without a check, add: {options}"]))
+    return files
+
+
+def _demand_data(question: Question, key: AnswerKey) -> None:
+    """Inputs and right values are plain, and of kinds that a frame can hold."""
+    for i, (case, right) in enumerate(zip(key.cases, key.right, strict=True), start=1):
+        given = {f"argument {n}": value for n, value in enumerate(case.args, start=1)}
+        given |= case.kwargs | {"init": case.init, "state": case.state, "again": case.again}
+        values = {name: plain(value) for name, value in given.items()}
+        for name, value in {**values, "what the right answer returns": right.value}.items():
+            strange = _strange(value)
+            if strange:
+                raise Unsealable(
+                    f"{question.name}, input {i} ({case.shows or 'no description'}): {name} is or "
+                    f"holds {strange}. Only tensors, numbers, strings, None, and lists, tuples and "
+                    f"dictionaries of them can be kept as data."
+                )
+
+
+def _strange(value: Any) -> str:
+    """The first thing in a plain value that is no data, in words; "" if all is."""
+    if isinstance(value, list | tuple):
+        return next(filter(None, map(_strange, value)), "")
+    if isinstance(value, dict):
+        return _strange(list(value.values()))
+    if isinstance(value, Tensor) and value.dtype not in wire.DTYPES:
+        return f"a tensor of {value.dtype}"
+    return value.kind if isinstance(value, Foreign) else ""
+
+
+def _demand_same_verdicts(asked: AnswerKey, kept: AnswerKey) -> None:
+    """What the right answer and each known mistake do is judged alike by the bank's key and by the
+    one that was read back. They were called once for each.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answers = [("the right answer", asked.right)]
+        answers += [(f"the mistake {m.name!r}", theirs) for m, theirs in asked.mistakes]
+    for told, outcomes in answers:
+        fresh, recorded = asked.verdict(outcomes), kept.verdict(outcomes)
+        if fresh != recorded:
+            raise Unsealable(
+                f"{asked.question.name}: {told} is judged {_called(fresh)} by the bank and "
+                f"{_called(recorded)} by the recorded values. Does it draw random numbers of its "
+                f"own, or depend on how a tensor lies in memory?"
+            )
+
+
+def _called(verdict: Verdict) -> str:
+    return repr(verdict.mistake or verdict.kind)
+
+
+def _demand_no_bank(homework: Homework, modules: Iterable[str]) -> None:
+    """None of the library's modules that go with the notebook is a bank, or holds an answer."""
+    for module in sorted(modules):
+        if f"{module}.".startswith(f"{BANKS}."):
+            raise release.Unreleasable(f"the student notebook imports {module}: that is a bank")
+    for question in homework.questions:
+        for answer in (question.reference, *(m.answer for m in question.misconceptions)):
+            home = getattr(getattr(answer, "func", answer), "__module__", None)
+            if home in modules:
+                raise release.Unreleasable(
+                    f"{question.name}: an answer of the bank is defined in {home}, which the "
+                    f"student notebook imports, so that it would go with it"
+                )
+
+
+def _code(notebook: NotebookNode) -> list[str]:
+    """The code cells, but for what stands above `import lectures_lib` in the set-up cell."""
+    set_up = _set_up(notebook)
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return [_kept_lines(source) if source == set_up.source else source for source in cells]
+
+
+def _set_up(notebook: NotebookNode) -> NotebookNode:
+    """The set-up cell.
+
+    Raises:
+        Unreleasable: if there is not exactly one.
+    """
+    cells = [cell for cell in notebook.cells if "setup" in cell.metadata.get("tags", [])]
+    if len(cells) != 1:
+        raise release.Unreleasable(
+            f"one code cell must have the tag 'setup', which installs the library; {len(cells)} do"
+        )
+    return cells[0]
+
+
+def _kept_lines(source: str) -> str:
+    """What stays of a set-up cell: from `import lectures_lib` on."""
+    lines = source.splitlines()
+    if "import lectures_lib" not in lines:
+        raise release.Unreleasable(
+            f"the set-up cell has no line `import lectures_lib`, from which it is kept:\n{source}"
+        )
+    return "\n".join(lines[lines.index("import lectures_lib") :])
+
+
+def _set_up_text(file: str, packages: set[str], source: str) -> str:
+    """The set-up cell of a sealed notebook: takes the library from the file."""
+    projects = importlib.metadata.packages_distributions()
+    needed = {name: projects.get(name, [name])[0] for name in sorted(packages)}
+    text = SET_UP.format(file=file, needed=json.dumps(needed, indent=4))
+    return text + _kept_lines(source)
+
+
+def _library(modules: dict[str, Path]) -> dict[str, bytes]:
+    """The modules' files, and the data that lies beside them, by their paths in the package."""
+    paths = set(modules.values())
+    for path in list(paths):
+        if path.name == "__init__.py" and path.parent not in (
+            imports.PACKAGE,
+            *imports.PACKAGE.joinpath("homework").glob("**"),
+        ):
+            paths |= set(_data(path.parent))
+    root = imports.PACKAGE.parent
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+
+
+def _data(folder: Path) -> Iterable[Path]:
+    """The data files of a package, also those in folders that are no packages."""
+    for path in folder.iterdir():
+        if path.is_file() and path.suffix in DATA:
+            yield path
+        elif path.is_dir() and not (path / "__init__.py").exists():
+            yield from _data(path)
+
+
+def _zipped(files: dict[str, bytes]) -> bytes:
+    """A zip of these files, the same bytes every time."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name, content in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
+    return written.getvalue()

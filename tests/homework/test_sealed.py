@@ -1,0 +1,204 @@
+"""Sealed homework: `check` judges without the bank, word for word as with it, and the bank cannot
+be had from what is released.
+"""
+
+import functools
+import importlib
+import json
+import pickle
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from jaxtyping import config
+
+from lectures_lib.homework import load, names
+from lectures_lib.homework.checking import told
+from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, run
+from lectures_lib.homework.release import OPEN
+from lectures_lib.homework.sealed import Sealed, unpacked
+from lectures_lib.homework.sealing import release_sealed
+from tests.homework import bank, sealed_student
+from tests.homework.leaks import leaks, members
+
+ROOT = bank.ROOT
+every_homework = pytest.mark.parametrize("homework", names())
+every_question = pytest.mark.parametrize(
+    "name", [name for homework in names() for name in bank.questions(homework)]
+)
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """Gives the folder of a homework's sealed release. Annotations are not enforced meanwhile: an
+    instructor's machine and a student's do not do that either, and exceptions would be others.
+    """
+
+    @functools.cache
+    def folder(homework):
+        out = tmp_path_factory.mktemp(homework)
+        config.update("jaxtyping_disable", True)
+        release_sealed(load(homework), ROOT / "solutions", out)
+        config.update("jaxtyping_disable", False)
+        return out
+
+    return folder
+
+
+def key(folder: Path, name: str) -> AnswerKey:
+    """A question's key as it was released."""
+    with zipfile.ZipFile(folder / f"{name.split('.')[0]}_sealed.zip") as package:
+        return unpacked(package.read(f"lectures_lib/homework/keys/{name}.key"))
+
+
+@every_homework
+def test_every_question_is_sealed(homework, released):
+    with zipfile.ZipFile(released(homework) / f"{homework}_sealed.zip") as package:
+        keys = {Path(each).stem for each in package.namelist() if each.endswith(".key")}
+    assert keys == set(bank.questions(homework))
+
+
+@every_question
+def test_each_mistake_is_told_word_for_word_as_with_the_bank(name, released, shapes_unchecked):
+    """Called anew on the released inputs."""
+    recorded = key(released(name.split(".")[0]), name)
+    asked = AnswerKey(bank.find(name), PUBLIC_SEED)
+    assert len(asked.mistakes) >= 3
+    for misconception, outcomes in asked.mistakes:
+        verdict = recorded.verdict([run(misconception.answer, case) for case in recorded.cases])
+        assert verdict.mistake == misconception.name
+        assert told(verdict) == told(asked.verdict(outcomes))
+    right = [run(asked.question.reference, case) for case in recorded.cases]
+    assert recorded.verdict(right).right
+
+
+@every_question
+def test_its_functions_are_not_there(name, released):
+    question = key(released(name.split(".")[0]), name).question
+    functions = (question.cases, question.reference, *(m.answer for m in question.misconceptions))
+    assert len({id(function) for function in functions}) == 1
+    with pytest.raises(Sealed):
+        question.reference()
+
+
+@every_homework
+def test_nothing_of_the_bank_can_be_had(homework, released):
+    assert leaks(released(homework), homework) == []
+
+
+def filled_in(folder: Path, homework: str) -> nbformat.NotebookNode:
+    """The sealed notebook with the solution's answers in it."""
+    (path,) = folder.glob(f"{homework}_*.ipynb")
+    student = nbformat.read(path, as_version=4)
+    solution = nbformat.read(ROOT / "solutions" / path.name, as_version=4)
+    for cell, answered in zip(student.cells, solution.cells, strict=True):
+        if OPEN in cell.source:
+            cell.source = answered.source
+    return student
+
+
+def student_folder(place: Path, released: Path, homework: str, all_answers: bool) -> Path:
+    """What a student has: the notebook, filled in, and the file; and answers to be tried: a right
+    one to each question, or all that are kept, also the wrong ones.
+    """
+    place.mkdir()
+    (notebook,) = released.glob(f"{homework}_*.ipynb")
+    shutil.copy(released / f"{homework}_sealed.zip", place)
+    nbformat.write(filled_in(released, homework), place / notebook.name)
+    answers = [importlib.import_module(f"tests.homework.right_answers_{homework}").__file__]
+    if all_answers and homework in bank.with_students():
+        answers.append(importlib.import_module(f"tests.homework.students_{homework}").__file__)
+    text = "\n".join(Path(each).read_text(encoding="utf-8") for each in answers)
+    if not all_answers:
+        text += "\nRIGHT_ANSWERS = {name: given[:1] for name, given in RIGHT_ANSWERS.items()}\n"
+    (place / "answers.py").write_text(text, encoding="utf-8")
+    return place
+
+
+def alone(*folders: Path) -> dict:
+    """What `sealed_student` says of these folders, in a process that has nothing else."""
+    command = [sys.executable, "-I", sealed_student.__file__, *map(str, folders)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folders[0])
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    "all_answers", [False, pytest.param(True, marks=pytest.mark.long)], ids=["some", "all"]
+)
+def test_alone_without_bank_network_and_pickle(all_answers, released, tmp_path):
+    """The notebook runs from its first cell to its last; right answers are right, mistakes are
+    named.
+    """
+    folders = [
+        student_folder(tmp_path / each, released(each), each, all_answers) for each in names()
+    ]
+    said = alone(*folders)
+    for homework in names():
+        assert "failed" not in said[homework], said[homework]["failed"]
+        right = said[homework]["right"]
+        assert set(right) == set(bank.questions(homework))
+        assert {verdict for verdicts in right.values() for verdict in verdicts} == {"right"}
+        for name, mistakes in said[homework]["wrong"].items():
+            for mistake, verdicts in mistakes.items():
+                assert set(verdicts) == {mistake}, name
+    assert any(said[homework]["wrong"] for homework in names()) == all_answers
+
+
+# ------------------------------------------------------- what these tests notice, were it not so
+
+
+def _with(folder: Path, name: str, content: bytes, place: Path) -> Path:
+    """A copy of hw1's release with a member more, or another in its place."""
+    shutil.copytree(folder, place)
+    path = place / "hw1_sealed.zip"
+    files = dict(members(folder))
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, kept in files.items():
+            if member.startswith("hw1_sealed.zip/") and not member.endswith(name):
+                archive.writestr(member.removeprefix("hw1_sealed.zip/"), kept)
+        archive.writestr(name, content)
+    return place
+
+
+CAUSAL = (ROOT / "lectures_lib/homework/banks/hw1/causal.py").read_text(encoding="utf-8")
+RENAMED = """
+def look(m, gone=0):
+    return torch.cat([torch.zeros(m, gone, dtype=torch.bool), causal_mask(m)], dim=1)
+"""
+
+
+def _secret() -> bytes:
+    code = compile(CAUSAL, "causal", "exec")
+    inner = next(c for c in code.co_consts if getattr(c, "co_name", "") == "causal_mask")
+    return b'"' + inner.co_code + b'"'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("lectures_lib/homework/banks/hw1/x.py", b"", "name of a bank"),
+        ("lectures_lib/look.py", RENAMED.encode(), "defines a function with the body of causal.py"),
+        ("lectures_lib/notes.md", CAUSAL.encode(), "holds the source of causal.py"),
+        ("lectures_lib/notes.json", json.dumps(CAUSAL).encode(), "holds the source of causal.py"),
+        ("lectures_lib/a.pkl", pickle.dumps([1]), "of a kind that is not released"),
+        ("lectures_lib/a.json", pickle.dumps([1]), "is no text"),
+        ("lectures_lib/a.md", b"### BEGIN SOLUTION", "holds '### BEGIN"),
+    ],
+)
+def test_a_leak_is_noticed(name, content, words, released, tmp_path):
+    changed = _with(released("hw1"), name, content, tmp_path / "changed")
+    assert [told for told in leaks(changed, "hw1") if words in told]
+
+
+def test_bytes_behind_a_key_are_noticed(released, tmp_path):
+    path = "lectures_lib/homework/keys/hw1.causal_mask.key"
+    whole = dict(members(released("hw1")))[f"hw1_sealed.zip/{path}"]
+    changed = _with(released("hw1"), path, whole + _secret(), tmp_path / "changed")
+    found = leaks(changed, "hw1")
+    assert any("bytes beside text and tensors" in told for told in found)
+    assert any("holds the bytecode of causal.py" in told for told in found)
