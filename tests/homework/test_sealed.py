@@ -132,13 +132,12 @@ def alone(*folders: Path) -> dict:
 )
 def test_alone_without_bank_network_and_pickle(all_answers, released, tmp_path):
     """The notebook runs from its first cell to its last; right answers are right, mistakes are
-    named.
+    named. By day for two homeworks: one takes nothing of the library, one its data.
     """
-    folders = [
-        student_folder(tmp_path / each, released(each), each, all_answers) for each in names()
-    ]
+    tried = names() if all_answers else ["hw1", "hw6"]
+    folders = [student_folder(tmp_path / each, released(each), each, all_answers) for each in tried]
     said = alone(*folders)
-    for homework in names():
+    for homework in tried:
         assert "failed" not in said[homework], said[homework]["failed"]
         right = said[homework]["right"]
         assert set(right) == set(bank.questions(homework))
@@ -146,7 +145,7 @@ def test_alone_without_bank_network_and_pickle(all_answers, released, tmp_path):
         for name, mistakes in said[homework]["wrong"].items():
             for mistake, verdicts in mistakes.items():
                 assert set(verdicts) == {mistake}, name
-    assert any(said[homework]["wrong"] for homework in names()) == all_answers
+    assert any(said[homework]["wrong"] for homework in tried) == all_answers
 
 
 # ------------------------------------------------------- what these tests notice, were it not so

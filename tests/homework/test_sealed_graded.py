@@ -45,8 +45,8 @@ def rows(tmp_path_factory):
 
 
 def submissions(released: Path, homework: str) -> dict[str, nbformat.NotebookNode]:
-    """All right; nothing done; the same with the bank's own release; and of hw1: a helper spoiled after the checks, values from the
-    released file in place of an answer.
+    """All right; nothing done; the same with the bank's own release; and of hw1: a helper spoiled
+    after the checks, values from the released file in place of an answer.
     """
     (path,) = released.glob(f"{homework}_*.ipynb")
     found = {
