@@ -287,7 +287,8 @@ def translate(model, sources, use_mask=True, most=40):
     states, mask, h = model.read(source, lengths)
     mask = mask if use_mask else torch.ones_like(mask)
     word = torch.full((len(sources),), data.BOS)
-    done, written = word == data.EOS, []
+    done = torch.zeros(len(sources), dtype=torch.bool)
+    written = []
     while len(written) < most and not done.all():
         scores, h, _ = model.decoder(word, h, states, mask)
         word = scores.argmax(dim=-1)
@@ -313,9 +314,9 @@ assert_close(
 )
 
 # %% [markdown]
-# Untrained, it babbles. The loss is the cross-entropy of each next word, and 450 steps with 32 lists each must do.
-# ([Chapter 8](08_training.ipynb) takes a training loop apart; here it matters only that the models we compare see the
-# same batches.)
+# Untrained, it babbles. The loss is the cross-entropy of each next word. We train for 450 steps of 32 lists each:
+# few, so that the page runs in a minute. ([Chapter 8](08_training.ipynb) takes a training loop apart; here it matters
+# only that the models we compare see the same batches.)
 
 
 # %%
@@ -333,6 +334,7 @@ def train(decoder, pairs, steps=450):
         optimizer.param_groups[0]["lr"] = 0.005 * min(rising, falling)
         # read: begin token to last word; predicted: the same, one place on
         scores, _ = model(batch.source, batch.read, batch.source_lengths)
+        # mT: cross_entropy wants the scores as (batch, words to choose from, n)
         loss = F.cross_entropy(scores.mT, batch.predicted, ignore_index=data.PAD)
         optimizer.zero_grad()
         loss.backward()
@@ -383,8 +385,8 @@ assert exact(only_single, test_lists[1]) > 0.9
 # The same model, trained for the same 450 steps, but now on lists of one to four numbers.
 
 # %% [markdown]
-# **Predict.** Trained in this way, the model has about three in four of the single numbers right. What share of the
-# lists of *two* does it get right: about 0.75, about 0.55 or less than 0.1?
+# **Predict.** Trained in this way, the model has about three in four of the single numbers right (on average over
+# four seeds). What share of the lists of *two* does it get right: about 0.75, about 0.55 or less than 0.1?
 #
 # <details><summary>Answer</summary>
 #
@@ -510,9 +512,11 @@ class Look(nn.Module):
 
     def forward(self, s, states, mask):
         """The context (batch, d_state), and the weights (batch, n)."""
+        # (batch, 1, d_state) + (batch, n, d_state): s is added to every state
         hidden = torch.tanh(self.W_q(s)[:, None] + self.W_k(states))
-        scores = self.v(hidden)[:, :, 0].masked_fill(~mask, -math.inf)
+        scores = self.v(hidden)[:, :, 0].masked_fill(~mask, -math.inf)  # (batch, n)
         weights = scores.softmax(dim=-1)
+        # (batch, 1, n) @ (batch, n, d_state): one average for each sentence
         return (weights[:, None] @ states)[:, 0], weights
 
 
@@ -597,17 +601,17 @@ assert scores["with attention"][4] < 0.7
 
 # %% [markdown]
 # Lists of four, from the same batches in the same number of steps: over four seeds 0.97<!-- rnn_attention:
-# additive/exact/4/mean .2f --> of them are right on average, and 0.95<!-- rnn_attention: additive/exact/4/min .2f --> in
-# the worst. (It also has more parameters, 272,834<!-- bottleneck: n_parameters/additive ,.0f --> against 157,890<!--
-# bottleneck: n_parameters/gru ,.0f -->, for the look, for a wider input and for the layer before the output. The share
-# of lists of five in the figure varies much: from this seed it came to a tenth on one processor and to a third on
-# another.)
+# additive/exact/4/mean .2f --> of them are right on average, and 0.95<!-- rnn_attention: additive/exact/4/min .2f -->
+# in the worst. (It also has more parameters, 272,834<!-- bottleneck: n_parameters/additive ,.0f --> against
+# 157,890<!-- bottleneck: n_parameters/gru ,.0f -->, for the look, for a wider input and for the layer before the
+# output.)
 #
 # ## Where it looks
 #
 # The weights of each step can be drawn: one row for each German word, one column for each English one. Nobody told
-# the model which word belongs to which, but for numbers we know it. The frames mark the truth. ("und" joins unit and
-# ten, so both of these count as right for it.) "Sechs und dreißig" against "thirty six": the frames cross.
+# the model which word belongs to which, but for numbers we know it. The frames mark the truth. "Sechs und dreißig"
+# against "thirty six": the frames cross. ("Und" between unit and ten has no English word of its own, for the "and"
+# after "hundred" is another one; so for it both the unit and the ten count as right. The end has no frame.)
 
 
 # %%
@@ -690,13 +694,15 @@ assert (f"{blind['und']:.2f}", f"{blind['other words']:.2f}") == ("0.97", "0.48"
 assert found["und"] > 0.9 and found["other words"] > 0.5
 
 # %% [markdown]
-# Over four seeds: 1.00<!-- rnn_attention: additive/alignment/und/mean .2f --> of the "und", which have two right
-# words, and 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> of the others, where the blind rule has
-# 0.48. So the model has learned something about where to look, and nobody taught it. But more than a quarter of its
-# looks go to another word. Some likely reasons, and none of them is a defect:
+# The "und" tell us little: two words are right for each, and the blind rule finds one of them nearly always. The
+# other words tell more. Over four seeds 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> of them are
+# looked up in the right place, where the blind rule has 0.48. So the model has learned something about where to look,
+# and nobody taught it. But more than a quarter of its looks go to another word. Some likely reasons, and none of them
+# is a defect:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "hundred" knows of the "seven"
-#   before it. A look beside the right word may find what it wants.
+# before it. A look beside the right word may find what it wants. (Where the darkest square of a row is beside its
+# frame, this may be why.)
 # - **Some words need no look of their own.** The look at "seven" may already have told that "hundred" stands behind
 #   it. Then "hundert" can be written from memory. In the picture its row is spread thin.
 # - **The loss asks for words, not for looks.** Any weights that lead to the right word are good enough.
@@ -712,17 +718,18 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # first reads the word and moves to the new state; then it looks, *with the new state*; and what it has found is read
 # together with the next word. The same lists and steps, four seeds:
 #
-# | lists right: | one | four | five | looked at the right word |
+# | lists right: | one | four | five | looked at a right word ("und" included) |
 # |---|---|---|---|---|
 # | additive | 1.00<!-- rnn_attention: additive/exact/1/mean .2f --> | 0.97<!-- rnn_attention: additive/exact/4/mean .2f --> | 0.08<!-- rnn_attention: additive/exact/5/mean .2f --> | 0.75<!-- rnn_attention: additive/alignment/all/mean .2f --> |
 # | dot | 1.00<!-- rnn_attention: dot/exact/1/mean .2f --> | 0.88<!-- rnn_attention: dot/exact/4/mean .2f --> | 0.03<!-- rnn_attention: dot/exact/5/mean .2f --> | 0.84<!-- rnn_attention: dot/alignment/all/mean .2f --> |
 # | general | 0.98<!-- rnn_attention: general/exact/1/mean .2f --> | 0.53<!-- rnn_attention: general/exact/4/mean .2f --> | 0.01<!-- rnn_attention: general/exact/5/mean .2f --> | 0.75<!-- rnn_attention: general/alignment/all/mean .2f --> |
 # | no attention | 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/4/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/5/mean .2f --> | |
 #
-# Any of the three is worth far more than none. Which of them is best, this does not tell: the rows differ in the order of the decoder's steps as well as in the score, one learning rate was tried,
-# 450 steps are few, and the lists of four of "general" range from 0.15<!-- rnn_attention: general/exact/4/min .2f --> to
-# 0.77<!-- rnn_attention: general/exact/4/max .2f --> over the seeds. What became of the scores is in
-# [chapter 2](02_self_attention.ipynb#other-ways-to-score).
+# Any of the three is worth far more than none. Which of them is best, the table does not tell. The rows differ in the
+# order of the decoder's steps as well as in the score, and only one learning rate was tried. 450 steps are few, too:
+# with $W$ equal to the identity "general" would be "dot", but it has to learn that first, and its lists of four range
+# from 0.15<!-- rnn_attention: general/exact/4/min .2f --> to 0.77<!-- rnn_attention: general/exact/4/max .2f --> over
+# the seeds. What became of the scores is in [chapter 2](02_self_attention.ipynb#other-ways-to-score).
 #
 # ## What attention did not mend
 #
@@ -745,8 +752,8 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 #
 # ## What goes wrong: looking at the padding
 #
-# Since June 2023 a much-used tutorial, PyTorch's own, trains on batches filled up with zeros; its attention, too, has
-# no mask ([issue 2840](https://github.com/pytorch/tutorials/issues/2840) is about the padding). Everything runs and the
+# A much-used tutorial, PyTorch's own, has filled its batches up with zeros since June 2023 ([issue
+# 2840](https://github.com/pytorch/tutorials/issues/2840)), and its attention has no mask. Everything runs and the
 # loss falls. Let us forget the mask in our trained model. Single numbers are translated in a batch with one very long
 # sentence, five lists of four run together, so that most of each row is padding.
 

@@ -353,19 +353,21 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
 
 # %% [markdown]
 # How often does that happen? What matters is how the weights change when the *query* changes, $\partial w / \partial
-# q$. By the chain rule that is the table of derivatives above (in the code: `diag(w) − w wᵀ`) times the keys, and
-# divided by $\sqrt{d_k}$ where the scores are. Its size is the root of the sum of all its squared entries. We count
-# the queries for which this size is below 0.01, a number chosen to mean "next to nothing", for eight keys and random
-# vectors of growing width.
+# q$. By the chain rule that is the table of the derivatives of the weights by the scores times the keys, and divided
+# by $\sqrt{d_k}$ where the scores are. For eight keys the first table is $8 \times 8$: $w_i (1 - w_i)$ on the
+# diagonal, $-w_i w_j$ beside it. We need only the size of the product, the root of the sum of all its squared
+# entries. For random queries and keys of growing width we count how often this size is below 0.01, a number that we
+# chose to mean "next to nothing".
 
 
 # %%
 def next_to_nothing(q, K, factor):
     """Share of queries (batch, 1, d_k) with ∂w/∂q < 0.01; scores: factor · q·k."""
     w = (factor * (q * K).sum(dim=-1)).softmax(dim=-1)
-    to_score = torch.diag_embed(w) - w[:, :, None] * w[:, None, :]  # ∂w/∂s
+    # ∂w/∂s (batch, n, n): the weights on a diagonal, minus all products of two
+    to_score = torch.diag_embed(w) - w[:, :, None] * w[:, None, :]
     to_query = factor * to_score @ K  # ∂w/∂q, (batch, n, d_k)
-    sizes = to_query.flatten(start_dim=1).norm(dim=-1)
+    sizes = to_query.flatten(start_dim=1).norm(dim=-1)  # one number for each query
     return (sizes < 0.01).float().mean().item()
 
 
@@ -398,13 +400,14 @@ assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 #
 # Sometimes a query must not look at some of the keys.
 #
-# - **The future.** A model that learns to predict the next word may not see it. Position $i$ may attend to positions $0
+# - **The future.** A model that learns to predict the next word may not see that word. Position $i$ may attend to
+#   positions $0
 #   \dots i$ only: a **causal mask**.
 # - **Padding.** Sentences of different lengths travel in one rectangular batch; the short ones are filled up with
 #   **padding** that carries no meaning.
 #
 # In this book a mask is a table of booleans, and `True` always means *may attend*. Each kind takes one line of code.
-# (`device` says where the table is kept, beside the numbers it will hide: on a graphics processor, if there is one.)
+# (`device` says where the table is kept: in the memory of the graphics processor, if the scores are there.)
 
 
 # %%
