@@ -353,11 +353,11 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
 
 # %% [markdown]
 # How often does that happen? What matters is how the weights change when the *query* changes, $\partial w / \partial
-# q$. By the chain rule that is the table of the derivatives of the weights by the scores times the keys, and divided
-# by $\sqrt{d_k}$ where the scores are. For eight keys the first table is $8 \times 8$: $w_i (1 - w_i)$ on the
-# diagonal, $-w_i w_j$ beside it. We need only the size of the product, the root of the sum of all its squared
-# entries. For random queries and keys of growing width we count how often this size is below 0.01, a number that we
-# chose to mean "next to nothing".
+# q$. By the chain rule that is the table of the derivatives of the weights by the scores times the keys, and if the
+# scores are divided by $\sqrt{d_k}$, so is this product. For eight keys the first table is $8 \times 8$: $w_i (1 -
+# w_i)$ on the diagonal, $-w_i w_j$ beside it. We need only the size of the product, the root of the sum of all its
+# squared entries. For random queries and keys of growing width we count how often this size is below 0.01, a number
+# that we chose to mean "next to nothing".
 
 
 # %%
@@ -545,7 +545,8 @@ torch.set_rng_state(chance)
 # to: in the next layer every word of that sentence, in the loss the whole batch. The rule of this book: **a query that
 # may look at nothing receives zeros.** So the version that the later chapters import takes two steps. Instead of
 # $-\infty$ it writes the lowest number there is: if all scores are that number, softmax gives every key the same share.
-# Then the last line takes the forbidden shares away. It is cut in two, so that one can look at the weights alone.
+# Then the last line takes the forbidden shares away. The function is cut in two, so that one can look at the weights
+# alone.
 
 
 # %%
@@ -580,19 +581,21 @@ torch.testing.assert_close(
 # the output, block by block, without ever storing the $n \times n$ table. Our models call that one through a thin
 # wrapper, `fused_attention`, which adds only the rule about zeros; at 1,024 words it was 3.5<!-- attention_speed:
 # explicit_over_fused/1024/median .1f --> times as fast as the explicit one, on two CPU cores
-# ([results](../book/results.md)). Do all of them agree? Largest differences, for five words of random numbers:
+# ([results](../book/results.md)). Do all of them agree? Largest differences, for five words of random numbers under a
+# causal mask:
 
 # %% tags=["atol=1e-6"]
 five = torch.randn(5, 6)
 Q, K, V = five @ torch.randn(6, 4), five @ torch.randn(6, 4), five @ torch.randn(6, 3)
-ours = scaled_dot_product_attention(Q, K, V)
+mask = causal_mask(5)
+ours = scaled_dot_product_attention(Q, K, V, mask)
 others = {
-    "attention": attention(Q, K, V),
-    "fused": fused_attention(Q, K, V),
-    "torch": F.scaled_dot_product_attention(Q, K, V),
+    "attention": attention(Q, K, V, mask),
+    "fused": fused_attention(Q, K, V, mask),
+    "torch": F.scaled_dot_product_attention(Q, K, V, mask),
 }
 for name, other in others.items():
-    print(f"with the guard and {name:9}: {(ours - other).abs().max():.1e}")
+    print(f"ours and {name:9}: {(ours - other).abs().max():.1e}")
 
 # %% tags=["remove-cell"]
 for other in others.values():
@@ -731,8 +734,8 @@ for name, totals in sums.items():
 
 # %% [markdown]
 # With three dimensions it takes the first: the *sentences of a batch* compete for attention. The shapes are right, no
-# error is raised, training runs. Summing over the keys takes one line and finds it. And `dim=-1` is better style than
-# `dim=1`: it stays right when a dimension is added in front.
+# error is raised, training runs. Summing over the keys takes one line and finds it. So write `dim=-1`. For a single
+# sentence, a table $(n, n)$, `dim=1` would do as well; `dim=-1` stays right when a dimension is added in front.
 #
 # ### The mask after the softmax
 #

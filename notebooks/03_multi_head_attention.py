@@ -8,7 +8,8 @@
 # Real models therefore run many heads side by side. Here are all 72 of MiniLM, six layers of twelve, reading our
 # sentence. Choose a head in the grid, then point at a word. MiniLM's layers and heads are counted from 0, as in its
 # code (in our small examples heads are counted from 1): layer 0, head 2 looks at the previous word, whatever it is;
-# layer 3, head 1 looks from "it" to "animal". Many others cannot be named so easily.
+# layer 3, head 1 looks from "it" to "animal"; layer 4, head 5 rests on `[CLS]`, the token in front. Many others
+# cannot be named so easily.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -65,6 +66,7 @@ assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 # %% tags=["hide-input"]
 import math
 
+import matplotlib.pyplot as plt
 import torch
 from torch import nn
 from torch.testing import assert_close
@@ -74,6 +76,7 @@ from lectures_lib.blocks.attention import (  # what you built in chapter 2
     causal_mask,
     scaled_dot_product_attention,
 )
+from lectures_lib.show import plots
 from lectures_lib.show.drawings import draw
 
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -104,13 +107,28 @@ print("dog bites man, two heads:", torch.cat([dog, man]).tolist())
 print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 
 # %% [markdown]
-# That is the whole idea: **different mixtures, kept apart**.
-#
+# That is the whole idea: **different mixtures, kept apart**. In MiniLM it looks like this for one word, "it". The first
+# two rows are heads of the same layer, so both mixtures are there at once, side by side; the third is of the layer above.
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at the token in front. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM: at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
+it, heads = sentence.tokens.index("it"), [(2, 0), (2, 1), (3, 1)]
+looks = torch.stack([sentence.weights[layer, head, it] for layer, head in heads])
+rows = [f"layer {layer}, head {head}" for layer, head in heads]
+figure, ax = plt.subplots(figsize=(7.4, 1.6))
+plots.heatmap(looks, rows=rows, columns=sentence.tokens, ax=ax, limit=1.0)
+plt.show()
+
+# %% tags=["remove-cell"]
+for row, word in zip(looks, ("because", "tired", "animal"), strict=True):
+    assert row.argmax() == sentence.tokens.index(word)
+assert looks[1].max() > 0.65 and looks[2].max() > 0.65
+
+# %% [markdown]
 # ## The formula
 #
 # Each head $i$ of the $h$ heads has three matrices of its own, its **projections** $W_i^Q$, $W_i^K$ and $W_i^V$, and
-# does with them what chapter 2 did. The heads' outputs are concatenated, and a last matrix $W^O$ mixes them. (It also
-# gives the width of the model back, should theirs together be another.)
+# does with them what chapter 2 did. The heads' outputs are concatenated, and a last matrix $W^O$ mixes them. (If the
+# heads' outputs side by side are not $d_{model}$ wide, $W^O$ also brings them back to that width.)
 #
 # $$\text{head}_i = \operatorname{Attention}(X W_i^Q,\; X W_i^K,\; X W_i^V), \qquad \operatorname{MultiHead}(X) = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O.$$
 #
@@ -708,8 +726,9 @@ print(f"MiniLM: rank {torch.linalg.matrix_rank(fits)} of {len(fits)}")
 
 # %% [markdown]
 # **Exercise 4.** Silence heads. `minilm.read(text, silenced=[(3, 1)]).hidden[-1]` are the final vectors without the
-# head "it → animal". For each of the three named heads, by how much do the final vectors move, relative to their
-# length, on average over the tokens? Do the heads that have a name matter most in their layer?
+# head "it → animal". Layer 4, head 5 rests on `[CLS]`, and layer 0, head 2 looks at the previous word. For each of
+# these three heads, by how much do the final vectors move, relative to their length, on average over the tokens? Do
+# the heads that have a name matter most in their layer?
 
 # %% tags=["hide-cell", "atol=0.01"]
 # Solution 4
@@ -723,8 +742,8 @@ for (layer, head), name in named.items():
     rank = sorted(moved, reverse=True).index(moved[head]) + 1
     print(f"layer {layer}, head {head} ({name}): {moved[head]:.2f}", end=", ")
     print(f"number {rank} of the twelve of its layer ({moved[head] / max(moved):.0%})")
-# A name does not make a head important: compare each with the eleven others of its
-# layer (the last layer's move the vectors about twice as much as the others').
+# In brackets: its share of the largest move in its layer. A name does not make a head
+# important: compare each with the eleven others of its layer.
 # And one sentence does not say which heads a model needs. (In large translation models
 # most heads can be taken out, one at a time, without much loss: Michel, Levy and
 # Neubig, 2019.)

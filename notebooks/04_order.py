@@ -134,9 +134,10 @@ plots.heatmap(
 plt.show()
 
 # %% [markdown]
-# Bits jump; sines and cosines are the same idea without corners. (That is a textbook's way to see it. The authors of
-# the Transformer gave other reasons; one comes below.) They took pairs of a sine and a cosine, each pair slower than
-# the one before,
+# In the picture on the right brown is +1, violet −1 and white 0: on the left the columns change fast, on the right
+# hardly at all. Bits jump; sines and cosines are the same idea without corners. (That is a textbook's way to see it.
+# The authors of the Transformer gave other reasons; one comes below.) They took pairs of a sine and a cosine, each
+# pair slower than the one before,
 #
 # $$PE_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad PE_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}}.$$
 #
@@ -170,7 +171,8 @@ def sinusoidal_positions(n, d_model):
 print([f"{x:.2f}" for x in sinusoidal_positions(2, 4)[1]])
 
 # %% [markdown]
-# Why "waves"? Here are four columns of the table, over 60 positions, as one would draw them in school:
+# Why "waves"? Here are four columns of the table, over 60 positions, as one would draw them in school. Along the
+# dotted line one reads four numbers of the vector of position 20.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Four panels, one above the other, each with a sine curve over the positions 0 to 59. Dimension 0 goes up and down more than nine times, dimension 2 three times, dimension 4 not quite once, dimension 6 rises and has just begun to fall. A dotted line through all four marks position 20."}, "figure": {"caption": "The sines of four of the eight pairs, d_model = 16; each is about three times as slow as the one above it. Dotted: the vector of position 20 is read off where the line meets all the curves."}}
 columns = sinusoidal_positions(60, 16)[:, 0:8:2].T
@@ -258,9 +260,13 @@ p, q = divmod(distances.argmin().item(), 2000)
 print(f"closest pair: {abs(p - q)} position apart, distance {distances.min():.1f}")
 
 # %% [markdown]
-# **What do two positions have to do with each other?** Because
-# $\sin a \sin b + \cos a \cos b = \cos(a - b)$, each pair contributes the cosine of an angle difference, so
-# $PE_p \cdot PE_q = \sum_i \cos((p - q)\,\omega_i)$. Dot products are what attention compares.
+# **What do two positions have to do with each other?** Dot products are what attention compares. Write $\omega$ for a
+# hand's speed and take the two numbers of that hand only:
+#
+# $$\begin{aligned} PE_p \cdot PE_q &= \sin(p\,\omega)\sin(q\,\omega) + \cos(p\,\omega)\cos(q\,\omega) \\ &= \cos(p\,\omega - q\,\omega) \\ &= \cos((p - q)\,\omega). \end{aligned}$$
+#
+# $p$ and $q$ are gone; their difference is left. The whole product is the sum over all hands, $\sum_i \cos((p -
+# q)\,\omega_i)$.
 
 # %% [markdown]
 # **Predict.** Position 100 is compared with 103; much later in the text, 1100 with 1103; and then 100 with 97. Which of the
@@ -289,11 +295,12 @@ plt.show()
 
 # %% [markdown]
 # **Moving on by k is the same rotation everywhere.** Going from position $pos$ to $pos + k$, the hand of pair $i$ turns
-# by $k\,\omega_i$, whatever $pos$ is. With the addition formulas of school,
+# by $k\,\omega_i$, whatever $pos$ is. With $a = pos \cdot \omega_i$ and $b = k\,\omega_i$, and the addition formulas of
+# school in the last step,
 #
-# $$\begin{pmatrix} \sin(a + b) \\ \cos(a + b) \end{pmatrix} = \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix} \begin{pmatrix} \sin a \\ \cos a \end{pmatrix},$$
+# $$\begin{aligned} \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix} \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} &= \begin{pmatrix} \cos b \sin a + \sin b \cos a \\ -\sin b \sin a + \cos b \cos a \end{pmatrix} \\ &= \begin{pmatrix} \sin(a + b) \\ \cos(a + b) \end{pmatrix}. \end{aligned}$$
 #
-# a turn by the angle $b$ is a 2 × 2 matrix. So there is *one* matrix $M_k$, made of such blocks, with $PE_{pos + k} =
+# The matrix knows $b$ only, not $a$: a turn by the angle $b$ is a 2 × 2 matrix. So there is *one* matrix $M_k$, made of such blocks, with $PE_{pos + k} =
 # M_k\, PE_{pos}$ for every $pos$. (Here a position is a column, as in the formula above. In code positions are the rows
 # of a table, and `PE @ M_k.T` moves all of them at once.)
 
@@ -571,11 +578,12 @@ plt.show()
 #
 # Less than that: about 15 %. Those that have positions do *worse* than the blind one, which still names the most
 # frequent digit. They turn the first eight digits round, as if the string ended there, so that these eight places are
-# right only by chance, one in ten. What they write at the last four, where they were never trained, is right more
-# often and differs from run to run. "Eight of twelve" is tempting, but the first digit written must be the twelfth
-# that was read, and in training the twelfth place was never filled: the learned table has a row for it, still with
-# its random starting numbers; the sinusoids have a sensible vector for it, but no matrix of the model has ever met
-# that vector. Having a vector for a position is not the same as having learned what to do there.
+# right only by chance, one in ten. What they write at the last four, where they were never trained, is right a little
+# more often, which is what lifts the total above one in ten. "Eight of twelve" is tempting, but the first digit
+# written must be the twelfth that was read, and in training the twelfth place was never filled: the learned table has
+# a row for it, still with its random starting numbers; the sinusoids have a sensible vector for it, but no matrix of
+# the model has ever met that vector. Having a vector for a position is not the same as having learned what to do
+# there.
 #
 # </details>
 

@@ -204,12 +204,38 @@ for layer in range(4):
 # the range grows by a factor of 1.25 only, so measured against their size they are 2 / 1.25 = 1.6 times as close,
 # instead of 4 times. The upper row of the opening picture darkens as well, slowly.)
 #
-# The same sign helps in training, where the signal runs backwards. Say $f(x) = 0.5\, x$. Its derivative is 0.5, and
+# The same sign helps in training, where the signal runs backwards. Five small layers, as PyTorch starts them, show it:
+
+
+# %% tags=["rtol=0.5"]
+def sizes_of_gradients(plus):
+    """How large a gradient the matrix of each of five layers gets, from first to last."""
+    torch.manual_seed(0)
+    x, layers = torch.randn(64, 32), [nn.Linear(32, 32) for _ in range(5)]
+    for layer in layers:
+        f = torch.relu(layer(x))
+        x = x + f if plus else f
+    x.square().mean().backward()
+    return [layer.weight.grad.norm().item() for layer in layers]
+
+
+for plus in (False, True):
+    sizes = "  ".join(f"{size:7.4f}" for size in sizes_of_gradients(plus))
+    print(f"{'x → x + f(x)' if plus else 'x → f(x)':12}  {sizes}")
+
+# %% tags=["remove-cell"]
+bare, summed = sizes_of_gradients(False), sizes_of_gradients(True)
+assert bare[0] < 0.1 * bare[-1] and summed[0] > 0.35 * summed[-1]
+assert min(summed) > 20 * max(bare[:3])
+
+# %% [markdown]
+# Without the plus sign the gradient shrinks from layer to layer on its way down to the first (read from right to
+# left), to less than a tenth. With it, about half arrives. Why? Say $f(x) = 0.5\, x$. Its derivative is 0.5, and
 # through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, a seventeen-millionth. With the way around,
 # the derivative of $x + f(x)$ is $1 + 0.5$. However small the derivative of $f$ may be, there is always that 1: the
 # gradient has a way on which nothing is multiplied. That has its price: $1.5^{24}$ is about 17,000, a problem of its
-# own. The next section has the remedy, a norm, and once the encoder stands we shall measure all this in a
-# stack of 48 layers, and see why a norm helps the gradient too.
+# own. The next section has the remedy, a norm, and once the encoder stands we shall measure all this in a stack of 48
+# layers, and see why a norm helps the gradient too.
 
 # %% [markdown]
 # ## Normalisation
@@ -472,9 +498,10 @@ draw("pre_and_post_norm")
 # %% [markdown]
 # ### Dropout
 #
-# In training, the paper's base model sets to zero one in ten of the numbers that a sublayer wants to add, at random, anew
-# at every step. No single number can then be relied upon, which makes it harder for a model to learn its examples by heart. The
-# others are divided by 0.9, so that the sum stays the same on average. With one half instead of one in ten:
+# In training, the smaller of the paper's two models, called **base**, sets to zero one in ten of the numbers that a
+# sublayer wants to add, at random, anew at every step. No single number can then be relied upon, which makes it
+# harder for a model to learn its examples by heart. The others are divided by 0.9, so that the sum stays the same on
+# average. With one half instead of one in ten:
 
 # %%
 torch.manual_seed(0)
@@ -510,8 +537,8 @@ class Residual(nn.Module):
 
 
 # %% [markdown]
-# An encoder block is two of those, around attention and around feed-forward. This is the class that the later chapters
-# and the library use; with what is not asked for left out, it does what `PlainBlock` does.
+# An encoder block is two of those, around attention and around feed-forward. This is the class that the later
+# chapters and the library use; with all its options left at their defaults, it does what `PlainBlock` does.
 
 
 # %%
@@ -696,12 +723,13 @@ def gradients(start, residual, normalise, depth=48, d_model=64):
 # <details><summary>Answer</summary>
 #
 # Less than a billionth with Glorot's, about as large with He's. Each of Glorot's layers nearly halves the gradient,
-# and 48 halvings multiply; He's keep the size: the numbers of $W_1$ have variance 1/64, one over its inputs, and
-# those of $W_2$ have 2/256, *twice* one over its inputs, because ReLU sets about half of these inputs to zero.
-# Glorot's have 2/320 in both matrices, 2 over inputs plus outputs, a compromise between the way up and the way down
-# that knows nothing of ReLU; most of what it loses, it loses in $W_1$. It is tempting to conclude that no deep stack
-# can be trained without residuals. The size of the gradient, at least, does not forbid it, if one starts with the
-# right weights.
+# and 48 halvings multiply. He's keep the size. In a sum variances add up (chapter 2), so on the way down $W_2$
+# multiplies the gradient's variance by its 64 outputs times the variance of its numbers, $64 \cdot 2/256 = 1/2$; ReLU
+# lets half of it through; and $W_1$ multiplies it by $256 \cdot 1/64 = 4$. Together that is 1. Glorot's numbers have
+# variance 2/320 in both matrices (2 over inputs plus outputs, a compromise between the way up and the way down that
+# knows nothing of ReLU): $0.4 \cdot 1/2 \cdot 1.6 = 0.32$, in size $\sqrt{0.32} = 0.57$ a layer, and $0.57^{48}$ is
+# about $10^{-12}$. It is tempting to conclude that no deep stack can be trained without residuals. The size of the
+# gradient, at least, does not forbid it, if one starts with the right weights.
 #
 # </details>
 
@@ -735,8 +763,10 @@ assert bare["Glorot"] < 1e-9 and 0.1 < bare["He"] < 10
 # that matters. With a way around and a norm the size stays within a factor of ten for both starts. Why?
 # $f(\operatorname{norm}(x))$ divides by the length of $x$, and so does its derivative. The longer the stream has
 # grown, the less a layer adds to it in proportion, and the same holds for the gradient. After $l$ layers like He's,
-# each of which adds a vector of about the same length, the stream is about $\sqrt{l}$ times as long as at first, and
-# so is the gradient on its way back: $\sqrt{48} \approx 7$, not $1.5^{48}$.
+# each of which adds a vector of about the same length, the stream is about $\sqrt{l}$ times as long as at first. So
+# the next layer adds only about $1/l$ to its squared length, and about as much to the squared size of the gradient
+# that comes back through it. Multiplied from 1 to 48, the factors $1 + 1/l$ give 49, in size 7. (The loop above
+# printed something near it for He's, and ten million without the norm.)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without residuals the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with residuals it grows to about a thousand, with residuals and normalisation it stays within a factor of ten. Right, He: without residuals it stays near 1, with residuals it grows to more than ten million, with residuals and normalisation it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
@@ -845,9 +875,10 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 #
 # <details><summary>Answer</summary>
 #
-# Three per cent at 100 words; one half at 3,072, which is $6d$. "Quadratic" says how a cost grows, not how large it is: the
-# rest of the block costs $12\,n\,d^2$, so the share of the quadratic part is $n / (6d + n)$, a quarter at 1,024 tokens. That
-# is for multiplications. In memory, if the tables of weights are stored (fused kernels avoid it), their $h \cdot n^2$ numbers outgrow the
+# Three per cent at 100 words; one half at 3,072, which is $6d$. "Quadratic" says how a cost grows, not how large it
+# is: the rest of the block costs $12\,n\,d^2$, so the share of the quadratic part is $n / (6d + n)$, a quarter at
+# 1,024 tokens. That is for multiplications. In memory, if the tables of weights are stored (the fused form of chapter
+# 2 avoids it), their $h \cdot n^2$ numbers outgrow the
 # $n \cdot d$ of the vectors from $n = d / h$ on, 64 here with 8 heads.
 #
 # </details>
@@ -975,7 +1006,8 @@ print("torch's six:", count(copies), " ours:", count(Encoder(6, 16, 4, 64)))
 apart = (first.linear1.weight - second.linear1.weight).abs().max()
 print(f"torch's first two layers differ by {apart:.1f}")
 # A list holds six references to one block. torch copies the layer *with its weights*:
-# the copies drift apart in training, but "initialised at random" they are not.
+# the copies drift apart in training, but each with random numbers of its own they do
+# not start.
 
 # %% [markdown]
 # **3. BERT's body.** BERT base is an encoder of 12 blocks with $d = 768$ and $d_{\text{ff}} = 3072$. How many parameters

@@ -411,10 +411,11 @@ draw("vector_to_token")
 
 # %% [markdown]
 # (The bias $b$ is common in code; the paper does not mention one.) The decoder's vector comes out of a LayerNorm with
-# length $\sqrt{d_{\text{model}}}$, and its product with a random vector of length 1 is about ±1. That is a sensible
-# size for scores, and therefore each token's vector starts with length about 1. A sinusoidal position is longer than
-# that, and [chapter 4](04_order.ipynb) showed what happens when one of two summands drowns the other. The paper
-# multiplies the token's vector by
+# length $\sqrt{d_{\text{model}}}$, and its product with a random vector of length 1 is about ±1: a sum of
+# $d_{\text{model}}$ products, each of variance $1 / d_{\text{model}}$ (chapter 2). That is a sensible size for
+# scores, and therefore each token's vector starts with length about 1. A sinusoidal position is longer than that, and
+# [chapter 4](04_order.ipynb) showed what happens when one of two summands drowns the other. The paper multiplies the
+# token's vector by
 # $\sqrt{d_{\text{model}}}$ when it comes in. It gives no reason; this may be it.
 
 
@@ -443,9 +444,10 @@ print(f"length of a token     {words.norm(dim=-1).mean():.1f}")
 print(f"the token times √512  {(math.sqrt(512) * words).norm(dim=-1).mean():.1f}")
 
 # %% [markdown]
-# The matrices of all linear layers start with Glorot's random numbers, which suit inputs and outputs alike (chapter
-# 5), and their biases with zeros. (With `std`, random numbers with that standard deviation in every matrix, whatever
-# its shape: BERT will want that.)
+# The matrices of all linear layers start with Glorot's random numbers (chapter 5: a compromise between the way up and
+# the way down, good enough with residuals and norms around it), and their biases with zeros. (With `std`, random
+# numbers from a normal distribution of that deviation, cut off at twice it, in every matrix, whatever its shape: BERT
+# will want that.)
 
 
 # %%
@@ -463,7 +465,7 @@ def initialise(model, std=None):
 
 # %% [markdown]
 # A model has many sizes, and they belong together: they come in one object, which nobody can change once a model is
-# made of it (`frozen`). What is not named is as in the paper's base model.
+# made of it (`frozen`). What is not named is as in the paper's base model, the smaller of its two.
 
 
 # %%
@@ -924,8 +926,9 @@ assert as_learned > 0.85
 assert hits[:, 2:4].all(dim=1).float().mean() < 0.6
 
 # %% [markdown]
-# Where does it look? The model hands out its cross-attention. The picture shows the mean of its four heads, for one date
-# in both spellings; each row is a character about to be written.
+# Where does it look? `record` notes what the parts of a model give while it runs, and computes the weights of each
+# attention once more from the same queries and keys, for the fused form does not keep them. The picture shows the
+# mean of its four heads, for one date in both spellings; each row is a character about to be written.
 
 # %%
 day = datetime.date(1969, 7, 20)

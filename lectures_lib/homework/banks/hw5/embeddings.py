@@ -106,6 +106,11 @@ class _NoSegments(Embeddings):
         return self.norm(token + position)
 
 
+class _NumbersOfTheSegments(Embeddings):
+    def kinds(self, tokens, segments):
+        return torch.zeros(1) if segments is None else segments[..., None]
+
+
 class _NeitherPositionsNorSegments(Embeddings):
     def together(self, token, position, segment):
         return self.norm(token)
@@ -266,6 +271,7 @@ EMBEDDINGS = Question(
             _NoPositions,
         ),
         Misconception("segments_forgotten", _NO_SEGMENTS, _NoSegments),
+        Misconception("segments_forgotten", _NO_SEGMENTS, _NumbersOfTheSegments),
         Misconception(
             "tokens_only",
             "Only the token's vector is in your result. Position and segment are to be added: "

@@ -13,8 +13,20 @@ from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import telling, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
+LEFT_TO_LEARN = 0.01  # the least loss of a case
+
 
 def _draw(g: Generator) -> list[Case]:
+    """Drawn until each case leaves something to learn: where every pair is told from the others
+    for certain, its gradient is the rounding of right answers.
+    """
+    while True:
+        cases = _drawn(g)
+        if all(ranking_loss(*case.args) > LEFT_TO_LEARN for case in cases):
+            return cases
+
+
+def _drawn(g: Generator) -> list[Case]:
     cases = []
     for twice, sharp in ((False, False), (True, False), (True, True)):
         batch, d_model = sizes(g, 2, 6, 10)
@@ -25,6 +37,8 @@ def _draw(g: Generator) -> list[Case]:
         if twice:
             one, two, three, four = torch.randperm(batch, generator=g)[:4].tolist()
             text[one], text[three] = text[two], text[four]
+            if sharp:  # two texts that are hard to tell apart, or nothing were left to learn
+                v[four] = v[two] + 0.1 * normal(g, d_model)
             v[one], v[three] = v[two], v[four]
             often = next(i for i in range(batch) if i not in (one, two, three, four))
             text[often], v[often] = text[two], v[two]
