@@ -37,6 +37,7 @@ from lectures_lib.homework import load, names, sealing
 from lectures_lib.homework import release as releasing
 from lectures_lib.homework.grader.grading import course_file, grade_class
 from lectures_lib.homework.grader.grading.executors import Dask, Threads
+from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.reports import gradescope as for_gradescope
 from lectures_lib.homework.grader.sandbox import bubblewrap
@@ -154,10 +155,11 @@ def grade(
         console.print(f"Stopped. What was graded is kept in {out}: run the same command to go on.")
         raise typer.Exit(130) from None
     scores = [decided.score(bank, result) for result in results if not result.fault]
-    if scores:
-        mean = sum(score.total for score in scores) / len(scores)
+    if counting := [score for score in scores if not score.exempt]:
+        whole = decided.score(bank, Result("", (), "")).out_of
+        mean = sum(score.beside(whole) for score in counting) / len(counting)
         console.print(
-            f"{len(scores)} graded, {mean:.1f} of {scores[0].out_of:g} points on average; see "
+            f"{len(scores)} graded, {mean:.1f} of {whole:g} points on average; see "
             f"{out / 'class_report.html'}"
         )
     if faults := len(results) - len(scores):

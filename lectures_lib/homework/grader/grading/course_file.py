@@ -87,11 +87,11 @@ def _unknown(content: object, homework: Homework) -> list[tuple[yaml_file.Path_,
 
 def _unknown_in_section(section: dict, bank: Homework) -> list[tuple[yaml_file.Path_, str]]:
     """What one homework's rules say about questions and mistakes that there are not."""
-    decisions = section.get("decisions")
-    groups = {(key,): section.get(key) for key in ("points", "withdrawn", "mistakes")} | {
-        ("decisions", student): decided
-        for student, decided in (decisions.items() if isinstance(decisions, dict) else ())
-    }
+    groups = {(key,): section.get(key) for key in ("points", "withdrawn", "extra", "mistakes")}
+    for key in ("decisions", "excused"):
+        by_student = section.get(key)
+        for student, named in by_student.items() if isinstance(by_student, dict) else ():
+            groups[key, student] = named
     wrong = [
         ((*key, *place), message)
         for key, group in groups.items()

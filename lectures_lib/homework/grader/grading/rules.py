@@ -4,8 +4,8 @@ reads it from one YAML file a course.
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
@@ -14,10 +14,21 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.grader.grading.score import Score
 from lectures_lib.homework.questions import Homework
 
 _DAY = timedelta(days=1)
-_GROUPS = ("points", "withdrawn", "extensions", "handed_in", "mistakes", "decisions")
+_GROUPS = (
+    "points",
+    "withdrawn",
+    "extra",
+    "excused",
+    "extensions",
+    "handed_in",
+    "mistakes",
+    "decisions",
+)
+ALL = "all"  # an excuse from every question
 _TIME = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2})[T ](?P<time>\d{2}:\d{2}(?::\d{2})?)"
     r"(?:\s?(?P<offset>Z|[+-]\d{2}:\d{2})| (?P<zone>[A-Za-z][A-Za-z_+\-0-9/]*))?"
@@ -76,57 +87,18 @@ def _cents(value: float) -> float:
     return value
 
 
+def _all_or_named(value: object) -> object:
+    """An excuse: "all", or a list of questions."""
+    if isinstance(value, list) or value == ALL:
+        return [ALL] if value == ALL else value
+    given = "empty" if value is None else f"{value!r}"
+    raise ValueError(f"must be all, or a list of questions: [one, another], and is {given}")
+
+
 Moment = Annotated[datetime, BeforeValidator(moment)]
 Points = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False), AfterValidator(_cents)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
-
-
-@dataclass(frozen=True)
-class Score:
-    """What a submission is worth.
-
-    Attributes:
-        points: by question's full name, before any deduction. A withdrawn question is not among
-            them.
-        possible: by question's full name.
-        deducted: points taken for lateness, of those that count.
-        days_late: started days after the deadline; 0 where it was in time or nobody knows.
-        cap: so many points count at most; None: all.
-        withdrawn: full names of questions that do not count.
-        decided: by question's full name, what a person decided about this student's answer, in
-            that person's words; "" where there are none.
-        note: what to tell the student about lateness and the cap; "" if there is nothing to tell.
-        remark: what to tell the instructor alone.
-    """
-
-    points: dict[str, float]
-    possible: dict[str, float]
-    deducted: float = 0.0
-    days_late: float = 0.0
-    cap: float | None = None
-    withdrawn: tuple[str, ...] = ()
-    decided: Mapping[str, str] = field(default_factory=dict)
-    note: str = ""
-    remark: str = ""
-
-    @property
-    def earned(self) -> float:
-        """The points that count, before what lateness takes."""
-        return self._capped(self.points)
-
-    @property
-    def out_of(self) -> float:
-        """What can be reached."""
-        return self._capped(self.possible)
-
-    @property
-    def total(self) -> float:
-        """What counts in the end."""
-        return round(self.earned - self.deducted, 2)
-
-    def _capped(self, points: dict[str, float]) -> float:
-        total = round(float(sum(points.values())), 2)
-        return total if self.cap is None else min(total, self.cap)
+Excuse = Annotated[list[str], BeforeValidator(_all_or_named)]
 
 
 class LatePolicy(BaseModel):
@@ -175,6 +147,9 @@ class Rules(BaseModel):
     Attributes:
         points: by question ("causal_mask" or "hw1.causal_mask"), where they differ from the bank's.
         withdrawn: questions that do not count for anybody.
+        extra: questions whose points count in the score, but not in what is possible.
+        excused: by student (named as in `extensions`), the questions that do not count for this
+            student alone; "all" of them, or a list.
         deadline: None: there is none.
         grace_minutes: so long after the deadline is still in time, and days of lateness are counted
             from there.
@@ -193,6 +168,8 @@ class Rules(BaseModel):
 
     points: dict[str, Points] = {}
     withdrawn: list[str] = []
+    extra: list[str] = []
+    excused: dict[str, Excuse] = {}
     deadline: Moment | None = None
     grace_minutes: Annotated[float, Field(ge=0, le=10_080, allow_inf_nan=False)] = 0.0
     late: LatePolicy | None = None
@@ -211,6 +188,20 @@ class Rules(BaseModel):
         return {
             key: value for key, value in given.items() if value is not None or key not in _GROUPS
         }
+
+    @model_validator(mode="after")
+    def _no_contradictions(self) -> "Rules":
+        if both := {*map(_short, self.extra)} & {*map(_short, self.withdrawn)}:
+            raise At(("extra",), f"{min(both)} is withdrawn, so it cannot be extra credit")
+        for student, questions in self.excused.items():
+            decided = {*map(_short, self.decisions.get(student, {}))}
+            both = decided if questions == [ALL] else decided & {*map(_short, questions)}
+            if both:
+                raise At(
+                    ("excused", student),
+                    f"decisions has points for {min(both)}: an excuse and points cannot both be",
+                )
+        return self
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Rules":
@@ -233,7 +224,9 @@ class Rules(BaseModel):
         Raises:
             ValueError: if the rules name a question or a mistake that the homework does not have.
         """
-        possible = self.possible(homework)
+        for_all = self.possible(homework)
+        excused = self._excused(homework, result)
+        possible = {name: most for name, most in for_all.items() if name not in excused}
         shares = {verdict.question: self._share(homework, verdict) for verdict in result.verdicts}
         points = {name: round(most * shares.get(name, 0.0), 2) for name, most in possible.items()}
         decided = {
@@ -243,10 +236,18 @@ class Rules(BaseModel):
         }
         points |= {name: decision.points for name, decision in decided.items()}
         comments = {name: decision.comment for name, decision in decided.items()}
-        withdrawn = tuple(
-            question.name for question in homework.questions if question.name not in possible
+        extra = {full_name(homework, name) for name in self.extra}
+        score = Score(
+            points,
+            possible,
+            cap=self.cap,
+            withdrawn=tuple(q.name for q in homework.questions if q.name not in for_all),
+            excused=tuple(name for name in for_all if name in excused),
+            extra=tuple(name for name in possible if name in extra),
+            decided=comments,
         )
-        score = Score(points, possible, cap=self.cap, withdrawn=withdrawn, decided=comments)
+        if score.exempt:
+            return score
         if self.cap is not None and score.earned < sum(points.values()):
             score = replace(score, note=f"At most {self.cap:g} points count.")
         return self._for_lateness(score, result)
@@ -266,11 +267,19 @@ class Rules(BaseModel):
         """The students with an extension or a time of their own who are nobody in the class:
         misspelt, or not handed in yet.
         """
-        known = {name for result in results for name in _called(result)}
+        known = called(results)
+        named = {**self.extensions, **self.handed_in, **self.decisions, **self.excused}
+        absent = self.excused_absent(known)
+        return [student for student in named if student not in known and student not in absent]
+
+    def excused_absent(self, known: Container[str]) -> list[str]:
+        """The students who are excused from everything and are none of the known ones: they handed
+        in nothing, and need not.
+        """
         return [
             student
-            for student in {**self.extensions, **self.handed_in, **self.decisions}
-            if student not in known
+            for student, questions in self.excused.items()
+            if questions == [ALL] and student not in known
         ]
 
     def _share(self, homework: Homework, verdict: Verdict) -> float:
@@ -279,6 +288,13 @@ class Rules(BaseModel):
             return 1.0
         left = {full_name(homework, name): costs for name, costs in self.mistakes.items()}
         return left.get(verdict.question, {}).get(verdict.mistake, 0.0) / 100
+
+    def _excused(self, homework: Homework, result: Result) -> set[str]:
+        """The full names of the questions from which this student is excused."""
+        named = [name for who in _called(result) for name in self.excused.get(who, ())]
+        if ALL in named:
+            return {question.name for question in homework.questions}
+        return {full_name(homework, name) for name in named}
 
     def _decisions(self, homework: Homework, result: Result) -> dict[str, Decision]:
         """What a person decided about this student's answers, by question's full name."""
@@ -374,6 +390,15 @@ def told(when: datetime) -> str:
     """A point in time in words that mean the same everywhere."""
     zone = getattr(when.tzinfo, "key", "") or when.tzname()
     return f"{when:%Y-%m-%d %H:%M} {zone}"
+
+
+def called(results: Iterable[Result]) -> set[str]:
+    """Every name by which a file of rules may call somebody of this class."""
+    return {name for result in results for name in _called(result)}
+
+
+def _short(question: str) -> str:
+    return question.split(".")[-1]
 
 
 def _called(result: Result) -> list[str]:

@@ -18,10 +18,17 @@ STATES = ("right", "mistake", "wrong", "open", "cut")
 
 @dataclass(frozen=True)
 class Counted:
-    """What became of one question: how many submissions lie in each drawer (see `told.state`)."""
+    """What became of one question: how many submissions lie in each drawer (see `told.state`), of
+    those that are not excused from it.
+    """
 
     question: Question
     counts: dict[str, int]
+
+    @property
+    def asked(self) -> int:
+        """How many were asked."""
+        return sum(self.counts.values())
 
 
 @dataclass(frozen=True)
@@ -56,12 +63,16 @@ class Class:
     Attributes:
         handed_in: number of submissions; `read` of them could be read, and all that follows is
             about those.
+        excused: who is excused from the homework; their answers are counted nowhere.
+        partly: who is excused from some questions; their totals are taken as the same share of what
+            is possible for the others.
         possible, mean, median: points; the mean and the median are None where nothing could be
             read.
         full: submissions with all points.
         late: submissions with points deducted for lateness.
         bins: the distribution of totals.
         withdrawn: questions that do not count.
+        extra: questions whose points are extra credit.
         questions: in the homework's order.
         mistakes: the recognised ones, the most frequent first.
         others: wrong answers that are in no catalogue, alike ones together, the most frequent
@@ -76,6 +87,8 @@ class Class:
 
     handed_in: int
     read: int
+    excused: list[str]
+    partly: list[str]
     possible: float
     mean: float | None
     median: float | None
@@ -83,6 +96,7 @@ class Class:
     late: int
     bins: list[Bin]
     withdrawn: list[Question]
+    extra: list[Question]
     questions: list[Counted]
     mistakes: list[Shared]
     others: list[Shared]
@@ -100,7 +114,7 @@ class Class:
         return [
             counted.question
             for counted in self.questions
-            if self.read and counted.counts["right"] == self.read
+            if counted.asked and counted.counts["right"] == counted.asked
         ]
 
     @property
@@ -109,22 +123,27 @@ class Class:
         return [
             counted.question
             for counted in self.questions
-            if self.read and not counted.counts["right"]
+            if counted.asked and not counted.counts["right"]
         ]
 
 
 def summary(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> Class:
     """Count what a class did."""
     results, rules = list(results), rules or Rules()
-    read = [result for result in results if not result.problem]
-    scores = [rules.score(homework, result) for result in read]
-    totals = [float(score.total) for score in scores]
+    scored = [(result, rules.score(homework, result)) for result in results]
+    counting = [
+        (result, score) for result, score in scored if not result.problem and not score.exempt
+    ]
+    read, scores = [result for result, _ in counting], [score for _, score in counting]
     nothing = rules.score(homework, Result("", (), ""))
     possible = float(nothing.out_of)
+    totals = [float(score.beside(possible)) for score in scores]
     seconds = [float(result.seconds) for result in results]
     return Class(
         handed_in=len(results),
         read=len(read),
+        excused=[_who(result) for result, score in scored if score.exempt],
+        partly=[_who(result) for result, score in counting if score.excused],
         possible=possible,
         mean=statistics.fmean(totals) if totals else None,
         median=float(statistics.median(totals)) if totals else None,
@@ -132,7 +151,11 @@ def summary(homework: Homework, results: Iterable[Result], rules: Rules | None =
         late=sum(score.deducted > 0 for score in scores),
         bins=distribution(totals, possible),
         withdrawn=[homework[name] for name in nothing.withdrawn],
-        questions=[_counted(question, read) for question in homework.questions],
+        extra=[homework[name] for name in nothing.extra],
+        questions=[
+            _counted(question, [r for r, score in counting if question.name not in score.excused])
+            for question in homework.questions
+        ],
         mistakes=_alike(
             homework, read, "mistake", lambda verdict: (verdict.question, verdict.mistake)
         ),

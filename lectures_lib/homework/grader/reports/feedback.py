@@ -27,7 +27,7 @@ class Card:
         status: the same in words.
         mistake: a recognised mistake's name.
         message: what to tell the student.
-        counts: whether the question counts for anybody.
+        worth: the points in words: "1 of 2", "does not count".
         given: whether the course's rules or a person's decision set the points.
         comment: what that person says about it.
         details: names and what they stand for: the input, what differs, what to reread.
@@ -37,10 +37,9 @@ class Card:
     look: str
     status: str
     points: float
-    possible: float
+    worth: str
     mistake: str
     message: str
-    counts: bool
     given: bool
     comment: str
     details: list[tuple[str, Markup]]
@@ -78,6 +77,7 @@ def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
         result=result,
         score=score,
         possible=possible,
+        excuse=told.excuse(score) if score.excused else "",
         share=f"{100 * min(max(score.total / possible, 0), 1):.0f}" if possible else "0",
         decided=[
             (homework[name].title, score.points[name], comment)
@@ -103,12 +103,11 @@ def _card(question: Question, verdict: Verdict, score: Score) -> Card:
         look=look,
         status=_STATUS[look],
         points=points,
-        possible=score.possible.get(question.name, 0.0),
+        worth=told.worth(score, question.name),
         mistake=told.mistake(verdict),
         message=verdict.message.removeprefix("Not answered yet.").strip()
         if verdict.kind == "unfinished"
         else verdict.message,
-        counts=question.name in score.possible,
         given=question.name in score.decided or (not verdict.right and points > 0),
         comment=score.decided.get(question.name, ""),
         details=details,

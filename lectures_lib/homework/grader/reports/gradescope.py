@@ -74,7 +74,7 @@ def results(homework: Homework, result: Result, rules: Rules | None = None) -> s
             _test(
                 question.title,
                 score.points.get(question.name, 0.0),
-                score.possible.get(question.name, 0.0),
+                _most(score, question.name),
                 False,
                 score.decided.get(question.name, ""),
             )
@@ -90,7 +90,8 @@ def results(homework: Homework, result: Result, rules: Rules | None = None) -> s
     ]
     said = [*map(told.plain, result.notes), *said]
     said = (
-        [f"Late: {score.deducted:g} points less."] * bool(score.deducted)
+        [told.excuse(score)] * bool(score.excused)
+        + [f"Late: {score.deducted:g} points less."] * bool(score.deducted)
         + [score.note] * bool(score.note)
         + said
     )
@@ -175,10 +176,17 @@ def _package() -> Iterable[Path]:
 def _asked(homework: Homework, verdict: Verdict, score: Score) -> dict:
     """One question as a test."""
     question = homework[verdict.question]
-    points, possible = score.points.get(question.name, 0.0), score.possible.get(question.name, 0.0)
+    points, possible = score.points.get(question.name, 0.0), _most(score, question.name)
     name = f"{question.title}: {told.mistake(verdict)}" if verdict.mistake else question.title
+    name += " (excused)" if question.name in score.excused else ""
+    name += " (extra credit)" if question.name in score.extra else ""
     lines = [*told.lines(question, verdict), *filter(None, [score.decided.get(question.name)])]
     return _test(name, points, possible, verdict.right, "\n".join(lines))
+
+
+def _most(score: Score, name: str) -> float:
+    """What a question adds to what is possible: nothing, where its points are extra."""
+    return 0.0 if name in score.extra else score.possible.get(name, 0.0)
 
 
 def _test(name: str, points: float, possible: float, right: bool, output: str) -> dict:
