@@ -5,19 +5,38 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class InWords:
+    """What became of an answer in words.
+
+    Attributes:
+        title: the question's.
+        state: "marked", "empty" (the cell is there, and nothing in it), "missing" (so is the cell)
+            or "open" (not marked yet).
+        comments: what those who marked it say to the student.
+    """
+
+    title: str
+    state: str
+    comments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Score:
     """What a submission is worth.
 
     Attributes:
         points: by question's full name, before any deduction. A withdrawn question is not among
             them.
-        possible: by question's full name; also of extra credit, not of what is withdrawn or excused.
+        possible: by question's full name; also of extra credit, not of what is withdrawn or
+            excused.
         deducted: points taken for lateness, of those that count.
         days_late: started days after the deadline; 0 where it was in time or nobody knows.
         cap: so many points count at most; None: all.
         withdrawn: full names of questions that do not count.
         excused: full names of questions that do not count for this student alone.
         extra: full names of questions whose points count, though nobody has to earn them.
+        in_words: by question's full name, the answers in words that a person marks. One that is not
+            marked yet is in `possible` and not in `points`, and does not count for now.
         decided: by question's full name, what a person decided about this student's answer, in
             that person's words; "" where there are none.
         note: what to tell the student about lateness and the cap; "" if there is nothing to tell.
@@ -32,6 +51,7 @@ class Score:
     withdrawn: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
+    in_words: Mapping[str, InWords] = field(default_factory=dict)
     decided: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     remark: str = ""
@@ -43,10 +63,19 @@ class Score:
 
     @property
     def out_of(self) -> float:
-        """What can be reached without extra credit."""
+        """What can be reached without extra credit, in what is marked."""
         return self._capped(
-            {name: most for name, most in self.possible.items() if name not in self.extra}
+            {
+                name: most
+                for name, most in self.possible.items()
+                if name not in (*self.extra, *self.unmarked)
+            }
         )
+
+    @property
+    def unmarked(self) -> tuple[str, ...]:
+        """Full names of questions whose answers somebody still has to mark."""
+        return tuple(name for name in self.in_words if name not in self.points)
 
     @property
     def exempt(self) -> bool:
@@ -60,9 +89,10 @@ class Score:
 
     def beside(self, whole: float) -> float:
         """The total among those of students who could reach `whole` points. A platform keeps one
-        maximum for all: whoever is excused from a part gets the same share of it there.
+        maximum for all: whoever is excused from a part gets the same share of it there. So it is,
+        for now, with what is not marked yet.
         """
-        if not self.excused or not self.out_of:
+        if not (self.excused or self.unmarked) or not self.out_of:
             return self.total
         return round(self.total * whole / self.out_of, 2)
 

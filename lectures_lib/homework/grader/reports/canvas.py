@@ -32,26 +32,30 @@ def table(
     """
     rules = rules or Rules()
     possible = rules.score(homework, Result("", (), "")).out_of
-    rows, without = [], 0
+    rows, without, unmarked = [], 0, 0
     for result in graded(results):
         number_there = result.ids.get("canvas", "")
         if not re.fullmatch(r"[0-9]{1,19}", number_there):
             without += 1
             continue
         score = rules.score(homework, result)
+        if score.unmarked:
+            unmarked += 1
+            continue
         points = EXCUSED if score.exempt else number(score.beside(possible))
         rows.append([_name(result), number_there, "", "", "", points])
+    waiting = [f"{unmarked} with answers that are not marked yet are not in canvas_import.csv"]
     if not rows:
-        return "", []
+        return "", waiting * bool(unmarked)
     missing = (
-        f"{without} of {without + len(rows)} submissions have no number in Canvas and are not in "
-        f"canvas_import.csv"
+        f"{without} of {without + unmarked + len(rows)} submissions have no number in Canvas and "
+        f"are not in canvas_import.csv"
     )
     head = [
         [*STUDENT, assignment or title(homework)],
         ["    Points Possible", "", "", "", "", number(possible)],
     ]
-    return spreadsheet([*head, *rows]), [missing] if without else []
+    return spreadsheet([*head, *rows]), [missing] * bool(without) + waiting * bool(unmarked)
 
 
 def _name(result: Result) -> str:

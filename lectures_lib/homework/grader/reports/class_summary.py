@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.score import Score
+from lectures_lib.homework.grader.marking.marks import Agreement
 from lectures_lib.homework.grader.reports import told
 from lectures_lib.homework.grader.reports.spreadsheet import number
 from lectures_lib.homework.questions import Homework, Question
@@ -29,6 +31,20 @@ class Counted:
     def asked(self) -> int:
         """How many were asked."""
         return sum(self.counts.values())
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What became of a question that people mark: how many answers are marked, not marked yet, or
+    not there; and the mean of the points that were given, None where none were.
+    """
+
+    title: str
+    possible: float
+    marked: int
+    waiting: int
+    without: int
+    mean: float | None
 
 
 @dataclass(frozen=True)
@@ -71,9 +87,13 @@ class Class:
         full: submissions with all points.
         late: submissions with points deducted for lateness.
         bins: the distribution of totals.
-        withdrawn: questions that do not count.
-        extra: questions whose points are extra credit.
+        withdrawn: titles of questions that do not count.
+        extra: titles of questions whose points are extra credit.
         questions: in the homework's order.
+        in_words: those that people mark.
+        agreement: how far those agree who marked the same answers.
+        waiting: students with an answer that is not marked yet; their totals are taken as the same
+            share of what is possible for the others.
         mistakes: the recognised ones, the most frequent first.
         others: wrong answers that are in no catalogue, alike ones together, the most frequent
             first.
@@ -95,9 +115,12 @@ class Class:
     full: int
     late: int
     bins: list[Bin]
-    withdrawn: list[Question]
-    extra: list[Question]
+    withdrawn: list[str]
+    extra: list[str]
     questions: list[Counted]
+    in_words: list[Marked]
+    agreement: tuple[Agreement, ...]
+    waiting: int
     mistakes: list[Shared]
     others: list[Shared]
     stopped: list[Shared]
@@ -150,12 +173,18 @@ def summary(homework: Homework, results: Iterable[Result], rules: Rules | None =
         full=sum(total >= possible for total in totals),
         late=sum(score.deducted > 0 for score in scores),
         bins=distribution(totals, possible),
-        withdrawn=[homework[name] for name in nothing.withdrawn],
-        extra=[homework[name] for name in nothing.extra],
+        withdrawn=[rules.title(homework, name) for name in nothing.withdrawn],
+        extra=[rules.title(homework, name) for name in nothing.extra],
         questions=[
             _counted(question, [r for r, score in counting if question.name not in score.excused])
             for question in homework.questions
         ],
+        in_words=[
+            _marked(name, rules.title(homework, name), scores)
+            for name in rules.points_by_hand(homework)
+        ],
+        agreement=rules.agreement,
+        waiting=sum(bool(score.unmarked) for score in scores),
         mistakes=_alike(
             homework, read, "mistake", lambda verdict: (verdict.question, verdict.mistake)
         ),
@@ -225,6 +254,19 @@ def _counted(question: Question, read: list[Result]) -> Counted:
         )
         counts[told.state(verdict) if verdict else "open"] += 1
     return Counted(question, counts)
+
+
+def _marked(name: str, title: str, scores: list[Score]) -> Marked:
+    answers = [(score, score.in_words[name]) for score in scores if name in score.in_words]
+    given = [score.points[name] for score, answer in answers if answer.state == "marked"]
+    return Marked(
+        title,
+        next((score.possible[name] for score, _ in answers), 0.0),
+        len(given),
+        sum(name in score.unmarked for score, _ in answers),
+        sum(answer.state in ("empty", "missing") for _, answer in answers),
+        statistics.fmean(given) if given else None,
+    )
 
 
 def _alike(homework: Homework, read: list[Result], state: str, key) -> list[Shared]:

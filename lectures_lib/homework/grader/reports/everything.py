@@ -24,8 +24,8 @@ def write_all(
     """Write grades.csv, class_report.html, feedback/, and import files for the platforms that
     submissions came from.
 
-    Each file is written whole or not at all, and replaces the one of the last time; but a table that
-    somebody has edited stays, and the new one is written beside it.
+    Each file is written whole or not at all, and replaces the one of the last time; but a table
+    that somebody has edited stays, and the new one is written beside it.
 
     Args:
         homework: the questions.
@@ -55,6 +55,12 @@ def write_all(
         edited = kept.replace(out / name, text)
         warnings += [edited] * bool(edited) + missing
     feedback.write_all(homework, results, out / "feedback", rules)
+    if unused := rules.unused_marks(results):
+        warnings.append(
+            f"{unused} marks are for answers that were changed or withdrawn since; `marking` makes "
+            f"sheets of what is new"
+        )
+    warnings += [agreement.told for agreement in rules.agreement]
     if absent:
         warnings.append(f"{len(absent)} excused from this homework handed in nothing")
     if unused := rules.unused(results):

@@ -10,6 +10,8 @@ from lectures_lib.homework.grader.reports.spreadsheet import harmless, number
 from lectures_lib.homework.grader.reports.spreadsheet import table as spreadsheet
 from lectures_lib.homework.questions import Homework
 
+_EMPTY = ("empty", "missing")
+
 
 def points(homework: Homework, result: Result) -> dict[str, int]:
     """The points a result earns by the question bank itself, by question."""
@@ -24,7 +26,7 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
 
     Name, time, deduction, and what was possible stand between the questions and the remarks where
     anybody has one, or has another than the class. Cells of questions that are withdrawn or excused
-    are empty, and so are all points of a submission that the grader failed on.
+    or not marked yet are empty, and so are all points of a submission that the grader failed on.
     """
     results, rules = list(results), rules or Rules()
     scores = [rules.score(homework, result) for result in results]
@@ -40,15 +42,11 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
         "possible": [number(score.out_of) if score.out_of != whole else "" for score in scores],
     }
     more = {title: cells for title, cells in more.items() if any(cells)}
-    lines = [
-        ["student", "total", *(question.name for question in homework.questions), *more, "remarks"]
-    ]
+    names = [question.name for question in homework.questions] + [*rules.points_by_hand(homework)]
+    lines = [["student", "total", *names, *more, "remarks"]]
     for i, (result, score) in enumerate(rows):
         graded = {} if result.fault else score.points
-        each = [
-            number(graded[question.name]) if question.name in graded else ""
-            for question in homework.questions
-        ]
+        each = [number(graded[name]) if name in graded else "" for name in names]
         seen = [cells[i] for cells in more.values()]
         total = "" if result.fault or score.exempt else number(score.total)
         lines.append(
@@ -88,10 +86,14 @@ def remarks(result: Result, more: str = "") -> str:
 
 def _by_rules(score: Score) -> str:
     """What people decided about this student, and what they still have to."""
-    excused, decided = (
-        ", ".join(name.split(".")[1] for name in names) for names in (score.excused, score.decided)
+    empty = [name for name, answer in score.in_words.items() if answer.state in _EMPTY]
+    excused, decided, unmarked, empty = (
+        ", ".join(name.split(".")[1] for name in names)
+        for names in (score.excused, score.decided, score.unmarked, empty)
     )
     told = [
+        f"no answer: {empty}" * bool(empty),
+        f"not marked: {unmarked}" * bool(unmarked),
         "excused" if score.exempt else f"excused: {excused}" * bool(excused),
         f"decided: {decided}" * bool(decided),
         score.remark,

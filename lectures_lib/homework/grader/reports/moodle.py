@@ -8,7 +8,7 @@ from lectures_lib.homework.grader.grading.rules import Rules, Score
 from lectures_lib.homework.grader.reports.page import marked
 from lectures_lib.homework.grader.reports.spreadsheet import harmless, number
 from lectures_lib.homework.grader.reports.spreadsheet import table as spreadsheet
-from lectures_lib.homework.grader.reports.told import excuse, graded, lines, plain, worth
+from lectures_lib.homework.grader.reports.told import excuse, graded, in_words, lines, plain, worth
 from lectures_lib.homework.questions import Homework
 
 # By these names Moodle, in English, finds its columns
@@ -35,14 +35,15 @@ def table(
     """
     rules = rules or Rules()
     whole = rules.score(homework, Result("", (), "")).out_of
-    rows, without, above = [], 0, []
+    rows, without, unmarked, above = [], 0, 0, []
     for result in graded(results):
         found = re.fullmatch(r"(?:Participant )?([0-9]{1,19})", result.ids.get("moodle", ""))
         if not found:
             without += 1
             continue
         score = rules.score(homework, result)
-        if score.exempt:
+        if score.unmarked or score.exempt:
+            unmarked += bool(score.unmarked)
             continue
         points = score.beside(whole)
         above += [points] * (points > whole)
@@ -58,11 +59,12 @@ def table(
                 comments,
             ]
         )
+    waiting = [f"{unmarked} with answers that are not marked yet are not in moodle_import.csv"]
     if not rows:
-        return "", []
+        return "", waiting * bool(unmarked)
     missing = (
-        f"{without} of {without + len(rows)} submissions have no identifier of Moodle's and are "
-        f"not in moodle_import.csv"
+        f"{without} of {without + unmarked + len(rows)} submissions have no identifier of Moodle's "
+        f"and are not in moodle_import.csv"
     )
     skipped = (
         f"{len(above)} of {len(rows)} grades in moodle_import.csv lie above {number(whole)}, and "
@@ -71,7 +73,9 @@ def table(
         if above
         else ""
     )
-    return spreadsheet([HEAD, *rows]), [missing] * bool(without) + [skipped] * bool(above)
+    return spreadsheet([HEAD, *rows]), (
+        [missing] * bool(without) + waiting * bool(unmarked) + [skipped] * bool(above)
+    )
 
 
 def _comments(homework: Homework, result: Result, score: Score) -> str:
@@ -87,6 +91,9 @@ def _comments(homework: Homework, result: Result, score: Score) -> str:
             parts.append(
                 f"<p><b>{_text(question.title)}: {points}</b>{'<br>' if told else ''}{told}</p>"
             )
+    for name, answer in score.in_words.items():
+        words = "".join(f"<br>{_text(line)}" for line in in_words(answer))
+        parts.append(f"<p><b>{_text(answer.title)}: {worth(score, name)}</b>{words}</p>")
     if score.excused:
         parts.append(f"<p>{excuse(score)} {number(score.total)} of {number(score.out_of)}.</p>")
     if score.deducted:

@@ -13,7 +13,7 @@ from importlib.resources import files
 
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
-from lectures_lib.homework.grader.grading.score import Score
+from lectures_lib.homework.grader.grading.score import InWords, Score
 from lectures_lib.homework.grader.reports.spreadsheet import number
 from lectures_lib.homework.questions import Homework, Question
 
@@ -93,7 +93,36 @@ def worth(score: Score, name: str) -> str:
     if name not in score.possible:
         return "excused" if name in score.excused else "does not count"
     extra = ", extra credit" if name in score.extra else ""
+    if name in score.unmarked:
+        return f"of {number(score.possible[name])}, not marked yet{extra}"
     return f"{number(score.points[name])} of {number(score.possible[name])}{extra}"
+
+
+# What an answer in words came to, in words.
+IN_WORDS = {
+    "marked": "✓ Marked",
+    "open": "Not marked yet",
+    "empty": "○ No answer",
+    "missing": "○ No answer",
+}
+_WHERE = {
+    "empty": "Nothing is written in the cell for this answer.",
+    "missing": "The cell for this answer is not in the notebook, or its marker is gone.",
+}
+
+
+def in_words(answer: InWords) -> list[str]:
+    """What is said of an answer in words besides its points: where it is missing, or comments."""
+    return [*filter(None, [_WHERE.get(answer.state)]), *answer.comments]
+
+
+def waiting(score: Score) -> str:
+    """What to tell a student whose answers are not all marked yet; "" if they are."""
+    count = len(score.unmarked)
+    if not count:
+        return ""
+    those = "1 answer is" if count == 1 else f"{count} answers are"
+    return f"{those} not marked yet, and not counted for now."
 
 
 def excuse(score: Score) -> str:
