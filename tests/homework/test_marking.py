@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+import shlex
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, timedelta
@@ -33,7 +34,8 @@ from lectures_lib.homework.grader.reports import (
 )
 from lectures_lib.homework.grader.reports.everything import write_all
 from lectures_lib.homework.grader.reports.page import visible
-from lectures_lib.homework.text_answers import MARKER
+from lectures_lib.homework.text_answers import MARKER, PLACEHOLDER
+from tests.homework.bank import ROOT
 from tests.homework.test_rules import DEADLINE
 from tests.homework.toy import TOY, notebook
 from tests.homework.toy_results import RIGHT, WRONG, Page
@@ -110,6 +112,7 @@ def test_no_sheet_names_anybody(tmp_path):
                  "ada@example.org", name="Ada Lovelace",
                  ids={"canvas": "12345", "email": "ada@example.org"}),
         answered("hopper", "hopper says grasshopper", None),
+        answered("eve_ng", "The eve of it.\n\n-- Eve\n**Ng**", None),
     ]  # fmt: skip
     sheets.write(TOY, people, RULES, tmp_path)
     files = [path for path in tmp_path.iterdir() if path.name != folder.FILE]
@@ -119,6 +122,7 @@ def test_no_sheet_names_anybody(tmp_path):
         text = path.read_text(encoding="utf-8").casefold()
         for name in ("ada", "lovelace", "12345", "example.org"):
             assert name not in text
+    assert "The eve of it.\n\n█████\n█████" in page
     assert "█████ says grasshopper" in page and "By █████. █████\nor █████ (█████)" in page
     memory = (tmp_path / folder.FILE).read_text()
     assert "lovelace" not in memory and "hopper" not in memory
@@ -356,8 +360,8 @@ def test_two_markers_of_one_answer(tmp_path):
         WHY, "anna", "ben", 3, 1)  # fmt: skip
     assert (pair.mean, pair.spread) == (pytest.approx(mean), pytest.approx(spread))
     assert pair.told == (
-        "toy.why: anna and ben both marked 3, 1 of them alike; anna gave +0.17 points more on "
-        "average, standard deviation 0.76"
+        "toy.why: anna and ben both marked 3, 1 of them alike; mean difference +0.17 points, "
+        "standard deviation 0.76"
     )
     told = write_all(TOY, people, tmp_path / "out", RULES.marked(marks))
     assert pair.told in told
@@ -545,7 +549,9 @@ def test_from_the_course_s_file_to_the_grade_book(tmp_path, pretended):
     assert [row["hw1.why_scale"] for row in rows] == ["", "", "0"]
     course.write_text(course.read_text() + "    marks: [marking/anna.csv]\n")
     said = told(*grade, "--marks", tmp_path / "marking" / "bob.csv")
-    assert "hw1.why_scale: anna and bob both marked 2, 0 of them alike; anna gave +1.00" in said
+    assert (
+        "hw1.why_scale: anna and bob both marked 2, 0 of them alike; mean difference +1.00" in said
+    )
     rows = rows_of(tmp_path / "out" / "grades.csv")
     assert [(row["total"], row["hw1.why_scale"]) for row in rows] == [
         ("21.5", "1.5"),
@@ -553,6 +559,39 @@ def test_from_the_course_s_file_to_the_grade_book(tmp_path, pretended):
         ("20", "0"),
     ]
     assert len(pretended.graded) == 3, "marks need no new grading"
+    told("release", "hw1", "--rules", course, "--sealed", "--out", tmp_path / "sealed")
+    (student,) = (tmp_path / "sealed").glob("hw1_*.ipynb")
+    assert MARKER.format("hw1.why_scale") in student.read_text(encoding="utf-8")
+
+
+def test_the_example_of_the_page_runs(tmp_path, pretended, monkeypatch):
+    page = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
+    part = page.partition("### Questions that people mark")[2].partition("\n### ")[0]
+    (settings,) = re.findall(r"^```yaml\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
+    commands = [
+        shlex.split(line)[1:]
+        for block in re.findall(r"^```bash\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
+        for line in block.splitlines()
+    ]
+    assert [command[0] for command in commands] == ["release", "marking", "grade"]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "course.yml").write_text(settings, encoding="utf-8")
+    release, share_out, grade = commands
+    told(*release, "--solutions", ROOT / "solutions")
+    (student,) = (tmp_path / release[-1]).glob("hw1_*.ipynb")
+    (tmp_path / "SUBMISSIONS").mkdir()
+    mine = student.read_text(encoding="utf-8").replace(PLACEHOLDER, "Because.")
+    for name in ("ada", "eve"):
+        (tmp_path / "SUBMISSIONS" / f"{name}.ipynb").write_text(mine, encoding="utf-8")
+    told(*share_out)
+    for path in (tmp_path / "marking").glob("*.csv"):
+        fill(path, lambda row: ("1", ""))
+    asked = "    marks: "
+    assert f"# {asked.strip()}" in settings, "the line to be added is in the file as a comment"
+    (tmp_path / "course.yml").write_text(settings.replace(f"    # {asked.strip()}", asked.rstrip()))
+    told(*grade)
+    rows = rows_of(tmp_path / "DIR" / "grades.csv")
+    assert [row["hw1.why_scale"] for row in rows] == ["1", "1"]
 
 
 @pytest.mark.parametrize(

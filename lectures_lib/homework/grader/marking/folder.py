@@ -6,12 +6,11 @@ tell together.
 import hashlib
 import hmac
 import json
-import os
 import secrets
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lectures_lib.files import write_whole
+from lectures_lib.files import written_whole
 
 FILE = "marking.json"
 # consonants: an id is no word, no number, no month, and no formula in any spreadsheet
@@ -88,11 +87,9 @@ class Folder:
             "twice_percent": self.twice_percent,
             "handed_out": handed_out,
         }
-        path = self.path / FILE
-        if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        write_whole(path, json.dumps(record, indent=1) + "\n")
-        path.chmod(0o600)
+        with written_whole(self.path / FILE) as draft:
+            draft.touch(mode=0o600)
+            draft.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def read(path: Path) -> Folder:

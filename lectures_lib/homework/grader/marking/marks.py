@@ -61,8 +61,7 @@ class Agreement:
         spread = "" if self.spread is None else f", standard deviation {self.spread:.2f}"
         return (
             f"{self.question}: {self.first} and {self.second} both marked {self.count}, "
-            f"{self.equal} of them alike; {self.first} gave {self.mean:+.2f} points more on "
-            f"average{spread}"
+            f"{self.equal} of them alike; mean difference {self.mean:+.2f} points{spread}"
         )
 
 

@@ -171,11 +171,14 @@ def _told(handed_out: dict[str, Handed]) -> str:
 
 def without_name(text: str, result: Result) -> str:
     """The text without its author's name, address and numbers, as far as they are known: whole, in
-    either order, whatever stands between the parts.
+    either order, whatever stands between the parts. A part of a name, or a short one, may be a word
+    as well: it goes where it has a line to itself.
     """
     known = {result.name, result.student, *result.ids.values()}
+    short = set()
     for name in list(known):
         parts = re.findall(r"[^\W_]+", name)
+        short |= {part for part in parts if len(part) > 1}
         if len(parts) > 1:
             known |= {" ".join(parts), " ".join([parts[-1], *parts[:-1]])}
     for name in sorted(known, key=lambda name: (-len(name), name)):
@@ -183,4 +186,8 @@ def without_name(text: str, result: Result) -> str:
         if len("".join(parts)) >= _MIN_NAME:
             whole = _BETWEEN.join(map(re.escape, parts))
             text = re.sub(rf"(?<![^\W_]){whole}(?![^\W_])", BLACK, text, flags=re.IGNORECASE)
-    return text
+    lines = {name.casefold() for name in short}
+    return "\n".join(
+        BLACK if line.strip(" \t\r.,:*_-").casefold() in lines else line
+        for line in text.split("\n")
+    )
