@@ -139,6 +139,8 @@ def test_what_is_on_a_sheet(tmp_path):
     assert [row["question"] for row in rows] == ["why"] * 2 + ["how"] * 3
     assert all(re.fullmatch("[a-z]{5}-[a-z]{5}", row["id"]) for row in rows)
     assert not any(row["points"] or row["comment"] for row in rows)
+    hows = [row["id"] for row in rows if row["question"] == "how"]
+    assert hows == sorted(hows), "in an order that tells nothing of the class's"
     page = (tmp_path / "marks.html").read_text(encoding="utf-8")
     assert [row["id"] for row in rows] == re.findall(r"<h3>(.*?)</h3>", page)
     for words in ("answer 1", "answer 2", "how 0", "In a sentence: &lt;why&gt;?", "0 to 2 points"):
