@@ -573,7 +573,7 @@ def test_the_example_of_the_page_runs(tmp_path, pretended, monkeypatch):
     commands = [
         shlex.split(line)[1:]
         for block in re.findall(r"^```bash\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
-        for line in block.splitlines()
+        for line in block.replace("\\\n", " ").splitlines()
     ]
     assert [command[0] for command in commands] == ["release", "marking", "grade"]
     monkeypatch.chdir(tmp_path)
