@@ -27,9 +27,10 @@ The parts, from the ground up:
     checking    `check`
     example     `example`
     notebook, release     solutions → student notebooks
+    text_answers          questions in words: their cells in a notebook, and what was written there
     imports, sealing      a student notebook, and one file that checks it without the bank
-    grader/     a class: `submissions/` found, `sandbox/` around them, `grading/` in it, `reports/`
-    on it
+    grader/     a class: `submissions/` found, `sandbox/` around them, `grading/` in it,
+    `marking/` by people, `reports/` on it
 """
 
 from lectures_lib.homework.checking import WrongAnswer, check

@@ -1,8 +1,9 @@
-"""The instructor's commands: `grade` a class, `release` the student notebooks. Installed, they are
-called `lectures-homework`.
+"""The instructor's commands: `grade` a class, `release` the student notebooks, write the sheets for
+`marking` by hand. Installed, they are called `lectures-homework`.
 """
 
 import os
+import re
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -37,10 +38,16 @@ from lectures_lib.homework import load, names, sealing
 from lectures_lib.homework import release as releasing
 from lectures_lib.homework.grader.grading import course_file, grade_class
 from lectures_lib.homework.grader.grading.executors import Dask, Threads
+from lectures_lib.homework.grader.grading.grade_one import facts
+from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.marking import sheets
+from lectures_lib.homework.grader.marking.marks import filled as filled_sheets
 from lectures_lib.homework.grader.reports import gradescope as for_gradescope
 from lectures_lib.homework.grader.sandbox import bubblewrap
 from lectures_lib.homework.grader.sandbox.template import Limits
+from lectures_lib.homework.grader.submissions.collect import collect
+from lectures_lib.homework.questions import Homework
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__
@@ -87,6 +94,10 @@ def grade(
     rules: Annotated[
         Path | None, typer.Option(help="A YAML file with points, deadlines, late policy.")
     ] = None,
+    marks: Annotated[
+        list[Path] | None,
+        typer.Option(help="A filled marking sheet (CSV), besides those that the rules name."),
+    ] = None,
     again: Annotated[
         list[str] | None,
         typer.Option(help='Put this question again to everybody ("hw1.causal_mask").'),
@@ -132,6 +143,8 @@ def grade(
             raise ValueError("--executor dask and --scheduler ADDRESS belong together")
         bank = load(homework)
         decided = course_file.load(rules, bank) if rules else Rules()
+        if not gradescope:  # there the course's file travels alone
+            decided = _with_marks(decided, bank, marks or [])
         somewhere = Dask(scheduler) if scheduler else Threads(workers)
         results = grade_class.grade(
             bank,
@@ -154,10 +167,11 @@ def grade(
         console.print(f"Stopped. What was graded is kept in {out}: run the same command to go on.")
         raise typer.Exit(130) from None
     scores = [decided.score(bank, result) for result in results if not result.fault]
-    if scores:
-        mean = sum(score.total for score in scores) / len(scores)
+    if counting := [score for score in scores if not score.exempt]:
+        whole = decided.score(bank, Result("", (), "")).out_of
+        mean = sum(score.beside(whole) for score in counting) / len(counting)
         console.print(
-            f"{len(scores)} graded, {mean:.1f} of {scores[0].out_of:g} points on average; see "
+            f"{len(scores)} graded, {mean:.1f} of {whole:g} points on average; see "
             f"{out / 'class_report.html'}"
         )
     if faults := len(results) - len(scores):
@@ -212,6 +226,10 @@ def release(
         list[str] | None,
         typer.Option(help='With --sealed: release this question without a check ("hw8.probe").'),
     ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(help="A YAML file whose by_hand has further questions, answered in words."),
+    ] = None,
 ) -> None:
     """Make the student notebooks from the solutions: answers taken out, checks left in."""
     try:
@@ -219,18 +237,21 @@ def release(
             raise ValueError("--sealed needs --out FOLDER: exercises/ is for those with the bank")
         if graded_later and not seal:
             raise ValueError("--graded-later belongs to --sealed")
+        if rules and out is None:
+            raise ValueError("--rules needs --out FOLDER: exercises/ is for the course's own")
         for name in graded_later or ():
             if name.split(".")[0] not in (homework or names()):
                 raise KeyError(f"--graded-later {name}: that homework is not released here")
         for name in homework or names():
             bank = load(name)
+            asked = course_file.load(rules, bank).asked(bank) if rules else []
             if seal:
                 later = [each for each in graded_later or () if each.startswith(f"{name}.")]
-                paths = sealing.release_sealed(bank, solutions, out, later)
+                paths = sealing.release_sealed(bank, solutions, out, later, asked)
                 console.print(f"wrote {paths[0]} and {paths[1]}")
             else:
                 folder = out or Path("exercises")
-                console.print(f"wrote {releasing.release(bank, solutions, folder)}")
+                console.print(f"wrote {releasing.release(bank, solutions, folder, asked)}")
     except (
         releasing.Unreleasable,
         sealing.Unsealable,
@@ -240,6 +261,53 @@ def release(
         ValueError,
     ) as error:
         _refuse(error)
+
+
+@app.command()
+def marking(
+    homework: Annotated[str, typer.Argument(help='Which homework, such as "hw1".')],
+    submissions: Annotated[
+        Path, typer.Argument(help="A folder of what was handed in, or a zip of one.")
+    ],
+    rules: Annotated[
+        Path, typer.Option(help="The YAML file whose by_hand has the questions to mark.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the sheets.")],
+    kind: Annotated[Kind, typer.Option(help="How submissions are packed.")] = Kind.auto,
+    markers: Annotated[
+        str, typer.Option(help='Among whom the answers are shared out: "anna,ben".')
+    ] = sheets.ALONE,
+    twice: Annotated[
+        str, typer.Option(help='So many answers are marked by two of them: "10%".')
+    ] = "0%",
+) -> None:
+    """Write sheets for marking answers in words: without names, shared out among the markers.
+    Nothing that was handed in is run. Run again, it makes sheets of what is new.
+    """
+    try:
+        bank = load(homework)
+        decided = course_file.load(rules, bank)
+        found = collect(submissions, kind.value, homework)
+        _tell(found.told)
+        if out.resolve().is_relative_to(submissions.resolve()):
+            raise ValueError(f"{out} lies in the folder of submissions: choose another place")
+        names = tuple(name.strip() for name in markers.split(","))
+        percent = re.fullmatch(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%?\s*", twice)
+        if not percent:
+            raise ValueError(f'--twice takes a percentage, such as "10%", not {twice!r}')
+        results = [facts(submission) for submission in found]
+        for line in sheets.write(bank, results, decided, out, names, float(percent[1])):
+            _tell(line)
+    except (KeyError, OSError, ValueError) as error:
+        _refuse(error)
+
+
+def _with_marks(rules: Rules, bank: Homework, more: list[Path]) -> Rules:
+    """The rules, with what the filled sheets say that they and the command name."""
+    paths = [*map(Path, rules.marks), *more]
+    if not paths:
+        return rules
+    return rules.marked(filled_sheets(paths, bank.name, rules.points_by_hand(bank)))
 
 
 def _lies_in(folder: Path, submissions: Path) -> bool:

@@ -23,6 +23,23 @@ def code_cells(data: bytes) -> list[str]:
     Raises:
         Unreadable: if it is anything else, however strange.
     """
+    sources = [source(cell) for cell in cells(data) if cell.get("cell_type") == "code"]
+    for number, text in enumerate(sources, start=1):
+        # a character takes 12 bytes at most
+        if len(text) * 12 > MAX_CELL_BYTES and len(json.dumps(text)) > MAX_CELL_BYTES:
+            raise Unreadable(
+                f"Code cell {number} has {len(text):,} characters, more than can be run. Keep "
+                f"data out of cells."
+            )
+    return sources
+
+
+def cells(data: bytes) -> list[dict]:
+    """A notebook's cells of all kinds, in order, as they came.
+
+    Raises:
+        Unreadable: if these bytes are no notebook.
+    """
     if len(data) > MAX_BYTES:
         raise Unreadable(
             f"The file is larger than the {MAX_BYTES >> 20} MB that are read. Clear the outputs "
@@ -33,20 +50,12 @@ def code_cells(data: bytes) -> list[str]:
     notebook = _parsed(data)
     if not isinstance(notebook, dict) or "nbformat" not in notebook:
         raise Unreadable("The file is JSON, but no notebook.")
-    cells = notebook.get("cells") if notebook["nbformat"] == 4 else _upgraded(notebook)
-    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+    found = notebook.get("cells") if notebook["nbformat"] == 4 else _upgraded(notebook)
+    if not isinstance(found, list) or not all(isinstance(cell, dict) for cell in found):
         raise Unreadable("The notebook has no list of cells.")
-    if len(cells) > MAX_CELLS:
-        raise Unreadable(f"The notebook has {len(cells):,} cells; up to {MAX_CELLS:,} are run.")
-    sources = [_source(cell) for cell in cells if cell.get("cell_type") == "code"]
-    for number, source in enumerate(sources, start=1):
-        # a character takes 12 bytes at most
-        if len(source) * 12 > MAX_CELL_BYTES and len(json.dumps(source)) > MAX_CELL_BYTES:
-            raise Unreadable(
-                f"Code cell {number} has {len(source):,} characters, more than can be run. Keep "
-                f"data out of cells."
-            )
-    return sources
+    if len(found) > MAX_CELLS:
+        raise Unreadable(f"The notebook has {len(found):,} cells; up to {MAX_CELLS:,} are run.")
+    return found
 
 
 def _parsed(data: bytes) -> object:
@@ -86,10 +95,14 @@ def _upgraded(notebook: dict) -> object:
         ) from None
 
 
-def _source(cell: dict) -> str:
-    """A cell's source: a text, or a list of its lines."""
-    source = cell.get("source", "")
-    lines = source if isinstance(source, list) else [source]
+def source(cell: dict) -> str:
+    """A cell's source: a text, or a list of its lines.
+
+    Raises:
+        Unreadable: if it is neither.
+    """
+    text = cell.get("source", "")
+    lines = text if isinstance(text, list) else [text]
     if not all(isinstance(line, str) for line in lines):
         raise Unreadable("A code cell's source is not text.")
     return "".join(lines)

@@ -1,12 +1,15 @@
 """From a homework with its answers to the notebook that students get."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+from lectures_lib.homework import text_answers
 from lectures_lib.homework.questions import Homework, Question
+from lectures_lib.homework.text_answers import Asked
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 OPEN = 'raise NotImplementedError("your answer here")'
@@ -26,20 +29,21 @@ class Unreleasable(Exception):
     """
 
 
-def release(homework: Homework, solutions: Path, out: Path) -> Path:
+def release(homework: Homework, solutions: Path, out: Path, asked: Iterable[Asked] = ()) -> Path:
     """Write the student notebook of a homework; return where it is.
 
     Args:
         homework: its questions; the notebook must state the same.
         solutions: folder with the executed `<homework>_<name>.ipynb`.
         out: folder for the student notebook, of the same name.
+        asked: further questions, to be answered in words.
 
     Raises:
         FileNotFoundError: if there is not exactly one such notebook.
         Unreleasable: if markers do not pair, or the notebook and the questions disagree.
     """
     solution = solution_of(homework, solutions)
-    text = student_version(homework, solution.read_text(encoding="utf-8"))
+    text = student_version(homework, solution.read_text(encoding="utf-8"), asked)
     out.mkdir(parents=True, exist_ok=True)
     path = out / solution.name
     path.write_text(text, encoding="utf-8")
@@ -60,8 +64,9 @@ def solution_of(homework: Homework, solutions: Path) -> Path:
     return found[0]
 
 
-def student_version(homework: Homework, solution: str) -> str:
-    """The text of the student notebook: the same text for the same solution, every time.
+def student_version(homework: Homework, solution: str, asked: Iterable[Asked] = ()) -> str:
+    """The text of the student notebook: the same text for the same solution, every time. `asked`
+    are further questions, to be answered in words.
 
     Raises:
         Unreleasable: if markers do not pair, or the notebook and the questions disagree.
@@ -77,6 +82,7 @@ def student_version(homework: Homework, solution: str) -> str:
             "language_info": {"name": "python"},
         },
     )
+    student = text_answers.with_questions(student, asked)
     nbformat.validate(student)
     return nbformat.writes(student) + "\n"
 

@@ -24,6 +24,7 @@ from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, Verdict, run
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.values import Foreign, plain
 from lectures_lib.homework.questions import Homework, Question
+from lectures_lib.homework.text_answers import Asked
 
 BANKS = "lectures_lib.homework.banks"
 DATA = (".js", ".css", ".html", ".json", ".jsonl", ".md", ".safetensors")  # what modules read
@@ -66,7 +67,11 @@ class Unsealable(Exception):
 
 
 def release_sealed(
-    homework: Homework, solutions: Path, out: Path, graded_later: Iterable[str] = ()
+    homework: Homework,
+    solutions: Path,
+    out: Path,
+    graded_later: Iterable[str] = (),
+    asked: Iterable[Asked] = (),
 ) -> tuple[Path, Path]:
     """Write the student notebook of a homework, and the file that checks its answers: the same
     bytes for the same homework, every time. Return where they are.
@@ -76,6 +81,7 @@ def release_sealed(
         solutions: folder with the executed `<homework>_<name>.ipynb`.
         out: folder for both files.
         graded_later: full names of questions that are released without inputs and without a check.
+        asked: further questions, to be answered in words.
 
     Raises:
         FileNotFoundError: if there is not exactly one such notebook.
@@ -85,7 +91,7 @@ def release_sealed(
     """
     later = {homework[name].name for name in graded_later}
     solution = release.solution_of(homework, solutions)
-    text = release.student_version(homework, solution.read_text(encoding="utf-8"))
+    text = release.student_version(homework, solution.read_text(encoding="utf-8"), asked)
     student = nbformat.reads(text, as_version=4)
     package = out / f"{homework.name}_sealed.zip"
     given = imports.behind([*_code(student), "import lectures_lib.homework"])

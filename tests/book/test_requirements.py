@@ -58,7 +58,14 @@ def test_every_requirement_is_locked():
 # -------------------------------------------------------------------------------------- the package
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-GRADER = ("__main__", "grader", "notebook", "release", "sealing")  # in lectures_lib/homework
+GRADER = (
+    "__main__",
+    "grader",
+    "notebook",
+    "release",
+    "sealing",
+    "text_answers",
+)  # in lectures_lib/homework
 
 
 def declared(extra: str | None) -> set[str]:

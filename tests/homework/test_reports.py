@@ -342,11 +342,17 @@ def test_everything_is_written_and_replaced(tmp_path):
         "class_report.html",
         "canvas_import.csv",
         "moodle_import.csv",
+        "written.json",
         "feedback",
     }
     assert [row[0] for row in read((out / "grades.csv").read_text())] == ["student", "anna", "ben"]
     assert write_all(TOY, [result()], out, Late()) == []
-    assert {path.name for path in out.iterdir()} == {"grades.csv", "class_report.html", "feedback"}
+    assert {path.name for path in out.iterdir()} == {
+        "grades.csv",
+        "class_report.html",
+        "written.json",
+        "feedback",
+    }
     assert read((out / "grades.csv").read_text())[1][1] == "0.5"
 
 
@@ -373,3 +379,56 @@ def test_hostile_names_are_harmless_file_names(name):
     assert len(stem) < 60
     assert not set(stem) & set('/\\.<>"\x00')
     assert stem != file_stem(name + "x")
+
+
+# ------------------------------------------------------------------- a table that somebody edited
+
+
+def test_an_edited_grade_book_stays_and_the_new_one_lies_beside_it(tmp_path):
+    grades = tmp_path / "grades.csv"
+    write_all(TOY, [result()], tmp_path)
+    assert write_all(TOY, [result()], tmp_path, Late()) == [], "nobody has edited it"
+    grades.write_text(grades.read_text() + "ben,3,2,1,by hand\n")
+    mine = grades.read_bytes()
+    for _ in range(2):
+        (told,) = write_all(TOY, [result()], tmp_path)
+        assert told.startswith("grades.csv was edited since it was written, so it stays as it is")
+        assert "the new one is grades.new.csv" in told
+        assert grades.read_bytes() == mine
+        assert read((tmp_path / "grades.new.csv").read_text())[1][1] == "1"
+    new = tmp_path / "grades.new.csv"
+    new.write_text("mine, too\n")
+    (told,) = write_all(TOY, [result()], tmp_path, Late())
+    assert "grades.new.csv was edited" in told and "the new one is grades.new2.csv" in told
+    assert (grades.read_bytes(), new.read_text()) == (mine, "mine, too\n")
+    grades.unlink()
+    new.unlink()
+    assert write_all(TOY, [result()], tmp_path) == []
+    assert read(grades.read_text())[1][1] == "1"
+    assert not list(tmp_path.glob("grades.new*")), "what nobody edited does not stay"
+
+
+def test_what_lay_beside_goes_when_nobody_s_edits_are_left(tmp_path):
+    write_all(TOY, [result()], tmp_path)
+    (tmp_path / "grades.csv").write_text("mine\n")
+    write_all(TOY, [result()], tmp_path)
+    (tmp_path / "grades.new.csv").replace(tmp_path / "grades.csv")
+    assert write_all(TOY, [result()], tmp_path) == [], "the new one, taken over as it is"
+    assert not list(tmp_path.glob("grades.new*"))
+
+
+def test_an_edited_import_file_stays_also_where_there_is_nothing_to_import(tmp_path):
+    write_all(TOY, [result(ids={"canvas": "1"})], tmp_path)
+    (tmp_path / "canvas_import.csv").write_text("mine\n")
+    (told,) = write_all(TOY, [result()], tmp_path)
+    assert "canvas_import.csv was edited" in told and "there is no new one" in told
+    assert (tmp_path / "canvas_import.csv").read_text() == "mine\n"
+
+
+def test_a_table_that_nobody_remembers_is_taken_for_edited(tmp_path):
+    write_all(TOY, [result()], tmp_path)
+    (tmp_path / "written.json").unlink()
+    assert write_all(TOY, [result()], tmp_path) == [], "it says what is to be written"
+    (tmp_path / "written.json").write_text("{")
+    (told,) = write_all(TOY, [result()], tmp_path, Late())
+    assert "grades.csv was edited" in told

@@ -1,5 +1,6 @@
 """The rules of a course: what they make of a result, and what is said of a file that is wrong."""
 
+import csv
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,10 @@ from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.course_file import load
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Decision, LatePolicy, Rules, moment
-from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope
+from lectures_lib.homework.grader.reports import class_report, feedback, gradebook, gradescope
+from lectures_lib.homework.grader.reports.class_summary import summary
+from lectures_lib.homework.grader.reports.everything import write_all
+from lectures_lib.homework.grader.reports.moodle import table as moodle_import
 from tests.homework.bank import ROOT
 from tests.homework.toy import TOY
 
@@ -201,10 +205,13 @@ policies = st.builds(
 )
 minutes = st.integers(-2000, 20_000)
 rights = st.sets(st.sampled_from(["double", "Scale"]))
+excuses = st.just("all") | st.lists(st.sampled_from(["toy.double", "Scale"]), max_size=2)
 all_rules = st.builds(
     Rules,
     points=st.dictionaries(st.sampled_from(["double", "toy.Scale"]), cents),
-    withdrawn=st.lists(st.sampled_from(["toy.double", "Scale"]), max_size=1),
+    withdrawn=st.lists(st.just("toy.double"), max_size=1),
+    extra=st.lists(st.just("Scale"), max_size=1),
+    excused=st.dictionaries(st.sampled_from(["anna", "4711", "ben"]), excuses),
     deadline=st.just(DEADLINE),
     grace_minutes=st.integers(0, 3000).map(float),
     late=st.none() | policies,
@@ -218,7 +225,9 @@ def test_never_below_nothing_nor_above_what_is_possible(rules, right, late):
     score = rules.score(
         TOY, result(right=right, handed_in=DEADLINE.astimezone(UTC) + timedelta(minutes=late))
     )
-    assert 0 <= score.total <= score.earned <= score.out_of <= sum(score.possible.values()) + 1e-9
+    most = score.out_of + sum(score.possible[name] for name in score.extra)
+    assert 0 <= score.total <= score.earned <= round(most, 2)
+    assert score.out_of <= sum(score.possible.values()) + 1e-9
     assert 0 <= score.deducted <= score.earned
     assert score.total == round(score.total, 2) == round(score.earned - score.deducted, 2)
     assert not set(score.points) & set(score.withdrawn)
@@ -260,6 +269,39 @@ def test_one_more_right_answer_never_costs_anything(rules, right, late):
     when = DEADLINE.astimezone(UTC) + timedelta(minutes=late)
     with_more = rules.score(TOY, result(right={*right, "double"}, handed_in=when)).total
     assert with_more >= rules.score(TOY, result(right=right, handed_in=when)).total
+
+
+@settings(max_examples=150, deadline=None)
+@given(all_rules, rights, minutes, excuses, st.sampled_from(["anna", "4711"]))
+def test_an_excuse_shrinks_what_is_possible_for_one_student_alone(rules, right, late, excuse, key):
+    when = DEADLINE.astimezone(UTC) + timedelta(minutes=late)
+    hers = result(right=right, handed_in=when, ids={"canvas": "4711"})
+    plain = rules.model_copy(update={"excused": {}})
+    excused = Rules(**{**plain.model_dump(), "excused": {key: excuse}})
+    before, after = plain.score(TOY, hers), excused.score(TOY, hers)
+    assert set(after.excused) == set(before.possible) - set(after.possible)
+    assert after.points == {name: before.points[name] for name in after.possible}
+    assert after.out_of <= before.out_of
+    assert after.exempt == (bool(after.excused) and set(after.possible) <= set(after.extra))
+    if excuse == "all":
+        assert not after.possible and after.total == 0
+    if not after.excused:
+        assert after == before
+    someone = result("ben", right, when)
+    assert excused.score(TOY, someone) == plain.score(TOY, someone)
+
+
+@settings(max_examples=150, deadline=None)
+@given(all_rules, rights, minutes)
+def test_extra_credit_never_costs_anything(rules, right, late):
+    """Beside a question that does not count at all."""
+    when = DEADLINE.astimezone(UTC) + timedelta(minutes=late)
+    late = rules.late and rules.late.model_copy(update={"of": "earned"})
+    extra = rules.model_copy(update={"extra": ["Scale"], "excused": {}, "late": late})
+    without = extra.model_copy(update={"extra": [], "withdrawn": [*rules.withdrawn, "Scale"]})
+    one, other = (each.score(TOY, result(right=right, handed_in=when)) for each in (extra, without))
+    assert one.total >= other.total
+    assert one.out_of == other.out_of
 
 
 # ----------------------------------------------------------------------------------------- the file
@@ -549,3 +591,133 @@ def test_a_mistake_or_question_that_there_is_not_is_told_with_its_line(tmp_path)
     )
     assert "line 7" in told and "toy has no question 'duoble'" in told
     assert "line 9" in told and "must be at least 0, and is -1" in told
+
+
+# ---------------------------------------------------------------------- excuses, and extra credit
+
+
+def test_an_excuse_from_a_question():
+    rules = Rules(excused={"anna": ["double"]})
+    score = rules.score(TOY, squares())
+    assert (score.total, score.out_of, score.excused) == (1.0, 1.0, ("toy.double",))
+    assert not score.exempt
+    assert score.beside(3.0) == 3.0, "all that was possible for her is all"
+    other = rules.score(TOY, squares("ben"))
+    assert (other.total, other.out_of, other.excused) == (1.0, 3.0, ())
+    assert rules.score(TOY, squares("x", ids={"email": "anna"})).excused == ("toy.double",)
+
+
+def test_an_excuse_from_a_homework_costs_nothing_however_late():
+    rules = Rules(excused={"anna": "all"}, deadline=DEADLINE, late=TEN)
+    score = rules.score(TOY, after(days=5))
+    assert score.exempt and (score.total, score.out_of, score.note) == (0.0, 0.0, "")
+    assert rules.score(TOY, after(days=5)).days_late == 0
+
+
+def test_an_excuse_is_shown_wherever_grades_are(tmp_path):
+    rules = Rules(excused={"anna": ["double"], "dora": "all", "4713": "all", "misspelt": ["Scale"]})
+    ids = {"anna": "1", "ben": "2", "dora": "3"}
+    people = [
+        squares(name, ids={"canvas": ids[name], "moodle": f"Participant {ids[name]}"})
+        for name in ids
+    ]
+    told = write_all(TOY, people, tmp_path, rules)
+    assert told == [
+        "1 excused from this homework handed in nothing",
+        "the rules name misspelt, who handed in nothing",
+    ]
+    rows = list(csv.reader((tmp_path / "grades.csv").read_text().splitlines()))
+    assert rows == [
+        ["student", "total", "toy.double", "toy.Scale", "possible", "remarks"],
+        ["anna", "1", "", "1", "1", "double: squares; excused: double"],
+        ["ben", "1", "0", "1", "", "double: squares"],
+        ["dora", "", "", "", "0", "double: squares; excused"],
+        ["4713", "", "", "", "0", "excused"],
+    ]
+    canvas = list(csv.reader((tmp_path / "canvas_import.csv").read_text().splitlines()))
+    assert [(row[1], row[-1]) for row in canvas[1:]] == [
+        ("", "3"),
+        ("1", "3"),
+        ("2", "1"),
+        ("3", "EX"),
+        ("4713", "EX"),
+    ]
+    moodle = list(csv.reader((tmp_path / "moodle_import.csv").read_text().splitlines()))
+    assert [row[:4] for row in moodle[1:]] == [
+        ["Participant 1", "anna", "3", "3"],
+        ["Participant 2", "ben", "1", "3"],
+    ]
+    assert "Double: excused" in moodle[1][-1]
+    assert "You are excused from a question: 1 point can be reached." in moodle[1][-1]
+
+
+def test_a_page_tells_of_an_excuse():
+    page = feedback.page(TOY, squares(), Rules(excused={"anna": ["double"]}))
+    assert "<b>1</b> of 1 points" in page and "<span>excused</span>" in page
+    assert "You are excused from a question" in page
+    page = feedback.page(TOY, squares(), Rules(excused={"anna": "all"}))
+    assert '<div class="total">excused</div>' in page and "it does not count for you" in page
+    assert 'class="bar"' not in page
+    told = json.loads(gradescope.results(TOY, squares(), Rules(excused={"anna": ["double"]})))
+    assert (told["score"], [test["max_score"] for test in told["tests"]]) == (1.0, [0.0, 1.0])
+    assert told["output"].startswith("You are excused from a question")
+    assert told["tests"][0]["name"].endswith("(excused)")
+
+
+def test_the_class_report_counts_who_is_not_excused():
+    people = [squares("anna"), squares("ben"), squares("dora")]
+    rules = Rules(excused={"anna": ["double"], "dora": "all"})
+    counted = summary(TOY, people, rules)
+    assert (counted.read, counted.excused, counted.partly) == (2, ["dora"], ["anna"])
+    assert (counted.mean, counted.full) == (2.0, 1)
+    assert [question.asked for question in counted.questions] == [1, 2]
+    page = class_report.page(TOY, people, rules)
+    assert "Excused from the homework: <bdi>dora</bdi>" in page
+    assert "Excused from some questions: <bdi>anna</bdi>" in page
+
+
+def test_extra_credit_counts_but_is_not_asked_for():
+    rules = Rules(extra=["toy.Scale"])
+    score = rules.score(TOY, result())
+    assert (score.total, score.out_of, score.possible["toy.Scale"]) == (3.0, 2.0, 1.0)
+    assert rules.score(TOY, result(right=("double",))).total == 2.0
+    assert Rules(extra=["Scale"], cap=2).score(TOY, result()).total == 2.0
+    assert "<span>1 of 1, extra credit</span>" in feedback.page(TOY, result(), rules)
+    assert "Extra credit: Scale." in class_report.page(TOY, [result()], rules)
+    told = json.loads(gradescope.results(TOY, result(), rules))
+    assert told["score"] == 3.0
+    assert [(test["score"], test["max_score"]) for test in told["tests"]] == [(2.0, 2.0), (1.0, 0)]
+
+
+def test_moodle_skips_grades_above_the_maximum_and_the_grader_says_so():
+    rules = Rules(extra=["toy.Scale"])
+    someone = result(ids={"moodle": "Participant 1"})
+    _, warnings = moodle_import(TOY, [someone], rules)
+    assert warnings == [
+        "1 of 1 grades in moodle_import.csv lie above 2, and Moodle skips a grade above the "
+        "assignment's maximum: set that to 3 or more, or a cap in the rules"
+    ]
+    assert moodle_import(TOY, [someone], Rules(extra=["Scale"], cap=2))[1] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("excused: {anna: 3}", "homework.toy.excused.anna: must be all, or a list of questions"),
+        ("excused: {anna: }", "homework.toy.excused.anna: must be all, or a list of questions: "),
+        ("excused: {anna: most}", "must be all, or a list of questions: [one, another], and is 'most'"),
+        ("excused: {anna: [duoble]}", "homework.toy.excused.anna.0: toy has no question 'duoble'"),
+        ("excused: {anna: [1]}", "homework.toy.excused.anna.0: must be a text, and is 1"),
+        ("extra: [duoble]", "homework.toy.extra.0: toy has no question 'duoble'; it has double"),
+        ("{extra: [double], withdrawn: [toy.double]}", "homework.toy.extra: double is withdrawn"),
+        ("{excused: {anna: all}, decisions: {anna: {double: {points: 1}}}}",
+         "homework.toy.excused.anna: decisions has points for double"),
+        ("{excused: {anna: [double]}, decisions: {anna: {toy.double: {points: 1}}}}",
+         "homework.toy.excused.anna: decisions has points for double"),
+    ],
+)  # fmt: skip
+def test_mistakes_about_excuses_and_extra_credit_are_explained(tmp_path, text, told):
+    inner = text if text.startswith("{") else f"{{{text}}}"
+    with pytest.raises(ValueError, match="cannot be used") as refusal:
+        load(written(tmp_path, f"homework:\n  toy: {inner}\n"), TOY)
+    assert told in str(refusal.value)

@@ -3,13 +3,21 @@ line.
 """
 
 import difflib
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lectures_lib.homework import questions
 from lectures_lib.homework.grader.grading import yaml_file
-from lectures_lib.homework.grader.grading.rules import LatePolicy, Rules, check_mistake, full_name
+from lectures_lib.homework.grader.grading.rules import (
+    Decision,
+    LatePolicy,
+    Rules,
+    TextQuestion,
+    check_mistake,
+    full_name,
+)
 from lectures_lib.homework.grader.submissions.names import shown
 from lectures_lib.homework.questions import Homework
 
@@ -30,7 +38,7 @@ class Course(BaseModel):
 
 def load(path: Path, homework: Homework) -> Rules:
     """The rules of a homework from a course's YAML file; the bank's own, if the file does not
-    mention that homework.
+    mention that homework. Files with marks are looked for beside it, and not read here.
 
     The whole file is checked, also what it says of other homework.
 
@@ -49,6 +57,9 @@ def load(path: Path, homework: Homework) -> Rules:
     rules = course.homework.get(homework.name, Rules())
     if rules.deadline is not None and "late" not in rules.model_fields_set:
         rules = rules.model_copy(update={"late": course.late})
+    if rules.marks:
+        beside = [str(path.parent / name) for name in rules.marks]
+        rules = rules.model_copy(update={"marks": beside})
     return rules
 
 
@@ -87,15 +98,25 @@ def _unknown(content: object, homework: Homework) -> list[tuple[yaml_file.Path_,
 
 def _unknown_in_section(section: dict, bank: Homework) -> list[tuple[yaml_file.Path_, str]]:
     """What one homework's rules say about questions and mistakes that there are not."""
-    decisions = section.get("decisions")
-    groups = {(key,): section.get(key) for key in ("points", "withdrawn", "mistakes")} | {
-        ("decisions", student): decided
-        for student, decided in (decisions.items() if isinstance(decisions, dict) else ())
-    }
+    groups = {(key,): section.get(key) for key in ("points", "withdrawn", "extra", "mistakes")}
+    for key in ("decisions", "excused"):
+        by_student = section.get(key)
+        for student, named in by_student.items() if isinstance(by_student, dict) else ():
+            groups[key, student] = named
+    by_hand = section.get("by_hand")
+    by_hand = [*by_hand] if isinstance(by_hand, dict) else []
     wrong = [
         ((*key, *place), message)
         for key, group in groups.items()
-        for place, message in _unknown_questions(group, bank)
+        for place, message in _unknown_questions(
+            group, bank, () if key in (("points",), ("mistakes",)) else by_hand
+        )
+    ]
+    there = {question.answer_name for question in bank.questions}
+    wrong += [
+        (("by_hand", name), f"{bank.name} has a question of this name, which the grader judges")
+        for name in by_hand
+        if name in there
     ]
     mistakes = section.get("mistakes")
     for question, named in mistakes.items() if isinstance(mistakes, dict) else ():
@@ -109,8 +130,12 @@ def _unknown_in_section(section: dict, bank: Homework) -> list[tuple[yaml_file.P
     return wrong
 
 
-def _unknown_questions(named: object, bank: Homework) -> list[tuple[yaml_file.Path_, str]]:
-    """Which of these questions there are not, or are named twice."""
+def _unknown_questions(
+    named: object, bank: Homework, by_hand: Iterable[str]
+) -> list[tuple[yaml_file.Path_, str]]:
+    """Which of these questions there are not, in the bank or among those that people mark, or are
+    named twice.
+    """
     if isinstance(named, dict):
         places = [((name,), name) for name in named]
     else:
@@ -122,7 +147,7 @@ def _unknown_questions(named: object, bank: Homework) -> list[tuple[yaml_file.Pa
     seen, wrong = set(), []
     for place, name in places:
         try:
-            full = full_name(bank, name)
+            full = full_name(bank, name, by_hand)
         except ValueError as error:
             wrong.append((place, str(error)))
             continue
@@ -149,6 +174,10 @@ def _explained(error: dict) -> tuple[yaml_file.Path_, str]:
             return place, f"must be at most {limits['le']:g}, and is {given}"
         case "literal_error":
             return place, f"must be {limits['expected']}, and is {given!r}"
+        case "string_too_short":
+            return place, "must not be empty"
+        case "string_too_long":
+            return place, f"must have at most {limits['max_length']:,} characters"
     kinds = {
         "float": "a number",
         "int": "a whole number",
@@ -179,13 +208,10 @@ def _kind(given: object) -> str:
 
 def _no_such_setting(place: yaml_file.Path_) -> str:
     """A setting that there is not, and those that there are."""
-    model = (
-        LatePolicy
-        if len(place) > 1 and place[-2] == "late"
-        else Rules
-        if len(place) == 3
-        else Course
-    )
+    inside = {"late": LatePolicy, "by_hand": TextQuestion, "decisions": Decision}
+    model = Course if len(place) == 1 else Rules
+    if place[0] == "late" or len(place) > 3:
+        model = inside[place[0] if place[0] == "late" else place[2]]
     near = difflib.get_close_matches(str(place[-1]), model.model_fields, n=1)
     return (
         f"there is no such setting; {f'is {near[0]} meant? There' if near else 'there'} is "

@@ -208,6 +208,7 @@ def _brought_up_to_date(kept: Result, submission: Submission) -> Result:
         ids=now.ids,
         handed_in=now.handed_in,
         earlier=now.earlier,
+        texts=now.texts,
     )
 
 

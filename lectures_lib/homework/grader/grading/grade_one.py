@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import lectures_lib
+from lectures_lib.homework import text_answers
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict
 from lectures_lib.homework.grader.grading import hints
 from lectures_lib.homework.grader.grading.execution import Execution
@@ -218,7 +219,16 @@ def facts(submission: Submission) -> Result:
         ids=submission.ids,
         handed_in=handed_in,
         earlier=submission.earlier,
+        texts=_texts(submission),
     )
+
+
+def _texts(submission: Submission) -> dict[str, str]:
+    """The answers in words: read, and never run."""
+    try:
+        return text_answers.answers(submission.read())
+    except Unreadable:
+        return {}
 
 
 def _explained(verdict: Verdict, key: AnswerKey, execution: Execution) -> Verdict:

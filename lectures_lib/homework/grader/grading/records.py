@@ -50,6 +50,7 @@ class Result:
         earlier: files of the same student that do not count, because a later one does.
         notes: what the student and the instructor should know of the notebook as a whole: "This is
             Homework 3."
+        texts: answers in words, by the question's full name; see `text_answers`.
         bank: of the questions, the way they are judged, and the limits; a result with another one
             is out of date, too.
         fault: the grader failed, and `problem` says how: this is no grade, counts nowhere, and is
@@ -71,6 +72,7 @@ class Result:
     handed_in: str = ""
     earlier: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict)
     bank: str = ""
     fault: bool = False
     doubtful: bool = field(default=False, compare=False)

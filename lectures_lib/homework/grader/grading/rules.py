@@ -4,20 +4,43 @@ reads it from one YAML file a course.
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    model_validator,
+)
 
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.grader.grading.score import InWords, Score
+from lectures_lib.homework.grader.marking.marks import Agreement, Marks
 from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.text_answers import Asked
 
 _DAY = timedelta(days=1)
-_GROUPS = ("points", "withdrawn", "extensions", "handed_in", "mistakes", "decisions")
+_GROUPS = (
+    "points",
+    "withdrawn",
+    "extra",
+    "excused",
+    "extensions",
+    "handed_in",
+    "mistakes",
+    "decisions",
+    "by_hand",
+    "marks",
+)
+ALL = "all"  # an excuse from every question
 _TIME = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2})[T ](?P<time>\d{2}:\d{2}(?::\d{2})?)"
     r"(?:\s?(?P<offset>Z|[+-]\d{2}:\d{2})| (?P<zone>[A-Za-z][A-Za-z_+\-0-9/]*))?"
@@ -76,57 +99,18 @@ def _cents(value: float) -> float:
     return value
 
 
+def _all_or_named(value: object) -> object:
+    """An excuse: "all", or a list of questions."""
+    if isinstance(value, list) or value == ALL:
+        return [ALL] if value == ALL else value
+    given = "empty" if value is None else f"{value!r}"
+    raise ValueError(f"must be all, or a list of questions: [one, another], and is {given}")
+
+
 Moment = Annotated[datetime, BeforeValidator(moment)]
 Points = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False), AfterValidator(_cents)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
-
-
-@dataclass(frozen=True)
-class Score:
-    """What a submission is worth.
-
-    Attributes:
-        points: by question's full name, before any deduction. A withdrawn question is not among
-            them.
-        possible: by question's full name.
-        deducted: points taken for lateness, of those that count.
-        days_late: started days after the deadline; 0 where it was in time or nobody knows.
-        cap: so many points count at most; None: all.
-        withdrawn: full names of questions that do not count.
-        decided: by question's full name, what a person decided about this student's answer, in
-            that person's words; "" where there are none.
-        note: what to tell the student about lateness and the cap; "" if there is nothing to tell.
-        remark: what to tell the instructor alone.
-    """
-
-    points: dict[str, float]
-    possible: dict[str, float]
-    deducted: float = 0.0
-    days_late: float = 0.0
-    cap: float | None = None
-    withdrawn: tuple[str, ...] = ()
-    decided: Mapping[str, str] = field(default_factory=dict)
-    note: str = ""
-    remark: str = ""
-
-    @property
-    def earned(self) -> float:
-        """The points that count, before what lateness takes."""
-        return self._capped(self.points)
-
-    @property
-    def out_of(self) -> float:
-        """What can be reached."""
-        return self._capped(self.possible)
-
-    @property
-    def total(self) -> float:
-        """What counts in the end."""
-        return round(self.earned - self.deducted, 2)
-
-    def _capped(self, points: dict[str, float]) -> float:
-        total = round(float(sum(points.values())), 2)
-        return total if self.cap is None else min(total, self.cap)
+Excuse = Annotated[list[str], BeforeValidator(_all_or_named)]
 
 
 class LatePolicy(BaseModel):
@@ -169,12 +153,31 @@ class Decision(BaseModel):
     comment: Annotated[str, Field(max_length=2_000)] = ""
 
 
+class TextQuestion(BaseModel):
+    """A question that is answered in words, and marked by a person.
+
+    Attributes:
+        points: what it is worth.
+        title: a few words.
+        asks: the question, in Markdown.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    points: Points
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    asks: Annotated[str, Field(min_length=1, max_length=10_000)]
+
+
 class Rules(BaseModel):
     """The rules of one homework; these, made without arguments, are those of the question bank.
 
     Attributes:
         points: by question ("causal_mask" or "hw1.causal_mask"), where they differ from the bank's.
         withdrawn: questions that do not count for anybody.
+        extra: questions whose points count in the score, but not in what is possible.
+        excused: by student (named as in `extensions`), the questions that do not count for this
+            student alone; "all" of them, or a list.
         deadline: None: there is none.
         grace_minutes: so long after the deadline is still in time, and days of lateness are counted
             from there.
@@ -187,12 +190,16 @@ class Rules(BaseModel):
         mistakes: by question, and by the name of a mistake that the grader knows: so much of the
             question's points an answer earns that makes this mistake, in per cent.
         decisions: by student (named as in `extensions`) and question: what a person decided.
+        by_hand: by name, further questions that are answered in words and marked by people.
+        marks: the files with their marks; whoever reads them hands them on with `marked`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     points: dict[str, Points] = {}
     withdrawn: list[str] = []
+    extra: list[str] = []
+    excused: dict[str, Excuse] = {}
     deadline: Moment | None = None
     grace_minutes: Annotated[float, Field(ge=0, le=10_080, allow_inf_nan=False)] = 0.0
     late: LatePolicy | None = None
@@ -201,6 +208,9 @@ class Rules(BaseModel):
     cap: Points | None = None
     mistakes: dict[str, dict[str, Percent]] = {}
     decisions: dict[str, dict[str, Decision]] = {}
+    by_hand: dict[str, TextQuestion] = {}
+    marks: list[str] = []
+    _marks: Marks = PrivateAttr(default=Marks())
 
     @model_validator(mode="before")
     @classmethod
@@ -211,6 +221,27 @@ class Rules(BaseModel):
         return {
             key: value for key, value in given.items() if value is not None or key not in _GROUPS
         }
+
+    @model_validator(mode="after")
+    def _no_contradictions(self) -> "Rules":
+        for name in self.by_hand:
+            if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name):
+                raise At(
+                    ("by_hand", name), "a name has small letters, digits and _, 40 of them at most"
+                )
+        if self.marks and not self.by_hand:
+            raise At(("marks",), "needs by_hand beside it: the questions that were marked")
+        if both := {*map(_short, self.extra)} & {*map(_short, self.withdrawn)}:
+            raise At(("extra",), f"{min(both)} is withdrawn, so it cannot be extra credit")
+        for student, questions in self.excused.items():
+            decided = {*map(_short, self.decisions.get(student, {}))}
+            both = decided if questions == [ALL] else decided & {*map(_short, questions)}
+            if both:
+                raise At(
+                    ("excused", student),
+                    f"decisions has points for {min(both)}: an excuse and points cannot both be",
+                )
+        return self
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Rules":
@@ -233,9 +264,13 @@ class Rules(BaseModel):
         Raises:
             ValueError: if the rules name a question or a mistake that the homework does not have.
         """
-        possible = self.possible(homework)
+        for_all = self._all_possible(homework)
+        excused = self._excused(homework, result)
+        possible = {name: most for name, most in for_all.items() if name not in excused}
         shares = {verdict.question: self._share(homework, verdict) for verdict in result.verdicts}
+        in_words, marks = self._in_words(homework, result, possible)
         points = {name: round(most * shares.get(name, 0.0), 2) for name, most in possible.items()}
+        points = {name: earned for name, earned in points.items() if name not in in_words} | marks
         decided = {
             name: decision
             for name, decision in self._decisions(homework, result).items()
@@ -243,35 +278,137 @@ class Rules(BaseModel):
         }
         points |= {name: decision.points for name, decision in decided.items()}
         comments = {name: decision.comment for name, decision in decided.items()}
-        withdrawn = tuple(
-            question.name for question in homework.questions if question.name not in possible
+        extra = {self._full_name(homework, name) for name in self.extra}
+        score = Score(
+            points,
+            possible,
+            cap=self.cap,
+            withdrawn=tuple(name for name in self._names(homework) if name not in for_all),
+            excused=tuple(name for name in for_all if name in excused),
+            extra=tuple(name for name in possible if name in extra),
+            in_words=in_words,
+            decided=comments,
         )
-        score = Score(points, possible, cap=self.cap, withdrawn=withdrawn, decided=comments)
+        if score.exempt:
+            return score
         if self.cap is not None and score.earned < sum(points.values()):
             score = replace(score, note=f"At most {self.cap:g} points count.")
         return self._for_lateness(score, result)
 
     def possible(self, homework: Homework) -> dict[str, float]:
-        """The points of each question that counts, by its full name.
+        """The points of each question of the bank that counts, by its full name.
 
         Raises:
             ValueError: if the rules name a question that the homework does not have.
         """
-        points = {question.name: float(question.points) for question in homework.questions}
-        points |= {full_name(homework, name): float(most) for name, most in self.points.items()}
-        withdrawn = {full_name(homework, name) for name in self.withdrawn}
-        return {name: most for name, most in points.items() if name not in withdrawn}
+        by_hand = self.points_by_hand(homework)
+        return {
+            name: most for name, most in self._all_possible(homework).items() if name not in by_hand
+        }
+
+    def points_by_hand(self, homework: Homework) -> dict[str, float]:
+        """The points of each question that people mark, by its full name."""
+        return {
+            f"{homework.name}.{name}": float(question.points)
+            for name, question in self.by_hand.items()
+        }
+
+    def title(self, homework: Homework, name: str) -> str:
+        """The title of a question, given its full name."""
+        short = name.split(".")[1]
+        return self.by_hand[short].title if short in self.by_hand else homework[name].title
+
+    def marked(self, marks: Marks) -> "Rules":
+        """These rules, with what filled sheets say."""
+        rules = self.model_copy()
+        rules._marks = marks
+        return rules
+
+    @property
+    def agreement(self) -> tuple[Agreement, ...]:
+        """How far those agree who marked the same answers."""
+        return self._marks.agreement
+
+    def for_marking(self, homework: Homework, result: Result) -> dict[str, str]:
+        """A student's answers that people mark, by the question's full name: not where a question
+        is withdrawn, or she is excused from it, or a decision has points for it.
+        """
+        score = self.marked(Marks()).score(homework, result)
+        return {name: result.texts[name] for name in score.unmarked}
+
+    def asked(self, homework: Homework) -> list[Asked]:
+        """The questions of `by_hand` for a student notebook."""
+        return [
+            Asked(
+                f"{homework.name}.{name}",
+                question.title,
+                f"{question.points:g} {'point' if question.points == 1 else 'points'}",
+                question.asks,
+            )
+            for name, question in self.by_hand.items()
+            if name not in {*map(_short, self.withdrawn)}
+        ]
+
+    def unused_marks(self, results: Iterable[Result]) -> int:
+        """How many marks belong to no answer as it is now."""
+        return self._marks.unused(
+            (name, result.student, text)
+            for result in results
+            for name, text in result.texts.items()
+        )
 
     def unused(self, results: Iterable[Result]) -> list[str]:
         """The students with an extension or a time of their own who are nobody in the class:
         misspelt, or not handed in yet.
         """
-        known = {name for result in results for name in _called(result)}
+        known = called(results)
+        named = {**self.extensions, **self.handed_in, **self.decisions, **self.excused}
+        absent = self.excused_absent(known)
+        return [student for student in named if student not in known and student not in absent]
+
+    def excused_absent(self, known: Container[str]) -> list[str]:
+        """The students who are excused from everything and are none of the known ones: they handed
+        in nothing, and need not.
+        """
         return [
             student
-            for student in {**self.extensions, **self.handed_in, **self.decisions}
-            if student not in known
+            for student, questions in self.excused.items()
+            if questions == [ALL] and student not in known
         ]
+
+    def _names(self, homework: Homework) -> list[str]:
+        return [question.name for question in homework.questions] + [*self.points_by_hand(homework)]
+
+    def _full_name(self, homework: Homework, name: str) -> str:
+        """The full name of a question, of the bank or of `by_hand`."""
+        return full_name(homework, name, self.by_hand)
+
+    def _all_possible(self, homework: Homework) -> dict[str, float]:
+        """The points of each question that counts, of the bank or of `by_hand`."""
+        points = {question.name: float(question.points) for question in homework.questions}
+        points |= {full_name(homework, name): float(most) for name, most in self.points.items()}
+        points |= self.points_by_hand(homework)
+        withdrawn = {self._full_name(homework, name) for name in self.withdrawn}
+        return {name: most for name, most in points.items() if name not in withdrawn}
+
+    def _in_words(
+        self, homework: Homework, result: Result, possible: Mapping[str, float]
+    ) -> tuple[dict[str, InWords], dict[str, float]]:
+        """What became of a student's answers in words, and the points of those that have any: an
+        answer with nothing in it needs nobody to mark it.
+        """
+        told, points = {}, {}
+        for short, question in self.by_hand.items():
+            name = f"{homework.name}.{short}"
+            if name not in possible:
+                continue
+            text = result.texts.get(name)
+            mark = self._marks.of(name, result.student, text) if text else None
+            state = "marked" if mark else "open" if text else "missing" if text is None else "empty"
+            told[name] = InWords(question.title, state, mark.comments if mark else ())
+            if state != "open":
+                points[name] = mark.points if mark else 0.0
+        return told, points
 
     def _share(self, homework: Homework, verdict: Verdict) -> float:
         """How much of a question's points an answer earns: 1 where it is right."""
@@ -280,10 +417,17 @@ class Rules(BaseModel):
         left = {full_name(homework, name): costs for name, costs in self.mistakes.items()}
         return left.get(verdict.question, {}).get(verdict.mistake, 0.0) / 100
 
+    def _excused(self, homework: Homework, result: Result) -> set[str]:
+        """The full names of the questions from which this student is excused."""
+        named = [name for who in _called(result) for name in self.excused.get(who, ())]
+        if ALL in named:
+            return {*self._names(homework)}
+        return {self._full_name(homework, name) for name in named}
+
     def _decisions(self, homework: Homework, result: Result) -> dict[str, Decision]:
         """What a person decided about this student's answers, by question's full name."""
         return {
-            full_name(homework, question): decision
+            self._full_name(homework, question): decision
             for name in _called(result)
             for question, decision in self.decisions.get(name, {}).items()
         }
@@ -342,13 +486,15 @@ class Rules(BaseModel):
         )
 
 
-def full_name(homework: Homework, name: str) -> str:
-    """The full name of a question that is named with or without its homework.
+def full_name(homework: Homework, name: str, by_hand: Iterable[str] = ()) -> str:
+    """The full name of a question that is named with or without its homework; of the bank, or one
+    of those in `by_hand`.
 
     Raises:
         ValueError: if there is none; the message lists those that there are.
     """
     known = [question.name for question in homework.questions]
+    known += [f"{homework.name}.{name}" for name in by_hand]
     full = name if "." in name else f"{homework.name}.{name}"
     if full not in known:
         raise ValueError(
@@ -374,6 +520,15 @@ def told(when: datetime) -> str:
     """A point in time in words that mean the same everywhere."""
     zone = getattr(when.tzinfo, "key", "") or when.tzname()
     return f"{when:%Y-%m-%d %H:%M} {zone}"
+
+
+def called(results: Iterable[Result]) -> set[str]:
+    """Every name by which a file of rules may call somebody of this class."""
+    return {name for result in results for name in _called(result)}
+
+
+def _short(question: str) -> str:
+    return question.split(".")[-1]
 
 
 def _called(result: Result) -> list[str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.score import Score
+from lectures_lib.homework.grader.marking.marks import Agreement
 from lectures_lib.homework.grader.reports import told
 from lectures_lib.homework.grader.reports.spreadsheet import number
 from lectures_lib.homework.questions import Homework, Question
@@ -18,10 +20,31 @@ STATES = ("right", "mistake", "wrong", "open", "cut")
 
 @dataclass(frozen=True)
 class Counted:
-    """What became of one question: how many submissions lie in each drawer (see `told.state`)."""
+    """What became of one question: how many submissions lie in each drawer (see `told.state`), of
+    those that are not excused from it.
+    """
 
     question: Question
     counts: dict[str, int]
+
+    @property
+    def asked(self) -> int:
+        """How many were asked."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What became of a question that people mark: how many answers are marked, not marked yet, or
+    not there; and the mean of the points that were given, None where none were.
+    """
+
+    title: str
+    possible: float
+    marked: int
+    waiting: int
+    without: int
+    mean: float | None
 
 
 @dataclass(frozen=True)
@@ -56,13 +79,21 @@ class Class:
     Attributes:
         handed_in: number of submissions; `read` of them could be read, and all that follows is
             about those.
+        excused: who is excused from the homework; their answers are counted nowhere.
+        partly: who is excused from some questions; their totals are taken as the same share of what
+            is possible for the others.
         possible, mean, median: points; the mean and the median are None where nothing could be
             read.
         full: submissions with all points.
         late: submissions with points deducted for lateness.
         bins: the distribution of totals.
-        withdrawn: questions that do not count.
+        withdrawn: titles of questions that do not count.
+        extra: titles of questions whose points are extra credit.
         questions: in the homework's order.
+        in_words: those that people mark.
+        agreement: how far those agree who marked the same answers.
+        waiting: students with an answer that is not marked yet; their totals are taken as the same
+            share of what is possible for the others.
         mistakes: the recognised ones, the most frequent first.
         others: wrong answers that are in no catalogue, alike ones together, the most frequent
             first.
@@ -76,14 +107,20 @@ class Class:
 
     handed_in: int
     read: int
+    excused: list[str]
+    partly: list[str]
     possible: float
     mean: float | None
     median: float | None
     full: int
     late: int
     bins: list[Bin]
-    withdrawn: list[Question]
+    withdrawn: list[str]
+    extra: list[str]
     questions: list[Counted]
+    in_words: list[Marked]
+    agreement: tuple[Agreement, ...]
+    waiting: int
     mistakes: list[Shared]
     others: list[Shared]
     stopped: list[Shared]
@@ -100,7 +137,7 @@ class Class:
         return [
             counted.question
             for counted in self.questions
-            if self.read and counted.counts["right"] == self.read
+            if counted.asked and counted.counts["right"] == counted.asked
         ]
 
     @property
@@ -109,30 +146,45 @@ class Class:
         return [
             counted.question
             for counted in self.questions
-            if self.read and not counted.counts["right"]
+            if counted.asked and not counted.counts["right"]
         ]
 
 
 def summary(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> Class:
     """Count what a class did."""
     results, rules = list(results), rules or Rules()
-    read = [result for result in results if not result.problem]
-    scores = [rules.score(homework, result) for result in read]
-    totals = [float(score.total) for score in scores]
+    scored = [(result, rules.score(homework, result)) for result in results]
+    counting = [
+        (result, score) for result, score in scored if not result.problem and not score.exempt
+    ]
+    read, scores = [result for result, _ in counting], [score for _, score in counting]
     nothing = rules.score(homework, Result("", (), ""))
     possible = float(nothing.out_of)
+    totals = [float(score.beside(possible)) for score in scores]
     seconds = [float(result.seconds) for result in results]
     return Class(
         handed_in=len(results),
         read=len(read),
+        excused=[_who(result) for result, score in scored if score.exempt],
+        partly=[_who(result) for result, score in counting if score.excused],
         possible=possible,
         mean=statistics.fmean(totals) if totals else None,
         median=float(statistics.median(totals)) if totals else None,
         full=sum(total >= possible for total in totals),
         late=sum(score.deducted > 0 for score in scores),
         bins=distribution(totals, possible),
-        withdrawn=[homework[name] for name in nothing.withdrawn],
-        questions=[_counted(question, read) for question in homework.questions],
+        withdrawn=[rules.title(homework, name) for name in nothing.withdrawn],
+        extra=[rules.title(homework, name) for name in nothing.extra],
+        questions=[
+            _counted(question, [r for r, score in counting if question.name not in score.excused])
+            for question in homework.questions
+        ],
+        in_words=[
+            _marked(name, rules.title(homework, name), scores)
+            for name in rules.points_by_hand(homework)
+        ],
+        agreement=rules.agreement,
+        waiting=sum(bool(score.unmarked) for score in scores),
         mistakes=_alike(
             homework, read, "mistake", lambda verdict: (verdict.question, verdict.mistake)
         ),
@@ -202,6 +254,19 @@ def _counted(question: Question, read: list[Result]) -> Counted:
         )
         counts[told.state(verdict) if verdict else "open"] += 1
     return Counted(question, counts)
+
+
+def _marked(name: str, title: str, scores: list[Score]) -> Marked:
+    answers = [(score, score.in_words[name]) for score in scores if name in score.in_words]
+    given = [score.points[name] for score, answer in answers if answer.state == "marked"]
+    return Marked(
+        title,
+        next((score.possible[name] for score, _ in answers), 0.0),
+        len(given),
+        sum(name in score.unmarked for score, _ in answers),
+        sum(answer.state in ("empty", "missing") for _, answer in answers),
+        statistics.fmean(given) if given else None,
+    )
 
 
 def _alike(homework: Homework, read: list[Result], state: str, key) -> list[Shared]:

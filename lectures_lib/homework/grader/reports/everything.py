@@ -1,12 +1,20 @@
 """All that is written when a class has been graded."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from lectures_lib.files import write_whole
 from lectures_lib.homework.grader.grading.records import Result
-from lectures_lib.homework.grader.grading.rules import Rules
-from lectures_lib.homework.grader.reports import canvas, class_report, feedback, gradebook, moodle
+from lectures_lib.homework.grader.grading.rules import Rules, called
+from lectures_lib.homework.grader.reports import (
+    canvas,
+    class_report,
+    feedback,
+    gradebook,
+    kept,
+    moodle,
+)
 from lectures_lib.homework.questions import Homework
 
 
@@ -16,7 +24,8 @@ def write_all(
     """Write grades.csv, class_report.html, feedback/, and import files for the platforms that
     submissions came from.
 
-    Each file is written whole or not at all, and replaces the one of the last time.
+    Each file is written whole or not at all, and replaces the one of the last time; but a table
+    that somebody has edited stays, and the new one is written beside it.
 
     Args:
         homework: the questions.
@@ -33,27 +42,33 @@ def write_all(
     """
     results = sorted(results, key=lambda result: result.student)
     out.mkdir(parents=True, exist_ok=True)
-    write_whole(out / "grades.csv", gradebook.table(homework, results, rules))
+    rules = rules or Rules()
+    absent = _absent(results, rules)
+    everybody = [*results, *absent]
     write_whole(out / "class_report.html", class_report.page(homework, results, rules))
     warnings = []
     for name, (text, missing) in (
-        ("canvas_import.csv", canvas.table(homework, results, rules)),
+        ("grades.csv", (gradebook.table(homework, everybody, rules), [])),
+        ("canvas_import.csv", canvas.table(homework, everybody, rules)),
         ("moodle_import.csv", moodle.table(homework, results, rules)),
     ):
-        if text:
-            write_whole(out / name, text)
-        else:
-            (out / name).unlink(missing_ok=True)
-        warnings += missing
+        edited = kept.replace(out / name, text)
+        warnings += [edited] * bool(edited) + missing
     feedback.write_all(homework, results, out / "feedback", rules)
-    if unused := (rules or Rules()).unused(results):
+    if unused := rules.unused_marks(results):
+        warnings.append(
+            f"{unused} marks are for answers that were changed or withdrawn since; `marking` makes "
+            f"sheets of what is new"
+        )
+    warnings += [agreement.told for agreement in rules.agreement]
+    if absent:
+        warnings.append(f"{len(absent)} excused from this homework handed in nothing")
+    if unused := rules.unused(results):
         warnings.append(
             f"the rules name {', '.join(unused[:20])}{' and more' if len(unused) > 20 else ''}, "
             f"who handed in nothing"
         )
-    if remarked := sum(
-        bool((rules or Rules()).score(homework, result).remark) for result in results
-    ):
+    if remarked := sum(bool(rules.score(homework, result).remark) for result in results):
         warnings.append(
             f"{remarked} of {len(results)} need a decision about lateness; see the remarks in "
             f"grades.csv"
@@ -69,3 +84,16 @@ def write_all(
             f"class_report.html says which and why"
         )
     return warnings
+
+
+def _absent(results: list[Result], rules: Rules) -> list[Result]:
+    """A row for each student who is excused from everything and handed in nothing. Where the class
+    has numbers of Canvas, the name's own number is taken for one: "23456", "hoppergrace_23456".
+    """
+    of_canvas = any("canvas" in result.ids for result in results)
+    absent = []
+    for name in rules.excused_absent(called(results)):
+        number = re.fullmatch(r"(?:.*_)?([0-9]{1,19})", name, re.DOTALL)
+        ids = {"canvas": number[1]} if of_canvas and number else {}
+        absent.append(Result(name, (), "", ids=ids))
+    return absent

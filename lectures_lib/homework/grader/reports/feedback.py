@@ -9,7 +9,8 @@ from markupsafe import Markup
 from lectures_lib.files import write_whole
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result, file_stem
-from lectures_lib.homework.grader.grading.rules import Rules, Score
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.score import InWords, Score
 from lectures_lib.homework.grader.reports import told
 from lectures_lib.homework.grader.reports.page import marked, rendered
 from lectures_lib.homework.questions import Homework, Question
@@ -23,26 +24,27 @@ class Card:
     """What is said of one question.
 
     Attributes:
+        title, name: the question's, and the answer's in the notebook.
         look: "right", "open" or "wrong".
         status: the same in words.
         mistake: a recognised mistake's name.
         message: what to tell the student.
-        counts: whether the question counts for anybody.
+        worth: the points in words: "1 of 2", "does not count".
         given: whether the course's rules or a person's decision set the points.
-        comment: what that person says about it.
+        comments: what that person says about it, or those who marked it.
         details: names and what they stand for: the input, what differs, what to reread.
     """
 
-    question: Question
+    title: str
+    name: str
     look: str
     status: str
     points: float
-    possible: float
+    worth: str
     mistake: str
     message: str
-    counts: bool
     given: bool
-    comment: str
+    comments: list[str]
     details: list[tuple[str, Markup]]
 
 
@@ -69,7 +71,8 @@ def _holds(path: Path, text: str) -> bool:
 
 def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
     """The text of a student's page. Whatever comes from the student is escaped."""
-    score = (rules or Rules()).score(homework, result)
+    rules = rules or Rules()
+    score = rules.score(homework, result)
     possible = score.out_of
     return rendered(
         "feedback.html",
@@ -78,14 +81,17 @@ def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
         result=result,
         score=score,
         possible=possible,
+        excuse=told.excuse(score) if score.excused else "",
         share=f"{100 * min(max(score.total / possible, 0), 1):.0f}" if possible else "0",
         decided=[
-            (homework[name].title, score.points[name], comment)
+            (rules.title(homework, name), score.points[name], comment)
             for name, comment in score.decided.items()
         ],
+        waiting=told.waiting(score),
         cards=[]
         if result.problem
-        else [_card(homework[verdict.question], verdict, score) for verdict in result.verdicts],
+        else [_card(homework[verdict.question], verdict, score) for verdict in result.verdicts]
+        + [_card_in_words(name, answer, score) for name, answer in score.in_words.items()],
     )
 
 
@@ -99,19 +105,39 @@ def _card(question: Question, verdict: Verdict, score: Score) -> Card:
         details += _reread(question)
     points = score.points.get(question.name, 0.0)
     return Card(
-        question=question,
+        title=question.title,
+        name=question.answer_name,
         look=look,
         status=_STATUS[look],
         points=points,
-        possible=score.possible.get(question.name, 0.0),
+        worth=told.worth(score, question.name),
         mistake=told.mistake(verdict),
         message=verdict.message.removeprefix("Not answered yet.").strip()
         if verdict.kind == "unfinished"
         else verdict.message,
-        counts=question.name in score.possible,
         given=question.name in score.decided or (not verdict.right and points > 0),
-        comment=score.decided.get(question.name, ""),
+        comments=[*filter(None, [score.decided.get(question.name)])],
         details=details,
+    )
+
+
+def _card_in_words(name: str, answer: InWords, score: Score) -> Card:
+    """What became of a question that people mark."""
+    given = name in score.decided
+    full = score.points.get(name, 0.0) >= score.possible[name]
+    look = "right" if answer.state == "marked" and full else "open"
+    return Card(
+        title=answer.title,
+        name=name.split(".")[1],
+        look=look,
+        status="Decided" if given else told.IN_WORDS[answer.state],
+        points=score.points.get(name, 0.0),
+        worth=told.worth(score, name),
+        mistake="",
+        message="" if given or answer.comments else " ".join(told.in_words(answer)),
+        given=given,
+        comments=[*filter(None, [score.decided.get(name)])] if given else [*answer.comments],
+        details=[],
     )
 
 

@@ -5,9 +5,12 @@ from collections.abc import Iterable
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.score import Score
 from lectures_lib.homework.grader.reports.spreadsheet import harmless, number
 from lectures_lib.homework.grader.reports.spreadsheet import table as spreadsheet
 from lectures_lib.homework.questions import Homework
+
+_EMPTY = ("empty", "missing")
 
 
 def points(homework: Homework, result: Result) -> dict[str, int]:
@@ -21,12 +24,13 @@ def points(homework: Homework, result: Result) -> dict[str, int]:
 def table(homework: Homework, results: Iterable[Result], rules: Rules | None = None) -> str:
     """The text of grades.csv: student, total, one column a question, and remarks.
 
-    Name, time and deduction stand between the questions and the remarks where anybody has one. A
-    withdrawn question's cells are empty, and so are all points of a submission that the grader
-    failed on.
+    Name, time, deduction, and what was possible stand between the questions and the remarks where
+    anybody has one, or has another than the class. Cells of questions that are withdrawn or excused
+    or not marked yet are empty, and so are all points of a submission that the grader failed on.
     """
-    results = list(results)
-    scores = [(rules or Rules()).score(homework, result) for result in results]
+    results, rules = list(results), rules or Rules()
+    scores = [rules.score(homework, result) for result in results]
+    whole = rules.score(homework, Result("", (), "")).out_of
     rows = list(zip(results, scores, strict=True))
     more = {
         "name": [harmless(result.name) for result in results],
@@ -35,23 +39,24 @@ def table(homework: Homework, results: Iterable[Result], rules: Rules | None = N
             number(score.deducted) if score.deducted and not result.fault else ""
             for result, score in rows
         ],
+        "possible": [number(score.out_of) if score.out_of != whole else "" for score in scores],
     }
     more = {title: cells for title, cells in more.items() if any(cells)}
-    lines = [
-        ["student", "total", *(question.name for question in homework.questions), *more, "remarks"]
-    ]
+    names = [question.name for question in homework.questions] + [*rules.points_by_hand(homework)]
+    lines = [["student", "total", *names, *more, "remarks"]]
     for i, (result, score) in enumerate(rows):
         graded = {} if result.fault else score.points
-        each = [
-            number(graded[question.name]) if question.name in graded else ""
-            for question in homework.questions
-        ]
+        each = [number(graded[name]) if name in graded else "" for name in names]
         seen = [cells[i] for cells in more.values()]
-        by_hand = ", ".join(name.split(".")[1] for name in score.decided)
-        more_said = "; ".join(filter(None, [f"decided: {by_hand}" * bool(by_hand), score.remark]))
-        total = "" if result.fault else number(score.total)
+        total = "" if result.fault or score.exempt else number(score.total)
         lines.append(
-            [harmless(result.student), total, *each, *seen, harmless(remarks(result, more_said))]
+            [
+                harmless(result.student),
+                total,
+                *each,
+                *seen,
+                harmless(remarks(result, _by_rules(score))),
+            ]
         )
     return spreadsheet(lines)
 
@@ -77,6 +82,23 @@ def remarks(result: Result, more: str = "") -> str:
     stopped = [f"cell {number} stopped" for number, _ in result.cells]
     uses = [f"mentions {name}" for name in result.uses]
     return "; ".join([*result.notes, *wrong, *elsewhere, *stopped, *uses, *[more] * bool(more)])
+
+
+def _by_rules(score: Score) -> str:
+    """What people decided about this student, and what they still have to."""
+    empty = [name for name, answer in score.in_words.items() if answer.state in _EMPTY]
+    excused, decided, unmarked, empty = (
+        ", ".join(name.split(".")[1] for name in names)
+        for names in (score.excused, score.decided, score.unmarked, empty)
+    )
+    told = [
+        f"no answer: {empty}" * bool(empty),
+        f"not marked: {unmarked}" * bool(unmarked),
+        "excused" if score.exempt else f"excused: {excused}" * bool(excused),
+        f"decided: {decided}" * bool(decided),
+        score.remark,
+    ]
+    return "; ".join(filter(None, told))
 
 
 def _short(verdict: Verdict) -> str:

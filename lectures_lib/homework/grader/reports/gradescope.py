@@ -12,7 +12,8 @@ from pathlib import Path
 import lectures_lib
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
-from lectures_lib.homework.grader.grading.rules import Rules, Score
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.score import InWords, Score
 from lectures_lib.homework.grader.reports import told
 from lectures_lib.homework.questions import Homework
 
@@ -74,7 +75,7 @@ def results(homework: Homework, result: Result, rules: Rules | None = None) -> s
             _test(
                 question.title,
                 score.points.get(question.name, 0.0),
-                score.possible.get(question.name, 0.0),
+                _most(score, question.name),
                 False,
                 score.decided.get(question.name, ""),
             )
@@ -84,13 +85,16 @@ def results(homework: Homework, result: Result, rules: Rules | None = None) -> s
             score.total, f"The file could not be graded. {told.plain(result.problem)}", tests
         )
     tests = [_asked(homework, verdict, score) for verdict in result.verdicts]
+    tests += [_in_words(name, answer, score) for name, answer in score.in_words.items()]
     said = [
         f"Code cell {cell} stopped, the rest went on. {told.plain(why)}"
         for cell, why in result.cells
     ]
     said = [*map(told.plain, result.notes), *said]
     said = (
-        [f"Late: {score.deducted:g} points less."] * bool(score.deducted)
+        [told.excuse(score)] * bool(score.excused)
+        + [told.waiting(score)] * bool(score.unmarked)
+        + [f"Late: {score.deducted:g} points less."] * bool(score.deducted)
         + [score.note] * bool(score.note)
         + said
     )
@@ -175,10 +179,27 @@ def _package() -> Iterable[Path]:
 def _asked(homework: Homework, verdict: Verdict, score: Score) -> dict:
     """One question as a test."""
     question = homework[verdict.question]
-    points, possible = score.points.get(question.name, 0.0), score.possible.get(question.name, 0.0)
+    points, possible = score.points.get(question.name, 0.0), _most(score, question.name)
     name = f"{question.title}: {told.mistake(verdict)}" if verdict.mistake else question.title
+    name += " (excused)" if question.name in score.excused else ""
+    name += " (extra credit)" if question.name in score.extra else ""
     lines = [*told.lines(question, verdict), *filter(None, [score.decided.get(question.name)])]
     return _test(name, points, possible, verdict.right, "\n".join(lines))
+
+
+def _in_words(name: str, answer: InWords, score: Score) -> dict:
+    """A question that people mark as a test; not marked yet, it adds nothing to what is possible."""
+    said = [*told.in_words(answer), *filter(None, [score.decided.get(name)])]
+    if name in score.unmarked:
+        return _test(f"{answer.title}: not marked yet", 0.0, 0.0, True, "")
+    title = f"{answer.title} (extra credit)" if name in score.extra else answer.title
+    points = score.points[name]
+    return _test(title, points, _most(score, name), points > 0, "\n".join(map(told.plain, said)))
+
+
+def _most(score: Score, name: str) -> float:
+    """What a question adds to what is possible: nothing, where its points are extra."""
+    return 0.0 if name in score.extra else score.possible.get(name, 0.0)
 
 
 def _test(name: str, points: float, possible: float, right: bool, output: str) -> dict:

@@ -13,6 +13,8 @@ from importlib.resources import files
 
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.grader.grading.score import InWords, Score
+from lectures_lib.homework.grader.reports.spreadsheet import number
 from lectures_lib.homework.questions import Homework, Question
 
 UNANSWERED = ("unfinished", "missing", "unread")
@@ -84,6 +86,52 @@ def state(verdict: Verdict) -> str:
         **dict.fromkeys(CUT, "cut"),
     }
     return kinds.get(verdict.kind, "wrong")
+
+
+def worth(score: Score, name: str) -> str:
+    """A question's points in words: "1.5 of 2", "1 of 2, extra credit", "excused"."""
+    if name not in score.possible:
+        return "excused" if name in score.excused else "does not count"
+    extra = ", extra credit" if name in score.extra else ""
+    if name in score.unmarked:
+        return f"of {number(score.possible[name])}, not marked yet{extra}"
+    return f"{number(score.points[name])} of {number(score.possible[name])}{extra}"
+
+
+# What an answer in words came to, in words.
+IN_WORDS = {
+    "marked": "✓ Marked",
+    "open": "Not marked yet",
+    "empty": "○ No answer",
+    "missing": "○ No answer",
+}
+_WHERE = {
+    "empty": "Nothing is written in the cell for this answer.",
+    "missing": "The cell for this answer is not in the notebook, or its marker is gone.",
+}
+
+
+def in_words(answer: InWords) -> list[str]:
+    """What is said of an answer in words besides its points: where it is missing, or comments."""
+    return [*filter(None, [_WHERE.get(answer.state)]), *answer.comments]
+
+
+def waiting(score: Score) -> str:
+    """What to tell a student whose answers are not all marked yet; "" if they are."""
+    count = len(score.unmarked)
+    if not count:
+        return ""
+    those = "1 answer is" if count == 1 else f"{count} answers are"
+    return f"{those} not marked yet, and not counted for now."
+
+
+def excuse(score: Score) -> str:
+    """What an excuse means, to the student."""
+    if score.exempt:
+        return "You are excused from this homework: it does not count for you."
+    them = "a question" if len(score.excused) == 1 else f"{len(score.excused)} questions"
+    points = "point" if score.out_of == 1 else "points"
+    return f"You are excused from {them}: {number(score.out_of)} {points} can be reached."
 
 
 def mistake(verdict: Verdict) -> str:

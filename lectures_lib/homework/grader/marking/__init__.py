@@ -1,0 +1,1 @@
+"""Questions that people mark: sheets without names, shared out, filled in, and read back."""
