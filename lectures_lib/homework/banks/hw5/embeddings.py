@@ -24,7 +24,8 @@ def _embeddings_cases(g: Generator) -> list[Case]:
             "d_model": d_model,
             "max_len": max(batch, n) + whole(g, 4, 7),
         }
-        n_segments, scale = (3, 0.05) if kind.startswith("three") else (2, 1.0)
+        # small enough for ε to show, large enough for a sum with a number such as 2 to keep digits
+        n_segments, scale = (3, 0.08) if kind.startswith("three") else (2, 1.0)
         state = {
             "tokens.weight": scale * normal(g, init["vocab_size"], d_model),
             "positions.weight": scale * normal(g, init["max_len"], d_model),
@@ -104,11 +105,6 @@ class _NoPositions(Embeddings):
 class _NoSegments(Embeddings):
     def together(self, token, position, segment):
         return self.norm(token + position)
-
-
-class _NumbersOfTheSegments(Embeddings):
-    def kinds(self, tokens, segments):
-        return torch.zeros(1) if segments is None else segments[..., None]
 
 
 class _NeitherPositionsNorSegments(Embeddings):
@@ -271,7 +267,6 @@ EMBEDDINGS = Question(
             _NoPositions,
         ),
         Misconception("segments_forgotten", _NO_SEGMENTS, _NoSegments),
-        Misconception("segments_forgotten", _NO_SEGMENTS, _NumbersOfTheSegments),
         Misconception(
             "tokens_only",
             "Only the token's vector is in your result. Position and segment are to be added: "
