@@ -209,7 +209,7 @@ for layer in range(4):
 
 # %% tags=["rtol=0.5"]
 def sizes_of_gradients(plus):
-    """How large a gradient the matrix of each of five layers gets, from first to last."""
+    """The sizes of the gradients of five matrices, first layer first."""
     torch.manual_seed(0)
     x, layers = torch.randn(64, 32), [nn.Linear(32, 32) for _ in range(5)]
     for layer in layers:
