@@ -701,8 +701,8 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # is a defect:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "hundred" knows of the "seven"
-# before it. A look beside the right word may find what it wants. (Where the darkest square of a row is beside its
-# frame, this may be why.)
+#   before it. A look beside the right word may find what it wants. (Where the darkest square of a row is beside its
+#   frame, this may be why.)
 # - **Some words need no look of their own.** The look at "seven" may already have told that "hundred" stands behind
 #   it. Then "hundert" can be written from memory. In the picture its row is spread thin.
 # - **The loss asks for words, not for looks.** Any weights that lead to the right word are good enough.

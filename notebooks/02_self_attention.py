@@ -401,8 +401,7 @@ assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 # Sometimes a query must not look at some of the keys.
 #
 # - **The future.** A model that learns to predict the next word may not see that word. Position $i$ may attend to
-#   positions $0
-#   \dots i$ only: a **causal mask**.
+#   positions $0 \dots i$ only: a **causal mask**.
 # - **Padding.** Sentences of different lengths travel in one rectangular batch; the short ones are filled up with
 #   **padding** that carries no meaning.
 #

@@ -878,8 +878,7 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # Three per cent at 100 words; one half at 3,072, which is $6d$. "Quadratic" says how a cost grows, not how large it
 # is: the rest of the block costs $12\,n\,d^2$, so the share of the quadratic part is $n / (6d + n)$, a quarter at
 # 1,024 tokens. That is for multiplications. In memory, if the tables of weights are stored (the fused form of chapter
-# 2 avoids it), their $h \cdot n^2$ numbers outgrow the
-# $n \cdot d$ of the vectors from $n = d / h$ on, 64 here with 8 heads.
+# 2 avoids it), their $h \cdot n^2$ numbers outgrow the $n \cdot d$ of the vectors from $n = d / h$ on, 64 here with 8 heads.
 #
 # </details>
 

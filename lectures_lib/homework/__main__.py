@@ -289,7 +289,7 @@ def marking(
         decided = course_file.load(rules, bank)
         found = collect(submissions, kind.value, homework)
         _tell(found.told)
-        if out.resolve().is_relative_to(submissions.resolve()):
+        if _lies_in(out, submissions):
             raise ValueError(f"{out} lies in the folder of submissions: choose another place")
         names = tuple(name.strip() for name in markers.split(","))
         percent = re.fullmatch(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%?\s*", twice)

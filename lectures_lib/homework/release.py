@@ -59,7 +59,8 @@ def solution_of(homework: Homework, solutions: Path) -> Path:
     found = sorted(solutions.glob(f"{homework.name}_*.ipynb"))
     if len(found) != 1:
         raise FileNotFoundError(
-            f"{solutions} must contain one {homework.name}_*.ipynb, and contains {len(found)}"
+            f"{solutions.resolve()} must contain one {homework.name}_*.ipynb, and contains "
+            f"{len(found)}: run this in the course's folder, or name another with --solutions"
         )
     return found[0]
 

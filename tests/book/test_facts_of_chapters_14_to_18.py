@@ -2,6 +2,7 @@
 chapter does.
 """
 
+import math
 import re
 from pathlib import Path
 
@@ -111,3 +112,8 @@ def test_ten_versions_are_held_against_thirteen_readings_too():
     assert round(100 * 0.85**10) == 20 and round(100 * 0.85**13) == 12
     assert 1 / 3 < (0.85**10 - 0.85**13) / 0.85**10 < 0.4
     assert "13 times at most" in prose(18)
+
+
+def test_nine_to_four_is_what_tossed_coins_do_once_in_four_times():
+    as_uneven = 2 * sum(math.comb(13, k) for k in range(5)) / 2**13
+    assert 1 / 4.5 < as_uneven < 1 / 3.5

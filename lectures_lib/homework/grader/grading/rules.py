@@ -6,9 +6,8 @@ import math
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
-from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -21,6 +20,7 @@ from pydantic import (
 )
 
 from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.grader.grading.moments import Moment, moment, told
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.score import InWords, Score
 from lectures_lib.homework.grader.marking.marks import Agreement, Marks
@@ -41,10 +41,6 @@ _GROUPS = (
     "marks",
 )
 ALL = "all"  # an excuse from every question
-_TIME = re.compile(
-    r"(?P<day>\d{4}-\d{2}-\d{2})[T ](?P<time>\d{2}:\d{2}(?::\d{2})?)"
-    r"(?:\s?(?P<offset>Z|[+-]\d{2}:\d{2})| (?P<zone>[A-Za-z][A-Za-z_+\-0-9/]*))?"
-)
 _CANVAS_LATE = (
     "Canvas marks this as late and does not tell when it was handed in, so nothing is taken off: "
     "set handed_in for this student."
@@ -61,38 +57,6 @@ class At(ValueError):
         self.path = path
 
 
-def moment(value: object) -> datetime:
-    """A point in time as people write it: "2026-10-12 23:59 Europe/Berlin",
-    "2026-10-12T23:59+02:00", "2026-10-12T21:59Z".
-
-    Raises:
-        ValueError: if it is anything else; a time without a zone is another time in another place,
-            and is refused.
-    """
-    if isinstance(value, datetime) and value.tzinfo:
-        return value
-    asked = (
-        'must be a day, a time and a zone, such as "2026-10-12 23:59 Europe/Berlin" or '
-        '"2026-10-12T23:59+02:00"'
-    )
-    match = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None:
-        raise ValueError(f"{asked}, and is {str(value) if isinstance(value, date) else value!r}")
-    if not match["offset"] and not match["zone"]:
-        raise ValueError(
-            f'names no time zone: write "{value} Europe/Berlin", or whichever is yours'
-        )
-    try:
-        zone = ZoneInfo(match["zone"]) if match["zone"] else None
-    except (KeyError, ValueError, OSError):
-        raise ValueError(f"{asked}; this machine knows no zone {match['zone']!r}") from None
-    try:
-        when = datetime.fromisoformat(f"{match['day']}T{match['time']}{match['offset'] or ''}")
-    except ValueError as error:
-        raise ValueError(f"is no time that exists: {value!r} ({error})") from None
-    return when.replace(tzinfo=zone) if zone else when
-
-
 def _cents(value: float) -> float:
     if round(value, 2) != value:
         raise ValueError(f"must have at most two decimals, and is {value}")
@@ -107,7 +71,6 @@ def _all_or_named(value: object) -> object:
     raise ValueError(f"must be all, or a list of questions: [one, another], and is {given}")
 
 
-Moment = Annotated[datetime, BeforeValidator(moment)]
 Points = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False), AfterValidator(_cents)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Excuse = Annotated[list[str], BeforeValidator(_all_or_named)]
@@ -514,12 +477,6 @@ def check_mistake(homework: Homework, question: str, mistake: str) -> None:
     known = list(dict.fromkeys(each.name for each in asked.misconceptions))
     if mistake not in known:
         raise ValueError(f"{question} knows no mistake {mistake!r}; it knows {', '.join(known)}")
-
-
-def told(when: datetime) -> str:
-    """A point in time in words that mean the same everywhere."""
-    zone = getattr(when.tzinfo, "key", "") or when.tzname()
-    return f"{when:%Y-%m-%d %H:%M} {zone}"
 
 
 def called(results: Iterable[Result]) -> set[str]:

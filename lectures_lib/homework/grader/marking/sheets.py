@@ -158,15 +158,19 @@ def _write_one(homework: Homework, out: Path, marker: str, round_: int, parts: l
         raise ValueError(f"{table} is there and says something else: it is not overwritten")
     write_whole(out / f"{name}.html", page)
     write_whole(table, text)
-    return f"{table}: {len(rows)} answers, to be read in {name}.html"
+    return f"{table}: {_answers(len(rows))}, to be read in {name}.html"
 
 
 def _told(handed_out: dict[str, Handed]) -> str:
     both = sum(len(handed.markers) > 1 for handed in handed_out.values())
     return (
-        f"{len(handed_out)} answers to mark, {both} of them twice. Keep {folder.FILE} to yourself: "
+        f"{_answers(len(handed_out))} to mark, {both} of them twice. Keep {folder.FILE} to yourself: "
         f"it leads from ids to names."
     )
+
+
+def _answers(count: int) -> str:
+    return "1 answer" if count == 1 else f"{count} answers"
 
 
 def without_name(text: str, result: Result) -> str:
