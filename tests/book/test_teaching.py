@@ -74,3 +74,14 @@ def test_three_questions_for_each_chapter_each_with_an_answer():
     for title, text in zip(parts[1::2], parts[2::2], strict=True):
         assert re.findall(r"^(\d)\. .+", text, re.M) == ["1", "2", "3"], title
         assert len(re.findall(r"</summary>\n\n   \S.{40,}", text)) == 3, title
+
+
+def test_points_of_every_project_make_a_hundred():
+    page = (ROOT / "book/projects.md").read_text(encoding="utf-8")
+    common, *projects = re.split(r"^## \d\. ", page, flags=re.M)
+    shared = sum(int(n) for n in re.findall(r"^\| (\d+) \|", common, re.M))
+    assert len(projects) == 6
+    for project in projects:
+        own = sum(int(n) for n in re.findall(r"^\| (\d+) \|", project, re.M))
+        assert shared + own == 100, project[:40]
+        assert "**Question.**" in project and "**Begin with**" in project
