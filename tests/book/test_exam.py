@@ -1,0 +1,106 @@
+"""The exam's questions: other numbers with another seed, the same with the same one, solutions that
+were also worked out by hand, and a page that is the bank.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lectures_lib.exam import QUESTIONS, choose, draw, write
+from lectures_lib.exam.sheet import page, text
+
+ROOT = Path(__file__).parents[2]
+every_question = pytest.mark.parametrize("one", QUESTIONS, ids=lambda one: one.name)
+
+
+@every_question
+def test_numbers_are_drawn_and_kept(one):
+    drawn = [draw(one, seed) for seed in range(40)]
+    assert drawn == [draw(one, seed) for seed in range(40)]
+    assert len({each.asks for each in drawn}) > 1
+    for each in drawn:
+        assert each.asks.rstrip().endswith(("?", "."))
+        assert (
+            not re.search(r"nan|inf\b|tensor|\{|\}", (each.asks + each.solution).replace("^{", ""))
+            or "$" in each.solution
+        )
+
+
+@every_question
+def test_the_solution_follows_the_numbers(one):
+    """Where the question changes, so does what is right, but for those that ask for a word."""
+    found = {draw(one, seed).asks: draw(one, seed).solution for seed in range(40)}
+    assert len(set(found.values())) > 1
+
+
+# Worked out on paper: what a solution must say when the question says this.
+BY_HAND = {
+    "chain_or_look": ("50 words", "50 · 50 = 2500"),
+    "mask_too_late": ("(1, 2, 3)", "sums to 0.33"),
+    "shapes_of_heads": ("d_model = 128", "4 · 128² = 65,536"),
+    "a_block_counted": ("d_model = 512", "together 3,150,336"),
+    "gradients_through_a_stack": ("10 layers computes f(x) = 0.5 x", "9.8e-04"),
+    "smoothed_labels": ("Of 4 words", "−ln 0.7 = 0.357"),
+    "warming_up": ("d = 512", "at step 4,000 6.99e-04"),
+    "greedy_or_beams": ("B 0.9", "0.4 · 0.9 = 0.36, ln = -1.02"),
+    "price_of_a_cache": ("12 layers of width 768", "603,979,776 bytes"),
+    "patches": ("224 × 224", "196 patches and one class token: 197"),
+    "bert_counted": ("12 layers", "Together 109,482,240"),
+    "holes": ("400 tokens", "Chosen 60; [MASK] 48, another word 6, unchanged 6"),
+    "what_accuracy_hides": ("marks 6 of them", "recall 6/10 = 0.60, F1 0.60"),
+    "what_training_needs": ("110 million", "1.76 GB"),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_solutions_worked_out_by_hand(name):
+    asked, said = BY_HAND[name]
+    (one,) = [one for one in QUESTIONS if one.name == name]
+    drawn = [draw(one, seed) for seed in range(60)]
+    fitting = [each for each in drawn if asked in each.asks]
+    assert fitting, "no seed asks this"
+    assert all(said in each.solution for each in fitting), fitting[0].solution
+
+
+def test_every_part_of_the_course_is_asked_about():
+    assert {one.chapter for one in QUESTIONS} >= {*range(1, 15), 16, 17, 18}
+    assert len({one.name for one in QUESTIONS}) == len(QUESTIONS) >= 25
+
+
+@pytest.mark.parametrize("points", [10, 30, 60, 90])
+def test_a_sheet_has_the_points_asked_for(points):
+    for seed in range(20):
+        chosen = choose(points, seed)
+        assert points - 3 <= sum(one.points for one in chosen) <= points
+        assert len(set(chosen)) == len(chosen)
+    assert {one.chapter for one in choose(12, 0, chapters=(2, 3))} <= {2, 3}
+
+
+def test_the_students_sheet_tells_no_solution(tmp_path):
+    questions, solutions = (path.read_text("utf-8") for path in write(tmp_path, 60, seed=7))
+    assert "Solution" not in questions and "Solution" in solutions
+    for one in choose(60, 7):
+        assert draw(one, 7).asks in questions and draw(one, 7).asks in solutions
+        assert draw(one, 7).solution not in questions
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--points", "2"], "2 points are too few: the smallest question is worth 4"),
+        (["--chapters", "99"], "no question is about chapters [99]"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(given, told, tmp_path):
+    command = [sys.executable, "-m", "lectures_lib.exam", *given, "--out", tmp_path]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert ran.returncode == 1 and told in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_the_page_is_the_bank():
+    """Made by python -m lectures_lib.exam --page book/exam.md."""
+    assert (ROOT / "book/exam.md").read_text("utf-8") == page()
+    assert text(QUESTIONS, 0, solutions=True).count("**Solution.**") == len(QUESTIONS)
