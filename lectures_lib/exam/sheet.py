@@ -8,6 +8,7 @@ from lectures_lib.exam.bank import QUESTIONS
 from lectures_lib.exam.question import Drawn, Question
 from lectures_lib.files import write_whole
 
+TRIES = 50  # orders of the questions; the one that fills the sheet best is taken
 INTRODUCTION = """# Questions for an exam
 
 {n} questions for paper, pencil and a pocket calculator, {points} points in all, about one for each
@@ -51,26 +52,28 @@ def choose(points: int, seed: int, chapters: Sequence[int] = ()) -> list[Questio
     least = min(one.points for one in open_)
     if points < least:
         raise ValueError(f"{points} points are too few: the smallest question is worth {least}")
-    Random(f"{seed} choice").shuffle(open_)
-    chosen, left = [], points
-    for one in open_:
-        if one.points <= left:
-            chosen.append(one)
-            left -= one.points
-    # What is still missing, another question in the place of one may bring.
-    for gain in range(left, 0, -1):
-        for old in chosen:
-            better = [new for new in open_ if new not in chosen and new.points == old.points + gain]
-            if better and gain <= left:
-                chosen[chosen.index(old)] = better[0]
-                left -= gain
-                break
+    chance = Random(f"{seed} choice")
+    tried = (_filled(chance.sample(open_, len(open_)), points) for _ in range(TRIES))
+    chosen = max(tried, key=_worth)  # of those that are worth as much, the first
     return sorted(chosen, key=QUESTIONS.index)
+
+
+def _filled(questions: Sequence[Question], points: int) -> list[Question]:
+    """The questions in this order, each that still fits."""
+    chosen: list[Question] = []
+    for one in questions:
+        if _worth(chosen) + one.points <= points:
+            chosen.append(one)
+    return chosen
+
+
+def _worth(questions: Sequence[Question]) -> int:
+    return sum(one.points for one in questions)
 
 
 def text(questions: Sequence[Question], seed: int, solutions: bool) -> str:
     """A sheet as Markdown."""
-    total = sum(one.points for one in questions)
+    total = _worth(questions)
     kind = "solutions" if solutions else "questions"
     parts = [f"# From Attention to BERT: {kind}\n\n{total} points, about {total} minutes.\n"]
     for number, one in enumerate(questions, 1):
@@ -83,7 +86,7 @@ def text(questions: Sequence[Question], seed: int, solutions: bool) -> str:
 
 def page(seed: int = 0) -> str:
     """The whole bank as a page of the site, solutions folded."""
-    total = sum(one.points for one in QUESTIONS)
+    total = _worth(QUESTIONS)
     parts = [INTRODUCTION.format(n=len(QUESTIONS), points=total)]
     chapter = 0
     for one in QUESTIONS:

@@ -23,15 +23,12 @@ def test_numbers_are_drawn_and_kept(one):
     assert len({each.asks for each in drawn}) > 1
     for each in drawn:
         assert each.asks.rstrip().endswith(("?", "."))
-        assert (
-            not re.search(r"nan|inf\b|tensor|\{|\}", (each.asks + each.solution).replace("^{", ""))
-            or "$" in each.solution
-        )
+        assert not re.search(r"\bnan\b|\binf\b|tensor", each.asks + each.solution)
 
 
 @every_question
 def test_the_solution_follows_the_numbers(one):
-    """Where the question changes, so does what is right, but for those that ask for a word."""
+    """No question has one solution for all its numbers."""
     found = {draw(one, seed).asks: draw(one, seed).solution for seed in range(40)}
     assert len(set(found.values())) > 1
 

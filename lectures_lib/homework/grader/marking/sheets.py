@@ -164,8 +164,8 @@ def _write_one(homework: Homework, out: Path, marker: str, round_: int, parts: l
 def _told(handed_out: dict[str, Handed]) -> str:
     both = sum(len(handed.markers) > 1 for handed in handed_out.values())
     return (
-        f"{_answers(len(handed_out))} to mark, {both} of them twice. Keep {folder.FILE} to yourself: "
-        f"it leads from ids to names."
+        f"{_answers(len(handed_out))} to mark, {both} of them twice. Keep {folder.FILE} to "
+        f"yourself: it leads from ids to names."
     )
 
 
