@@ -5,6 +5,7 @@ They also fail where the sandbox is broken for any other reason than the machine
 """
 
 import os
+import sys
 from dataclasses import replace
 
 import pytest
@@ -41,6 +42,13 @@ def pytest_runtest_setup(item):
     if os.environ.get("CI") == "true" or not any(reason in said for reason in _REASONS):
         pytest.fail(_why["not"])
     pytest.skip(_why["not"])
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered(monkeypatch):
+    """What failed in one test is no `example` in the next, whichever file ran before."""
+    module = sys.modules["lectures_lib.homework.example"]  # the package has a function of this name
+    monkeypatch.setattr(module, "_failed", {})
 
 
 @pytest.fixture
