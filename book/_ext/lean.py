@@ -7,6 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import plots_in_both_themes
 from docutils import nodes
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
@@ -51,6 +52,11 @@ def visit_image(translator, node: nodes.image) -> None:
     until then.
     """
     path = Path(translator.builder.srcdir, node["uri"])
+    if path.exists() and plots_in_both_themes.is_plot(path):
+        name = translator.builder.images[node["uri"]]
+        address = f"{translator.builder.imgpath}/{name}"
+        translator.body.append(plots_in_both_themes.tags(node, path, address))
+        return
     node.setdefault("loading", "lazy")
     HTML5Translator.visit_image(translator, node)
     if path.suffix == ".png" and path.exists():

@@ -1,10 +1,13 @@
 """The book's figures: one style, and the few kinds of picture that chapters draw again and again.
 
 Colours are Okabe and Ito's, which colour-blind eyes tell apart; heat maps use one sequential map
-whose lightness alone carries the number, so that they also survive a grey printer. Figures keep a
-white ground in the dark theme: their colours are chosen for it.
+whose lightness alone carries the number, so that they also survive a grey printer. In a notebook a
+figure is an SVG on white. The site gives it a second one for its dark theme, in which paper, ink
+and the colours below change and nothing else does (`in_the_dark`).
 """
 
+import re
+import sys
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
@@ -24,17 +27,39 @@ BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
     "#CC79A7",
     "#6B6B6B",
 )
+# The ground a figure is drawn on, and what is written on it: colours of their own, a step beside
+# white and black, so that they can be told from a white line in a heat map or a number on it.
+PAPER, INK = "#FFFFFE", "#1A1A1B"
+GROUND = "#FFFEFF"  # where something is to be hidden: the page's colour, which paper has not
+PALE, QUIET = "#EAEFF3", "#C0C5CA"  # a field behind; a line or bar that is not the point
 CYCLE = (BLUE, ORANGE, GREEN, RED, PURPLE, GREY)
 SEQUENTIAL = "Blues"  # for weights, from 0 up
 DIVERGING = "PuOr_r"  # for signed values, around 0
+# What changes in the dark theme. Text in these colours keeps 4.5 : 1 against the page there.
+DARK = {
+    PAPER: "none",
+    INK: "#E4E6EA",
+    GROUND: "#121212",
+    PALE: "#262D35",
+    QUIET: "#59616A",
+    BLUE: "#56AEE8",
+    GREEN: "#2DB78F",
+    RED: "#F0803C",
+    GREY: "#A6A6A6",
+}
+COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
+_DARK = {light.upper(): dark for light, dark in DARK.items()}
 
 
 def style() -> None:
     """Set the book's matplotlib style: sizes that stay readable on a phone, no clutter, repeatable
-    SVG.
+    SVG, with letters that stay letters.
     """
     plt.rcParams.update(
         {
+            **dict.fromkeys(("figure.facecolor", "axes.facecolor"), PAPER),
+            **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
+            **dict.fromkeys(("xtick.color", "ytick.color", "axes.titlecolor"), INK),
             "figure.figsize": (6.4, 3.4),
             "figure.dpi": 110,
             "savefig.bbox": "tight",
@@ -47,10 +72,22 @@ def style() -> None:
             "axes.prop_cycle": plt.cycler(color=CYCLE),
             "lines.linewidth": 2.0,
             "legend.frameon": False,
+            "legend.facecolor": GROUND,
             "image.cmap": SEQUENTIAL,
+            "image.interpolation": "none",  # a square of a heat map has sharp edges
             "svg.hashsalt": "from-attention-to-bert",
+            "svg.fonttype": "none",
         }
     )
+    if "ipykernel" in sys.modules:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", metadata={"Date": None})
+
+
+def in_the_dark(svg: str) -> str:
+    """A figure of `style` with the colours of the dark theme."""
+    return COLOUR.sub(lambda found: _DARK.get(found[0].upper(), found[0]), svg)
 
 
 def heatmap(

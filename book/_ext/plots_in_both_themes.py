@@ -1,0 +1,76 @@
+"""A measured figure, drawn by matplotlib as an SVG on white, is shown in the reader's own theme.
+
+The site gets two files of it, one with the colours of the light theme and one with those of the
+dark (`lectures_lib.show.plots.in_the_dark`), and the style sheet shows one of them. Both are images
+that are fetched when they come near the screen, so that the picture which is not shown costs
+nothing. Their letters stay letters, in the page's own font.
+"""
+
+import html
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from lectures_lib.show.plots import PAPER, in_the_dark
+
+POINTS = re.compile(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
+METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
+FONTS = re.compile(r"'DejaVu Sans'(?:, (?:'[^']*'|[\w-]+))*, sans-serif")
+# an SVG that is an image knows nothing of the page's style sheet
+PAGE_FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"
+SCALE = 1.5  # pixels of the page a point: letters of 11 points are as large as the text around
+
+
+def is_plot(path: Path) -> bool:
+    """Is this file a figure in the book's matplotlib style?"""
+    return path.suffix == ".svg" and PAPER.lower() in path.read_text(encoding="utf-8")
+
+
+def light(svg: str) -> str:
+    """The figure for the light theme: no paper, for the page has its own."""
+    svg = FONTS.sub(PAGE_FONTS, METADATA.sub("", svg))
+    return re.sub(rf"fill: {PAPER}\b", "fill: none", svg, flags=re.IGNORECASE)
+
+
+def dark(svg: str) -> str:
+    """The figure for the dark theme."""
+    return in_the_dark(light(svg))
+
+
+def dark_name(name: str) -> str:
+    """The file of the dark theme's figure."""
+    return f"{Path(name).stem}.dark.svg"
+
+
+def tags(node: nodes.image, source: Path, address: str) -> str:
+    """The two images. A screen reader comes across one of them: the other is not displayed."""
+    width, height = (
+        round(SCALE * float(points))
+        for points in POINTS.search(source.read_text(encoding="utf-8")).groups()
+    )
+    folder, _, name = address.rpartition("/")
+    alt = html.escape(node.get("alt", ""))
+    return "".join(
+        f'<img class="plot plot-{theme}" alt="{alt}" src="{folder}/{file}" width="{width}" '
+        f'height="{height}" loading="lazy"/>'
+        for theme, file in (("light", name), ("dark", dark_name(name)))
+    )
+
+
+def write_both(app: Sphinx, exception: Exception | None) -> None:
+    """Once the images have been copied: each figure's two files."""
+    if exception is not None or app.builder.format != "html":
+        return
+    for path in Path(app.outdir, "_images").glob("*.svg"):
+        if is_plot(path):
+            svg = path.read_text(encoding="utf-8")
+            path.with_name(dark_name(path.name)).write_text(dark(svg), encoding="utf-8")
+            path.write_text(light(svg), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict:
+    """Connect it."""
+    app.connect("build-finished", write_both, priority=800)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,65 @@
+"""The book's matplotlib style: letters stay letters, the same figure twice is the same file, and
+the dark theme changes paper, ink and the book's colours alone.
+"""
+
+import io
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from lectures_lib.show import plots
+from lectures_lib.show.drawings.palette import contrast
+
+NIGHT = "#121212"  # the page in the dark theme
+
+
+def drawn() -> str:
+    """A figure with a curve, a heat map and a number on it, as a notebook stores it."""
+    plots.style()
+    figure, (left, right) = plt.subplots(1, 2)
+    plots.curves([0, 1, 2], {"a curve": [1, 2, 4]}, ax=left, xlabel="steps")
+    plots.heatmap(torch.tensor([[0.0, 1.0], [0.5, 0.25]]), numbers=".2f", ax=right)
+    file = io.StringIO()
+    figure.savefig(file, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    return file.getvalue()
+
+
+def test_the_same_figure_is_the_same_file():
+    assert drawn() == drawn()
+
+
+def test_letters_stay_letters():
+    assert ">a curve</text>" in drawn()
+    assert ">steps</text>" in drawn()
+
+
+def test_squares_have_sharp_edges():
+    assert "image-rendering:pixelated" in drawn()
+
+
+def test_in_the_dark_paper_and_ink_change_and_a_heat_map_does_not():
+    light = drawn()
+    dark = plots.in_the_dark(light)
+    for colour in (plots.PAPER, plots.INK, plots.BLUE):
+        assert colour.lower() in light
+        assert colour.lower() not in dark
+    # the numbers on the squares, and the squares
+    assert dark.count("fill: #ffffff") == light.count("fill: #ffffff") > 0
+    image = light.index("data:image/png")
+    assert light[image : image + 200] in dark
+
+
+@pytest.mark.parametrize("light", [plots.INK, plots.BLUE, plots.GREEN, plots.RED, plots.GREY])
+def test_text_can_be_read_in_the_dark(light):
+    assert contrast(plots.DARK[light], NIGHT) >= 4.5
+
+
+@pytest.mark.parametrize("colour", plots.CYCLE)
+def test_lines_can_be_seen_in_the_dark(colour):
+    assert contrast(plots.DARK.get(colour, colour), NIGHT) >= 3
+
+
+def test_what_hides_has_the_pages_colour():
+    assert plots.DARK[plots.GROUND] == NIGHT
