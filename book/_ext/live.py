@@ -1,5 +1,8 @@
 """The directive {live}: a model of the course at work in the page, on what the reader types.
 
+In a notebook, whose cells know no directives, a link to the figure's section on the page "Type your
+own" brings it: the figure stands behind the paragraph with the link.
+
 The model is the file that `lectures_lib.stored` reads, copied beside the site's pages (the largest
 in 8 bits). The scripts in book/live compute with it what the library computes, and a test holds the
 two equal. Nothing of it is fetched before the reader asks. Until then, and without scripts, an
@@ -14,6 +17,7 @@ from pathlib import Path
 
 import torch
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -53,6 +57,25 @@ READ = [
     "The dog chased the cat because it was angry.",
     "Time flies like an arrow, and fruit flies like a banana.",
 ]
+PIECES = [
+    "Unbelievably, the untranslatable Donaudampfschiff sank.",
+    "Zwei Hunde spielen im Schnee.",
+    "2.718281828 is e, and naïve is not naive 😀",
+]
+SENSES = [
+    ("She turned on the light in the hall.", "The bag is light enough to carry.", "light"),
+    ("She turned on the light in the hall.", "The light of the sun woke him.", "light"),
+    ("He rowed to the bank of the river.", "The bank lent her the money.", "bank"),
+    ("The keys are on the table.", "The table on page 9 lists the prices.", "table"),
+]
+NEAR = [
+    "A man is playing the guitar.",
+    "Someone makes music on an instrument.",
+    "The stock market fell on Monday.",
+    "Shares lost value at the start of the week.",
+    "A man is eating a guitar.",
+]
+BEAM = 3
 SHOWN = (2, 4, 9)  # digits whose first test image is offered
 NAMES = {"de": "German", "en": "English"}
 
@@ -93,6 +116,77 @@ def translator() -> tuple[dict, str]:
     (translation,) = stored.translator("de", "en")([sentence])
     options = {"title": "Your sentence, translated", "models": models}
     return options, f"{sentence} → {translation}"
+
+
+@cache
+def beams() -> tuple[dict, str]:
+    """The figure with the translators' beam search; what it finds for one sentence."""
+    options, _ = translator()
+    sentence, translates = EXAMPLES["de"][1], stored.translator("de", "en")
+    found, _ = decoding.n_best(
+        translates.model,
+        torch.tensor([translates.source(sentence)]),
+        width=BEAM,
+        begin=data.BOS,
+        end=data.EOS,
+        max_len=60,
+        never=(data.PAD, data.BOS),
+    )
+    lines = [
+        f"{score:.2f}  {translates.subwords.decode(tokens.tolist(), skip_specials=True)}"
+        for tokens, score in zip(found.tokens[0], found.scores[0], strict=True)
+    ]
+    return {**options, "title": "A beam that grows and is pruned"}, "\n".join([sentence, *lines])
+
+
+@cache
+def pieces() -> tuple[dict, str]:
+    """The figure with two vocabularies; one text in word pieces."""
+    paths = {"pieces": VOCABULARY, "pairs": stored.FOLDER / "translator.json"}
+    names = {
+        "pieces": "BERT's word pieces (30,522, English)",
+        "pairs": "Our translator's byte pairs (German and English)",
+    }
+    options = {
+        "title": "Your text in pieces",
+        "models": [],
+        "vocabularies": [
+            {"kind": kind, "path": f"models/{path.name}", "name": names[kind]}
+            for kind, path in paths.items()
+        ],
+        "bytes": sum(path.stat().st_size for path in paths.values()),
+        "examples": PIECES,
+    }
+    cut = WordPiece.load(VOCABULARY)
+    return options, " ".join(cut.known_tokens(cut.encode(PIECES[0])))
+
+
+@cache
+def senses() -> tuple[dict, str]:
+    """The figure with one word in two sentences; its cosines, layer by layer."""
+    one, other, word = SENSES[0]
+    vectors = [
+        [state[read.tokens.index(word)] for state in read.hidden]
+        for read in (minilm.read(one), minilm.read(other))
+    ]
+    cosines = [torch.cosine_similarity(a, b, dim=0) for a, b in zip(*vectors, strict=True)]
+    options = {
+        "title": "One word, two sentences",
+        "models": [sentences()],
+        "examples": SENSES,
+    }
+    said = ", ".join(f"{cosine:.2f}" for cosine in cosines)
+    return options, f"“{word}” in “{one}” and “{other}”: cosines from the input up {said}"
+
+
+@cache
+def nearness() -> tuple[dict, str]:
+    """The figure that compares sentences; the cosines of the first with the others."""
+    vectors = torch.stack([minilm.read(sentence).hidden[-1].mean(dim=0) for sentence in NEAR])
+    cosines = torch.cosine_similarity(vectors[:1], vectors)
+    lines = [f"{cosine:.2f}  {sentence}" for cosine, sentence in zip(cosines, NEAR, strict=True)]
+    options = {"title": "Near by meaning", "models": [sentences()], "examples": NEAR}
+    return options, "\n".join(lines)
 
 
 @cache
@@ -184,17 +278,34 @@ def digits() -> tuple[dict, str]:
     return options, "\n".join([*rows, f"→ {said}"])
 
 
+# In the order of the page "Type your own", each with the address of its section there.
 FIGURES = {
     "translator": translator,
+    "beams": beams,
     "writer": writer,
+    "pieces": pieces,
     "filler": filler,
     "reader": reader,
+    "senses": senses,
+    "nearness": nearness,
     "digits": digits,
 }
+SECTIONS = {
+    "a-translator": "translator",
+    "a-beam": "beams",
+    "a-writer": "writer",
+    "words-in-pieces": "pieces",
+    "a-bert-that-fills-holes": "filler",
+    "where-a-bert-looks": "reader",
+    "one-word-two-sentences": "senses",
+    "near-by-meaning": "nearness",
+    "a-vit-that-reads-your-digit": "digits",
+}
+PAGE = "book/live"
 
 
 class Live(SphinxDirective):
-    """`{live} translator`, `writer`, `filler`, `reader` or `digits`; it has no options."""
+    """`{live} NAME`, a name of `FIGURES`; it has no options."""
 
     required_arguments = 1
 
@@ -203,18 +314,38 @@ class Live(SphinxDirective):
         name = self.arguments[0]
         if name not in FIGURES:
             raise self.error(f"a live figure is one of {', '.join(FIGURES)}, not {name!r}")
-        options, example = FIGURES[name]()
-        up = "../" * self.env.docname.count("/")
-        told = {**options, "figure": name, "models": list(map(addresses, options["models"]))}
-        data = html.escape(json.dumps(told, ensure_ascii=False))
-        text = (
-            f'<style>\n{style()}</style>\n<div class="live" data-live="{data}">\n'
-            f'<div class="lv-box"><p class="lv-title">{html.escape(options["title"])}</p>\n'
-            f"<p>An example (to type your own, this page needs scripts and a browser of 2023 or "
-            f"later):</p>\n<pre>{html.escape(example)}</pre></div>\n</div>\n"
-            f'<script type="module" src="{up}{FOLDER}/live.js"></script>\n'
-        )
-        return [nodes.raw("", text, format="html")]
+        return [placed(name, self.env.docname)]
+
+
+def placed(name: str, page: str) -> nodes.raw:
+    """The place of a figure on a page, with its example, and the scripts that take over."""
+    options, example = FIGURES[name]()
+    told = {**options, "figure": name, "models": list(map(addresses, options["models"]))}
+    data = html.escape(json.dumps(told, ensure_ascii=False))
+    text = (
+        f'<style>\n{style()}</style>\n<div class="live" data-live="{data}">\n'
+        f'<div class="lv-box"><p class="lv-title">{html.escape(options["title"])}</p>\n'
+        f"<p>An example (to type your own, this page needs scripts and a browser of 2023 or "
+        f"later):</p>\n<pre>{html.escape(example)}</pre></div>\n</div>\n"
+        f'<script type="module" src="{"../" * page.count("/")}{FOLDER}/live.js"></script>\n'
+    )
+    return nodes.raw("", text, format="html")
+
+
+def bring(app: Sphinx, doctree: nodes.document) -> None:
+    """Behind a paragraph that links to a figure's section: the figure, once a page."""
+    page, brought = app.env.docname, set()
+    if page == PAGE:
+        return
+    for link in list(doctree.findall(addnodes.pending_xref)):
+        name = SECTIONS.get(str(link.get("reftargetid")))
+        if not str(link.get("reftarget", "")).endswith(PAGE) or name is None or name in brought:
+            continue
+        paragraph = link
+        while not isinstance(paragraph.parent, nodes.section):
+            paragraph = paragraph.parent
+        brought.add(name)
+        paragraph.parent.insert(paragraph.parent.index(paragraph) + 1, placed(name, page))
 
 
 @cache
@@ -239,5 +370,6 @@ def copy(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict:
     """Add the directive."""
     app.add_directive("live", Live)
+    app.connect("doctree-read", bring)
     app.connect("build-finished", copy)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -36,7 +36,7 @@ export function slider(label, { min, max, step, value }, shown) {
   tell();
   const whole = field(label, input);
   whole.append(says);
-  return { input, whole };
+  return { input, whole, tell };
 }
 
 export const bar = (share, kind) => make("i", { class: `lv-bar lv-${kind}`, style: `--share: ${share.toFixed(4)}` });

@@ -127,6 +127,11 @@ export class Stack {
     this.blocks = Array.from({ length: model.config.n_layers }, (_, i) => new Block(model, `${name}.blocks.${i}`));
   }
 
+  // The vectors before the first block and behind each.
+  states(x) {
+    return this.blocks.reduce((states, block) => [...states, block.apply(states.at(-1))], [x]);
+  }
+
   apply(x, ...perBlock) {
     const { tensors, config } = this.model, weight = tensors[`${this.name}.norm.weight`];
     this.blocks.forEach((block, i) => { x = block.apply(x, ...perBlock.map((part) => part[i])); });

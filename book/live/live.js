@@ -1,6 +1,5 @@
 // What a reader sees of the models in a page: before this script stands a <div class="live"> that says what there is, with an
 // example; the script puts a field for the reader's own words in its place.
-import { Digits } from "./digits.js";
 import { Figure, bar, choice, field, make, megabytes, percent, slider } from "./figure.js";
 
 // A sentence, its translation token by token; each token shows where the model looked and what else it might have said.
@@ -354,8 +353,19 @@ class Reader extends Figure {
   }
 }
 
-const FIGURES = { translator: Translator, writer: Writer, filler: Filler, reader: Reader, digits: Digits };
+// Each figure's class; those that stand in a file of their own are fetched where a page has them.
+const FIGURES = {
+  translator: async () => Translator,
+  writer: async () => Writer,
+  filler: async () => Filler,
+  reader: async () => Reader,
+  digits: async () => (await import("./digits.js")).Digits,
+  beams: async () => (await import("./beams.js")).Beams,
+  pieces: async () => (await import("./pieces.js")).Pieces,
+  senses: async () => (await import("./senses.js")).Senses,
+  nearness: async () => (await import("./nearness.js")).Nearness,
+};
 for (const host of document.querySelectorAll(".live[data-live]")) {
   const options = JSON.parse(host.dataset.live);
-  new FIGURES[options.figure](host, options);
+  FIGURES[options.figure]().then((Kind) => new Kind(host, options));
 }

@@ -94,6 +94,15 @@ export class Bert extends Model {
 
   // One text (all of it in the first segment) as vectors. `looks`: what is told the weights of each layer, [head][i][j].
   read(ids, looks = []) {
+    return this.encoder.apply(this.embedded(ids), [], looks);
+  }
+
+  // The text's vectors at the input and behind each layer: [state][i].
+  states(ids) {
+    return this.encoder.states(this.embedded(ids));
+  }
+
+  embedded(ids) {
     this.check(ids);
     const [words, positions, segments] = ["tokens.weight", "positions.positions", "segments"].map((name) => this.tensors[`${this.embeddings}.${name}`]);
     const first = row(segments, 0);
@@ -101,7 +110,7 @@ export class Bert extends Model {
       const position = row(positions, i);
       return row(words, id).map((value, c) => value + position[c] + first[c]);
     });
-    return this.encoder.apply(this.norm(x, `${this.embeddings}.norm`), [], looks);
+    return this.norm(x, `${this.embeddings}.norm`);
   }
 
   // The scores of every word piece at these positions.

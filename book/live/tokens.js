@@ -29,7 +29,17 @@ export class BPE {
 
   // A word's bytes, then the merges, the one learned first again and again.
   merge(word) {
-    let symbols = Array.from(new TextEncoder().encode(word), (byte) => CHARACTERS[byte]);
+    return this.merged(Array.from(new TextEncoder().encode(word), (byte) => CHARACTERS[byte]), () => {});
+  }
+
+  // The same for a token of the vocabulary, with all that lies between: [{symbols, rank}], the bytes first.
+  mergeSteps(token) {
+    const steps = [{ symbols: Array.from(token) }];
+    this.merged(steps[0].symbols, (symbols, rank) => steps.push({ symbols, rank }));
+    return steps;
+  }
+
+  merged(symbols, tell) {
     for (;;) {
       let best = Infinity, left, right;
       for (let i = 0; i + 1 < symbols.length; i++) {
@@ -44,6 +54,7 @@ export class BPE {
         if (both) i += 1;
       }
       symbols = merged;
+      tell(symbols, best);
     }
   }
 
@@ -66,7 +77,10 @@ export class BPE {
   // A token as a reader would see it: its text, with the space before it as ␣.
   shown(id) {
     const token = this.tokens[id];
-    if (this.specials.has(token)) return token;
+    return this.specials.has(token) ? token : this.visible(token);
+  }
+
+  visible(token) {
     const bytes = Uint8Array.from(token, (c) => BYTES.get(c));
     try {
       return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/ /g, "␣").replace(/\n/g, "⏎").replace(/\t/g, "⇥");

@@ -1,5 +1,6 @@
 // Models run here, beside the page, so that it can be read and scrolled meanwhile. The page sends {id, task, …}; the answers are
 // {id, part} while a task is at work, and at its end {id, result} or {id, error}. A task that is no longer wanted is cancelled.
+import { beam } from "./beam.js";
 import { draw, largest, shares } from "./choosing.js";
 import { Bert, LanguageModel, Transformer, ViT, rollout } from "./models.js";
 import { readSafetensors } from "./tensors.js";
@@ -67,6 +68,20 @@ const tasks = {
     return { text: tokens.decode(target), ended: target.at(-1) === END };
   },
 
+  // The same with several hypotheses at a time: what lived, ended and was finished after each step.
+  async beam({ text, width, alpha }, tell, wanted) {
+    const source = [...tokens.encode(text), END], told = [];
+    const longest = Math.min(source.length + LONGER, model.config.max_len);
+    for (const step of beam(model, source, { width, alpha, begin: BEGIN, end: END, never: [PAD, BEGIN], longest })) {
+      await pause();
+      if (!wanted()) return null;
+      const shown = (one) => ({ ...one, token: tokens.shown(one.tokens.at(-1)), text: tokens.decode(one.tokens) });
+      told.push({ ...step, live: step.live.map(shown), ended: step.ended.map(shown), finished: step.finished.map(shown) });
+      tell(told.at(-1));
+    }
+    return told;
+  },
+
   // The likeliest pieces for every [MASK] of a text.
   async fill({ text }) {
     const [begin, end, hole] = ["[CLS]", "[SEP]", "[MASK]"].map((name) => tokens.ids.get(name));
@@ -93,6 +108,13 @@ const tasks = {
     const attention = [];
     const scores = model.classify(image, Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => { attention[layer] = weights; }));
     return { shares: shares(scores), reached: rollout(attention).slice(1) };
+  },
+
+  // The vectors of a text's tokens at the input and behind each layer: states[layer][i].
+  async states({ text }) {
+    const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
+    const ids = [begin, ...tokens.encode(text).slice(0, LONGEST - 2), end];
+    return { tokens: ids.map((id) => tokens.shown(id)), states: model.states(ids) };
   },
 
   // A text as one vector: the mean of its tokens' (chapter 17).

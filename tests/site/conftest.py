@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from live_page import ADDRESS, MODULES
 from sitemap import ROOT, load_site_tool
 
 FLAGS = [
@@ -100,5 +101,38 @@ def open_page(browser, source, tmp_path):
 
     yield open_it
     for context in contexts:
+        context.close()
+    assert not wrong
+
+
+@pytest.fixture(scope="module")
+def computing(browser, address):
+    """The page's modules, without its figures."""
+    page = browser.new_page()
+    page.goto(address + ADDRESS)
+    page.evaluate(MODULES)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def live(browser, address):
+    """A function that opens the page as a reader would; script errors fail the test."""
+    pages, wrong = [], []
+
+    def open_it(width=1000, path=ADDRESS, **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.asked = []
+        # the context also hears what a worker asks for
+        context.on("request", lambda request: page.asked.append(request.url))
+        page.goto(address + path)
+        pages.append(context)
+        return page
+
+    yield open_it
+    for context in pages:
         context.close()
     assert not wrong

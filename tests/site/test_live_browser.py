@@ -7,6 +7,7 @@ import random
 
 import pytest
 import torch
+from live_page import figure
 from sitemap import ROOT
 
 from lectures_lib import stored
@@ -19,7 +20,6 @@ from lectures_lib.tokenization import BPE, WordPiece
 from lectures_lib.training.pretraining import fill_mask
 
 pytestmark = pytest.mark.browser
-PAGE = "book/live.html"
 # the same single-precision numbers, summed in another order
 TOLERANCE = 1e-4
 STRANGE = [
@@ -35,15 +35,6 @@ STRANGE = [
     "x" * 300,
 ]
 ALPHABETS = ["abcdefgh ABC.,'!0123\n", "äöüß éñ ", "абв λμ 漢字 ", "😀👍 \t\u3000 ½²"]
-# JavaScript in the page: its own modules, from the site's server.
-MODULES = """async () => {
-  const [tensors, models, tokens, choosing] = await Promise.all(
-    ["tensors", "models", "tokens", "choosing"].map((name) => import(`/live/${name}.js`)));
-  const fetched = async (path) => (await fetch(`/live/models/${path}`)).arrayBuffer();
-  const load = async (Model, name, ...more) => new models[Model](tensors.readSafetensors(await fetched(`${name}.safetensors`)), ...more);
-  const bpe = async (name) => new tokens.BPE(JSON.parse(new TextDecoder().decode(await fetched(`${name}.json`))));
-  window.live = { ...tensors, ...models, ...choosing, load, bpe };
-}"""
 
 
 def random_text(rng: random.Random) -> str:
@@ -51,16 +42,6 @@ def random_text(rng: random.Random) -> str:
         rng.choice(rng.choice(ALPHABETS[: rng.randint(1, len(ALPHABETS))]))
         for _ in range(rng.randint(1, 60))
     )
-
-
-@pytest.fixture(scope="module")
-def computing(browser, address):
-    """The page's modules, without its figures."""
-    page = browser.new_page()
-    page.goto(address + PAGE)
-    page.evaluate(MODULES)
-    yield page
-    page.close()
 
 
 def test_half_precision_is_read_as_torch_reads_it(computing):
@@ -160,33 +141,6 @@ def test_draws_follow_the_shares(computing):
         [0.1, 0.55, 0.0, 0.35],
     )
     assert found == pytest.approx([0.1, 0.55, 0.0, 0.35], abs=1e-3)
-
-
-@pytest.fixture
-def live(browser, address):
-    """A function that opens the page as a reader would; script errors fail the test."""
-    pages, wrong = [], []
-
-    def open_it(width=1000, **options):
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.asked = []
-        # the context also hears what a worker asks for
-        context.on("request", lambda request: page.asked.append(request.url))
-        page.goto(address + PAGE)
-        pages.append(context)
-        return page
-
-    yield open_it
-    for context in pages:
-        context.close()
-    assert not wrong
-
-
-def figure(page, title):
-    return page.get_by_role("group", name=title)
 
 
 def translate(page, text):

@@ -1,0 +1,149 @@
+// Beam search as a tree that grows and is pruned (chapter 9): a column for each step, a box for each hypothesis that was kept.
+import { Figure, choice, make, megabytes, slider } from "./figure.js";
+
+const COLUMN = 104, ROW = 40, BOX = { width: 88, height: 28 }, ROOT = 20, LETTERS = 11;
+const NS = "http://www.w3.org/2000/svg";
+function draw(tag, attributes, ...children) {
+  const node = document.createElementNS(NS, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+const score = (value) => value.toFixed(2).replace("-", "−");
+const cut = (token) => (Array.from(token).length > LETTERS ? `${Array.from(token).slice(0, LETTERS - 1).join("")}…` : token);
+
+export class Beams extends Figure {
+  constructor(host, options) {
+    super(host, options);
+    this.models = options.models;
+    this.direction = choice("Direction", options.models.map(({ name }, i) => [i, name]));
+    const sentence = this.asks("Your sentence", "Search", () => this.search(), 300);
+    this.examples = make("div", { class: "lv-examples" });
+    this.width = slider("Beam width", { min: 1, max: 6, step: 1, value: 3 }, String);
+    this.alpha = slider("Length penalty α", { min: 0, max: 2, step: 0.1, value: 0.6 }, (x) => x.toFixed(1));
+    this.at = slider("Step", { min: 1, max: 1, step: 1, value: 1 }, String);
+    this.play = make("button", { type: "button" }, "Watch it grow");
+    this.tree = make("div", { class: "lv-tree", tabindex: 0, role: "group", "aria-label": "The tree of hypotheses" });
+    this.about = make("p", { class: "lv-about", "aria-live": "polite" });
+    this.finished = make("table", { class: "lv-finished" });
+    this.found = make("div", { hidden: "" }, make("div", { class: "lv-row" }, this.at.whole, this.play), this.tree, this.about, this.finished);
+    this.show(this.direction.whole, sentence, this.examples, make("div", { class: "lv-row" }, this.width.whole, this.alpha.whole),
+      make("div", { class: "lv-row" }, this.go), this.status, this.found);
+    this.direction.select.addEventListener("change", () => this.prepare());
+    this.at.input.addEventListener("input", () => { this.halt(); this.paint(); });
+    this.play.addEventListener("click", () => (this.playing ? this.halt() : this.grow()));
+    for (const { input } of [this.width, this.alpha]) input.addEventListener("change", () => { if (!this.found.hidden) this.search(); });
+    this.text.addEventListener("input", () => this.forget());
+    this.prepare();
+  }
+
+  get chosen() {
+    return Number(this.direction.select.value);
+  }
+
+  prepare() {
+    const { examples, language } = this.models[this.chosen];
+    this.forget();
+    this.say(`${megabytes(this.machines[this.chosen].bytes)} are fetched when you first search; what you type stays here.`);
+    this.text.lang = language;
+    this.text.value = examples[0];
+    this.examples.replaceChildren(...this.offers(examples, (example) => {
+      this.text.value = example;
+      this.search();
+    }, language));
+  }
+
+  forget() {
+    this.stop();
+    this.halt();
+    this.found.hidden = true;
+    if (this.machines[this.chosen].loaded) this.say("");
+  }
+
+  async search() {
+    const text = this.text.value.trim();
+    this.halt();
+    if (!text) {
+      this.forget();
+      this.say("Type a sentence first.", true);
+      return;
+    }
+    const request = { text, width: Number(this.width.input.value), alpha: Number(this.alpha.input.value) };
+    const steps = await this.run(this.machines[this.chosen], "beam", request, () => this.say("Searching …"));
+    if (!steps) return;
+    this.say("");
+    this.steps = steps;
+    this.found.hidden = false;
+    this.at.input.max = steps.length; // before the value, which it bounds
+    this.at.input.value = steps.length;
+    this.at.input.dispatchEvent(new Event("input")); // it tells its value, and paints
+  }
+
+  // One step more every half second, until the end or another press.
+  grow() {
+    if (Number(this.at.input.value) === this.steps.length) this.at.input.value = 0;
+    this.play.textContent = "Pause";
+    const more = () => {
+      this.at.input.value = Number(this.at.input.value) + 1;
+      this.at.tell();
+      this.paint();
+      if (Number(this.at.input.value) === this.steps.length) this.halt();
+    };
+    more();
+    if (this.steps.length > 1) this.playing = setInterval(more, 500);
+  }
+
+  halt() {
+    clearInterval(this.playing);
+    this.playing = undefined;
+    this.play.textContent = "Watch it grow";
+  }
+
+  // What has a descendant at the step that is shown, or ended and is among the best: all else was pruned.
+  alive(last) {
+    const kept = this.steps.slice(0, last).map(() => new Set());
+    const follow = (n, place) => { for (; n >= 0 && !kept[n].has(place); n--) { kept[n].add(place); place = this.steps[n].live[place].parent; } };
+    this.steps[last - 1].live.forEach((_, place) => follow(last - 1, place));
+    const best = new Set(this.steps[last - 1].finished.map(({ tokens }) => tokens.join()));
+    this.steps.slice(0, last).forEach(({ ended }, n) => {
+      for (const one of ended) if (best.has(one.tokens.join())) follow(n - 1, one.parent);
+    });
+    return kept;
+  }
+
+  paint() {
+    const last = Number(this.at.input.value), steps = this.steps.slice(0, last), kept = this.alive(last);
+    const rows = Math.max(...steps.map(({ live, ended }) => live.length + ended.length));
+    const width = ROOT + COLUMN * last + 4, height = ROW * rows + 4;
+    const x = (n) => ROOT + COLUMN * n + (COLUMN - BOX.width), y = (place) => 4 + ROW * place;
+    const from = (n, parent) => (n ? [x(n - 1) + BOX.width, y(parent) + BOX.height / 2] : [ROOT - 6, y(0) + BOX.height / 2]);
+    const lines = [], boxes = [];
+    steps.forEach(({ live, ended, finished }, n) => {
+      const among = new Set(this.steps[last - 1].finished.map(({ tokens }) => tokens.join()));
+      [...live.map((one, place) => [one, place, kept[n].has(place) ? "live" : "pruned"]),
+        ...ended.map((one, i) => [one, live.length + i, among.has(one.tokens.join()) ? "ended" : "pruned"])].forEach(([one, place, kind]) => {
+        const [x1, y1] = from(n, one.parent), x2 = x(n), y2 = y(place) + BOX.height / 2, bend = (x1 + x2) / 2;
+        lines.push(draw("path", { d: `M${x1} ${y1}C${bend} ${y1} ${bend} ${y2} ${x2} ${y2}`, class: `lv-branch lv-${kind}` }));
+        const box = draw("g", { class: `lv-node lv-${kind}`, transform: `translate(${x2} ${y(place)})` },
+          draw("title", {}, `${one.text || one.token}: ${score(one.score)}`),
+          draw("rect", { width: BOX.width, height: BOX.height, rx: 6 }),
+          draw("text", { x: BOX.width / 2, y: 12 }, cut(one.token)),
+          draw("text", { x: BOX.width / 2, y: 24, class: "lv-small" }, score(one.score)));
+        boxes.push(box);
+      });
+    });
+    const picture = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
+      "aria-label": `After step ${last}: ${steps.at(-1).live.map(({ text }) => text).join("; ") || "nothing lives on"}` }, ...lines, ...boxes);
+    this.tree.replaceChildren(picture);
+    this.tree.scrollLeft = this.tree.scrollWidth;
+    const { live, finished, done } = steps.at(-1);
+    this.about.textContent = done && last === this.steps.length
+      ? `Done after ${last} steps: no hypothesis that lives can still beat the finished ones.`
+      : `After step ${last}: ${live.length} alive, ${finished.length} finished. Boxes show the last token and the sum of log probabilities so far; what has no descendant is pale.`;
+    this.finished.replaceChildren(
+      make("caption", {}, finished.length ? "Finished, best first" : "Nothing has finished yet"),
+      ...(finished.length ? [make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "sentence"), make("th", { scope: "col" }, "tokens"), make("th", { scope: "col" }, "score")))] : []),
+      make("tbody", {}, ...finished.map(({ text, tokens, score: total }) => make("tr", {}, make("td", {}, text), make("td", {}, String(tokens.length)), make("td", {}, score(total))))));
+  }
+}

@@ -1,0 +1,84 @@
+// A text in pieces (chapter 7): BERT's word pieces and a translator's byte pairs, and how a word was merged from its bytes.
+import { Figure, make } from "./figure.js";
+import { BPE, WordPiece } from "./tokens.js";
+
+const fetched = async (path) => {
+  const response = await fetch(new URL(path, import.meta.url));
+  if (!response.ok) throw new Error(`${path} could not be fetched (${response.status})`);
+  return response.text();
+};
+
+export class Pieces extends Figure {
+  constructor(host, options) {
+    super(host, { ...options, models: [] });
+    this.vocabularies = options.vocabularies;
+    const sentence = this.asks("Your text", "Cut it", () => this.cut(), 500);
+    this.text.value = options.examples[0];
+    const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples, (example) => {
+      this.text.value = example;
+      this.cut();
+    }));
+    this.rows = make("div", {});
+    this.steps = make("ol", { class: "lv-merges" });
+    this.about = make("p", { class: "lv-about", "aria-live": "polite" });
+    this.found = make("div", { hidden: "" }, this.rows, this.about, this.steps);
+    this.show(sentence, examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
+    this.say(`Two vocabularies, ${(options.bytes / 1e6).toFixed(1)} MB, are fetched when you first press the button; what you type stays here.`);
+    this.text.addEventListener("input", () => { if (this.ready) this.cut(); });
+  }
+
+  async load() {
+    this.loading ??= Promise.all(this.vocabularies.map(async ({ kind, path, name }) => {
+      const text = await fetched(path);
+      return { name, tokens: kind === "pieces" ? new WordPiece(text) : new BPE(JSON.parse(text)) };
+    })).then((all) => { this.ready = all; }, (error) => {
+      this.loading = undefined;
+      throw error;
+    });
+    return this.loading;
+  }
+
+  async cut() {
+    const text = this.text.value;
+    try {
+      if (!this.ready) this.say("Fetching the vocabularies …");
+      await this.load();
+    } catch (error) {
+      this.say(`That did not work: ${error.message}`, true);
+      return;
+    }
+    this.found.hidden = !text.trim();
+    this.say(text.trim() ? "" : "Type a text first.", !text.trim());
+    this.rows.replaceChildren(...this.ready.map(({ name, tokens }) => this.row(name, tokens, text)));
+    this.about.textContent = "";
+    this.steps.replaceChildren();
+  }
+
+  row(name, tokens, text) {
+    const ids = tokens.encode(text);
+    const list = make("ol", { class: "lv-tokens", "aria-label": name }, ...ids.map((id) => {
+      const shown = tokens.shown(id);
+      if (!(tokens instanceof BPE) || tokens.specials.has(shown)) return make("li", { title: `id ${id}` }, shown);
+      const button = make("button", { type: "button", title: `id ${id}` }, shown);
+      button.addEventListener("click", () => this.merges(tokens, id, button));
+      return make("li", {}, button);
+    }));
+    const letters = Array.from(text).length;
+    const say = `${name}: ${ids.length} tokens for ${letters} characters${ids.length ? `, ${(letters / ids.length).toFixed(1)} a token` : ""}`;
+    return make("div", {}, make("p", { class: "lv-head" }, say), list);
+  }
+
+  // How a token came about: its bytes, and every merge that made it.
+  merges(tokens, id, button) {
+    this.rows.querySelectorAll("[aria-pressed]").forEach((other) => other.setAttribute("aria-pressed", "false"));
+    button.setAttribute("aria-pressed", "true");
+    const steps = tokens.mergeSteps(tokens.tokens[id]);
+    const n = steps.length - 1;
+    this.about.textContent = n
+      ? `“${tokens.shown(id)}”, id ${id}, is made by ${n} merge${n > 1 ? "s" : ""}, below in the order in which they are applied. A low number was learned early.`
+      : `“${tokens.shown(id)}”, id ${id}, is a single byte: nothing was merged.`;
+    this.steps.replaceChildren(...steps.map(({ symbols, rank }) => make("li", {},
+      make("small", {}, rank === undefined ? "bytes" : `merge ${rank + 1}`), " ",
+      ...symbols.map((symbol) => make("code", {}, tokens.visible(symbol))))));
+  }
+}

@@ -1,0 +1,95 @@
+// One word in two sentences, layer by layer (chapter 15): how far their vectors part.
+import { Figure, bar, field, make, megabytes } from "./figure.js";
+
+const MOST = 300; // characters of a sentence
+
+export function cosine(a, b) {
+  let dot = 0, aa = 0, bb = 0;
+  for (let c = 0; c < a.length; c++) {
+    dot += a[c] * b[c];
+    aa += a[c] * a[c];
+    bb += b[c] * b[c];
+  }
+  return dot / Math.sqrt(aa * bb);
+}
+
+export class Senses extends Figure {
+  constructor(host, options) {
+    super(host, options);
+    [this.machine] = this.machines;
+    const first = this.asks("First sentence", "Compare", () => this.compare(), MOST);
+    this.texts = [this.text, make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" })];
+    const second = field("Second sentence", this.texts[1]);
+    const examples = make("div", { class: "lv-examples" }, ...options.examples.map(([one, other, word]) => {
+      const button = make("button", { type: "button" }, `${word}: ${one} / ${other}`);
+      button.addEventListener("click", () => {
+        this.write(one, other);
+        this.compare(word);
+      });
+      return button;
+    }));
+    this.tokens = ["first", "second"].map((which) => make("ol", { class: "lv-tokens", "aria-label": `Tokens of the ${which} sentence` }));
+    this.about = make("p", { class: "lv-about", "aria-live": "polite" });
+    this.layers = make("ol", { class: "lv-candidates lv-plainlist" });
+    this.found = make("div", { hidden: "" }, make("p", { class: "lv-head" }, "Choose a token in each sentence"), ...this.tokens, this.about, this.layers);
+    this.show(first, second, examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
+    for (const text of this.texts) text.addEventListener("input", () => this.forget());
+    [[this.one, this.other, this.word]] = [options.examples[0]];
+    this.write(this.one, this.other);
+    this.say(`${megabytes(this.machine.bytes)} are fetched when you first compare; what you type stays here.`);
+  }
+
+  write(one, other) {
+    [this.texts[0].value, this.texts[1].value] = [one, other];
+    this.forget();
+  }
+
+  forget() {
+    this.stop();
+    this.found.hidden = true;
+    if (this.machine.loaded) this.say("");
+  }
+
+  // Read both; begin with `word` in each, or with a token that both have.
+  async compare(word = null) {
+    const texts = this.texts.map((text) => text.value.trim());
+    if (texts.some((text) => !text)) {
+      this.forget();
+      this.say("Type two sentences first.", true);
+      return;
+    }
+    const read = [];
+    for (const text of texts) {
+      const found = await this.run(this.machine, "states", { text }, () => {});
+      if (!found) return;
+      read.push(found);
+    }
+    this.read = read;
+    this.found.hidden = false;
+    this.tokens.forEach((list, which) => list.replaceChildren(...read[which].tokens.map((token, i) => {
+      const button = make("button", { type: "button" }, token);
+      button.addEventListener("click", () => this.choose(which, i));
+      return make("li", {}, button);
+    })));
+    const [one, other] = read.map(({ tokens }) => tokens);
+    const inside = one.slice(1, -1);
+    const common = inside.includes(word) && other.includes(word) ? word
+      : inside.filter((token) => other.includes(token)).sort((a, b) => b.length - a.length)[0] ?? inside[0];
+    this.at = [Math.max(1, one.indexOf(common)), Math.max(1, other.indexOf(common))];
+    this.paint();
+  }
+
+  choose(which, i) {
+    this.at[which] = i;
+    this.paint();
+  }
+
+  paint() {
+    this.tokens.forEach((list, which) => [...list.children].forEach((item, i) => item.firstChild.setAttribute("aria-pressed", i === this.at[which])));
+    const [one, other] = this.read.map(({ tokens }, which) => tokens[this.at[which]]);
+    const cosines = this.read[0].states.map((state, layer) => cosine(state[this.at[0]], this.read[1].states[layer][this.at[1]]));
+    this.about.textContent = `Cosine of “${one}” in the first sentence and “${other}” in the second:`;
+    this.layers.replaceChildren(...cosines.map((value, layer) => make("li", {}, make("span", {}, layer ? `after layer ${layer - 1}` : "input"),
+      bar(Math.max(0, value), "plain"), make("small", {}, value.toFixed(2).replace("-", "−")))));
+  }
+}

@@ -1,0 +1,17 @@
+"""The page "Type your own", as its tests use it."""
+
+ADDRESS = "book/live.html"
+# JavaScript in the page: its own modules, from the site's server.
+MODULES = """async () => {
+  const [tensors, models, tokens, choosing] = await Promise.all(
+    ["tensors", "models", "tokens", "choosing"].map((name) => import(`/live/${name}.js`)));
+  const fetched = async (path) => (await fetch(`/live/models/${path}`)).arrayBuffer();
+  const load = async (Model, name, ...more) => new models[Model](tensors.readSafetensors(await fetched(`${name}.safetensors`)), ...more);
+  const bpe = async (name) => new tokens.BPE(JSON.parse(new TextDecoder().decode(await fetched(`${name}.json`))));
+  window.live = { ...tensors, ...models, ...choosing, load, bpe };
+}"""
+
+
+def figure(page, title):
+    """A live figure by its title."""
+    return page.get_by_role("group", name=title)

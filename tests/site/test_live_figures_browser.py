@@ -1,0 +1,269 @@
+"""Beams, pieces, senses and nearness in the page: their numbers are the library's; and the figures
+that stand in chapters.
+"""
+
+import json
+
+import pytest
+import torch
+from live_page import figure
+from sitemap import ROOT
+
+from lectures_lib import data, decoding, stored
+from lectures_lib.blocks.recording import record
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.tokenization import BPE, WordPiece
+
+pytestmark = pytest.mark.browser
+BEAM, PIECES = "A beam that grows and is pruned", "Your text in pieces"
+SENSES, NEAR = "One word, two sentences", "Near by meaning"
+IN_CHAPTERS = {
+    "02_self_attention": ["reader"],
+    "03_multi_head_attention": ["reader"],
+    "07_subwords": ["pieces"],
+    "08_training": ["translator"],
+    "09_generating": ["writer", "beams"],
+    "10_language_model": ["writer"],
+    "11_vision_transformer": ["digits"],
+    "12_bert": ["reader"],
+    "13_pretraining": ["filler"],
+    "15_features": ["senses"],
+    "16_what_bert_learns": ["reader"],
+    "17_sentence_bert": ["nearness"],
+}
+
+
+@pytest.mark.parametrize(
+    ("direction", "text", "width", "alpha"),
+    [
+        (("de", "en"), "Ein Mann mit Hut liest auf einer Bank die Zeitung.", 3, 0.6),
+        (("de", "en"), "Quatsch 😀!", 4, 0.0),
+        (("en", "de"), "The government passed a new law.", 2, 1.5),
+        (("en", "de"), "Two dogs", 1, 0.6),
+        (("de", "en"), "Zwei Kinder spielen am Strand Ball.", 6, 2.0),
+    ],
+)
+def test_the_beam_is_the_librarys(computing, direction, text, width, alpha):
+    translates = stored.translator(*direction)
+    source, longest = translates.source(text), 30
+    found, steps = decoding.n_best(
+        translates.model,
+        torch.tensor([source]),
+        width=width,
+        alpha=alpha,
+        begin=data.BOS,
+        end=data.EOS,
+        max_len=longest,
+        never=(data.PAD, data.BOS),
+    )
+    told = computing.evaluate(
+        """async ([name, source, options]) => {
+          const { beam } = await import("/live/beam.js");
+          return [...beam(await live.load("Transformer", name), source, options)];
+        }""",
+        [
+            "translator_{}_{}".format(*direction),
+            source,
+            {
+                "width": width,
+                "alpha": alpha,
+                "begin": data.BOS,
+                "end": data.EOS,
+                "never": [data.PAD, data.BOS],
+                "longest": longest,
+            },
+        ],
+    )
+    assert len(told) == len(steps)
+    for step, expected in zip(told, steps, strict=True):
+        assert [one["tokens"] for one in step["live"]] == expected.tokens[0].tolist()
+        scores = torch.tensor([one["score"] for one in step["live"]])
+        assert torch.allclose(scores, expected.scores[0], rtol=0, atol=1e-3)
+    for one, tokens, score in zip(
+        told[-1]["finished"], found.tokens[0].tolist(), found.scores[0], strict=True
+    ):
+        assert one["tokens"] == tokens[: len(one["tokens"])]
+        assert set(tokens[len(one["tokens"]) :]) <= {data.EOS}
+        assert one["score"] == pytest.approx(float(score), abs=1e-3)
+
+
+def search(page, text):
+    box = figure(page, BEAM)
+    box.get_by_label("Your sentence").fill(text)
+    box.get_by_role("button", name="Search").click()
+    return box
+
+
+def test_a_tree_grows_and_can_be_stepped_through(live):
+    page = live()
+    box = search(page, "Zwei Hunde spielen im Schnee.")
+    box.locator(".lv-finished tbody tr").first.wait_for()
+    best = box.locator(".lv-finished tbody td").first.inner_text()
+    translates = stored.translator("de", "en")
+    (expected,) = translates(
+        ["Zwei Hunde spielen im Schnee."], lambda *a, **k: decoding.beam(*a, width=3, **k)
+    )
+    assert best == expected
+    step = box.get_by_role("slider", name="Step")
+    last = int(step.input_value())
+    assert last == int(step.get_attribute("max")) > 3
+    whole = box.locator(".lv-node").count()
+    step.focus()
+    page.keyboard.press("Home")
+    assert box.locator(".lv-node").count() == 3 < whole
+    assert "After step 1: 3 alive, 0 finished" in box.locator(".lv-about").inner_text()
+    box.get_by_role("button", name="Watch it grow").click()
+    page.wait_for_function("n => document.querySelectorAll('.lv-node').length > n", arg=6)
+    box.get_by_role("button", name="Pause").click()
+    assert 1 < int(step.input_value()) <= last
+
+
+@pytest.mark.parametrize("text", ["x" * 300, "😀" * 100, "שלום עולם", "مرحبا"], ids=lambda t: t[:6])
+def test_whatever_is_typed_is_searched(live, text):
+    page = live(390, has_touch=True, is_mobile=True)
+    box = search(page, text)
+    box.locator(".lv-node").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_empty_boxes_are_said(live):
+    page = live()
+    assert "Type a sentence first" in search(page, " ").get_by_role("status").inner_text()
+    box = figure(page, PIECES)
+    box.get_by_label("Your text").fill("")
+    box.get_by_role("button", name="Cut it").click()
+    box.get_by_text("Type a text first").wait_for()
+    box = figure(page, SENSES)
+    box.get_by_role("textbox", name="Second sentence").fill("")
+    box.get_by_role("button", name="Compare", exact=True).click()
+    assert "Type two sentences" in box.get_by_role("status").inner_text()
+    box = figure(page, NEAR)
+    for lines, said in (("one", "two sentences at least"), ("a\n" * 9, "9 sentences are too many")):
+        box.get_by_role("textbox").fill(lines)
+        box.get_by_role("button", name="Compare").click()
+        assert said in box.get_by_role("status").inner_text()
+
+
+@pytest.mark.parametrize("text", ["Unglaublich, 12 Hunde!", "naïve 😀 שלום", "a  b\nc"])
+def test_texts_are_cut_as_in_the_library(live, text):
+    page = live()
+    box = figure(page, PIECES)
+    box.get_by_label("Your text").fill(text)
+    box.get_by_role("button", name="Cut it").click()
+    lists = box.locator(".lv-tokens")
+    lists.first.wait_for()
+    pieces = WordPiece.load(minilm.checkpoint() / "vocab.txt")
+    assert lists.nth(0).locator("li").all_inner_texts() == pieces.known_tokens(pieces.encode(text))
+    pairs = BPE.load(stored.FOLDER / "translator.json")
+    ids = [int(title.split()[1]) for title in titles(lists.nth(1))]
+    assert ids == pairs.encode(text)
+
+
+def titles(tokens):
+    """What is told of each token: "id 17"."""
+    return tokens.locator("[title]").evaluate_all("all => all.map(one => one.title)")
+
+
+def test_a_token_tells_how_it_was_merged(live):
+    page = live()
+    box = figure(page, PIECES)
+    box.get_by_label("Your text").fill(" the")
+    box.get_by_role("button", name="Cut it").click()
+    box.get_by_role("button", name="␣the", exact=True).click()
+    rows = box.locator(".lv-merges li")
+    shown = [rows.nth(i).locator("code").all_inner_texts() for i in range(rows.count())]
+    assert shown[0] == ["␣", "t", "h", "e"]
+    assert shown[-1] == ["␣the"]
+    assert [len(symbols) for symbols in shown] == list(range(4, 0, -1))
+
+
+@pytest.fixture(scope="module")
+def rounded(html):
+    """MiniLM as the page fetches it."""
+    path = html / "live" / "models" / "minilm_8bit.safetensors"
+    return stored.load_eight_bits(path, BertConfig, Bert)
+
+
+@torch.no_grad()
+def test_states_are_the_librarys(computing, rounded):
+    ids = WordPiece.load(minilm.checkpoint() / "vocab.txt").pair("The bag is very light.").ids
+    with record(rounded) as seen:
+        rounded(torch.tensor([ids]))
+    expected = torch.stack([*seen.all("embeddings"), *seen.all("encoder.blocks.*")])[:, 0]
+    found = computing.evaluate(
+        """async (ids) => {
+          const model = await live.load("Bert", "minilm_8bit");
+          return model.states(ids).map((state) => state.map((row) => Array.from(row)));
+        }""",
+        ids,
+    )
+    assert torch.allclose(torch.tensor(found), expected, rtol=0, atol=1e-4)
+
+
+def test_one_word_parts_from_itself(live):
+    page = live()
+    box = figure(page, SENSES)
+    one, other = "The keys are on the table.", "The table on page 9 lists the prices."
+    box.get_by_role("textbox", name="First sentence").fill(one)
+    box.get_by_role("textbox", name="Second sentence").fill(other)
+    box.get_by_role("button", name="Compare", exact=True).click()
+    box.locator(".lv-plainlist li").first.wait_for()
+    box.locator(".lv-tokens").nth(0).get_by_role("button", name="table").click()
+    box.locator(".lv-tokens").nth(1).get_by_role("button", name="table").click()
+    shown = [float(t) for t in box.locator(".lv-plainlist small").all_inner_texts()]
+    reads = [minilm.read(one), minilm.read(other)]
+    vectors = [[state[read.tokens.index("table")] for state in read.hidden] for read in reads]
+    expected = [float(torch.cosine_similarity(a, b, dim=0)) for a, b in zip(*vectors, strict=True)]
+    # the page's numbers are of 8 bits
+    assert shown == pytest.approx(expected, abs=0.02)
+
+
+def test_sentences_are_compared(live):
+    page = live(390, has_touch=True, is_mobile=True)
+    box = figure(page, NEAR)
+    lines = ["A man plays the guitar.", "Someone makes music.", "Shares fell. 😀"]
+    box.get_by_role("textbox").fill("\n".join(lines))
+    box.get_by_role("button", name="Compare").click()
+    box.locator("tbody td").first.wait_for()
+    shown = [float(text.replace("−", "-")) for text in box.locator("tbody td").all_inner_texts()]
+    vectors = torch.stack([minilm.read(line).hidden[-1].mean(dim=0) for line in lines])
+    expected = torch.cosine_similarity(vectors[:, None], vectors[None], dim=-1).flatten()
+    assert shown == pytest.approx(expected.tolist(), abs=0.03)
+    assert "Nearest: 1 and 2" in box.locator(".lv-about").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(live, theme):
+    page = live(color_scheme=theme)
+    search(page, "Ein Hund.").locator(".lv-node").first.wait_for()
+    figure(page, PIECES).get_by_role("button", name="Cut it").click()
+    figure(page, SENSES).get_by_role("button", name="Compare", exact=True).click()
+    figure(page, NEAR).get_by_role("button", name="Compare").click()
+    for title in (SENSES, NEAR):
+        figure(page, title).locator(".lv-about").get_by_text(":").first.wait_for()
+    page.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    found = page.evaluate(
+        "() => axe.run('.live').then(found => "
+        "JSON.stringify(found.violations.map(v => [v.id, v.nodes[0].html])))"
+    )
+    assert json.loads(found) == []
+
+
+@pytest.mark.parametrize("chapter", IN_CHAPTERS)
+def test_a_chapter_has_its_figures(live, chapter):
+    page = live(path=f"notebooks/{chapter}.html")
+    hosts = page.locator(".live[data-live]")
+    names = hosts.evaluate_all("all => all.map(one => JSON.parse(one.dataset.live).figure)")
+    assert names == IN_CHAPTERS[chapter]
+    hosts.first.get_by_role("group").wait_for()
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in page.asked if "/models/" in url or "worker" in url]
+
+
+def test_a_chapters_figure_works_there(live):
+    page = live(path="notebooks/09_generating.html")
+    box = search(page, "Ein Mann.")
+    box.locator(".lv-finished tbody tr").first.wait_for()
+    assert box.locator(".lv-finished tbody td").first.inner_text()
