@@ -46,7 +46,7 @@ def chain(ax, words, x, y, colour):
     return x
 
 
-ARROW = {"arrowstyle": "-|>", "color": "black", "shrinkA": 0, "shrinkB": 0}
+ARROW = {"arrowstyle": "-|>", "color": plots.INK, "shrinkA": 0, "shrinkB": 0}
 figure, ax = plt.subplots(figsize=(7.6, 2.4))
 end = chain(ax, ["ninety", "five", ",", "eighteen"], 0, 2.2, plots.BLUE)
 ax.add_patch(plt.Rectangle((end, 0.3), 2.4, 2.3, color=plots.RED, zorder=3))
@@ -420,9 +420,9 @@ print("right:  ", *sample_german)
 # **Is it the vector's fault?** How much is there to remember? Each number is one of a thousand, ten bits, so a list
 # of four has forty. Our vector has 128 numbers of 32 bits each, a hundred times as many. Counted in bits, it is large
 # enough. But a network has to *learn* how to put things into it and how to get them out again. We gave the same model
-# ten times the steps, 4,500. Lists of two: 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f -->.
+# ten times the steps, 4,500 (three seeds). Lists of two: 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f -->.
 # Lists of three: 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f -->. Lists of four: 0.31<!--
-# rnn_attention: gru_ten_times_the_steps/exact/4/mean .2f -->. So the bottleneck is not a wall but a narrow door: the
+# rnn_attention: gru_ten_times_the_steps/exact/4/mean .2f -->. So for two or three numbers the bottleneck is not a wall but a narrow door: the
 # network must first learn how to get things through it, and each further number takes longer to learn. (Sutskever,
 # Vinyals and Le, 2014, translated whole sentences in this way; their one vector had 8,000 numbers.)
 #
@@ -588,7 +588,7 @@ for (name, shares), shift, colour in zip(
 ):
     places = [k + shift for k in test_lists]
     ax.bar(places, shares, width=0.36, color=colour, label=name)
-ax.axvspan(4.5, 5.5, color="#E9EEF2", zorder=0)
+ax.axvspan(4.5, 5.5, color=plots.PALE, zorder=0)
 ax.text(5, 0.96, "not trained on", ha="center", va="top", fontsize=9)
 ax.set(xlabel="numbers in the list", ylabel="right", ylim=(0, 1.02), xlim=(0.5, 5.5))
 ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.2), ncols=2)
@@ -727,7 +727,7 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 #
 # Any of the three is worth far more than none. Which of them is best, the table does not tell. The rows differ in the
 # order of the decoder's steps as well as in the score, and only one learning rate was tried. 450 steps are few, too:
-# with $W$ equal to the identity "general" would be "dot", but it has to learn that first, and its lists of four range
+# with $W$ equal to the identity "general" would be "dot", but $W$ starts with random numbers, and its lists of four range
 # from 0.15<!-- rnn_attention: general/exact/4/min .2f --> to 0.77<!-- rnn_attention: general/exact/4/max .2f --> over
 # the seeds. What became of the scores is in [chapter 2](02_self_attention.ipynb#other-ways-to-score).
 #
@@ -744,8 +744,9 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # So one might ask: if a decoder can fetch what it needs from any word directly, what is the chain still for? Vaswani
 # et al. (2017) took it away; chapters 2 and 3 build what is left. To be fair to the chain: in a separate experiment
 # we also trained a **Transformer**, the network that was built without it, with about as many parameters as our
-# translator. At the one learning rate we tried, it had 0.40<!-- bottleneck: accuracy/transformer/800/4/mean .2f -->
-# of the lists of four right after 800 steps, where the recurrent decoder with additive attention had 0.99<!--
+# translator. At the one learning rate we tried, it had, on average over three seeds,
+# 0.40<!-- bottleneck: accuracy/transformer/800/4/mean .2f --> of the lists of four right after 800 steps
+# (0.15<!-- bottleneck: accuracy/transformer/800/4/min .2f --> to 0.55<!-- bottleneck: accuracy/transformer/800/4/max .2f -->), where the recurrent decoder with additive attention had 0.99<!--
 # bottleneck: accuracy/additive/800/4/mean .2f -->. That says something about 800 steps on a tiny task. Large models,
 # much data and long training are another matter, and for these [chapter 8](08_training.ipynb#what-the-paper-reported)
 # has the paper's numbers.
@@ -764,7 +765,7 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 #
 # <details><summary>Answer</summary>
 #
-# Fewer than half; in our run it is about a quarter. Zero is not minus infinity: it gets a score like any other, and
+# Fewer than half: between a fifth and a quarter in our runs. Zero is not minus infinity: it gets a score like any other, and
 # takes its share of the weight. It is true that a zero adds nothing to the sum. But the weight that goes to the zeros
 # is missing at the real words, so the context becomes smaller.
 #

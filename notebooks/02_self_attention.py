@@ -7,7 +7,7 @@
 # the other has to carry "animal" along until "it" arrives, six words later. **Self-attention** does without the
 # carrying: to understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
-# The picture below was measured, not drawn. MiniLM, a small published language model, runs the function that you will
+# The picture below was measured, not drawn. MiniLM, a small published relative of BERT, runs the function that you will
 # write in this chapter at 72 places, its **attention heads**; this is one of them. It reads **tokens**: words, pieces
 # of words and punctuation marks, with `[CLS]` and `[SEP]` around every sentence. Point at "it", or tap it, or move
 # there with the arrow keys.
@@ -576,8 +576,8 @@ torch.testing.assert_close(
 # %% [markdown]
 # (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.)
 #
-# PyTorch has the same function in a **fused** form: a single program for the processor that goes from Q, K and V to
-# the output, block by block, without ever storing the $n \times n$ table. Our models call that one through a thin
+# PyTorch has the same function in a **fused** form: where it has a fused kernel for the case, a single program that goes
+# from Q, K and V to the output, block by block, without ever storing the $n \times n$ table. Our models call that one through a thin
 # wrapper, `fused_attention`, which adds only the rule about zeros; at 1,024 words it was 3.5<!-- attention_speed:
 # explicit_over_fused/1024/median .1f --> times as fast as the explicit one, on two CPU cores
 # ([results](../book/results.md)). Do all of them agree? Largest differences, for five words of random numbers under a
@@ -776,8 +776,8 @@ for name, weight in {"after": late, "before": early}.items():
 #
 # Nothing here says that dot products give better translations; in a large comparison (Britz et al., 2017) additive
 # scores came out slightly ahead of unscaled dot products. Dot products won on cost. The additive score computes a
-# hidden vector for every *pair* of query and key; the dot product needs one matrix product, the operation that every
-# processor has been built for. And the comparison is learned all the same, in $W^Q$ and $W^K$: the dot product of a
+# hidden vector for every *pair* of query and key; the dot product needs one matrix product, the operation that
+# processors and their libraries are tuned for most. And the comparison is learned all the same, in $W^Q$ and $W^K$: the dot product of a
 # query and a key is $x_i W^Q (W^K)^\top x_j^\top$, a general score between the words themselves.
 
 # %% [markdown]
@@ -871,21 +871,22 @@ def attend_in_passing(q, K, V):
 
 
 passing = torch.stack([attend_in_passing(q, K, V) for q in Q])
-print(f"largest difference: {(passing - ours).abs().max():.1e}")
+unmasked = scaled_dot_product_attention(Q, K, V)
+torch.testing.assert_close(passing, unmasked)
+print(f"largest difference: {(passing - unmasked).abs().max():.1e}")
 
 # %% [markdown]
 # ## Summary
 #
 # 1. Each word asks (query), offers (key) and tells (value); all three are learned linear maps of its vector.
 # 2. A query's dot products with all keys, divided by √d_k and put through a softmax, say how to average the values.
-# 3. Without the division scores grow with √d_k, the softmax gives nearly everything to one key, and often next to no
-#    gradient reaches the query (at
-#    d_k = 1,024 for two random queries in three).
+# 3. Without the division scores grow with √d_k, the softmax gives nearly everything to one key ever more often, and then
+#    next to no gradient reaches the query (at d_k = 1,024 for two random queries in three).
 # 4. A mask takes the forbidden keys out before the softmax; a query that may look at nothing receives zeros.
 # 5. No loop over positions, so everything runs in parallel; without a causal mask no notion of positions either, so
 #    order must be added.
 #
-# **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md).
+# **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
 #
 # **Homework 1**, questions 1 to 4, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #

@@ -795,7 +795,7 @@ for kind in (MultiHeadAttention, MultiQueryAttention):
 # 4. Masks broadcast over heads; a sentence must get the same output alone and in a batch.
 # 5. $W^O$ adds up what the heads write. Some heads of a real model can be named; in MiniLM, on our one sentence, about half of all attention in the middle layers rests on a token without meaning.
 #
-# **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md).
+# **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
 #
 # **Homework 1**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #

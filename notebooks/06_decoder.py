@@ -865,7 +865,8 @@ assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 # always right all the same: it looks as if the model needed the third digit to find the fourth, and here it has been
 # told. Alone it goes on from its own wrong decade, and the fourth digit is wrong about as often as the third. That a
 # model is trained on right characters only, and in use reads its own, wrong ones included, is called **exposure
-# bias**; the fourth digit shows what it costs. Here is the first of the unseen dates in which the two ways differ,
+# bias**. (The fourth digit shows that a mistake is carried on. How much of that comes from training on right
+# characters only, it does not show: the teacher also gave away the third digit.) Here is the first of the unseen dates in which the two ways differ,
 # character by character:
 
 
@@ -1034,7 +1035,7 @@ curves = {name: each for name, (_, each) in trained.items()}
 ax = plots.curves(
     range(1, 401), curves, xlabel="training step", ylabel="loss", direct_labels=False
 )
-ax.axhline(math.log(len(days)) / 11, color="black", linestyle="--", linewidth=1)
+ax.axhline(math.log(len(days)) / 11, color=plots.INK, linestyle="--", linewidth=1)
 ax.set(yscale="log")
 plt.show()
 

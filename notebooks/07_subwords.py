@@ -117,7 +117,7 @@ print(len(sentence), "letters and spaces:", *sentence)
 # %% [markdown]
 # Nothing is unknown any more, but the sentence is seven times as long. Attention compares every token with every other
 # one ([chapter 2](02_self_attention.ipynb)), so seven times the length is about fifty times the comparisons. And a
-# single letter means nothing; the model would spend its first layers on spelling.
+# single letter means nothing; the model would probably have to spend some of its work on spelling.
 #
 # We want pieces that are *short where the text is unusual and long where it is usual*: "the" in one piece,
 # "unputdownable" in a few. Where to cut should not be decided by us, language by language. It should be read off the
@@ -291,8 +291,8 @@ Stepper(
 # %% [markdown]
 # Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we stop. Note what
 # happens on the way. Merge 4 makes "od", which is part of "wood" and of nothing else. No word of the riddle is
-# spelled with it once "wood" is there, but it keeps its place in the vocabulary for ever. Real vocabularies are full of
-# such scaffolding.
+# spelled with it once "wood" is there, but it keeps its place in the vocabulary for ever. Real vocabularies hold such
+# scaffolding, too: of 4,000 tokens learned on the manual, about one in ten never occurs when the manual is cut with them.
 #
 # ## From letters to bytes
 #
@@ -480,6 +480,10 @@ per_word = [tokens_a_word(size) for size in sizes]
 for size, tokens in zip(sizes, per_word, strict=True):
     print(f"{size:5} tokens in the vocabulary: {tokens:.2f} for a word")
 
+# %% tags=["remove-cell"]
+used = {token for page in train for token in large.encode(page)}
+assert 0.05 < 1 - len(used & set(range(256, 4000))) / (4000 - 256) < 0.15
+
 # %% tags=["hide-input"] mystnb={"image": {"alt": "A curve that falls from about 6 tokens a word at 256 tokens to little more than 1 at 4,000, steeply at first and flat at the end. A dotted line marks one token a word."}, "figure": {"caption": "Tokens for each word on new pages of the manual, over the size of the vocabulary (logarithmic). Left end: bytes alone."}}
 ax = plots.curves(
     sizes, {"": per_word}, xlabel="tokens in the vocabulary", ylabel="tokens for a word"
@@ -653,6 +657,9 @@ for text in [*new, "Défense d'afficher!", "漢字 and ½ tea", "a" * 101]:
 # %% [markdown]
 # The accent and the capital letter are gone for good. Byte pairs would have kept them. (The library's WordPiece gives the
 # ids that Hugging Face's gives, on all the new pages and on odd cases too.)
+#
+# **Your own text**, in BERT's word pieces and in byte pairs, with the merges that made each of them, in your browser:
+# [Type your own](../book/live.md#words-in-pieces). Try a long German word, a name, a number.
 #
 # ### Special tokens, pairs and places
 #
@@ -830,7 +837,7 @@ assert read["Chinese"].count("[UNK]") == 25
 # comes from starting with characters in place of bytes. The *length* is no defect of WordPiece: the vocabulary was
 # learned on English, and for English it is excellent. But where a model is meant for everyone, the difference turns
 # into money, waiting time and room in a limited context, paid by those whose language was rare in the training text.
-# Multilingual models learn their vocabulary on a mixture in which small languages are counted more than once.
+# Some multilingual models (multilingual BERT, XLM-R) learn their vocabulary on a mixture in which small languages are counted more than once.
 #
 # Numbers fare no better. Neighbours on the number line may look quite different:
 

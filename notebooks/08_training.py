@@ -271,7 +271,7 @@ ax = plots.curves(
     direct_labels=False,
 )
 best = right_word[lines["ε = 0.1"].argmin()].item()
-ax.axvline(best, color="black", linestyle=":")
+ax.axvline(best, color=plots.INK, linestyle=":")
 ax.set(xlim=(0.3, 1.0), ylim=(0, None))
 plt.show()
 
@@ -323,7 +323,7 @@ def adam_step(w, g, m, v, t, rate, beta_1=0.9, beta_2=0.98, epsilon=1e-9):
 # 0.01, all three. After one step $m = (1-\beta_1) g$ and $v = (1-\beta_2) g^2$; the divisions by $1-\beta^t$ undo just
 # that, and what remains is $g / \sqrt{g^2} = \pm 1$. One expects the means to soften the beginning, as means do. Here
 # they do the opposite: **the first step moves every weight by the whole learning rate, whether its gradient is a
-# thousand or a thousandth.**
+# thousand or a thousandth.** (Unless the gradient is 0, or as small as the $\epsilon$ beside it.)
 #
 # </details>
 
@@ -466,15 +466,16 @@ ours, theirs = bert_schedule(60, 600), training.bert_schedule(60, 600)
 assert all(ours(step) == theirs(step) for step in range(700))
 
 # %% [markdown]
-# Does the warm-up matter? Not in the one case that [chapter 5](05_encoder.ipynb) measured: six blocks with the norm
-# behind the sum had 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> of the digits right after
-# 300 steps without and 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> with one (three seeds).
-# Deeper models, and larger rates, are where it is said to matter.
+# Does the warm-up matter? The small experiment of [chapter 5](05_encoder.ipynb) cannot tell. Where learning was slow, in
+# six blocks with the norm behind the sum, runs without and with one were both still at the level of a blind reader after
+# 300 steps: 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> and
+# 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> of the digits right (three seeds). In its three
+# other settings both learned the task. Deeper models, and larger rates, are where it is said to matter.
 #
 # ### Clipping
 #
-# Now and then a batch gives a gradient that is far longer than all others. In plain descent, the step it causes undoes
-# the work of many; in Adam it swamps both running means, and the next steps follow this one batch. **Clipping**
+# Now and then a batch gives a gradient that is far longer than all others. In plain descent, the step it causes can undo
+# the work of many; in Adam it can swamp both running means, and the next steps follow this one batch. **Clipping**
 # shortens such a gradient and keeps its direction: (3, 4) has length 5, and clipped to 1 it is (0.6, 0.8). In PyTorch
 # that is `nn.utils.clip_grad_norm_`.
 #
@@ -553,7 +554,7 @@ assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 #
 # Sorting may have a price: the spikes in the curve at the top of the chapter. The rare lengths come in batches of their
 # own, and the losses of these are the larger ones, probably because the model has seen few such batches. That is also why
-# the batches must be shuffled. Sorted from short to long, the model would spend the end of every epoch forgetting the
+# the batches must be shuffled. Sorted from short to long, the model might spend the end of every epoch forgetting the
 # short ones.
 #
 # It is worth it. Batches of 2,048 tokens of real captions are
@@ -621,7 +622,7 @@ assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 # | `loss.backward()` | `accelerator.backward` | for the 16-bit format *float16*: the loss is scaled up, so that small gradients do not become 0 |
 # | one batch a step | `accumulate` | a batch that does not fit into memory, in portions |
 # | one process | `accelerate launch` | several GPUs or machines, each with batches of its own |
-# | – | `checkpoint`, `resume` | an interrupted run goes on to the same weights, bit for bit |
+# | – | `checkpoint`, `resume` | an interrupted run goes on to the same weights, on the same machine bit for bit |
 # | NaN goes unnoticed | `FloatingPointError` | a loss that is not a number stops the run, before the step that would spoil every weight |
 #
 # A checkpoint must hold everything that decides the next step: weights, Adam's means, the schedule's step, the place in
@@ -731,10 +732,12 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # So does attention show which word was translated from which? In our run most of the eight heads do, for the words that
 # say digits, all four of the second layer among them (another run deals the work out in another way); which of the
 # first layer's do not, only the right answers tell. For
-# "hundert" even a good head often does not: over five seeds, the head that is best at digits looked at "hundred" for a share of
-# 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of them. Chapter 1's recurrent model with additive
-# attention, which made no mistake in the test, looked for a share of 0.08<!-- alignment: additive/one_head/hundert/mean
-# .2f --> ([results](../book/results.md)). It need not look. In "six hundred" the encoder's vector at "six" has read its
+# "hundert" the head that is best at digits often does not: over five seeds, it looked at "hundred" for a share of
+# 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of them. (Another head does, for
+# 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f -->: heads share the work.) Chapter 1's recurrent
+# model with additive attention has one look only. It made no mistake in the test, and looked at "hundred" for a share
+# of 0.08<!-- alignment: additive/one_head/hundert/mean .2f --> on average, and in its most attentive run for
+# 0.36<!-- alignment: additive/one_head/hundert/max .2f --> ([results](../book/results.md)). It need not look. In "six hundred" the encoder's vector at "six" has read its
 # neighbour, and can tell that "hundred" follows. A weight tells where a model looked; it does not tell why, and a model
 # that knows already need not look.
 #
@@ -836,7 +839,7 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 # %% [markdown]
 # The same two translations, and three scores. The paper's 28.4 for English to German was computed on cut text, with
 # German compounds split at their hyphens; today's scores by sacrebleu on the same test set come out lower, and the two
-# cannot be put into one table. ([Chapter 6](06_decoder.ipynb) has the paper's table.)
+# cannot be put into one table. (The paper's table follows in the next section.)
 #
 # BLEU gives nothing for a right synonym or another ending, so today it is seldom quoted alone. **chrF** (Popović, 2015)
 # counts pieces of one to six *letters*, which is kinder to German endings (exercise 5). **COMET** (Rei et al., 2020)
@@ -902,8 +905,8 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # | English to German | 5.3<!-- multi30k_cpu: en-de/validation_by_step/400/mean .1f --> | 17.6<!-- multi30k_cpu: en-de/validation_by_step/800/mean .1f --> | 27.9<!-- multi30k_cpu: en-de/validation_by_step/1600/mean .1f --> | 32.0<!-- multi30k_cpu: en-de/validation_by_step/2400/mean .1f --> | 35.7<!-- multi30k_cpu: en-de/validation_by_step/4000/mean .1f --> | 36.7<!-- multi30k_cpu: en-de/validation_by_step/6000/mean .1f --> | 37.6<!-- multi30k_cpu: en-de/validation_by_step/8000/mean .1f --> | 72<!-- multi30k_cpu: en-de/minutes/mean .0f --> |
 #
 # 8,000 steps go through the captions some thirty times, and one might expect that the model learns them by heart and gets
-# worse on others. It gets better to the end, on the whole more slowly, and unevenly. Why it
-# does not get worse in the end was not tested: dropout of 0.2, label smoothing and its small size may all have a part.
+# worse on others. It does not: the scores rise nearly to the end, ever more slowly and unevenly, and level off in the
+# last steps. Why they do not fall was not tested: dropout of 0.2, label smoothing and its small size may all have a part.
 #
 # Two tricks of the paper follow at the end: the *mean* of the last five sets of weights, and a beam search
 # ([chapter 9](09_generating.ipynb)). What is each worth? On the 1,000 captions of the 2016 test set
@@ -952,7 +955,7 @@ print(to_english(["Die Regierung hat gestern ein neues Gesetz beschlossen."])[0]
 
 # %% [markdown]
 # Now **your own**, in either direction: write captions between the quotation marks and run the cell. (Or in the browser,
-# token by token, with what the translator looked at and what else it might have said: [Type your own](../book/live.md).)
+# token by token, with what the translator looked at and what else it might have said: [Type your own](../book/live.md#a-translator).)
 
 # %% tags=["nbval-ignore-output"]
 to_german = stored.translator("en", "de")
@@ -960,7 +963,7 @@ for english in ["A man is riding a bicycle.", "The children are asleep."]:
     print(english, "→", to_german([english], decoding.beam)[0])
 
 # %% [markdown]
-# | | what this page trains | what hours on one core train | the paper's base model |
+# | | what this page trains | what about an hour on one core trains | the paper's base model |
 # |---|---|---|---|
 # | sentences | lists of number words | 29,000 pairs of captions | 4.5 million pairs |
 # | parameters | 0.2 million | 2.0 million | 65 million |
@@ -1074,8 +1077,8 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 
 # %% [markdown]
 # (Each target token meets the output matrix, which is the embedding's; the scores of attention add little at such
-# lengths. [Chapter 6](06_decoder.ipynb) recomputed the 3.3 · 10¹⁸: it is time times what the GPUs were taken to
-# achieve.) So a bit more than a quarter of what the GPUs could do went into the model. What became of the rest is not on
+# lengths. The section [What the paper reported](#what-the-paper-reported) recomputed the 3.3 · 10¹⁸: it is time times
+# what the GPUs were taken to achieve.) So a bit more than a quarter of what the GPUs could do went into the model. What became of the rest is not on
 # record: memory traffic, waiting and padding, most likely.
 #
 # ## What goes wrong
@@ -1085,7 +1088,7 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 # A batch is too large for the memory, so it is computed in two portions whose gradients are added up (*gradient
 # accumulation*). Each portion's loss is the mean over its own tokens, and the two are averaged. Hugging Face's
 # `transformers` did this: it was [reported in July 2023](https://github.com/huggingface/transformers/issues/24725), and
-# [mended in October 2024](https://github.com/huggingface/transformers/pull/34191), when it turned out that training with
+# [mended in October 2024](https://github.com/huggingface/transformers/pull/34191), with corrections into 2025, when it turned out that training with
 # small memory had come out worse than with large.
 
 # %% [markdown]
@@ -1291,7 +1294,7 @@ print(
 # 2. Adam's first step is as long as the learning rate, whatever the gradient: start small (warm-up). AdamW decays the
 #    weights themselves, so that all decay alike.
 # 3. Sort by length before cutting batches; count tokens, not sentences; weight means by their number of tokens.
-# 4. A checkpoint that holds *everything* lets a run go on to the same weights, bit for bit.
+# 4. A checkpoint that holds *everything* lets a run go on to the same weights, on the same machine bit for bit.
 # 5. BLEU compares $n$-grams with a reference. Ask for the signature; count whole translations, not only words.
 #
 # **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) has you smooth labels, warm up a learning

@@ -618,7 +618,7 @@ assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 # In layer 5, head 11 gives four fifths of the attention of "he" to "dog", a word of the *other* sentence. No step of
 # the program links the two sentences; they share a row, and that is enough. (One head, one pair. Chapter 16 tests
 # such findings on many sentences. And in the browser you can look through all 72 heads with a sentence of your own:
-# [Type your own](../book/live.md).)
+# [Type your own](../book/live.md#where-a-bert-looks).)
 #
 # `[CLS]` and `[SEP]` mean nothing by themselves, and yet they get much of the attention. Clark and others (2019)
 # found that in BERT base it is `[SEP]` that attracts most of it in the middle layers, 6 to 10. Here, as means over

@@ -38,7 +38,7 @@ for x, word in enumerate(words):
     hole = word == "?"
     box = {
         "boxstyle": "round,pad=0.35",
-        "facecolor": plots.ORANGE if hole else "white",
+        "facecolor": plots.ORANGE if hole else plots.GROUND,
         "edgecolor": plots.GREY,
     }
     ax.text(x, 0, "  ?  " if hole else word, ha="center", va="center", bbox=box)
@@ -962,7 +962,7 @@ ask("The keys to the cabinet [MASK] on the table.", k=2)
 
 # %% [markdown]
 # Now **your own sentence**: write it between the quotation marks, with `[MASK]` where a word is missing, and run the
-# cell; or hide words with a click, in your browser: [Type your own](../book/live.md). Where the model is good, and
+# cell; or hide words with a click, in your browser: [Type your own](../book/live.md#a-bert-that-fills-holes). Where the model is good, and
 # where it is not, you will soon see. It knows what is common. Of facts it knows few, and of opposites hardly
 # anything: it writes common adjectives, for *day* and *love* too, or the word itself.
 

@@ -152,7 +152,7 @@ print(f"65 hours for all pairs: {1000 * 65 * 3600 / pairs:.1f} ms for each")
 # If each sentence has *one vector of its own*, the vector is computed once and stored, and two sentences are compared
 # by a dot product. The price: the two never see each other. Whatever anyone may ask about a sentence later has to be
 # in its 384 numbers. A network that reads pairs is a **cross-encoder**; one that reads each text by itself is a
-# **bi-encoder**. Both sides use the same network with the same weights, which is why it is also called **siamese**.
+# **bi-encoder**. Here both sides use the same network with the same weights; such a bi-encoder is called **siamese**.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two drawings. Left, cross-encoder: the boxes sentence A and sentence B lead into one box BERT, which leads to a score. Right, bi-encoder: sentence A leads up through BERT and pooling to the vector u, sentence B through another BERT and pooling to the vector v, the two BERTs joined by an equals sign; u and v lead to cosine."}, "figure": {"caption": "Left, a cross-encoder: nothing can be computed before both sentences are known. Right, a bi-encoder: u and v can be kept."}}
 _, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
@@ -188,10 +188,10 @@ for i, (ax, title) in enumerate(
         model = text == "BERT"
         style = {
             "boxstyle": "round,pad=0.4",
-            "facecolor": plots.BLUE if model else "white",
+            "facecolor": plots.BLUE if model else plots.GROUND,
             "edgecolor": plots.BLUE if model else plots.GREY,
         }
-        colour = "white" if model else "black"
+        colour = "white" if model else plots.INK
         ax.text(x, y, text, ha="center", va="center", bbox=style, color=colour)
     if i:
         ax.text(1.0, 0.85, "=", ha="center", va="center", size=18, color=plots.BLUE)
@@ -425,6 +425,9 @@ if STS_B:
 # Pre-training asks each vector for a *word*. Nothing in it makes the mean of such vectors stand for a sentence, or the
 # angle between two means for a difference in meaning. That has to be trained.
 #
+# **Your own sentences**, compared by their vectors in your browser: [Type your own](../book/live.md#near-by-meaning).
+# Can you find two that mean the same and lie far apart, or two that do not and lie near each other?
+#
 # ## Three ways to train
 #
 # Two sentences go through the same encoder, and a loss looks at the vectors u and v. Which loss, depends on what is
@@ -532,7 +535,8 @@ for scale in (1, 20):
 #
 # MiniLM was made this way, in 100,000 steps of 1,024 pairs, says the README that came with the weights. The pairs were
 # drawn from 1.17 billion in 32 collections (comments and replies, titles and abstracts, questions and answers; a few
-# collections add a wrong partner to each pair). STS-B's training pairs are not among them. A hundred thousand steps
+# collections add a wrong partner to each pair). STS-B's training pairs are not among them (captions from Flickr
+# 30k are, a source of some of STS-B's sentences). A hundred thousand steps
 # make 102 million pairs, at most 9 % of the 1.17 billion. (A slide says that such a model is trained on pairs that
 # people have marked as similar. The first Sentence-BERTs were trained on labels of people. Most of MiniLM's pairs were
 # found, not marked.)
@@ -627,9 +631,9 @@ def train(loss, pairs, labels, seed, steps=30):
 # <details><summary>Answer</summary>
 #
 # The regression brings it up, to about 0.76: it is trained on the very thing that is measured, the cosine. It is
-# tempting to expect nothing of the in-batch negatives, which see no score at all; they get nearly as far with two of
-# our three seeds, and hardly anywhere with the third. The classification does harm, with each seed, although its loss
-# falls to almost nothing: with 96 pairs, $W_t$ finds some direction that tells the classes apart, and nobody asks for
+# tempting to expect nothing of the in-batch negatives, which see no score at all; they get as far with one of
+# our three seeds, nearly as far with another, and hardly anywhere with the third. The classification ends lower with each
+# seed, although its loss falls to 0.06: with 96 pairs, $W_t$ finds some direction that tells the classes apart, and nobody asks for
 # the angle.
 #
 # </details>
@@ -657,7 +661,7 @@ colours = [plots.GREY, plots.BLUE, plots.GREEN, plots.ORANGE]
 labels = [name.replace(" ", "\n") for name in bars]
 ax.bar(labels, [sum(ys) / len(ys) for ys in bars.values()], color=colours, width=0.6)
 for label, ys in list(zip(labels, bars.values(), strict=True))[1:]:
-    ax.plot([label] * len(ys), ys, "o", color="black", markersize=4)
+    ax.plot([label] * len(ys), ys, "o", color=plots.INK, markersize=4)
 for height, name in (
     (word_agreement, "counted words"),
     (full_agreement, "all of MiniLM"),
