@@ -696,7 +696,9 @@ for digit, ax in enumerate(panels):
     show(images[i], ax)
     cover = looks[i].view(1, 1, 4, 4) / looks[i].max()
     cover = F.interpolate(cover, scale_factor=2)[0, 0]
-    ax.imshow(torch.ones(8, 8), cmap="autumn", vmin=0, vmax=1.6, alpha=0.75 * cover**2)
+    veil = torch.tensor([1.0, 0.62, 0.0, 0.0]).repeat(8, 8, 1)  # orange, and how opaque
+    veil[..., 3] = 0.75 * cover**2
+    ax.imshow(veil)
 plt.show()
 
 # %% [markdown]
