@@ -72,8 +72,8 @@ from torch import nn
 from lectures_lib.blocks.attention import fused_attention
 from lectures_lib.show import plots
 from lectures_lib.show.attention_lab import AttentionLab
+from lectures_lib.show.dial import SoftmaxDial
 from lectures_lib.show.drawings import draw
-from lectures_lib.show.frames import Frames
 
 torch.set_printoptions(precision=2, sci_mode=False)
 
@@ -302,27 +302,10 @@ for d_k in (4, 64, 1024):
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 eight = torch.randn(8).sort(descending=True).values
-
-
-def draw_shares(ax, factor):
-    """How eight keys share the attention when their scores are multiplied."""
-    ax.bar(range(1, 9), (factor * eight).softmax(dim=-1), color=plots.BLUE)
-    ax.set(
-        ylim=(0, 1),
-        xlabel="key, the best-fitting first",
-        ylabel="share of the attention",
-    )
-
-
-sharpness = Frames(
-    draw_shares,
-    values=[0, 1, 4, 8, 16],
-    title="scores multiplied by",
-    alt=(
-        "Bars of eight attention weights. With factor 0 all are equal, with 16 the "
-        "first takes everything."
-    ),
-    start=1,
+sharpness = SoftmaxDial(
+    eight,
+    [f"key {i}" for i in range(1, 9)],
+    title="How eight keys share the attention, the best-fitting first",
 )
 sharpness
 

@@ -53,8 +53,8 @@ from lectures_lib.blocks.attention import MultiHeadAttention
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
 from lectures_lib.show import plots
+from lectures_lib.show.dial import ClockDial
 from lectures_lib.show.drawings import draw
-from lectures_lib.show.frames import Frames
 
 # %% [markdown]
 # ## What the model without positions knows
@@ -200,40 +200,7 @@ for width in (512, 7):
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-def draw_clocks(ax, pos, d_model=8):
-    """The position vector as d_model / 2 clock hands."""
-    pairs = sinusoidal_positions(pos + 1, d_model)[pos].view(-1, 2)
-    for i, (sine, cosine) in enumerate(pairs.tolist()):
-        ax.add_patch(plt.Circle((2.4 * i, 0), 1, fill=False, color=plots.GREY))
-        ax.plot(
-            [2.4 * i, 2.4 * i + sine],
-            [0, cosine],
-            color=plots.PURPLE,
-            solid_capstyle="round",
-            linewidth=3,
-        )
-        ax.text(
-            2.4 * i,
-            -1.45,
-            f"dimensions {2 * i}, {2 * i + 1}\nω = {10000 ** (-2 * i / d_model):g}",
-            ha="center",
-            va="top",
-        )
-    ax.set(xlim=(-1.2, 2.4 * (d_model // 2) - 1.2), ylim=(-2.4, 1.2), aspect="equal")
-    ax.set_axis_off()
-
-
-Frames(
-    draw_clocks,
-    values=[0, 1, 2, 3, 4, 6, 10, 20, 50, 100],
-    title="position",
-    alt=(
-        "Four clock faces. With each position the first hand turns by one radian, the "
-        "second by a tenth of it, the third by a hundredth, the fourth by a thousandth."
-    ),
-    start=3,
-    size=(6.4, 2.3),
-)
+ClockDial(d_model=8)
 
 # %% [markdown]
 # ## What the waves are good for

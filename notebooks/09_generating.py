@@ -43,7 +43,7 @@ from lectures_lib.data.manual import python_manual
 from lectures_lib.decoding import Step, TransformerWithCache, WithoutCache
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.show import plots, stepper
-from lectures_lib.show.frames import Frames
+from lectures_lib.show.dial import SoftmaxDial
 from lectures_lib.show.stepper import Stepper
 from lectures_lib.training import fit, translation_loss
 
@@ -472,29 +472,17 @@ def entropy(shares):
     return -(shares * shares.log()).nansum(dim=-1)
 
 
-def draw_heated(ax, temperature):
-    """Bars of seven words at a temperature."""
-    heated = (UNSURE.log() / temperature).softmax(dim=-1)
-    ax.bar(NAMES, heated, color=plots.BLUE)
-    ax.set(ylim=(0, 1), ylabel="probability")
-    ax.set_title(f"entropy {entropy(heated):.2f} of {math.log(7):.2f}")
-
-
-heat = Frames(
-    draw_heated,
-    values=[0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0],
-    title="temperature",
-    alt=(
-        "Bars of seven words. At 0.1 rain has nearly everything, at 1 the bars fall "
-        "slowly from 0.30 to 0.02, at 4 they fall only from 0.18 to 0.09."
-    ),
-    start=4,
+heat = SoftmaxDial(
+    UNSURE.log(),
+    NAMES,
+    by="temperature",
+    least=0.1,
+    most=4.0,
+    title="Seven words at a temperature",
 )
 heat
 
 # %% [markdown]
-# (In a running notebook, `heat.live()` lets the kernel draw it.)
-#
 # ### Top-k and top-p
 #
 # A low temperature weakens the absurd words; it forbids none. Two rules cut them off. **Top-k** keeps the $k$ likeliest

@@ -95,7 +95,7 @@ from lectures_lib import data, training
 from lectures_lib.blocks.layers import initialise
 from lectures_lib.blocks.positions import sinusoidal_positions
 from lectures_lib.models.bert import BertConfig, BertForPreTraining
-from lectures_lib.show.frames import Frames
+from lectures_lib.show.stepper import Stepper, bars, join, line, note
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import pretraining
 from lectures_lib.training.pretraining import (
@@ -807,8 +807,8 @@ if SOURCE == "offline" and not LARGE:
 # %% [markdown]
 # It lives on the order. (How much worse it gets differs between runs.)
 #
-# Look for yourself. The slider goes through sentences that we wrote; the bars are the model's answers, in grey what
-# the unigram model says of the same tokens, whatever the sentence.
+# Look for yourself. Step through the sentences that we wrote: the bars are the model's answers, and below them stands how
+# many of 1,000 tokens of the manual are the same ones, whatever the sentence.
 
 # %% tags=["nbval-ignore-output"]
 prepared = [
@@ -825,25 +825,20 @@ answers = {
 }
 
 
-def draw_answers(ax, text):
-    """Bars: the likeliest tokens for the hole."""
-    guesses = answers[text][::-1]
-    names = [guess.token for guess in guesses]
-    ids = [tokenizer.token_id(name) for name in names]
-    ax.barh(names, [guess.probability for guess in guesses], color=plots.BLUE)
-    ax.barh(names, unigram[ids].tolist(), color=plots.GREY, height=0.25)
-    top = max(0.2, *(guess.probability for guess in guesses))
-    ax.set(title=text, xlabel="probability", xlim=(0, 1.1 * top))
+def guessed(text):
+    """The likeliest tokens for the hole as bars, and below how many of 1,000 words each is."""
+    guesses = answers[text]
+    ids = [tokenizer.token_id(guess.token) for guess in guesses]
+    said = zip([g.token for g in guesses], unigram[ids].tolist(), strict=True)
+    known = ", ".join(f"{token} {1000 * share:.1f}" for token, share in said)
+    shares = {guess.token: guess.probability for guess in guesses}
+    return join(line(text), bars(shares), note(f"of 1,000 tokens anywhere: {known}"))
 
 
-Frames(
-    draw_answers,
-    prepared,
-    title="sentence",
-    alt=(
-        "Bars of the six likeliest tokens for the hole in a sentence, with the unigram "
-        "model's probability beside each."
-    ),
+Stepper(
+    [guessed(text) for text in prepared],
+    "What may stand in the hole",
+    labels=prepared,
 )
 
 # %% tags=["remove-cell"]

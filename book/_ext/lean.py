@@ -1,8 +1,5 @@
 """A page loads what it uses and no more, and nothing that keeps its text from being shown."""
 
-import base64
-import hashlib
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -23,7 +20,6 @@ AS_WRITTEN = re.compile(
     re.DOTALL,
 )
 COMMENT, BLANK = re.compile("<!--.*?-->", re.DOTALL), re.compile(r"\n\s*\n")
-PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/]{1000,}={0,2})")
 ICON = re.compile(r'content:"\\([ef][0-9a-f]{3})"')
 
 
@@ -93,25 +89,6 @@ def trim_pages(site: Path) -> None:
         page.write_text("".join(parts), encoding="utf-8")
 
 
-def take_pictures_out(site: Path) -> None:
-    """A slider's frames stand in its notebook as text. On the site they become files: fetched when
-    they are looked at, and not by every search that finds something on the page.
-    """
-    folder = site / "_images"
-    for page in site.glob("**/*.html"):
-
-        def moved(found: re.Match, page: Path = page) -> str:
-            content = base64.b64decode(found[1])
-            picture = folder / f"frame-{hashlib.sha256(content).hexdigest()[:16]}.png"
-            folder.mkdir(exist_ok=True)
-            picture.write_bytes(content)
-            return Path(os.path.relpath(picture, page.parent)).as_posix()
-
-        text = page.read_text(encoding="utf-8")
-        if PICTURE.search(text):
-            page.write_text(PICTURE.sub(moved, text), encoding="utf-8")
-
-
 def trim_icons(site: Path) -> None:
     """Keep in the theme's icon fonts, 300 KB, the thirty icons that the trimmed style sheets still
     name.
@@ -142,7 +119,6 @@ def trim(app: Sphinx, exception: Exception | None) -> None:
         for path in site.glob(f"_static/{unused}"):
             path.unlink()
     trim_pages(site)
-    take_pictures_out(site)
     trim_styles(site)
     trim_icons(site)
 
