@@ -8,11 +8,7 @@ import yaml
 from sitemap import ROOT
 
 QUIZZES = ROOT / "book" / "quizzes"
-CHAPTERS = sorted(
-    path.stem
-    for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")
-    if (QUIZZES / f"{path.stem[:2]}.yml").exists()
-)
+CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
 REPOSITORY = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
 
 
