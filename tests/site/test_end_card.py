@@ -1,0 +1,102 @@
+"""The card at a chapter's foot, as its reader meets it: with a keyboard, without scripts, on paper."""
+
+import re
+from itertools import pairwise
+
+import pytest
+import yaml
+from sitemap import ROOT
+
+QUIZZES = ROOT / "book" / "quizzes"
+CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
+REPOSITORY = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+
+
+def card_of(html, chapter: str) -> str:
+    """The card's HTML."""
+    text = (html / "notebooks" / f"{chapter}.html").read_text(encoding="utf-8")
+    found = re.findall(r'<section id="check-yourself".*?</section>', text, re.DOTALL)
+    assert len(found) == 1
+    return found[0]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_card_has_all_its_parts(html, chapter):
+    card = card_of(html, chapter)
+    quiz = yaml.safe_load((QUIZZES / f"{chapter[:2]}.yml").read_text(encoding="utf-8"))
+    choices = sum(len(question["choices"]) for question in quiz)
+    assert card.count('<details class="choice ') == choices
+    assert card.count("<strong>Yes.</strong>") == len(quiz) == 3
+    assert card.count("<strong>No.</strong>") == choices - 3
+    can_do = card.split("<h3>Three questions")[0]
+    assert 3 <= can_do.count("<li>") <= 8
+    assert f'href="{REPOSITORY}/discussions"' in card
+    assert ("Homework" in card) == (not chapter.startswith("18"))
+    assert len(card.encode()) < 12_000
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_card_leads_to_pages_that_exist(html, chapter):
+    links = re.findall(
+        r'href="(?!http|#)([^"#]+)', card_of(html, chapter).split("Where to go on")[1]
+    )
+    assert links
+    for link in links:
+        assert (html / "notebooks" / link).resolve().exists(), link
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_contents_lead_to_the_card(html, chapter):
+    text = (html / "notebooks" / f"{chapter}.html").read_text(encoding="utf-8")
+    assert re.search(r'<a class="[^"]*nav-link" href="#check-yourself">Check yourself<', text)
+
+
+def test_no_search_finds_a_wrong_choice(html):
+    assert "check-yourself" not in (html / "searchindex.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.browser
+def test_choices_open_by_keyboard_and_without_scripts(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}notebooks/{CHAPTERS[0]}.html#check-yourself")
+    first, second = (page.locator("details.choice > summary").nth(i) for i in range(2))
+    first.focus()
+    assert not page.locator("details.choice > p").first.is_visible()
+    page.keyboard.press("Enter")
+    assert page.locator("details.choice > p").first.is_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert page.locator("details.choice > p").nth(1).is_visible()
+    assert page.locator("details.choice > p").first.is_visible(), "one can compare"
+    assert second.evaluate("e => e === document.activeElement")
+    context.close()
+
+
+@pytest.mark.browser
+def test_all_open_axe_finds_nothing_and_a_phone_is_wide_enough(browser, address):
+    axe = (ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text()
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.goto(f"{address}notebooks/{CHAPTERS[0]}.html", wait_until="networkidle")
+        page.evaluate("document.querySelectorAll('details.choice').forEach(d => d.open = true)")
+        page.evaluate(axe)
+        found = page.evaluate("axe.run('.end-card').then(r => r.violations.map(v => v.id))")
+        assert not found, scheme
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.close()
+
+
+@pytest.mark.browser
+def test_on_paper_every_choice_is_open(browser, address):
+    page = browser.new_page()
+    page.emulate_media(media="print")
+    page.goto(f"{address}notebooks/{CHAPTERS[0]}.html")
+    heights = page.evaluate(
+        "[...document.querySelectorAll('details.choice > p')].map(p => p.getBoundingClientRect())"
+        ".map(r => [r.top, r.bottom])"
+    )
+    assert all(bottom - top > 15 for top, bottom in heights)
+    assert all(above[1] <= below[0] for above, below in pairwise(heights))
+    page.close()
