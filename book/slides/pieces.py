@@ -1,0 +1,109 @@
+"""What stands on a slide, as HTML: text in the book's Markdown, formulas by the book's KaTeX, code,
+printed lines, pictures.
+"""
+
+import html
+import re
+from functools import cache
+
+from formulas import render
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from .chapter import Chapter, Figure
+
+WIDTH, HEIGHT = 1280, 720  # of a slide, in pixels; deck.css says the same
+COLUMN = 690  # pixels for a picture or for code beside the points
+GLYPH = 0.603  # a character of the fixed-width font, over its size
+COMMENT = re.compile("<!--.*?-->", re.S)
+LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+ROLE = re.compile(r"\{[a-z:-]+\}`([^`<]*?)(?: ?<[^`]*>)?`")
+
+
+def formula(tex: str, display: bool = True) -> str:
+    """TeX as HTML.
+
+    Raises:
+        ValueError: with what KaTeX does not understand.
+    """
+    answer = render(tex, display)
+    if "error" in answer:
+        raise ValueError(f"{tex}: {answer['error']}")
+    return f'<div class="formula">{answer["html"]}</div>' if display else answer["html"]
+
+
+@cache
+def reader() -> MarkdownIt:
+    """Markdown with tables and formulas."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    return markdown.use(
+        dollarmath_plugin,
+        renderer=lambda tex, options: formula(tex.strip(), options["display_mode"]),
+    )
+
+
+def prose(text: str) -> str:
+    """A chapter's Markdown as paragraphs, lists, tables. Links become their words: a deck is shown,
+    not clicked.
+    """
+    return reader().render(ROLE.sub(r"\1", LINK.sub(r"\1", COMMENT.sub("", text))))
+
+
+def inline(text: str) -> str:
+    """A line of Markdown, without a paragraph around it."""
+    return reader().renderInline(ROLE.sub(r"\1", LINK.sub(r"\1", COMMENT.sub("", text))))
+
+
+def fixed(text: str, lines: int, width: int, height: int, largest: int = 24) -> int:
+    """The size at which lines of fixed-width text fill a box of these pixels, at most `largest`."""
+    columns = max(map(len, text.splitlines()), default=1)
+    return int(min(largest, (width - 44) / (GLYPH * columns), (height - 28) / (1.4 * lines)))
+
+
+def code(text: str, size: int) -> str:
+    """Python, coloured as in the book, in letters of this size in pixels."""
+    coloured = highlight(text, PythonLexer(), HtmlFormatter(nowrap=True))
+    return f'<pre class="code" style="font-size:{size}px"><code>{coloured}</code></pre>'
+
+
+def printed(text: str, size: int, fragment: bool) -> str:
+    """What a cell printed; as a fragment it comes with the next key."""
+    kind = "output fragment" if fragment else "output"
+    return f'<pre class="{kind}" style="font-size:{size}px">{html.escape(text)}</pre>'
+
+
+def figure(picture: Figure) -> str:
+    """A stored picture, on white as in the book."""
+    return (
+        f'<img class="plot" src="data:image/png;base64,{picture.png}" '
+        f'alt="{html.escape(picture.alt)}">'
+    )
+
+
+def drawing(name: str) -> str:
+    """One of the book's drawings of a mechanism, without its caption."""
+    from lectures_lib.show.drawings import draw
+
+    drawn = draw(name)._repr_html_()
+    return '<div class="drawn">' + re.search(r"<svg.*</svg>", drawn, re.S)[0] + "</div>"
+
+
+def points(lines: list[str]) -> str:
+    """The short lines that a lecturer speaks to."""
+    return '<ul class="points">' + "".join(f"<li>{inline(line)}</li>" for line in lines) + "</ul>"
+
+
+def predict(chapter: Chapter, pointer: str) -> str:
+    """The question; on the next key its answer."""
+    question, answer = chapter.predict(pointer)
+    long = len(question) + len(answer)
+    size = (
+        30 if long < 500 else 27 if long < 700 else 24 if long < 900 else 21 if long < 1250 else 19
+    )
+    return (
+        f'<div class="predict" style="font-size:{size}px"><div class="question">{prose(question)}'
+        f'</div><div class="answer fragment">{prose(answer)}</div></div>'
+    )
