@@ -120,9 +120,9 @@ class Chapter:
             LostError: also for more lines than a slide has room for.
         """
         if isinstance(pointer, dict):
-            source = self.cell(pointer["from"]).source.splitlines()
-            start = next(i for i, line in enumerate(source) if pointer["from"] in line)
-            lines = source[start : start + pointer["lines"]]
+            source = self.cell(pointer["from"]).source
+            start = source[: source.index(pointer["from"])].count("\n")
+            lines = source.splitlines()[start : start + pointer["lines"]]
         elif NAME.fullmatch(pointer):
             found = [
                 lines for cell in self.code_cells for lines in definitions(cell.source, pointer)
