@@ -5,6 +5,7 @@ exactly one place.
 
 import ast
 import re
+import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -132,7 +133,7 @@ class Chapter:
             lines = self.cell(pointer).source.splitlines()
         if len(lines) > LONGEST:
             raise LostError(f"{self.path.name}: {pointer!r} has {len(lines)} lines, {LONGEST} fit")
-        return "\n".join(lines).strip("\n")
+        return textwrap.dedent("\n".join(lines)).strip("\n")
 
     def output(self, pointer: str) -> str:
         """What the cell that holds this text (or defines this name) has printed."""

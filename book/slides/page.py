@@ -31,7 +31,11 @@ def section(title: str, body: str, slide: dict[str, Any], kind: str) -> str:
 
 
 def wide(chapter: Chapter, slide: dict[str, Any]) -> bool:
-    """Whether what is shown goes below the points: long lines of code or print, a table."""
+    """Whether what is shown goes below the points: long lines of code or print, a table, a picture
+    twice as wide as high.
+    """
+    if "figure" in slide and pieces.proportions(chapter.figure(slide["figure"])) > 1.95:
+        return True
     texts = [getattr(chapter, kind)(slide[kind]) for kind in ("code", "output") if kind in slide]
     longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
     return "table" in slide or longest > 62 or slide.get("below", False)
@@ -44,7 +48,7 @@ def shown(chapter: Chapter, slide: dict[str, Any], width: int, height: int) -> s
     if "drawing" in slide:
         parts.append(pieces.drawing(slide["drawing"]))
     if "figure" in slide:
-        parts.append(pieces.figure(chapter.figure(slide["figure"])))
+        parts.append(pieces.figure(chapter.figure(slide["figure"]), height))
     if "table" in slide:
         parts.append(pieces.prose(chapter.table(slide["table"])))
     code = chapter.code(slide["code"]) if "code" in slide else ""
@@ -95,15 +99,15 @@ def frame(
     )
     aims = section(
         "After this lecture you can",
-        f'<div class="text long">{pieces.prose(chapter.goals)}</div>',
+        pieces.listed(chapter.goals),
         {"minutes": AIMS, "say": "Read them aloud once; come back to them at the end."},
-        "words",
+        "list",
     )
     summary = section(
         "Summary",
-        f'<div class="text long">{pieces.prose(chapter.summary)}</div>',
+        pieces.listed(chapter.summary),
         {"minutes": SUMMARY, "say": "Cover the list, let the room say it, then uncover it."},
-        "words",
+        "list",
     )
     talk = chapter.discussion
     asked = "".join(f"<li>{pieces.inline(question)}</li>" for question, _ in talk)

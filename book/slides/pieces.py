@@ -2,13 +2,17 @@
 printed lines, pictures.
 """
 
+import base64
 import html
+import io
+import math
 import re
 from functools import cache
 
 from formulas import render
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from PIL import Image
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -75,11 +79,17 @@ def printed(text: str, size: int, fragment: bool) -> str:
     return f'<pre class="{kind}" style="font-size:{size}px">{html.escape(text)}</pre>'
 
 
-def figure(picture: Figure) -> str:
-    """A stored picture, on white as in the book."""
+def proportions(picture: Figure) -> float:
+    """Its width over its height."""
+    width, height = Image.open(io.BytesIO(base64.b64decode(picture.png))).size
+    return width / height
+
+
+def figure(picture: Figure, height: int) -> str:
+    """A stored picture, on white as in the book, at most so high."""
     return (
-        f'<img class="plot" src="data:image/png;base64,{picture.png}" '
-        f'alt="{html.escape(picture.alt)}">'
+        f'<img class="plot" style="max-height:{height}px" '
+        f'src="data:image/png;base64,{picture.png}" alt="{html.escape(picture.alt)}">'
     )
 
 
@@ -96,13 +106,33 @@ def points(lines: list[str]) -> str:
     return '<ul class="points">' + "".join(f"<li>{inline(line)}</li>" for line in lines) + "</ul>"
 
 
+def size_of(texts: list[str], height: int = 500) -> int:
+    """The largest size, 32 pixels at most, at which paragraphs fill no more than this height.
+
+    A letter is taken to be half as wide as high, a formula on a line of its own for three lines.
+    """
+    paragraphs = [part for text in texts for part in re.split(r"\n\s*\n", text)]
+    for size in range(32, 16, -1):
+        columns = (WIDTH - 104 - 60) / (0.53 * size)
+        lines = [
+            3 if part.strip().startswith("$$") else math.ceil(len(part) / columns) + 0.5
+            for part in paragraphs
+        ]
+        if sum(lines) * 1.4 * size <= height:
+            return size
+    return 16
+
+
+def listed(markdown: str) -> str:
+    """A list that has a slide to itself, as large as it fits."""
+    size = size_of(re.split(r"\n(?=\d+\. |- )", COMMENT.sub("", markdown)), height=520)
+    return f'<div class="text" style="font-size:{min(size, 29)}px">{prose(markdown)}</div>'
+
+
 def predict(chapter: Chapter, pointer: str) -> str:
     """The question; on the next key its answer."""
-    question, answer = chapter.predict(pointer)
-    long = len(question) + len(answer)
-    size = (
-        30 if long < 500 else 27 if long < 700 else 24 if long < 900 else 21 if long < 1250 else 19
-    )
+    question, answer = (COMMENT.sub("", text) for text in chapter.predict(pointer))
+    size = size_of([question, answer])
     return (
         f'<div class="predict" style="font-size:{size}px"><div class="question">{prose(question)}'
         f'</div><div class="answer fragment">{prose(answer)}</div></div>'
