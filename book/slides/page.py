@@ -38,7 +38,7 @@ def wide(chapter: Chapter, slide: dict[str, Any]) -> bool:
         return True
     texts = [getattr(chapter, kind)(slide[kind]) for kind in ("code", "output") if kind in slide]
     longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
-    return "table" in slide or longest > 62 or slide.get("below", False)
+    return "table" in slide or longest > 50 or slide.get("below", False)
 
 
 def shown(chapter: Chapter, slide: dict[str, Any], width: int, height: int) -> str:

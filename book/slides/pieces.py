@@ -23,6 +23,7 @@ WIDTH, HEIGHT = 1280, 720  # of a slide, in pixels; deck.css says the same
 COLUMN = 690  # pixels for a picture or for code beside the points
 GLYPH = 0.603  # a character of the fixed-width font, over its size
 COMMENT = re.compile("<!--.*?-->", re.S)
+RESULTS = re.compile(r"\s*\(\[results\]\([^)]*\)\)")  # a link that no slide can follow
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 ROLE = re.compile(r"\{[a-z:-]+\}`([^`<]*?)(?: ?<[^`]*>)?`")
 
@@ -49,16 +50,19 @@ def reader() -> MarkdownIt:
     )
 
 
+def plain(text: str) -> str:
+    """Markdown whose links have become their words: a deck is shown, not clicked."""
+    return ROLE.sub(r"\1", LINK.sub(r"\1", RESULTS.sub("", COMMENT.sub("", text))))
+
+
 def prose(text: str) -> str:
-    """A chapter's Markdown as paragraphs, lists, tables. Links become their words: a deck is shown,
-    not clicked.
-    """
-    return reader().render(ROLE.sub(r"\1", LINK.sub(r"\1", COMMENT.sub("", text))))
+    """A chapter's Markdown as paragraphs, lists, tables."""
+    return reader().render(plain(text))
 
 
 def inline(text: str) -> str:
     """A line of Markdown, without a paragraph around it."""
-    return reader().renderInline(ROLE.sub(r"\1", LINK.sub(r"\1", COMMENT.sub("", text))))
+    return reader().renderInline(plain(text))
 
 
 def fixed(text: str, lines: int, width: int, height: int, largest: int = 24) -> int:
