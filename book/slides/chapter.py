@@ -176,6 +176,16 @@ class Chapter:
         ]
         return self.one("box Predict", pointer, found)
 
+    def given(self, pointer: str) -> str:
+        """A paragraph of the chapter, from this text on: what a question takes for known."""
+        paragraphs = [
+            re.sub(r"\n\s*(?!\s*(?:- |\d\. |\|))", " ", part.strip())
+            for part in re.split(r"\n\s*\n", self.text)
+        ]
+        found = [part for part in paragraphs if pointer in part]
+        paragraph = self.one("paragraph", pointer, found)
+        return paragraph[paragraph.index(pointer) :]
+
     def table(self, pointer: str) -> str:
         """The table of which this text is a part."""
         found = [table for table in TABLE.findall(self.text + "\n") if pointer in table]

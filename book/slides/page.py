@@ -59,7 +59,7 @@ def shown(chapter: Chapter, slide: dict[str, Any], width: int, height: int) -> s
     if code:
         parts.append(pieces.code(code, pieces.fixed(code, lines, width, room)))
     if output:
-        size = pieces.fixed(output, lines, width, room, largest=21)
+        size = pieces.fixed(output, lines, width, room, largest=21 if code else 30)
         parts.append(pieces.printed(output, size, fragment=both))
     return "".join(parts)
 
@@ -68,7 +68,9 @@ def content(chapter: Chapter, slide: dict[str, Any]) -> str:
     """One slide of the deck's file."""
     title = slide["title"]
     if "predict" in slide:
-        return section(title, pieces.predict(chapter, slide["predict"]), slide, "asks")
+        return section(
+            title, pieces.predict(chapter, slide["predict"], slide.get("given", [])), slide, "asks"
+        )
     text = pieces.points(slide["points"])
     if "formula" in slide:
         text = pieces.formula(chapter.formula(slide["formula"])) + text

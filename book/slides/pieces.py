@@ -133,11 +133,13 @@ def listed(markdown: str) -> str:
     return f'<div class="text" style="font-size:{min(size, 29)}px">{prose(markdown)}</div>'
 
 
-def predict(chapter: Chapter, pointer: str) -> str:
-    """The question; on the next key its answer."""
+def predict(chapter: Chapter, pointer: str, given: list[str]) -> str:
+    """What is given, and the question; on the next key its answer."""
     question, answer = (COMMENT.sub("", text) for text in chapter.predict(pointer))
-    size = size_of([question, answer])
+    known = "\n\n".join(COMMENT.sub("", chapter.given(text)) for text in given)
+    size = size_of([known, question, answer])
+    above = f'<div class="given">{prose(known)}</div>' if given else ""
     return (
-        f'<div class="predict" style="font-size:{size}px"><div class="question">{prose(question)}'
+        f'<div class="predict" style="font-size:{size}px">{above}<div class="question">{prose(question)}'
         f'</div><div class="answer fragment">{prose(answer)}</div></div>'
     )

@@ -12,7 +12,18 @@ import slides  # noqa: E402
 from slides import pieces  # noqa: E402
 from slides.page import SHOWN, page  # noqa: E402
 
-KEYS = {"title", "minutes", "points", "formula", "predict", "say", "stumble", "below", *SHOWN}
+KEYS = {
+    "title",
+    "minutes",
+    "points",
+    "formula",
+    "predict",
+    "given",
+    "say",
+    "stumble",
+    "below",
+    *SHOWN,
+}
 DECKS = slides.decks()
 
 
@@ -22,6 +33,8 @@ def test_every_pointer_finds_its_place(number):
     for slide in deck["slides"]:
         for kind in {"code", "output", "figure", "formula", "predict", "table"} & slide.keys():
             assert getattr(chapter, kind)(slide[kind]), (slide["title"], kind)
+        for pointer in slide.get("given", []):
+            assert chapter.given(pointer).startswith(pointer)
 
 
 @pytest.mark.parametrize("number", DECKS)
@@ -71,13 +84,15 @@ def test_a_deck_is_one_page_that_names_no_other_host(number):
     text = page(chapter, *slides.place(number), deck)
     assert text.count("<section") == slides.count(deck)
     assert text.count('<aside class="notes">') == slides.count(deck)
+    sizes = re.findall(r'style="font-size:(\d+)px"', text)
+    assert min(map(int, sizes)) >= 16  # what the last row can still read
     assert not re.findall(r'(?:src|href)="(?:https?:)?//', text)
     assert len(chapter.discussion) == 3
 
 
 def test_what_no_longer_stands_in_the_chapter_is_an_error():
     chapter = slides.Chapter.numbered(2)
-    for kind in ("code", "output", "figure", "formula", "predict", "table"):
+    for kind in ("code", "output", "figure", "formula", "predict", "given", "table"):
         with pytest.raises(
             slides.LostError, match=r"02_self_attention\.ipynb: no .* for 'gone for good'"
         ):
