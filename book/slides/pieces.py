@@ -140,6 +140,7 @@ def predict(chapter: Chapter, pointer: str, given: list[str]) -> str:
     size = size_of([known, question, answer])
     above = f'<div class="given">{prose(known)}</div>' if given else ""
     return (
-        f'<div class="predict" style="font-size:{size}px">{above}<div class="question">{prose(question)}'
+        f'<div class="predict" style="font-size:{size}px">{above}'
+        f'<div class="question">{prose(question)}'
         f'</div><div class="answer fragment">{prose(answer)}</div></div>'
     )
