@@ -110,6 +110,11 @@ def points(lines: list[str]) -> str:
     return '<ul class="points">' + "".join(f"<li>{inline(line)}</li>" for line in lines) + "</ul>"
 
 
+def shown(text: str) -> int:
+    """How many characters are left of a text when its Markdown and TeX have been read."""
+    return len(re.sub(r"[{}$*`\\]", "", re.sub(r"\\[A-Za-z]+ ?", "x", plain(text))))
+
+
 def size_of(texts: list[str], height: int = 500) -> int:
     """The largest size, 32 pixels at most, at which paragraphs fill no more than this height.
 
@@ -119,7 +124,7 @@ def size_of(texts: list[str], height: int = 500) -> int:
     for size in range(32, 16, -1):
         columns = (WIDTH - 104 - 60) / (0.53 * size)
         lines = [
-            3 if part.strip().startswith("$$") else math.ceil(len(part) / columns) + 0.5
+            3 if part.strip().startswith("$$") else math.ceil(shown(part) / columns) + 0.5
             for part in paragraphs
         ]
         if sum(lines) * 1.4 * size <= height:

@@ -119,11 +119,13 @@ def test_the_speaker_view_has_the_notes(open_deck):
     assert "Where people stumble" in notes.inner_text()
 
 
-def test_on_paper_a_slide_is_a_page(open_deck, tmp_path):
+def test_on_paper_a_slide_is_a_page(open_deck):
     page = open_deck(2, "?print-pdf")
     page.wait_for_selector(".pdf-page")
     paper = page.pdf(prefer_css_page_size=True, print_background=True)
     assert paper.count(b"/Type /Page\n") == slides.count(slides.read(2))
+    inset = "section => getComputedStyle(section).paddingLeft"
+    assert page.locator(".pdf-page section").nth(2).evaluate(inset) == "52px"
 
 
 def test_the_site_offers_every_deck(html):
