@@ -155,8 +155,8 @@ def page(chapter: Chapter, part: str, title: str, deck: dict[str, Any]) -> str:
 <script src="assets/theme.js"></script>
 </head>
 <body>
-<div class="reveal"><main class="slides">
-{"".join(slides)}</main></div>
+<main><div class="reveal"><div class="slides">
+{"".join(slides)}</div></div></main>
 <script src="assets/reveal.js"></script>
 <script src="assets/notes.js"></script>
 <script src="assets/deck.js"></script>

@@ -49,6 +49,7 @@ def folder(tmp_path_factory):
 def open_deck(browser, folder):
     """A function that opens a deck; scripts that fail and requests elsewhere fail the test."""
     contexts, wrong = [], []
+    ours = folder.as_uri(), (ROOT / "node_modules" / "axe-core").as_uri()
 
     def open_it(number: int, query: str = "", **options):
         context = browser.new_context(viewport={"width": 1280, "height": 720}, **options)
@@ -59,7 +60,7 @@ def open_deck(browser, folder):
             "request",
             lambda request: (
                 None
-                if request.url.startswith((folder.as_uri(), "data:", "blob:", "about:"))
+                if request.url.startswith((*ours, "data:", "blob:", "about:"))
                 else wrong.append(request.url[:90])
             ),
         )
@@ -110,6 +111,18 @@ def test_light_and_dark_follow_the_system_and_a_key(open_deck, scheme):
     )
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_that_axe_objects_to(open_deck, theme):
+    page = open_deck(6, f"?theme={theme}")
+    page.add_script_tag(path=ROOT / "node_modules" / "axe-core" / "axe.min.js")
+    for at in range(page.evaluate("Reveal.getTotalSlides()")):
+        page.evaluate("at => Reveal.slide(at, 0, 99)", at)
+        found = page.evaluate(
+            "axe.run({preload: false}).then(it => it.violations.map(v => [v.id, v.nodes[0].html]))"
+        )
+        assert found == [], at
+
+
 def test_the_speaker_view_has_the_notes(open_deck):
     page = open_deck(2, "#/2")
     with page.expect_popup() as opened:
@@ -117,6 +130,7 @@ def test_the_speaker_view_has_the_notes(open_deck):
     notes = opened.value.locator(".speaker-controls-notes .value")
     notes.get_by_text("four volunteers").wait_for(timeout=20_000)
     assert "Where people stumble" in notes.inner_text()
+    assert opened.value.locator(".pacing").is_visible()  # ahead of the minutes, or behind
 
 
 def test_on_paper_a_slide_is_a_page(open_deck):
