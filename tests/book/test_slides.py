@@ -1,0 +1,128 @@
+"""The lectures' slides: every pointer into a chapter finds its place, every deck has its measure."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "book"))
+import slides  # noqa: E402
+from slides import pieces  # noqa: E402
+from slides.page import SHOWN, page  # noqa: E402
+
+KEYS = {
+    "title",
+    "minutes",
+    "points",
+    "formula",
+    "predict",
+    "given",
+    "say",
+    "stumble",
+    "below",
+    *SHOWN,
+}
+DECKS = slides.decks()
+
+
+@pytest.mark.parametrize("number", DECKS)
+def test_every_pointer_finds_its_place(number):
+    chapter, deck = slides.Chapter.numbered(number), slides.read(number)
+    for slide in deck["slides"]:
+        for kind in {"code", "output", "figure", "formula", "predict", "table"} & slide.keys():
+            assert getattr(chapter, kind)(slide[kind]), (slide["title"], kind)
+        for pointer in slide.get("given", []):
+            assert chapter.given(pointer).startswith(pointer)
+
+
+@pytest.mark.parametrize("number", DECKS)
+def test_a_deck_is_a_lecture(number):
+    deck = slides.read(number)
+    assert 15 <= slides.count(deck) <= 20
+    assert slides.minutes(deck) == 90
+    assert 10 <= deck["discussion"] <= 20
+    assert sum("predict" in slide for slide in deck["slides"]) >= 3
+    assert sum(bool(slide.keys() & set(SHOWN)) for slide in deck["slides"]) >= 5
+    assert sum("stumble" in slide for slide in deck["slides"]) >= 5
+
+
+@pytest.mark.parametrize("number", DECKS)
+def test_a_slide_has_few_words_and_something_to_say(number):
+    for slide in slides.read(number)["slides"]:
+        assert slide.keys() <= KEYS, slide["title"]
+        assert len(slide["say"]) > 30 and slide["minutes"] > 0, slide["title"]
+        if "predict" not in slide:
+            assert 2 <= len(slide["points"]) <= 4, slide["title"]
+            assert all(len(point) <= 90 for point in slide["points"]), slide["title"]
+
+
+@pytest.mark.parametrize("number", DECKS)
+def test_points_are_not_the_chapters_sentences(number):
+    chapter = slides.Chapter.numbered(number)
+    prose = " ".join(re.sub(r"[*`$]", "", chapter.text).split())
+    for slide in slides.read(number)["slides"]:
+        for point in slide.get("points", []):
+            plain = re.sub(r"[*`$]", "", point)
+            assert len(plain) < 45 or plain not in prose, point
+
+
+@pytest.mark.parametrize("number", DECKS)
+def test_a_number_on_a_slide_stands_in_the_chapter(number):
+    """Numbers in points are the one thing that is copied: decimals, and those of two digits."""
+    said = slides.Chapter.numbered(number).everything
+    for slide in slides.read(number)["slides"]:
+        words = " ".join([slide["title"], *slide.get("points", [])])
+        for copied in re.findall(r"\d[\d,.]*\d", words):
+            assert re.search(rf"(?<![\d.]){re.escape(copied)}(?!\d)", said), (copied, words)
+
+
+@pytest.mark.parametrize("number", DECKS)
+def test_a_deck_is_one_page_that_names_no_other_host(number):
+    deck, chapter = slides.read(number), slides.Chapter.numbered(number)
+    text = page(chapter, *slides.place(number), deck)
+    assert text.count("<section") == slides.count(deck)
+    assert text.count('<aside class="notes">') == slides.count(deck)
+    sizes = re.findall(r'style="font-size:(\d+)px"', text)
+    assert min(map(int, sizes)) >= 16  # what the last row can still read
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', text)
+    assert len(chapter.discussion) == 3
+
+
+def test_what_no_longer_stands_in_the_chapter_is_an_error():
+    chapter = slides.Chapter.numbered(2)
+    for kind in ("code", "output", "figure", "formula", "predict", "given", "table"):
+        with pytest.raises(
+            slides.LostError, match=r"02_self_attention\.ipynb: no .* for 'gone for good'"
+        ):
+            getattr(chapter, kind)("gone for good")
+
+
+def test_a_pointer_must_be_to_one_place_and_to_code_that_fits():
+    chapter = slides.Chapter.numbered(2)
+    with pytest.raises(slides.LostError, match="code cell for 'softmax'"):
+        chapter.output("softmax")
+    with pytest.raises(slides.LostError, match=r"\d\d lines, 20 fit"):
+        slides.Chapter.numbered(3).code("MultiHeadAttention")
+
+
+def test_a_method_is_found_by_its_class():
+    code = slides.Chapter.numbered(2).code("SelfAttention.forward")
+    assert code.lstrip().startswith("def forward(self, X, mask=None):")
+
+
+def test_a_formula_with_a_mistake_is_an_error():
+    with pytest.raises(ValueError, match="nosuch"):
+        pieces.formula(r"\nosuch{x}")
+    assert "katex" in pieces.formula(r"\sqrt{d_k}")
+
+
+def test_the_build_brings_all_that_a_deck_loads(tmp_path):
+    (written,) = slides.build(tmp_path, [2])
+    text = written.read_text(encoding="utf-8")
+    for name in re.findall(r'(?:src|href)="(assets/[^"]+)"', text):
+        assert (tmp_path / name).stat().st_size > 0, name
+    style = (tmp_path / "assets" / "katex.min.css").read_text(encoding="utf-8")
+    for font in re.findall(r"url\((fonts/[^)]+\.woff2)\)", style):
+        assert (tmp_path / "assets" / font).exists(), font

@@ -1,0 +1,149 @@
+"""The decks in a real browser: nothing taller than its slide, no request to another host, keys,
+speaker view, paper.
+"""
+
+import sys
+
+import pytest
+from sitemap import ROOT
+
+sys.path.insert(0, str(ROOT / "book"))
+import slides
+
+SEE_ALL = """async () => {
+  for (let at = 0; at < Reveal.getTotalSlides(); at++) {
+    Reveal.slide(at, 0, 99);
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+}"""
+TOO_LARGE = """() => [...document.querySelectorAll('.slides section')].map((section, at) => {
+  Reveal.slide(at, 0, 99);
+  const scale = Reveal.getScale(), box = section.getBoundingClientRect();
+  const parts = [...section.querySelectorAll('.body *, h1, h2, p')]
+    .filter(it => !it.closest('aside, svg, .katex-mathml, .vlist-t, .katex') || it.matches('svg'));
+  const over = parts.filter(it => {
+    const its = it.getBoundingClientRect();
+    return its.bottom > box.bottom - 20 * scale || its.right > box.right - 20 * scale
+      || it.scrollWidth > it.clientWidth + 2 && it.matches('pre, table, .formula');
+  });
+  for (const it of section.querySelectorAll('.formula')) {
+    const its = it.getBoundingClientRect();
+    if ([...it.querySelectorAll('.base')].some(base => {
+      const b = base.getBoundingClientRect();
+      return b.right > its.right - 6 * scale || b.left < its.left + 6 * scale;
+    })) over.push(it);
+  }
+  return over.length ? [at + 1, over[0].tagName, over[0].textContent.slice(0, 60)] : null;
+}).filter(Boolean)"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """All decks, built."""
+    folder = tmp_path_factory.mktemp("slides")
+    slides.build(folder)
+    return folder
+
+
+@pytest.fixture
+def open_deck(browser, folder):
+    """A function that opens a deck; scripts that fail and requests elsewhere fail the test."""
+    contexts, wrong = [], []
+    ours = folder.as_uri(), (ROOT / "node_modules" / "axe-core").as_uri()
+
+    def open_it(number: int, query: str = "", **options):
+        context = browser.new_context(viewport={"width": 1280, "height": 720}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(f"script error: {error}"))
+        context.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((*ours, "data:", "blob:", "about:"))
+                else wrong.append(request.url[:90])
+            ),
+        )
+        page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url[:90]}"))
+        page.goto(f"{(folder / f'{number:02}.html').as_uri()}{query}")
+        page.wait_for_function("Reveal.isReady()")
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+@pytest.mark.parametrize("number", slides.decks())
+def test_nothing_is_taller_than_its_slide(open_deck, number):
+    page = open_deck(number)
+    page.evaluate(SEE_ALL)  # a font is fetched when a slide first needs it
+    page.evaluate("document.fonts.ready")
+    assert page.evaluate(TOO_LARGE) == []
+    assert page.evaluate("Reveal.getTotalSlides()") == slides.count(slides.read(number))
+    shown = page.evaluate("[...document.images].every(it => it.complete && it.naturalWidth > 50)")
+    assert shown
+
+
+def test_a_key_goes_on_and_an_answer_waits_for_the_second(open_deck):
+    page = open_deck(2, "#/3")
+    answer = page.locator("section.present .answer")
+    assert "0.95" in page.locator("section.present .question").inner_text()
+    assert answer.evaluate("it => getComputedStyle(it).visibility") == "hidden"
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "getComputedStyle(document.querySelector('section.present .answer')).visibility == 'visible'"
+    )
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("Reveal.getIndices().h == 4")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_follow_the_system_and_a_key(open_deck, scheme):
+    page = open_deck(2, color_scheme=scheme)
+    theme = "document.documentElement.dataset.theme"
+    assert page.evaluate(theme) == scheme
+    page.keyboard.press("t")
+    assert page.evaluate(theme) != scheme
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
+        "rgb(20, 24, 30)" if scheme == "light" else "rgb(255, 255, 255)"
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_that_axe_objects_to(open_deck, theme):
+    page = open_deck(6, f"?theme={theme}")
+    page.add_script_tag(path=ROOT / "node_modules" / "axe-core" / "axe.min.js")
+    for at in range(page.evaluate("Reveal.getTotalSlides()")):
+        page.evaluate("at => Reveal.slide(at, 0, 99)", at)
+        found = page.evaluate(
+            "axe.run({preload: false}).then(it => it.violations.map(v => [v.id, v.nodes[0].html]))"
+        )
+        assert found == [], at
+
+
+def test_the_speaker_view_has_the_notes(open_deck):
+    page = open_deck(2, "#/2")
+    with page.expect_popup() as opened:
+        page.keyboard.press("s")
+    notes = opened.value.locator(".speaker-controls-notes .value")
+    notes.get_by_text("four volunteers").wait_for(timeout=20_000)
+    assert "Where people stumble" in notes.inner_text()
+    assert opened.value.locator(".pacing").is_visible()  # ahead of the minutes, or behind
+
+
+def test_on_paper_a_slide_is_a_page(open_deck):
+    page = open_deck(2, "?print-pdf")
+    page.wait_for_selector(".pdf-page")
+    paper = page.pdf(prefer_css_page_size=True, print_background=True)
+    assert paper.count(b"/Type /Page\n") == slides.count(slides.read(2))
+    inset = "section => getComputedStyle(section).paddingLeft"
+    assert page.locator(".pdf-page section").nth(2).evaluate(inset) == "52px"
+
+
+def test_the_site_offers_every_deck(html):
+    text = (html / "book" / "teaching.html").read_text(encoding="utf-8")
+    for number in slides.decks():
+        assert f'href="../slides/{number:02}.html"' in text
+        assert (html / "slides" / f"{number:02}.html").exists()
