@@ -3,7 +3,7 @@ from a seed and computes its solution.
 
     python -m lectures_lib.exam --seed 7 --points 60 --out exam
 
-writes a sheet for students and one with solutions. `bank.py` has the questions, `sheet.py` puts
+writes a sheet for students and one with solutions. `bank/` has the questions, `sheet.py` puts
 them together.
 """
 

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
+from torch import Tensor
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -30,3 +32,21 @@ class Question:
     chapter: int
     points: int
     draw: Callable[[Random], Drawn]
+
+
+def asked_in(questions: list[Question], chapter: int) -> Callable:
+    """A decorator that puts a function that draws into this list, under its own name."""
+
+    def asked(title: str, points: int) -> Callable:
+        def listed(draw: Callable[[Random], Drawn]) -> Callable[[Random], Drawn]:
+            questions.append(Question(draw.__name__, title, chapter, points, draw))
+            return draw
+
+        return listed
+
+    return asked
+
+
+def row(numbers: Tensor, digits: int = 2) -> str:
+    """A vector as text, "(0.50, 1.00)"."""
+    return "(" + ", ".join(f"{x:.{digits}f}" for x in numbers.tolist()) + ")"

@@ -1,0 +1,56 @@
+"""The encoder (chapter 5)."""
+
+from random import Random
+
+import torch
+
+from lectures_lib.exam.question import Drawn, Question, asked_in, row
+
+QUESTIONS: list[Question] = []
+_asked = asked_in(QUESTIONS, chapter=5)
+
+
+@_asked("A row, normalised", points=6)
+def a_row_normalised(chance: Random) -> Drawn:
+    """LayerNorm of four numbers."""
+    step = chance.choice([1.0, 2.0, 3.0])
+    x = torch.tensor([-3.0, -1.0, 1.0, 3.0]) * step + chance.choice([2.0, 5.0])
+    y = torch.nn.functional.layer_norm(x, (4,))
+    variance = x.var(unbiased=False)
+    return Drawn(
+        f"Normalise {row(x, 0)} as LayerNorm does (ε left out, scale 1, shift 0). What comes out "
+        f"for ten times these numbers? Which numbers would BatchNorm have taken the mean of?",
+        f"Mean {x.mean():g}, variance {variance:g}, so {row(y)}; the same for ten times the "
+        f"numbers. BatchNorm takes the mean of one feature over all words of the batch, not of "
+        f"one word over its features.",
+    )
+
+
+@_asked("A block, counted", points=6)
+def a_block_counted(chance: Random) -> Drawn:
+    """The parameters of an encoder block."""
+    d = chance.choice([128, 256, 512])
+    attention, feed_forward, norms = 4 * d * d, 8 * d * d + 5 * d, 4 * d
+    return Drawn(
+        f"How many parameters has an encoder block with d_model = {d} and d_ff = {4 * d}? "
+        f"Attention without biases, feed-forward with, two LayerNorms. Which share has "
+        f"feed-forward?",
+        f"Attention 4 · {d}² = {attention:,}; feed-forward 2 · {d} · {4 * d} + {4 * d} + {d} = "
+        f"{feed_forward:,}; norms 2 · 2 · {d} = {norms:,}; together "
+        f"{attention + feed_forward + norms:,}. Feed-forward has "
+        f"{feed_forward / (attention + feed_forward + norms):.0%}.",
+    )
+
+
+@_asked("Gradients through a stack", points=5)
+def gradients_through_a_stack(chance: Random) -> Drawn:
+    """A product of derivatives with and without the plus sign."""
+    depth, slope = chance.choice([10, 12, 20]), chance.choice([0.2, 0.5])
+    return Drawn(
+        f"Each of {depth} layers computes f(x) = {slope} x. How large is the derivative of the "
+        f"output by the input? And with x + f(x)? Which problem does each have, and what does the "
+        f"norm on the branch do about the second?",
+        f"{slope}^{depth} = {slope**depth:.1e}: it vanishes. {1 + slope:g}^{depth} = "
+        f"{(1 + slope) ** depth:.1f}: it grows with depth. A norm divides by the length of the "
+        f"stream, so the longer the stream has become, the less a layer adds in proportion.",
+    )

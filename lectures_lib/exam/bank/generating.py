@@ -1,0 +1,58 @@
+"""Generating (chapter 9)."""
+
+import math
+from random import Random
+
+import torch
+
+from lectures_lib.exam.question import Drawn, Question, asked_in, row
+
+QUESTIONS: list[Question] = []
+_asked = asked_in(QUESTIONS, chapter=9)
+
+
+@_asked("Two kinds of cutting off", points=6)
+def two_kinds_of_cutting(chance: Random) -> Drawn:
+    """Top-k and top-p on one distribution."""
+    p = torch.tensor(chance.choice([[0.5, 0.2, 0.15, 0.1, 0.05], [0.4, 0.3, 0.15, 0.1, 0.05]]))
+    k, top_p = 2, 0.8
+    kept = int((p.cumsum(0) - p < top_p).sum())
+    return Drawn(
+        f"The next word has the probabilities {row(p)}. Which remain, and with which "
+        f"probabilities, with top-k, k = {k}, and with top-p, p = {top_p}? In which situation do "
+        f"the two differ most?",
+        f"k = {k}: {row(p[:k] / p[:k].sum())}. p = {top_p}: the first {kept} (the fewest that "
+        f"reach {top_p}), {row(p[:kept] / p[:kept].sum())}. Where the model is sure, top-p keeps "
+        f"one word and top-k still k; where it is not, top-p keeps many.",
+    )
+
+
+@_asked("Greedy, or two beams", points=7)
+def greedy_or_beams(chance: Random) -> Drawn:
+    """A tree of two steps in which greedy loses."""
+    a, b = 0.6, 0.4
+    after_a, after_b = chance.choice([0.4, 0.5]), 0.9
+    return Drawn(
+        f"The first word is A with {a} or B with {b}. After A the likeliest second word has "
+        f"{after_a}, after B {after_b}. What do greedy decoding and beam search of width 2 write, "
+        f"with which probability? Give the scores as sums of natural logarithms. Why are "
+        f"logarithms added instead of multiplying probabilities?",
+        f"Greedy takes A: {a} · {after_a} = {a * after_a:.2f}, ln = {math.log(a * after_a):.2f}. "
+        f"The beam keeps both and finds B: {b} · {after_b} = {b * after_b:.2f}, ln = "
+        f"{math.log(b * after_b):.2f}. Products of many probabilities fall below what a computer "
+        f"can hold; sums of logarithms do not.",
+    )
+
+
+@_asked("The price of a cache", points=5)
+def price_of_a_cache(chance: Random) -> Drawn:
+    """Bytes of keys and values."""
+    layers, d, n, batch = chance.choice([12, 24]), chance.choice([768, 1024]), 2048, 8
+    size = 2 * layers * n * d * batch * 2
+    return Drawn(
+        f"A model has {layers} layers of width {d} and writes {batch} texts of {n} tokens at once. "
+        f"How many bytes do the cached keys and values take at two bytes a number? What would be "
+        f"computed again for each token without the cache?",
+        f"2 · {layers} · {n} · {d} · {batch} · 2 bytes = {size:,} bytes, {size / 2**30:.2f} GiB. "
+        f"Without it, keys and values of all earlier tokens, in every layer, for every new token.",
+    )
