@@ -5,32 +5,75 @@ were also worked out by hand, and a page that is the bank.
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
-from lectures_lib.exam import QUESTIONS, choose, draw, write
+from lectures_lib.exam import QUESTIONS, choose, draw, paper, write
 from lectures_lib.exam.sheet import page, text
+from lectures_lib.exam.writing import asked, figure, solved
 
 ROOT = Path(__file__).parents[2]
 every_question = pytest.mark.parametrize("one", QUESTIONS, ids=lambda one: one.name)
 
 
+SEEDS = range(200)
+
+
+@cache
+def drawn_with(one):
+    """A question with the numbers of 200 seeds; once for all tests."""
+    return [draw(one, seed) for seed in SEEDS]
+
+
 @every_question
 def test_numbers_are_drawn_and_kept(one):
-    drawn = [draw(one, seed) for seed in range(40)]
-    assert drawn == [draw(one, seed) for seed in range(40)]
-    assert len({each.asks for each in drawn}) > 1
-    for each in drawn:
+    assert drawn_with(one)[:20] == [draw(one, seed) for seed in SEEDS[:20]]
+    assert len({asked(each) for each in drawn_with(one)}) > 1
+    for each in drawn_with(one):
         assert each.asks.rstrip().endswith(("?", "."))
-        assert not re.search(r"\bnan\b|\binf\b|tensor", each.asks + each.solution)
+        assert not re.search(r"\bnan\b|(?<![.\w])inf\b|tensor|-0\.0+\b", asked(each) + solved(each))
 
 
 @every_question
 def test_the_solution_follows_the_numbers(one):
-    """No question has one solution for all its numbers."""
-    found = {draw(one, seed).asks: draw(one, seed).solution for seed in range(40)}
+    """No question has one solution for all its numbers, and none has two for the same."""
+    found = {}
+    for each in drawn_with(one):
+        assert found.setdefault(asked(each), solved(each)) == solved(each)
     assert len(set(found.values())) > 1
+
+
+@every_question
+def test_what_earns_points_is_said(one):
+    for each in drawn_with(one):
+        assert sum(n for n, _ in each.marks) == one.points
+        assert each.wrong.endswith((".", "?")) and each.reveals.endswith(".")
+    assert 0.7 * one.points <= one.minutes <= 1.5 * one.points
+
+
+@every_question
+def test_one_option_is_right_wherever_it_stands(one):
+    for each in drawn_with(one):
+        assert len(set(each.options)) == len(each.options) != 1
+        assert not each.options or each.right < len(each.options)
+    if drawn_with(one)[0].options:
+        assert len({each.right for each in drawn_with(one)}) > 1
+
+
+@every_question
+def test_pictures_are_said_in_words_and_fit_a_page(one):
+    for each in drawn_with(one):
+        for picture in filter(None, (each.picture, each.solved)):
+            assert one.name in picture.name and picture.width <= 720
+            assert picture.title and len(picture.description) > 40
+            assert ElementTree.fromstring(picture.svg()) is not None
+            assert "\n\n" not in figure(picture)
+        assert bool(each.picture) == bool(drawn_with(one)[0].picture)
+        if each.picture and each.solved:
+            assert each.picture.name != each.solved.name
 
 
 # Worked out on paper: what a solution must say when the question says this.
@@ -56,7 +99,7 @@ BY_HAND = {
 def test_solutions_worked_out_by_hand(name):
     asked, said = BY_HAND[name]
     (one,) = [one for one in QUESTIONS if one.name == name]
-    drawn = [draw(one, seed) for seed in range(60)]
+    drawn = drawn_with(one)
     fitting = [each for each in drawn if asked in each.asks]
     assert fitting, "no seed asks this"
     assert all(said in each.solution for each in fitting), fitting[0].solution
@@ -77,11 +120,25 @@ def test_a_sheet_has_the_points_asked_for(points):
 
 
 def test_the_students_sheet_tells_no_solution(tmp_path):
-    questions, solutions = (path.read_text("utf-8") for path in write(tmp_path, 60, seed=7))
-    assert "Solution" not in questions and "Solution" in solutions
+    written = {path.name: path.read_text("utf-8") for path in write(tmp_path, 60, seed=7)}
+    for ending in (".md", ".html"):
+        for said in ("Solution", "Marks", "Often answered"):
+            assert said not in written["questions" + ending]
+            assert said in written["solutions" + ending]
+    questions, solutions = written["questions.md"], written["solutions.md"]
     for one in choose(60, 7):
         assert draw(one, 7).asks in questions and draw(one, 7).asks in solutions
         assert draw(one, 7).solution not in questions
+
+
+def test_the_paper_asks_no_other_host_and_leaves_no_markdown(tmp_path):
+    for solutions in (False, True):
+        made = paper.page(text(QUESTIONS, 0, solutions))
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|src=|href=", made)
+        read = re.sub(r"<(style|svg|pre|code).*?</\1>", "", made, flags=re.DOTALL)
+        assert not re.search(r"\*|`|\$|^#|^- ", re.sub(r"<[^>]*>", "", read), re.MULTILINE)
+        assert made.count("<section>") == made.count("</section>") == len(QUESTIONS)
+        assert ElementTree.fromstring(made).tag == "html"
 
 
 @pytest.mark.parametrize(

@@ -18,4 +18,10 @@ def what_training_needs(chance: Random) -> Drawn:
         f"use, in two bytes and in one?",
         f"16 bytes a parameter: {16 * millions / 1000:.2f} GB. For use {2 * millions} MB in two "
         f"bytes, {millions} MB in one (activations come on top in both cases).",
+        marks=(
+            (3, "four numbers of four bytes each"),
+            (2, "use, in two bytes and in one"),
+        ),
+        wrong="Weights and gradients only: half of it.",
+        reveals="Adam's two moments are forgotten; each is as large as the weights.",
     )

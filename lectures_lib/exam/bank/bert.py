@@ -23,4 +23,13 @@ def bert_counted(chance: Random) -> Drawn:
         f"Embeddings with their norm {embeddings:,}; a block 12 d² + 13 d = {block:,}, {layers} of "
         f"them {layers * block:,}; pooler {d * d + d:,}. Together {total:,}, about "
         f"{total / 1e6:.0f} million; word vectors {vocab * d / total:.0%}.",
+        marks=(
+            (2, "the three embeddings"),
+            (3, "a block, with biases and norms"),
+            (1, "the sum"),
+            (1, "the share"),
+        ),
+        wrong="The output layer's matrix is added.",
+        reveals="It is the matrix of the word vectors, used a second time; the question has no "
+        "masked-word head either.",
     )

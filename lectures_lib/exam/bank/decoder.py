@@ -20,6 +20,13 @@ def where_from(chance: Random) -> Drawn:
         f"self-attention: all three from the target, causal mask (and padding), {m} × {m}. "
         f"Cross-attention: queries from the decoder, keys and values from the encoder's output, "
         f"the source's padding mask, {m} × {n}.",
+        marks=(
+            (1, "the encoder's attention"),
+            (2, "the decoder's own, with the causal mask"),
+            (2, "cross-attention: who asks, and its shape"),
+        ),
+        wrong="Cross-attention takes its queries from the encoder.",
+        reveals="Who writes asks: each target word looks for what it needs in the source.",
     )
 
 
@@ -35,4 +42,11 @@ def one_to_the_right(chance: Random) -> Drawn:
         f"It reads {', '.join(read)} and predicts {', '.join(predicted)}. Without the shift it is "
         f"shown at each place what it has to predict: the loss goes to zero, nothing is learned, "
         f"and in use, where it reads what it wrote, it can only repeat what it is given.",
+        marks=(
+            (2, "what is read and what is predicted"),
+            (1, "the loss falls to zero"),
+            (2, "nothing is learned, and why it shows only in use"),
+        ),
+        wrong="The loss stays high, because the task is impossible.",
+        reveals="The other way round: unshifted, the answer is in the input.",
     )

@@ -23,6 +23,13 @@ def a_row_normalised(chance: Random) -> Drawn:
         f"Mean {x.mean():g}, variance {variance:g}, so {row(y)}; the same for ten times the "
         f"numbers. BatchNorm takes the mean of one feature over all words of the batch, not of "
         f"one word over its features.",
+        marks=(
+            (3, "mean, variance, the row"),
+            (1, "ten times the numbers: the same"),
+            (2, "BatchNorm's axis"),
+        ),
+        wrong="The variance is divided by three.",
+        reveals="The unbiased variance of statistics; LayerNorm divides by the number of features.",
     )
 
 
@@ -39,6 +46,14 @@ def a_block_counted(chance: Random) -> Drawn:
         f"{feed_forward:,}; norms 2 · 2 · {d} = {norms:,}; together "
         f"{attention + feed_forward + norms:,}. Feed-forward has "
         f"{feed_forward / (attention + feed_forward + norms):.0%}.",
+        marks=(
+            (2, "attention"),
+            (2, "feed-forward with its biases"),
+            (1, "norms"),
+            (1, "the share"),
+        ),
+        wrong="One matrix of 4 d² numbers more, for the heads.",
+        reveals="The number of heads is thought to cost parameters.",
     )
 
 
@@ -53,4 +68,12 @@ def gradients_through_a_stack(chance: Random) -> Drawn:
         f"{slope}^{depth} = {slope**depth:.1e}: it vanishes. {1 + slope:g}^{depth} = "
         f"{(1 + slope) ** depth:.1f}: it grows with depth. A norm divides by the length of the "
         f"stream, so the longer the stream has become, the less a layer adds in proportion.",
+        marks=(
+            (2, "both powers"),
+            (2, "vanishing, growing"),
+            (1, "what the norm does"),
+        ),
+        wrong="With x + f(x) it is 1 plus the first number.",
+        reveals="The 1 is added once for the stack, not in each layer: the product is of (1 + "
+        "slope).",
     )

@@ -26,6 +26,13 @@ def what_accuracy_hides(chance: Random) -> Drawn:
         f"Accuracy {accuracy:.2f}; precision {hits}/{hits + false} = {scores.precision:.2f}, "
         f"recall {hits}/10 = {scores.recall:.2f}, F1 {scores.f1:.2f}. Marking nothing: 0.90, "
         f"which shows little. Its Matthews correlation is 0 by convention: it tells nothing apart.",
+        marks=(
+            (4, "accuracy, precision, recall, F1"),
+            (1, "marking nothing"),
+            (1, "its correlation is 0"),
+        ),
+        wrong="Recall divides by all texts that were marked.",
+        reveals="Precision and recall are exchanged: recall asks of the spam how much was found.",
     )
 
 
@@ -48,4 +55,11 @@ def names_not_words(chance: Random) -> Drawn:
         f"{round(scores.precision * len(entities(said)))}; there are 3. Precision "
         f"{scores.precision:.2f}, recall {scores.recall:.2f}, F1 {scores.f1:.2f}. An entity counts "
         f"only with all its words and its kind.",
+        marks=(
+            (1, "words right"),
+            (3, "precision, recall, F1 of entities"),
+            (2, "all words and the kind must be right"),
+        ),
+        wrong="The entity that was cut short counts as half.",
+        reveals="Entities are counted as words; the usual score knows no half-right entity.",
     )

@@ -24,6 +24,13 @@ def two_kinds_of_cutting(chance: Random) -> Drawn:
         f"k = {k}: {row(p[:k] / p[:k].sum())}. p = {top_p}: the first {kept} (the fewest that "
         f"reach {top_p}), {row(p[:kept] / p[:kept].sum())}. Where the model is sure, top-p keeps "
         f"one word and top-k still k; where it is not, top-p keeps many.",
+        marks=(
+            (2, "top-k, normalised again"),
+            (2, "top-p, normalised again"),
+            (2, "sure or unsure"),
+        ),
+        wrong="Top-p keeps all words whose probability is above p.",
+        reveals="p is read as a threshold for one word; it is one for the sum.",
     )
 
 
@@ -41,6 +48,15 @@ def greedy_or_beams(chance: Random) -> Drawn:
         f"The beam keeps both and finds B: {b} · {after_b} = {b * after_b:.2f}, ln = "
         f"{math.log(b * after_b):.2f}. Products of many probabilities fall below what a computer "
         f"can hold; sums of logarithms do not.",
+        marks=(
+            (2, "greedy"),
+            (2, "the beam"),
+            (2, "logarithms, negative, summed"),
+            (1, "underflow"),
+        ),
+        wrong="The beam writes A, since A leads after the first step.",
+        reveals="A beam is taken for greedy with a spare; it compares whole beginnings after "
+        "each step.",
     )
 
 
@@ -55,4 +71,11 @@ def price_of_a_cache(chance: Random) -> Drawn:
         f"computed again for each token without the cache?",
         f"2 · {layers} · {n} · {d} · {batch} · 2 bytes = {size:,} bytes, {size / 2**30:.2f} GiB. "
         f"Without it, keys and values of all earlier tokens, in every layer, for every new token.",
+        marks=(
+            (3, "the product with all its factors"),
+            (2, "keys and values of all earlier tokens"),
+        ),
+        wrong="The factor 2 for keys and values is missing.",
+        reveals="That both are kept is forgotten; the query of an earlier token is not needed "
+        "again.",
     )

@@ -20,6 +20,13 @@ def shapes_of_heads(chance: Random) -> Drawn:
         f"weights and of the output. How many parameters have the four matrices, without biases?",
         f"({batch}, {n}, {d}); ({batch}, {h}, {n}, {d // h}); ({batch}, {h}, {n}, {n}); "
         f"({batch}, {n}, {d}). Parameters: 4 · {d}² = {4 * d * d:,}, whatever h is.",
+        marks=(
+            (4, "one for each shape"),
+            (2, "four square matrices, with their number"),
+        ),
+        wrong="The parameters are multiplied by h once more.",
+        reveals="Heads are thought to be added; they are a cut of one projection, d_model / h "
+        "columns each.",
     )
 
 
@@ -34,4 +41,11 @@ def one_head_or_two(chance: Random) -> Drawn:
         f"with left and right exchanged. Which can tell the two sentences apart?",
         f"One head: {tuple(mean)} both times. Two heads: {a + b}, and exchanged {b + a}. Only "
         f"what is put side by side still tells who was where.",
+        marks=(
+            (2, "the single head, equal both times"),
+            (2, "two heads, and exchanged"),
+            (1, "only what is put side by side tells"),
+        ),
+        wrong="Two heads give the mean of both values, too.",
+        reveals="Concatenation is taken for averaging; the heads' outputs get places of their own.",
     )

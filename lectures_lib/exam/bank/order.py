@@ -22,4 +22,12 @@ def a_position_as_clocks(chance: Random) -> Drawn:
         f"depends on {k} only. How large is it?",
         f"{row(PE[p])}. For each pair sin a sin b + cos a cos b = cos(a − b), so the product is "
         f"cos {k} + cos {k / 100:g} = {dot:.3f}, without {p}.",
+        marks=(
+            (2, "the vector"),
+            (3, "the addition theorem, for each pair"),
+            (1, "the number"),
+        ),
+        wrong="The calculator's degrees: sin 1 = 0.017.",
+        reveals="Nothing about positions, but angles are radians here; worth one point less, "
+        "not six.",
     )

@@ -21,4 +21,12 @@ def holes(chance: Random) -> Drawn:
         f"{0.1 * asked:g}. The input differs in at most {0.9 * asked:g} places (a random word "
         f"may be the same), the loss counts all {asked:g}. In use there is no [MASK]: a model that "
         f"need only predict where it sees one would have no reason to care for the others.",
+        marks=(
+            (2, "the four numbers"),
+            (2, "where it shows, and where a loss is computed"),
+            (2, "why some are left"),
+        ),
+        wrong="The loss counts only the [MASK] places.",
+        reveals="Then the other two kinds would teach nothing: every chosen token is to be "
+        "predicted.",
     )

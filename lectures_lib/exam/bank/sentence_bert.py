@@ -24,4 +24,11 @@ def in_batch_negatives(chance: Random) -> Drawn:
         f"Row by row −ln of the right one's share: {row(loss, 3)}, mean {loss.mean():.3f}. With "
         f"equal second sentences both columns are alike, each share is ½ and each loss ln 2 = "
         f"0.693, however good the vectors are: copies must be left out.",
+        marks=(
+            (3, "both losses, row by row"),
+            (1, "their mean"),
+            (3, "½, ln 2, and what follows"),
+        ),
+        wrong="The softmax runs over all four cosines.",
+        reveals="A row is one question with its candidates; the other row is another question.",
     )

@@ -26,6 +26,15 @@ def byte_pairs(chance: Random) -> Drawn:
         f"may be merged first. How is *newest* written after merging *es*, then *est*?",
         f"{', '.join(best)}: {most} times each. Ties are broken by a rule; any of them is "
         f"right. After the two merges: n e w est.",
+        marks=(
+            (3, "the pairs, counted with the words' frequencies"),
+            (1, "how often"),
+            (1, "one of them named"),
+            (2, "newest after two merges"),
+        ),
+        wrong="Each pair is counted once for each word in the list.",
+        reveals="The corpus is confused with its dictionary: a pair counts as often as its word"
+        " occurs.",
     )
 
 
@@ -45,4 +54,11 @@ def longest_piece_first(chance: Random) -> Drawn:
         f"the vocabulary lacks in its middle?",
         f"{' '.join(pieces)}: from the left, the longest piece that fits (single letters would "
         f"do, too, but are shorter). With an unknown letter the whole word becomes [UNK].",
+        marks=(
+            (2, "the pieces"),
+            (2, "[UNK] for the whole word"),
+        ),
+        wrong="Only the unknown letter becomes [UNK].",
+        reveals="WordPiece gives up on the word if any place has no piece; byte-level BPE would"
+        " not.",
     )

@@ -26,6 +26,14 @@ def smoothed_labels(chance: Random) -> Drawn:
         f"−ln 0.7 = {plain:.3f}. The wanted shares are {target[0]:.3f} and {target[1]:.3f}, the "
         f"loss {smooth:.3f}. It is smallest where the model gives the wanted shares: "
         f"{target[0]:.3f}, not 1.",
+        marks=(
+            (2, "the plain loss"),
+            (3, "the wanted shares and the smoothed loss"),
+            (1, "where it is smallest"),
+        ),
+        wrong="ε is taken from the right word and shared among the others only.",
+        reveals="A variant that exists; here the share ε / n goes to every word, the right one "
+        "too, as in PyTorch.",
     )
 
 
@@ -43,4 +51,12 @@ def warming_up(chance: Random) -> Drawn:
         f"How large is it at step 1,000, at its top, and at step {late:,}?",
         f"{rate(1000):.2e}; at step {warm:,} {rate(warm):.2e}, four times as much; "
         f"{rate(late):.2e}, the top divided by √({late}/{warm}) = {math.sqrt(late / warm):g}.",
+        marks=(
+            (2, "during the warm-up"),
+            (2, "at the top"),
+            (1, "after it"),
+        ),
+        wrong="The rate at the top is lr = 1.",
+        reveals="The schedule is taken for a factor; here it is the rate itself, and d sets its"
+        " size.",
     )

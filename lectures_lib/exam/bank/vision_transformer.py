@@ -22,4 +22,11 @@ def patches(chance: Random) -> Drawn:
         f"{side // patch}² = {n} patches and one class token: {n + 1}. {patch}² · {channels} · {d} "
         f"= {patch * patch * channels * d:,}. Four times as many tokens, about sixteen times as "
         f"many scores.",
+        marks=(
+            (2, "the tokens, class token included"),
+            (1, "the matrix"),
+            (2, "tokens times 4, scores times 16"),
+        ),
+        wrong="Twice as many tokens.",
+        reveals="A side is taken for an area: half as wide means a quarter of the area.",
     )

@@ -19,4 +19,11 @@ def control_for_a_probe(chance: Random) -> Drawn:
         f"{small[0]} − {small[1]} = {small[0] - small[1]:.2f} and {large[0]} − {large[1]} = "
         f"{large[0] - large[1]:.2f}. The large probe can learn words by heart, so its accuracy "
         f"says little about what the vectors hold; the linear one's says more.",
+        marks=(
+            (2, "both selectivities"),
+            (3, "which says more, and why"),
+        ),
+        wrong="The better probe shows more of what the vectors hold.",
+        reveals="Accuracy is credited to the vectors, although the probe has learned part of it"
+        " by itself.",
     )

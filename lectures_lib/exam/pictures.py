@@ -1,0 +1,135 @@
+"""What several questions draw: a table of weights, a mask, curves, a tree of words. Each takes the
+name of its question, which names the drawing.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from torch import Tensor
+
+from lectures_lib.show.drawings.canvas import Canvas
+
+LINES = ("query", "key", "value", "error")  # of curves, with dashes for every second one
+
+
+def heat(
+    name: str,
+    title: str,
+    weights: Tensor,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    unknown: Sequence[tuple[int, int]] = (),
+    framed: Sequence[tuple[int, int]] = (),
+    caption: str = "",
+) -> Canvas:
+    """A table of weights, each with a bar as long as it is large; "?" where one is unknown."""
+    values = [
+        ["?" if (i, j) in unknown else f"{w:.2f}" for j, w in enumerate(line)]
+        for i, line in enumerate(weights.tolist())
+    ]
+    shares = [[0 if value == "?" else float(value) for value in line] for line in values]
+    said = "; ".join(
+        f"{row}: " + ", ".join(f"{c} {v}" for c, v in zip(columns, line, strict=True))
+        for row, line in zip(rows, values, strict=True)
+    )
+    left, wide = 40 + 9 * max(map(len, rows)), max(64, 20 + 9 * max(map(len, columns)))
+    drawing = Canvas(
+        f"exam_{name}",
+        left + wide * len(columns) + 24,
+        60 + 40 * len(rows),
+        title,
+        f"A table of weights, a row for each query and a column for each key. {said}.",
+        caption,
+    )
+    grid = drawing.matrix(
+        left, 44, values, (wide, 40), "value", rows=rows, columns=columns, row_colour="query",
+        column_colour="key", shares=shares,
+    )  # fmt: skip
+    for i, j in framed:
+        drawing.frame(grid.x + j * wide + 2, grid.y + 40 * i + 2, wide - 4, 36, "error")
+    return drawing
+
+
+def mask(
+    name: str,
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    hidden: Sequence[Sequence[bool]] | None = None,
+    letter: str = "",
+    caption: str = "",
+) -> Canvas:
+    """A mask: hatched cells are hidden; empty ones throughout where it is to be filled in."""
+    left, wide = 40 + 9 * max(map(len, rows)), max(44, 18 + 9 * max(map(len, columns)))
+    empty = [[""] * len(columns) for _ in rows]
+    said = "All cells are empty." if hidden is None else "Hidden cells are hatched. " + "; ".join(
+        f"{row} may look at " + (", ".join(
+            c for c, h in zip(columns, line, strict=True) if not h) or "nothing")
+        for row, line in zip(rows, hidden, strict=True)
+    )  # fmt: skip
+    drawing = Canvas(
+        f"exam_{name}",
+        left + wide * len(columns) + 24,
+        62 + 32 * len(rows),
+        title,
+        f"A table, a row for each query and a column for each key. {said}",
+        caption,
+    )
+    drawing.matrix(
+        left, 46, empty, (wide, 32), rows=rows, columns=columns, row_colour="query",
+        column_colour="key", hidden=hidden,
+    )  # fmt: skip
+    if letter:
+        drawing.text(22, 22, letter, bold=True)
+    return drawing
+
+
+def curves(
+    name: str,
+    title: str,
+    lines: Mapping[str, Sequence[tuple[float, float]]],
+    across: str,
+    up: str,
+    top: float,
+    ticks: Mapping[float, str],
+    marks: Mapping[float, str] = (),
+    caption: str = "",
+) -> Canvas:
+    """Curves, each named at its end.
+
+    Args:
+        name, title, caption: of the drawing.
+        lines: for each name the points; x from 0 to 1, y from 0 to `top`.
+        across, up: what the axes show.
+        top: the upper end of the vertical axis.
+        ticks: below the horizontal axis, x and what it says.
+        marks: at the vertical axis, y and what it says.
+    """
+    marks = dict(marks)
+    said = ". ".join(
+        f"Curve {label}: "
+        + ", ".join(f"({x:.2f}, {y:.2f})" for x, y in points[:: len(points) // 8 or 1])
+        for label, points in lines.items()
+    )
+    drawing = Canvas(
+        f"exam_{name}", 640, 330, title,
+        f"Across: {across}, from 0 to 1 of the width. Up: {up}, up to {top:g}. {said}.", caption,
+    )  # fmt: skip
+    left, right, bottom, height = 76, 600, 270, 220
+    drawing.arrow([(left, bottom), (left, bottom - height - 24)])
+    drawing.arrow([(left, bottom), (right + 20, bottom)])
+    drawing.text(left + 12, bottom - height - 18, up, anchor="start", size=14)
+    drawing.text(right + 16, bottom + 42, across, anchor="end", size=14)
+    for x, says in ticks.items():
+        here = left + x * (right - left)
+        drawing.line([(here, bottom - 4), (here, bottom + 4)])
+        drawing.text(here, bottom + 18, says, size=13)
+    for y, says in marks.items():
+        here = bottom - y / top * height
+        drawing.line([(left - 4, here), (left + 4, here)])
+        drawing.text(left - 10, here, says, size=13, anchor="end")
+    for i, (label, points) in enumerate(lines.items()):
+        places = [(left + x * (right - left), bottom - y / top * height) for x, y in points]
+        drawing.line(places, LINES[i % len(LINES)], 2.5, dashed=i % 2 == 1, round=0)
+        x, y = places[-1]
+        drawing.text(x + 8, y, label, LINES[i % len(LINES)], bold=True, anchor="start")
+    return drawing
