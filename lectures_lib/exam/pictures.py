@@ -2,6 +2,7 @@
 name of its question, which names the drawing.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 from torch import Tensor
@@ -132,4 +133,65 @@ def curves(
         drawing.line(places, LINES[i % len(LINES)], 2.5, dashed=i % 2 == 1, round=0)
         x, y = places[-1]
         drawing.text(x + 8, y, label, LINES[i % len(LINES)], bold=True, anchor="start")
+    return drawing
+
+
+def heads(name: str, tables: Mapping[str, Tensor], words: Sequence[str]) -> Canvas:
+    """Small maps of attention side by side, each under its letter: bars, no numbers."""
+    n, cell = len(words), (30, 26)
+    wide = n * cell[0] + 24
+    left = 24 + 9 * max(map(len, words))
+    said = ". ".join(
+        f"Head {letter}: "
+        + "; ".join(
+            f"{word}: " + ", ".join(f"{w:.2f}" for w in line)
+            for word, line in zip(words, table.tolist(), strict=True)
+        )
+        for letter, table in tables.items()
+    )
+    drawing = Canvas(
+        f"exam_{name}",
+        left + wide * len(tables) + 6,
+        62 + 26 * n,
+        f"The weights of {len(tables)} heads for {' '.join(words)}",
+        f"Rows are queries, columns keys, both in the order {', '.join(words)}. {said}.",
+        "Rows: who looks. Columns, in the same order: who is looked at.",
+    )
+    empty = [[""] * n for _ in words]
+    for k, (letter, table) in enumerate(tables.items()):
+        x = left + k * wide
+        drawing.text(x + n * cell[0] / 2, 22, letter, bold=True)
+        drawing.matrix(
+            x, 40, empty, cell, "value", shares=table.tolist(), rows=() if k else words,
+            row_colour="query",
+        )  # fmt: skip
+    return drawing
+
+
+def clocks(name: str, hands: Mapping[str, float]) -> Canvas:
+    """A clock for each hand, degrees clockwise from twelve, with a stroke at every 22.5."""
+    drawing = Canvas(
+        f"exam_{name}",
+        40 + 190 * len(hands),
+        230,
+        "The hands of a position's clocks",
+        "Clocks with one hand each. "
+        + "; ".join(f"{label}: {a:g} degrees clockwise from the top" for label, a in hands.items())
+        + ".",
+        "",
+    )
+    for k, (label, degrees) in enumerate(hands.items()):
+        x, y, radius = 115 + 190 * k, 100, 76
+        drawing.circle(x, y, radius, colour="position")
+        for stroke in range(16):
+            turn = math.radians(22.5 * stroke)
+            inner = radius - (12 if stroke % 4 == 0 else 6)
+            drawing.line(
+                [(x + r * math.sin(turn), y - r * math.cos(turn)) for r in (inner, radius)],
+                thick=1.5,
+            )
+        turn = math.radians(degrees)
+        tip = (x + 60 * math.sin(turn), y - 60 * math.cos(turn))
+        drawing.arrow([(x, y), tip], "ink", 3)
+        drawing.text(x, 204, label, bold=True)
     return drawing
