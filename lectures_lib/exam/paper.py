@@ -26,25 +26,30 @@ STYLE = """\
 body{font:11pt/1.45 Georgia,"DejaVu Serif",serif;max-width:44rem;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.5em;margin:0 0 .3em}
 h2{font-size:1.12em;margin:0 0 .2em;break-after:avoid}
-section{margin:1.5em 0 0;padding-top:.8em;border-top:1px solid #8a9099;break-inside:avoid}
+section{margin:1.5em 0 0;padding-top:.8em;border-top:1px solid #8a9099}
+section.whole{break-inside:avoid}
 p{margin:.45em 0}
 ul{margin:.3em 0;padding-left:1.3em}
 pre{font:9.5pt/1.4 "DejaVu Sans Mono",Consolas,monospace;background:#f3f4f6;\
 padding:.6em .8em;overflow-x:auto}
 code{font:.9em "DejaVu Sans Mono",Consolas,monospace}
-figure{break-inside:avoid}
+figure,p,li,pre{break-inside:avoid}
+h2+p{break-after:avoid}
 .scroll{overflow-x:auto}
 @page{size:A4;margin:18mm 17mm}
 @media print{body{margin:0;padding:0;max-width:none}pre{overflow:visible;white-space:pre-wrap}\
 figure.drawing{margin:.6em 0}}
 """
-BLOCK = re.compile(r"```python\n(.*?)\n```|(<figure.*?</figure>)|(.+?)(?=\n\n|\Z)", re.DOTALL)
+BLOCK = re.compile(
+    r"\s*(?:```python\n(.*?)\n```|(<figure.*?</figure>)|(\S.*?)(?=\n\n|\Z))", re.DOTALL
+)
 
 
-def page(markdown: str) -> str:
-    """The whole page; each heading "## " begins a section that is kept together on paper."""
+def page(markdown: str, whole: bool = False) -> str:
+    """The whole page; each heading "## " begins a section, kept `whole` on one sheet of paper."""
     first, *sections = re.split(r"(?m)^(?=## )", markdown)
-    body = [_blocks(first), *(f"<section>\n{_blocks(s)}\n</section>" for s in sections)]
+    begin = '<section class="whole">' if whole else "<section>"
+    body = [_blocks(first), *(f"{begin}\n{_blocks(s)}\n</section>" for s in sections)]
     title = re.search(r"(?m)^# (.*)", first)[1]
     return PAGE.format(title=html.escape(title), style=STYLE, body="\n".join(body))
 

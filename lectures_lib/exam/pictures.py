@@ -195,3 +195,48 @@ def clocks(name: str, hands: Mapping[str, float]) -> Canvas:
         drawing.arrow([(x, y), tip], "ink", 3)
         drawing.text(x, 204, label, bold=True)
     return drawing
+
+
+def block(name: str, sublayers: Sequence[Sequence[str]], skips: Sequence[str]) -> Canvas:
+    """A block, read from left to right: boxes in a row, a plus behind each sublayer, a way around.
+
+    Args:
+        name: of the question.
+        sublayers: for each its boxes; the plus is a box called "+".
+        skips: for each sublayer where its way around begins: "stream" (before its first box),
+            "norm" (behind its first box) or "none" (there is no way around).
+    """
+    begins = {
+        "stream": "from before the first box to the plus",
+        "norm": "from behind the first box to the plus",
+        "none": "none",
+    }
+    shown = "; ".join(
+        f"{', '.join(boxes)}, way around: {begins[skip]}"
+        for boxes, skip in zip(sublayers, skips, strict=True)
+    )
+    drawing = Canvas(
+        f"exam_{name}", 706, 170, "A block of an encoder, from left to right",
+        f"Boxes in the order in which a word's vector runs through them: {shown}.", "",
+    )  # fmt: skip
+    x, y = 50, 110
+    drawing.text(24, y, "*x*", size=18)
+    for boxes, skip in zip(sublayers, skips, strict=True):
+        start = x + 8
+        for k, label in enumerate(boxes):
+            if label == "+":
+                drawing.arrow([(x - 6, y), (x + 20, y)])
+                drawing.circle(x + 32, y, 12, "+", "residual")
+                end, x = x + 32, x + 50
+            else:
+                wide = 84 if label == "norm" else 106
+                drawing.arrow([(x - 6, y), (x + 20, y)])
+                colour = "neutral" if label == "norm" else "encoder"
+                drawing.box(x + 20, y - 22, wide, 44, label, colour)
+                x += 26 + wide
+                if k == 0 and skip == "norm":
+                    start = x + 4
+        if skip != "none":
+            drawing.arrow([(start, y), (start, 40), (end, 40), (end, y - 14)], "residual", 2.5)
+    drawing.arrow([(x - 6, y), (x + 26, y)])
+    return drawing

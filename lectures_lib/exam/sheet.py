@@ -116,7 +116,7 @@ def write(out: Path | str, points: int, seed: int, chapters: Sequence[int] = ())
     chosen, written = choose(points, seed, chapters), []
     for name, solutions in (("questions", False), ("solutions", True)):
         sheet = text(chosen, seed, solutions)
-        for ending, made in ((".md", sheet), (".html", paper.page(sheet))):
+        for ending, made in ((".md", sheet), (".html", paper.page(sheet, whole=not solutions))):
             path = Path(out) / (name + ending)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, made)

@@ -133,8 +133,11 @@ def test_the_students_sheet_tells_no_solution(tmp_path):
 
 def test_the_paper_asks_no_other_host_and_leaves_no_markdown(tmp_path):
     for solutions in (False, True):
-        made = paper.page(text(QUESTIONS, 0, solutions))
+        sheet = text(QUESTIONS, 0, solutions)
+        made = paper.page(sheet)
+        assert made.count("</svg>") == sheet.count("</svg>") > 0
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|src=|href=", made)
+        assert "&lt;figure" not in made and "&lt;sup" not in made
         read = re.sub(r"<(style|svg|pre|code).*?</\1>", "", made, flags=re.DOTALL)
         assert not re.search(r"\*|`|\$|^#|^- ", re.sub(r"<[^>]*>", "", read), re.MULTILINE)
         assert made.count("<section>") == made.count("</section>") == len(QUESTIONS)

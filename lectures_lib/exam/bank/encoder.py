@@ -4,6 +4,7 @@ from random import Random
 
 import torch
 
+from lectures_lib.exam.pictures import block
 from lectures_lib.exam.question import Drawn, Question, asked_in, row
 
 QUESTIONS: list[Question] = []
@@ -76,4 +77,50 @@ def gradients_through_a_stack(chance: Random) -> Drawn:
         wrong="With x + f(x) it is 1 plus the first number.",
         reveals="The 1 is added once for the stack, not in each layer: the product is of (1 + "
         "slope).",
+    )
+
+
+BLOCK_MISTAKES = {
+    "branch": (
+        "the way around begins behind the norm",
+        "What is added is norm(x) in place of x: the stream itself is lost, each sublayer begins "
+        "with normalised numbers, and the gradient has no way on which nothing is done to it",
+    ),
+    "missing": (
+        "there is no way around",
+        "x is replaced by f(x): after this sublayer only what it computed is left, and the "
+        "gradient is multiplied by its derivative alone",
+    ),
+    "late": (
+        "its norm stands behind the plus, while the other sublayer has it on the branch",
+        "This sublayer is post-norm, the other pre-norm: the stream is cut back to one length in "
+        "the middle of the block, so the way around does not lead through the stack unchanged",
+    ),
+}
+
+
+@_asked("A block with a mistake", points=6, kind="find the bug")
+def a_block_with_a_mistake(chance: Random) -> Drawn:
+    """A pre-norm block drawn with one thing wrong."""
+    mistake, at = chance.choice(list(BLOCK_MISTAKES)), chance.randrange(2)
+    names = ["attention", "feed-forward"]
+    sublayers = [["norm", name, "+"] for name in names]
+    skips = ["stream", "stream"]
+    if mistake == "late":
+        sublayers[at] = [names[at], "+", "norm"]
+    else:
+        skips[at] = "norm" if mistake == "branch" else "none"
+    if mistake == "missing":
+        sublayers[at] = ["norm", names[at]]
+    where, why = BLOCK_MISTAKES[mistake]
+    return Drawn(
+        "This was meant to be a pre-norm encoder block, x + f(norm(x)) twice. One thing is drawn "
+        "wrong. Which? What does it do to the stream or the gradient? Which of the two sublayers "
+        "lets a word hear of another one?",
+        f"At {names[at]}, {where}. {why}. Only attention moves anything from word to word; "
+        f"feed-forward works on each word by itself.",
+        marks=((2, "the mistake, and where"), (3, "what it does"), (1, "attention alone")),
+        wrong="A softmax is missing at the end.",
+        reveals="A block is taken for a model: it hands on vectors of the width it was given.",
+        picture=block("a_block_with_a_mistake", sublayers, skips),
     )

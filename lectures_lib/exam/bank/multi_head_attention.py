@@ -85,7 +85,7 @@ def which_head_is_it(chance: Random) -> Drawn:
     )
     return Drawn(
         "Three heads read the same sentence; the longer a bar, the larger the weight. Which head "
-        "has which habit? Say for each what in its map shows it. Why may a dark column at "
+        "has which habit? Say for each what in its map shows it. Why may a full column at "
         "[CLS] mean that the head has nothing to report?",
         f"{evidence} A row must sum to 1, so a head that finds nothing has to put its "
         f"attention somewhere, and [CLS] is always there.",
@@ -122,8 +122,8 @@ def cut_by_view_alone(chance: Random) -> Drawn:
     return Drawn(
         f"Q for {n} words, width {2 * h}, is to be cut into {h} heads. What does head 1 hold "
         f"after `Q.view({h}, {n}, 2)`, and what should it hold? Write down both, row by row, and "
-        f"the line that is right. With a causal mask, which outputs move with the wrong "
-        f"cut when word 1 is changed?",
+        f"the line that is right. With a causal mask, and joined by view again, which outputs move "
+        f"with the wrong cut when word 1 is changed?",
         f"It holds {held}: the whole of words 1 to {share}. It should hold {wanted}: two numbers "
         f"of each word, `Q.view({n}, {h}, 2).transpose(0, 1)`. Words 1 to {share} are "
         f"alone in head 1, so a change of word 1 can reach no output behind word {share}; with "

@@ -79,8 +79,8 @@ def what_time_is_it(chance: Random) -> Drawn:
         "and why are both clocks needed? Where do the hands point three tokens later, and "
         "by which angles has each turned?",
         f"Position {place}: the slow hand has turned by {slow:g} degrees = {place} · 22.5, "
-        f"and the fast one stands at {fast:g} degrees, {place} · 90 less whole turns. The same fast "
-        f"hand: {', '.join(map(str, same))}. The fast hand tells neighbours well apart and "
+        f"and the fast one stands at {fast:g} degrees, {place} · 90 less whole turns. The same "
+        f"fast hand: {', '.join(map(str, same))}. The fast hand tells neighbours well apart and "
         f"is soon back; the slow one repeats late but moves little from one word to the next. "
         f"Three tokens later the fast one stands at {later % 4 * 90} degrees and the slow one at "
         f"{later * 22.5:g}; they have turned by 270 and 67.5, wherever one begins.",
