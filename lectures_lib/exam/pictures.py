@@ -95,7 +95,7 @@ def curves(
     marks: Mapping[float, str] = (),
     caption: str = "",
 ) -> Canvas:
-    """Curves, each named at its end.
+    """Curves, each with its name above it.
 
     Args:
         name, title, caption: of the drawing.
@@ -131,18 +131,23 @@ def curves(
     for i, (label, points) in enumerate(lines.items()):
         places = [(left + x * (right - left), bottom - y / top * height) for x, y in points]
         drawing.line(places, LINES[i % len(LINES)], 2.5, dashed=i % 2 == 1, round=0)
-        x, y = places[-1]
-        drawing.text(x + 8, y, label, LINES[i % len(LINES)], bold=True, anchor="start")
+        x, y = places[int(len(places) * (0.4 + 0.16 * i))]
+        drawing.text(x + 4, y - 14, label, LINES[i % len(LINES)], bold=True, anchor="start")
     return drawing
 
 
-def heads(name: str, tables: Mapping[str, Tensor], words: Sequence[str]) -> Canvas:
+def heads(
+    name: str,
+    tables: Mapping[str, Tensor],
+    words: Sequence[str],
+    caption: str = "Rows: who looks. Columns, in the same order: who is looked at.",
+) -> Canvas:
     """Small maps of attention side by side, each under its letter: bars, no numbers."""
     n, cell = len(words), (30, 26)
     wide = n * cell[0] + 24
     left = 24 + 9 * max(map(len, words))
     said = ". ".join(
-        f"Head {letter}: "
+        f"Table {letter}: "
         + "; ".join(
             f"{word}: " + ", ".join(f"{w:.2f}" for w in line)
             for word, line in zip(words, table.tolist(), strict=True)
@@ -153,9 +158,9 @@ def heads(name: str, tables: Mapping[str, Tensor], words: Sequence[str]) -> Canv
         f"exam_{name}",
         left + wide * len(tables) + 6,
         62 + 26 * n,
-        f"The weights of {len(tables)} heads for {' '.join(words)}",
-        f"Rows are queries, columns keys, both in the order {', '.join(words)}. {said}.",
-        "Rows: who looks. Columns, in the same order: who is looked at.",
+        f"{len(tables)} tables for {' '.join(words)}",
+        f"{caption} Both in the order {', '.join(words)}. {said}.",
+        caption,
     )
     empty = [[""] * n for _ in words]
     for k, (letter, table) in enumerate(tables.items()):
@@ -239,4 +244,107 @@ def block(name: str, sublayers: Sequence[Sequence[str]], skips: Sequence[str]) -
         if skip != "none":
             drawing.arrow([(start, y), (start, 40), (end, 40), (end, y - 14)], "residual", 2.5)
     drawing.arrow([(x - 6, y), (x + 26, y)])
+    return drawing
+
+
+def merge_tree(name: str, word: str, merges: Sequence[tuple[str, str]]) -> Canvas:
+    """How merges, applied in their order, build a word: letters below, joins numbered above."""
+    nodes = [(letter, 60.0 + 64 * i, 0) for i, letter in enumerate(word)]
+    depth, joins, links = 0, [], []
+    for number, (left, right) in enumerate(merges, 1):
+        for i in range(len(nodes) - 1):
+            (a, xa, ha), (b, xb, hb) = nodes[i : i + 2]
+            if (a, b) == (left, right):
+                height = max(ha, hb) + 1
+                x = (xa + xb) / 2
+                links += [(xa, ha, x, height), (xb, hb, x, height)]
+                joins.append((number, a + b, x, height))
+                nodes[i : i + 2] = [(a + b, x, height)]
+                depth = max(depth, height)
+                break
+    bottom = 62 * depth + 46
+    drawing = Canvas(
+        f"exam_{name}", 60 + 64 * len(word), bottom + 34, f"The merges that build {word}",
+        f"The letters of {word} in a row; above them " + "; ".join(
+            f"merge {n} joins {text}" for n, text, _, _ in joins) + ".", "",
+    )  # fmt: skip
+    for xa, ha, x, h in links:
+        drawing.line([(xa, bottom - 62 * ha - 16), (x, bottom - 62 * h + 16)])
+    for i, letter in enumerate(word):
+        drawing.box(60 + 64 * i - 16, bottom - 16, 32, 32, letter, "key")
+    for n, text, x, h in joins:
+        wide = 46 + 9 * len(text)
+        drawing.box(x - wide / 2, bottom - 62 * h - 16, wide, 32, f"{n}: {text}", "value")
+    return drawing
+
+
+def beam_tree(name: str, first: Mapping[str, float], then: Mapping[str, Mapping[str, float]],
+              kept: Sequence[str] = ()) -> Canvas:  # fmt: skip
+    """Two steps of a search: words with their probabilities; what is `kept` has a thick line.
+
+    Args:
+        name: of the question.
+        first: the first words.
+        then: for each of them the second words.
+        kept: paths that survive, such as "A" or "A c".
+    """
+    said = "; ".join(
+        f"{a} {p:g}, then " + ", ".join(f"{b} {q:g}" for b, q in then[a].items())
+        for a, p in first.items()
+    )
+    leaves = sum(len(following) for following in then.values())
+    drawing = Canvas(
+        f"exam_{name}", 520, 40 + 44 * leaves, "A tree of two words with their probabilities",
+        f"From the beginning: {said}." + (f" Kept: {', '.join(kept)}." if kept else ""), "",
+    )  # fmt: skip
+    drawing.text(24, drawing.height / 2, "BEGIN", anchor="start", size=14)
+    y = 42
+    for a, p in first.items():
+        rows = [y + 44 * i for i in range(len(then[a]))]
+        middle, y = sum(rows) / len(rows), rows[-1] + 44
+        for path, start, end, share in [
+            (a, (84, drawing.height / 2), (200, middle), p),
+            *((f"{a} {b}", (262, middle), (400, row), q)
+              for (b, q), row in zip(then[a].items(), rows, strict=True)),
+        ]:  # fmt: skip
+            alive = path in kept
+            drawing.line([start, end], "prediction" if alive else "neutral", 4 if alive else 1.5)
+            word = path.split()[-1]
+            drawing.box(end[0], end[1] - 16, 62 + 20 * (" " in path), 32, f"{word}  {share:g}",
+                        "prediction" if alive else "neutral", bold=alive)  # fmt: skip
+    return drawing
+
+
+def table(
+    name: str,
+    title: str,
+    rows: Mapping[str, Sequence[str]],
+    colours: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    caption: str = "",
+) -> Canvas:
+    """A table with a name before each row; empty cells are to be filled in.
+
+    Args:
+        name, title, caption: of the drawing.
+        rows: for each name its cells.
+        colours: of the rows; empty: none.
+        columns: what stands above them.
+    """
+    cells = [list(row) for row in rows.values()]
+    n = len(cells[0])
+    left = 34 + 8.2 * max(map(len, rows))
+    wide = max(40, min(88, (690 - left) / n), 14 + 8.2 * max(len(c) for row in cells for c in row))
+    said = "; ".join(
+        f"{label}: " + ", ".join(cell or "empty" for cell in row) for label, row in rows.items()
+    )
+    top = 40 if columns else 18
+    drawing = Canvas(
+        f"exam_{name}", round(left + wide * n + 18), top + 34 * len(cells) + 18, title,
+        f"A table of {len(cells)} rows. {said}.", caption,
+    )  # fmt: skip
+    drawing.matrix(
+        left, top, cells, (wide, 34), [[c] * n for c in colours or ["neutral"] * len(cells)],
+        rows=list(rows), columns=columns,
+    )  # fmt: skip
     return drawing

@@ -86,7 +86,7 @@ def a_mask_to_be_filled_in(chance: Random) -> Drawn:
     )  # fmt: skip
 
 
-@_asked("A loss that falls to nothing", points=6, kind="find the bug")
+@_asked("A loss too low", points=6, kind="find the bug")
 def a_loss_that_falls_to_nothing(chance: Random) -> Drawn:
     """A training step that forgets the shift, or counts padding."""
     shift = chance.random() < 0.5

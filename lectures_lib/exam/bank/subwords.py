@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import pairwise
 from random import Random
 
+from lectures_lib.exam.pictures import merge_tree
 from lectures_lib.exam.question import Drawn, Question, asked_in
 
 QUESTIONS: list[Question] = []
@@ -61,4 +62,49 @@ def longest_piece_first(chance: Random) -> Drawn:
         wrong="Only the unknown letter becomes [UNK].",
         reveals="WordPiece gives up on the word if any place has no piece; byte-level BPE would"
         " not.",
+    )
+
+
+TRAINS = [("i", "n"), ("a", "in"), ("r", "ain"), ("t", "rain"), ("in", "g"), ("train", "ing")]
+LOWS = [("l", "o"), ("lo", "w"), ("e", "s"), ("es", "t"), ("low", "est")]
+
+
+def _merged(word: str, merges: list[tuple[str, str]]) -> list[str]:
+    """The pieces of a word after all merges, each applied everywhere, in their order."""
+    pieces = list(word)
+    for pair in merges:
+        i = 0
+        while i < len(pieces) - 1:
+            if (pieces[i], pieces[i + 1]) == pair:
+                pieces[i : i + 2] = ["".join(pair)]
+            i += 1
+    return pieces
+
+
+@_asked("A tree of merges", points=6)
+def a_tree_of_merges(chance: Random) -> Drawn:
+    """Read three words with the merges of a tree, and one by the longest match."""
+    word, merges, others = chance.choice(
+        [
+            ("training", TRAINS, ["strain", "rains", "singing"]),
+            ("training", TRAINS, ["drain", "trains", "ingrain"]),
+            ("lowest", LOWS, ["slow", "wests", "slowest"]),
+            ("lowest", LOWS, ["lows", "test", "lowtest"]),
+        ]
+    )
+    pieces = {w: " ".join(_merged(w, merges)) for w in others}
+    letters, tokens = len(set(word)), len({"".join(pair) for pair in merges})
+    return Drawn(
+        f"Byte pairs were learned; the tree shows all {len(merges)} merges, numbered in their "
+        f"order, and how they build *{word}*. How are *{'*, *'.join(others)}* written? How many "
+        f"tokens has the vocabulary if it began with the letters of *{word}* only? What happens to "
+        f"a letter that it does not have, and how does GPT-2's tokenizer avoid that?",
+        f"{'; '.join(pieces.values())}, if the letters that are missing are added to those at the "
+        f"start. {letters} letters and {tokens} merges: {letters + tokens} tokens. A letter that "
+        f"is not there is unknown; GPT-2 starts from the 256 bytes, so nothing is.",
+        marks=((3, "one for each word"), (1, "the tokens"), (2, "unknown letters, bytes")),
+        wrong="The words are cut where a dictionary would cut them.",
+        reveals="The merges know no meaning: they are applied in the order in which they were "
+        "learned, wherever their pair stands.",
+        picture=merge_tree("a_tree_of_merges", word, merges),
     )

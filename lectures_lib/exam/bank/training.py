@@ -5,7 +5,8 @@ from random import Random
 
 import torch
 
-from lectures_lib.exam.question import Drawn, Question, asked_in
+from lectures_lib.exam.pictures import curves
+from lectures_lib.exam.question import Drawn, Question, asked_in, shuffled
 
 QUESTIONS: list[Question] = []
 _asked = asked_in(QUESTIONS, chapter=8)
@@ -59,4 +60,72 @@ def warming_up(chance: Random) -> Drawn:
         wrong="The rate at the top is lr = 1.",
         reveals="The schedule is taken for a factor; here it is the rate itself, and d sets its"
         " size.",
+    )
+
+
+SCHEDULES = {
+    "the paper's: straight up, then down like 1/√step": lambda x, w: min(x / w, (w / x) ** 0.5),
+    "warm-up, then a straight line down to zero": lambda x, w: min(x / w, (1 - x) / (1 - w)),
+    "warm-up, then constant": lambda x, w: min(x / w, 1.0),
+    "no warm-up, a straight line down to zero": lambda x, w: 1 - x,
+}
+
+
+@_asked("Which schedule is which?", points=5, kind="choose and justify")
+def which_schedule_is_which(chance: Random) -> Drawn:
+    """Three curves of the learning rate and their names."""
+    warm = chance.choice([0.2, 0.25])
+    paper, *others = SCHEDULES
+    names = chance.sample([paper, *chance.sample(others, 2)], 3)
+    places = [i / 100 for i in range(1, 101)]
+    lines = {
+        letter: [(x, SCHEDULES[name](x, warm)) for x in places]
+        for letter, name in zip("ABC", names, strict=True)
+    }
+    steps = chance.choice([20_000, 40_000, 100_000])
+
+    def said(order):
+        return "; ".join(f"{letter}: {name}" for letter, name in zip("ABC", order, strict=True))
+
+    a, b, c = names
+    ends = (warm**0.5, steps * warm)
+    return Drawn(
+        f"Three schedules over {steps:,} steps, all with the same top. Which is which? What tells "
+        f"you? How long is the warm-up of those that have one? And how large is the paper's rate "
+        f"at the end, as a share of its top?",
+        f"The paper's never reaches zero and falls ever more slowly; the straight ones are drawn "
+        f"with a ruler; constant is flat. The warm-up ends at {ends[1]:,.0f} steps, {warm:.0%} of "
+        f"the whole. At the end the paper's rate is √({ends[1]:,.0f}/{steps:,}) = {ends[0]:.2f} of "
+        f"its top.",
+        marks=((2, "the option"), (1, "what tells"), (1, "the warm-up"), (1, "the share")),
+        wrong="The paper's is the one that reaches zero.",
+        reveals="1/√step falls without end; a rate that must be zero at the last step has to know "
+        "beforehand which one that is.",
+        picture=curves(
+            "which_schedule_is_which", "Three curves of a learning rate", lines, "steps",
+            "rate", 1.0, {0.0: "0", warm: f"{ends[1]:,.0f}", 1.0: f"{steps:,}"}, {1.0: "top"},
+        ),
+        **shuffled(chance, said([a, b, c]), said([b, a, c]), said([c, b, a]), said([b, c, a])),
+    )  # fmt: skip
+
+
+@_asked("The mean of means", points=5)
+def the_mean_of_means(chance: Random) -> Drawn:
+    """A loss a token, from batches of different sizes."""
+    (n, a), (m, b) = chance.choice(
+        [((100, 2.0), (300, 1.0)), ((50, 3.0), (150, 1.0)), ((20, 4.0), (80, 2.0)),
+         ((100, 1.0), (400, 3.0))]
+    )  # fmt: skip
+    right = (n * a + m * b) / (n + m)
+    return Drawn(
+        f"Two batches have {n} and {m} tokens that count (padding left out); their mean losses are "
+        f"{a:g} and {b:g} nats a token. What is the loss a token of both together? What does the "
+        f"mean of the two means say? In which batches does a token count for more than it should, "
+        f"if gradients of means are added up?",
+        f"({n} · {a:g} + {m} · {b:g}) / {n + m} = {right:g}. The mean of means: {(a + b) / 2:g}. A "
+        f"token of a small batch counts for more: here 1/{n} of a batch against 1/{m}. Sums are "
+        f"added, and divided once by the number of tokens.",
+        marks=((2, "weighted by tokens"), (1, "the mean of means"), (2, "small batches, and why")),
+        wrong=f"{(a + b) / 2:g}.",
+        reveals="Batches are taken for equals; what is to be averaged is tokens.",
     )
