@@ -39,10 +39,8 @@ def bert_counted(chance: Random) -> Drawn:
 @_asked("What goes in", points=6)
 def what_goes_in(chance: Random) -> Drawn:
     """The row of a pair: tokens, segments, positions, mask."""
-    first, second = chance.sample(
-        [["it", "rains"], ["we", "stay", "in"], ["why", "?"], ["he", "sleeps"], ["the", "dog", "barks"]],
-        2,
-    )  # fmt: skip
+    texts = (["it", "rains"], ["we", "stay", "in"], ["why", "?"], ["he", "sleeps"])
+    first, second = chance.sample(texts, 2)
     used = len(first) + len(second) + 3
     n = used + chance.randint(1, 2)
     tokens = ["[CLS]", *first, "[SEP]", *second, "[SEP]", *["[PAD]"] * (n - used)]
@@ -52,13 +50,13 @@ def what_goes_in(chance: Random) -> Drawn:
         "token": tokens,
         "segment": segments,
         "position": [str(i) for i in range(n)],
-        "may be looked at": ["1"] * used + ["0"] * (n - used),
+        "mask": ["1"] * used + ["0"] * (n - used),
     }
     colours = ["key", "encoder", "position", "mask"]
     return Drawn(
         f"*{' '.join(first)}* and *{' '.join(second)}* go into BERT as a pair, each word one "
-        f"piece, filled up to {n}. Fill in the table. How many vectors are added up for "
-        f"each token, and what is done with the sum? A slide says that the segment's vector is "
+        f"piece, filled up to {n}. Fill in the table (mask: 1 = may be looked at). How "
+        f"many vectors are added up for each token, and what is done with the sum? A slide says that the segment's vector is "
         f"all zeros for the first and all ones for the second. What would be left of it then?",
         "See the table (the segment of a [PAD] does not matter; it is 0 by custom). Three vectors, "
         "all learned; the sum goes through a LayerNorm. A vector of ones would leave nothing: "

@@ -2,6 +2,7 @@
 
 from random import Random
 
+from lectures_lib.exam.pictures import table
 from lectures_lib.exam.question import Drawn, Question, asked_in
 from lectures_lib.metrics.classification import matthews, precision_recall_f1
 from lectures_lib.metrics.entities import entities, entity_scores
@@ -63,3 +64,79 @@ def names_not_words(chance: Random) -> Drawn:
         wrong="The entity that was cut short counts as half.",
         reveals="Entities are counted as words; the usual score knows no half-right entity.",
     )
+
+
+@_asked("Where is the answer?", points=6)
+def where_is_the_answer(chance: Random) -> Drawn:
+    """The best legal span from start and end scores; the naive pair is not legal."""
+    tokens = ["[CLS]", "who", "[SEP]", "Ann", "met", "old", "Bob", "[SEP]"]
+    a, b, c = chance.choice([(6, 5, 4), (7, 5, 3), (8, 6, 4)])
+    if chance.random() < 0.5:
+        b, c = c, b
+    starts = [0, 1, 0, b, 0, 1, a, 0]
+    ends = [0, 2, 0, a, 1, 0, c, 0]
+    if chance.random() < 0.5:
+        starts[5], starts[6] = a, 1
+    low, high = 3, 6
+    spans = {(i, j): starts[i] + ends[j] for i in range(low, high + 1) for j in range(i, high + 1)}
+    best = max(spans, key=spans.get)
+    assert sum(score == spans[best] for score in spans.values()) == 1
+    naive = (starts.index(max(starts)), ends.index(max(ends)))
+    return Drawn(
+        "A head gives each token a score as the start and one as the end of the answer. The "
+        "context runs from *Ann* to *Bob*. Which span do the two largest scores "
+        "name, and what is wrong with it? Which legal span is the best, with which score? "
+        "How many legal spans are there?",
+        f"The largest are start *{tokens[naive[0]]}* and end *{tokens[naive[1]]}*: the end stands "
+        f"before the start. Legal are spans inside the context whose end is not before the start: "
+        f"4 + 3 + 2 + 1 = {len(spans)}. The best is *{' '.join(tokens[best[0] : best[1] + 1])}* "
+        f"with {starts[best[0]]} + {ends[best[1]]} = {spans[best]}.",
+        marks=((2, "the illegal pair"), (3, "the best legal span and its score"),
+               (1, "the number of spans")),
+        wrong="The answer is empty, since the end is before the start.",
+        reveals="The two maxima are taken one by one; what is sought is the best pair among those "
+        "that are allowed.",
+        picture=table("where_is_the_answer", "Scores of start and end for eight tokens",
+                      {"token": tokens, "start": list(map(str, starts)),
+                       "end": list(map(str, ends))}, ["key", "prediction", "prediction"]),
+    )  # fmt: skip
+
+
+@_asked("A label on every piece", points=5, kind="find the bug")
+def a_label_on_every_piece(chance: Random) -> Drawn:
+    """Labels of words brought to pieces."""
+    code = [
+        "def to_pieces(labels, words, ignore=-100):",
+        '    """words: for each piece the index of its word, None for [CLS], [SEP].',
+        '    The first piece of a word carries its label, no other does."""',
+        "    made, before = [], None",
+        "    for word in words:",
+        "        first = word is not None and word != before",
+        "        made.append(labels[word] if first else ignore)",
+        "        before = word",
+        "    return made",
+    ]
+    kind = chance.choice(["every", "shifted"])
+    if kind == "every":
+        line, bad = 6, "        first = word is not None"
+        says = (
+            "Every piece carries the label, so a word of three pieces counts three times in the "
+            "loss, and B- stands on pieces that begin nothing: one name becomes several"
+        )
+    else:
+        line, bad = 8, "        before = labels[word] if first else ignore"
+        says = (
+            "What is remembered is a label and not the word, so a word's second piece "
+            "is taken for the first one of another word, and carries a label too"
+        )
+    mended, code[line - 1] = code[line - 1], bad
+    return Drawn(
+        "Words have labels; a tokenizer cuts them into pieces. This brings the labels to the "
+        "pieces. One line is wrong. Which, and how should it read? What does it do to the "
+        "training, and which input shows it?",
+        f"{says}. An input: a word that is cut into two pieces; its second must get -100.",
+        marks=((2, "the line"), (1, "mended"), (1, "what it does"), (1, "a word of two pieces")),
+        wrong="[CLS] should carry the label O.",
+        reveals="O is a label of words, and would be learned; what is no word is left out.",
+        code="\n".join(code), line=line, mended=mended,
+    )  # fmt: skip

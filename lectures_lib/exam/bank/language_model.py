@@ -85,14 +85,14 @@ def which_model_leaks(chance: Random) -> Drawn:
     }
     right, *others = options
     return Drawn(
-        f"For three models of one block each of five tokens was changed in turn (rows); a bar shows that "
-        f"the scores at a place moved (columns). One is a left-to-right model as it should be. "
-        f"Which? Which places move there when token {token} is changed (count from 1)? What is "
+        f"In three models, of one block each, every one of five tokens was changed in turn (rows); "
+        f"a bar shows that the scores at a place moved (columns). One is a left-to-right "
+        f"model as it should be. Which? Which places move there when token {token} is changed (count from 1)? What is "
         f"wrong with each of the others, and what would its training loss do?",
         f"In a left-to-right model a change moves the scores at its own place (they predict what "
         f"comes next) and behind it: {moved} for token {token}. Model "
-        f"{' and '.join(sorted(leaks))} lets earlier places move: each reads the token that it must predict, and the loss "
-        f"falls below what is possible. "
+        f"{' and '.join(sorted(leaks))} lets earlier places move: each reads the token that "
+        f"it must predict, and the loss falls below what is possible. "
         + (f"Model {letters[third]} moves one place only: no word hears of another, and the "
            f"loss stays where a table of pairs would be." if third == "no attention" else
            f"In {letters[third]} a single place too many is open, which is enough."),
