@@ -39,7 +39,7 @@ def bert_counted(chance: Random) -> Drawn:
 @_asked("What goes in", points=6)
 def what_goes_in(chance: Random) -> Drawn:
     """The row of a pair: tokens, segments, positions, mask."""
-    texts = (["it", "rains"], ["we", "stay", "in"], ["why", "?"], ["he", "sleeps"])
+    texts = (["it", "rains"], ["we", "stay", "in"], ["why", "?"], ["he", "runs"])
     first, second = chance.sample(texts, 2)
     used = len(first) + len(second) + 3
     n = used + chance.randint(1, 2)
@@ -56,8 +56,9 @@ def what_goes_in(chance: Random) -> Drawn:
     return Drawn(
         f"*{' '.join(first)}* and *{' '.join(second)}* go into BERT as a pair, each word one "
         f"piece, filled up to {n}. Fill in the table (mask: 1 = may be looked at). How "
-        f"many vectors are added up for each token, and what is done with the sum? A slide says that the segment's vector is "
-        f"all zeros for the first and all ones for the second. What would be left of it then?",
+        f"many vectors are added up for each token, and what is done with the sum? A "
+        f"slide says that the segment's vector is all zeros for the first and all "
+        f"ones for the second. What would be left of it then?",
         "See the table (the segment of a [PAD] does not matter; it is 0 by custom). Three vectors, "
         "all learned; the sum goes through a LayerNorm. A vector of ones would leave nothing: "
         "LayerNorm subtracts the mean, and with it what was added to every component alike.",

@@ -82,8 +82,8 @@ def which_layer(chance: Random) -> Drawn:
     best = max(range(7), key=names.__getitem__)
     return Drawn(
         "The vectors after each of six layers (0: before the first) were frozen, and a linear "
-        "layer learned from them to find names, and to tell the two senses of a word. Which layer is "
-        "the best for names? Which for senses, and what does layer 0 know of a sense? "
+        "layer learned from them to find names, and to tell the two senses of a word. Which layer "
+        "is the best for names? Which for senses, and what does layer 0 know of a sense? "
         "The best layer was picked by its score on the test: what is wrong with that, and what "
         "is a safe choice?",
         f"Names: {best}, then it falls. Senses: the last. Layer 0 has read no neighbour: a word's "

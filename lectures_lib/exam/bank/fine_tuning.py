@@ -61,6 +61,11 @@ def names_not_words(chance: Random) -> Drawn:
             (3, "precision, recall, F1 of entities"),
             (2, "all words and the kind must be right"),
         ),
+        picture=table(
+            "names_not_words",
+            "The labels of six words",
+            {"word": [str(i) for i in range(1, 7)], "right": right, "predicted": said},
+        ),
         wrong="The entity that was cut short counts as half.",
         reveals="Entities are counted as words; the usual score knows no half-right entity.",
     )

@@ -87,8 +87,9 @@ def which_model_leaks(chance: Random) -> Drawn:
     return Drawn(
         f"In three models, of one block each, every one of five tokens was changed in turn (rows); "
         f"a bar shows that the scores at a place moved (columns). One is a left-to-right "
-        f"model as it should be. Which? Which places move there when token {token} is changed (count from 1)? What is "
-        f"wrong with each of the others, and what would its training loss do?",
+        f"model as it should be. Which? Which places move there when token {token} is "
+        f"changed (count from 1)? What is wrong with each of the others, and what would "
+        f"its training loss do?",
         f"In a left-to-right model a change moves the scores at its own place (they predict what "
         f"comes next) and behind it: {moved} for token {token}. Model "
         f"{' and '.join(sorted(leaks))} lets earlier places move: each reads the token that "

@@ -47,6 +47,7 @@ def what_may_be_seen(chance: Random) -> Drawn:
     n = chance.choice([4, 5])
     length = n - chance.choice([1, 2])
     mask = causal_mask(n) & (torch.arange(n) < length)
+    places = [str(i + 1) if i < length else "PAD" for i in range(n)]
     table = "; ".join("".join(str(int(x)) for x in row) for row in mask)
     return Drawn(
         f"A decoder reads a sentence of {length} words that is filled up to {n}. Write the mask "
@@ -55,6 +56,10 @@ def what_may_be_seen(chance: Random) -> Drawn:
         f"{table}. It has {int(mask.sum())} ones. In the last row {length} keys are open, each "
         f"with the weight 1/{length} = {1 / length:.2f}. (It belongs to a padded place; nobody "
         f"should read its output.)",
+        picture=pictures.mask("what_may_be_seen", "An empty mask", places, places),
+        solved=pictures.mask(
+            "what_may_be_seen_solved", "Causality and padding", places, places, (~mask).tolist()
+        ),
         marks=(
             (3, "the mask, row by row"),
             (1, "its ones"),
