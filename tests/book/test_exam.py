@@ -11,6 +11,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
 
 from lectures_lib.exam import QUESTIONS, choose, draw, paper, write
 from lectures_lib.exam.question import KINDS
@@ -78,6 +80,64 @@ def test_pictures_are_said_in_words_and_fit_a_page(one):
             assert each.picture.name != each.solved.name
 
 
+def _attention(run):
+    Q, K, V = torch.randn(3, 2, 5, 4, generator=torch.Generator().manual_seed(0))
+    mask = torch.ones(5, 5, dtype=torch.bool).tril()
+    return run["attention"](Q, K, V, mask), scaled_dot_product_attention(Q, K, V, attn_mask=mask)
+
+
+def _loss(run):
+    """The wanted loss, when the scores at a place are the log-shares of what was read there."""
+    target = torch.tensor([[1, 4, 5, 2, 0, 0]])
+    scores = torch.randn(6, 6, generator=torch.Generator().manual_seed(0))
+    wanted = -scores.log_softmax(dim=-1)[[1, 4, 5], [4, 5, 2]].mean()
+    return run["loss"](lambda source, read: scores[read], None, target, 0), wanted
+
+
+def _holes(run):
+    ids, special = torch.arange(10, 410).view(1, -1), torch.arange(400).view(1, -1) % 4 == 0
+    read, labels = run["make_holes"](ids, special, 4, torch.Generator().manual_seed(0))
+    chosen = torch.rand(ids.shape, generator=torch.Generator().manual_seed(0)) < 0.15
+    chosen &= ~special
+    wanted = torch.stack([torch.where(chosen, 4, ids), torch.where(chosen, ids, -100)])
+    return torch.stack([read, labels]).float(), wanted.float()
+
+
+def _pieces(run):
+    words = [None, 0, 0, 0, 1, 2, 2, None]
+    made = run["to_pieces"]([7, 8, 9], words)
+    return torch.tensor(made).float(), torch.tensor([-100, 7, -100, -100, 8, 9, -100, -100.0])
+
+
+def _mean(run):
+    hidden = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(0))
+    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
+    return run["mean_vector"](hidden, mask), torch.stack([hidden[0].mean(0), hidden[1, :2].mean(0)])
+
+
+# For each question with a mistake in its code: what it computes, beside what it should.
+REPAIRED = {
+    "softmax_along_what": _attention,
+    "a_loss_that_falls_to_nothing": _loss,
+    "holes_with_a_leak": _holes,
+    "a_label_on_every_piece": _pieces,
+    "padding_in_the_mean": _mean,
+}
+
+
+def test_the_wrong_line_is_wrong_and_the_mended_one_right():
+    assert {one.name for one in QUESTIONS if one.kind == "find the bug" and drawn_with(one)[0].code
+            } == set(REPAIRED)  # fmt: skip
+    for one in QUESTIONS:
+        for each in {each.code: each for each in drawn_with(one) if each.code}.values():
+            assert max(map(len, each.code.split("\n"))) <= 80
+            for code, right in ((each.code, False), (each.repaired(), True)):
+                exec(compile(code, one.name, "exec"), run := {})
+                got, wanted = REPAIRED[one.name](run)
+                close = got.shape == wanted.shape and torch.allclose(got, wanted, atol=1e-5)
+                assert close == right, code
+
+
 # Worked out on paper: what a solution must say when the question says this.
 BY_HAND = {
     "chain_or_look": ("50 words", "50 · 50 = 2500"),
@@ -91,6 +151,14 @@ BY_HAND = {
     "price_of_a_cache": ("12 layers of width 768", "603,979,776 bytes"),
     "patches": ("224 × 224", "196 patches and one class token: 197"),
     "bert_counted": ("12 layers", "Together 109,482,240"),
+    "what_a_gate_lets_through": ("its gate is z = 0.9 and", "0.9^"),
+    "the_mean_of_means": ("100 and 300 tokens", "= 1.25. The mean of means: 1.5."),
+    "how_many_choices": ("1/2, 1/16, 1/2", "1/64; 6 bits in all, 2 a word"),
+    "an_image_twice_as_wide": ("take 4% of", "= 4.48 times; the share is 0.64/4.48 = 14%"),
+    "what_time_is_it": ("three tokens later", "they have turned by 270 and 67.5"),
+    "one_layer_used_again": ("d = 768", "23,040,000 before, 30,000 · 128 + 128 · 768 = 3,938,304"),
+    "eight_bits": ("(0.05, -0.12, 1.27)", "1.27/127 = 0.01: 5, −12, 127. With one step"),
+    "frozen_or_fine_tuned": ("same 1,000 texts", "3 · 1,000 · "),
     "holes": ("400 tokens", "Chosen 60; [MASK] 48, another word 6, unchanged 6"),
     "what_accuracy_hides": ("marks 6 of them", "recall 6/10 = 0.60, F1 0.60"),
     "what_training_needs": ("110 million", "1.76 GB"),
