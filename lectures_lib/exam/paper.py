@@ -35,7 +35,7 @@ padding:.6em .8em;overflow-x:auto}
 code{font:.9em "DejaVu Sans Mono",Consolas,monospace}
 figure,p,li,pre{break-inside:avoid}
 h2+p{break-after:avoid}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto;padding-bottom:2px}
 @page{size:A4;margin:18mm 17mm}
 @media print{body{margin:0;padding:0;max-width:none}pre{overflow:visible;white-space:pre-wrap}\
 figure.drawing{margin:.6em 0}}

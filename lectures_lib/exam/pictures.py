@@ -131,8 +131,10 @@ def curves(
     for i, (label, points) in enumerate(lines.items()):
         places = [(left + x * (right - left), bottom - y / top * height) for x, y in points]
         drawing.line(places, LINES[i % len(LINES)], 2.5, dashed=i % 2 == 1, round=0)
-        x, y = places[int(len(places) * (0.4 + 0.16 * i))]
-        drawing.text(x + 4, y - 14, label, LINES[i % len(LINES)], bold=True, anchor="start")
+        k = int(len(places) * (0.4 + 0.16 * i))
+        (x, y), (_, behind) = places[k], places[min(k + 1, len(places) - 1)]
+        side = (x - 8, "end") if behind < y else (x + 6, "start")  # beside a slope, not on it
+        drawing.text(side[0], y - 14, label, LINES[i % len(LINES)], bold=True, anchor=side[1])
     return drawing
 
 
