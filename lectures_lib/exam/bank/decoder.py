@@ -9,7 +9,7 @@ QUESTIONS: list[Question] = []
 _asked = asked_in(QUESTIONS, chapter=6)
 
 
-@_asked("Where do Q, K and V come from?", points=5)
+@_asked("Where do Q, K and V come from?", points=5, kind="explain")
 def where_from(chance: Random) -> Drawn:
     """The three attentions of a Transformer and their shapes."""
     n, m = chance.sample([5, 7, 9, 12], 2)
@@ -31,7 +31,7 @@ def where_from(chance: Random) -> Drawn:
     )
 
 
-@_asked("One to the right", points=5)
+@_asked("One to the right", points=5, kind="explain")
 def one_to_the_right(chance: Random) -> Drawn:
     """Input and target of a decoder in training."""
     word = chance.choice(["cat", "sun", "map"])

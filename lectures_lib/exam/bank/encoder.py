@@ -58,7 +58,7 @@ def a_block_counted(chance: Random) -> Drawn:
     )
 
 
-@_asked("Gradients through a stack", points=5)
+@_asked("Gradients through a stack", points=5, kind="predict")
 def gradients_through_a_stack(chance: Random) -> Drawn:
     """A product of derivatives with and without the plus sign."""
     depth, slope = chance.choice([10, 12, 20]), chance.choice([0.2, 0.5])

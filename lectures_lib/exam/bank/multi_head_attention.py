@@ -34,7 +34,7 @@ def shapes_of_heads(chance: Random) -> Drawn:
     )
 
 
-@_asked("One head or two", points=5)
+@_asked("One head or two", points=5, kind="predict")
 def one_head_or_two(chance: Random) -> Drawn:
     """Why averages cannot replace concatenation."""
     a, b = chance.sample([(1, 0), (0, 1), (1, 1)], 2)

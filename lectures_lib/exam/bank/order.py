@@ -35,7 +35,7 @@ def a_position_as_clocks(chance: Random) -> Drawn:
     )
 
 
-@_asked("What a model without positions may guess", points=5)
+@_asked("What a model without positions may guess", points=5, kind="predict")
 def without_positions(chance: Random) -> Drawn:
     """The best guess about a reversed string, when only the other digits are known."""
     a, b, c, d = chance.sample(range(10), 4)

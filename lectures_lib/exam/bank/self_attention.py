@@ -71,7 +71,7 @@ def what_may_be_seen(chance: Random) -> Drawn:
     )
 
 
-@_asked("A mask that comes too late", points=6)
+@_asked("A mask that comes too late", points=6, kind="predict")
 def mask_too_late(chance: Random) -> Drawn:
     """Masking after the softmax loses what the hidden keys took."""
     scores = torch.tensor([1.0, 2.0, float(chance.choice([3, 4]))])

@@ -11,7 +11,7 @@ QUESTIONS: list[Question] = []
 _asked = asked_in(QUESTIONS, chapter=16)
 
 
-@_asked("A control for a probe", points=5)
+@_asked("A control for a probe", points=5, kind="explain")
 def control_for_a_probe(chance: Random) -> Drawn:
     """Selectivity of two probes."""
     small, large = (0.92, chance.choice([0.55, 0.6])), (0.96, chance.choice([0.88, 0.9]))
@@ -68,7 +68,7 @@ def from_pieces_to_words(chance: Random) -> Drawn:
     )  # fmt: skip
 
 
-@_asked("Does the head know grammar?", points=6)
+@_asked("Does the head know grammar?", points=6, kind="explain")
 def does_the_head_know_grammar(chance: Random) -> Drawn:
     """A head that hits subjects, held against a fixed offset."""
     n = 8
