@@ -1,4 +1,5 @@
-"""python -m lectures_lib.exam: write a sheet of questions and one of solutions."""
+"""python -m lectures_lib.exam: write a sheet of questions and one of solutions,
+for the printer (.html) and to be changed (.md)."""
 
 import argparse
 import sys

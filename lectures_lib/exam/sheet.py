@@ -1,18 +1,22 @@
-"""From the bank to a sheet: choose questions, draw their numbers, write two files."""
+"""From the bank to a sheet: choose questions, draw their numbers, write it."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
+from lectures_lib.exam import paper
 from lectures_lib.exam.bank import QUESTIONS
 from lectures_lib.exam.question import Drawn, Question
+from lectures_lib.exam.writing import asked, head, solved
 from lectures_lib.files import write_whole
 
 TRIES = 50  # orders of the questions; the one that fills the sheet best is taken
 INTRODUCTION = """# Questions for an exam
 
-{n} questions for paper, pencil and a pocket calculator, {points} points in all, about one for each
-minute. They are here for practice: work one out before you unfold the solution.
+{n} questions for paper, pencil and a pocket calculator, {pictures} of them about a picture;
+{points} points in all, about one for each minute. They are here for practice: work one out before
+you unfold the solution. Below it stands what earns the points, and an answer that is often given
+and wrong, with what it shows.
 
 For an exam, other numbers are drawn. With the course installed,
 
@@ -20,8 +24,9 @@ For an exam, other numbers are drawn. With the course installed,
 python -m lectures_lib.exam --seed 7 --points 60 --out exam
 ```
 
-writes `exam/questions.md` and `exam/solutions.md`; `--chapters 2 3 4` keeps to what was taught. The
-same seed gives the same sheet, and every solution is computed from its numbers.
+writes `exam/questions.html` and `exam/solutions.html`, to be printed from a browser, and both as
+Markdown (`.md`) for who wants to change a wording first. `--chapters 2 3 4` keeps to what was
+taught. The same seed gives the same sheet, and every solution is computed from its numbers.
 Keep the seed to yourself: who knows it has the solutions.
 """
 
@@ -73,21 +78,21 @@ def _worth(questions: Sequence[Question]) -> int:
 
 def text(questions: Sequence[Question], seed: int, solutions: bool) -> str:
     """A sheet as Markdown."""
-    total = _worth(questions)
+    total, minutes = _worth(questions), sum(one.minutes for one in questions)
     kind = "solutions" if solutions else "questions"
-    parts = [f"# From Attention to BERT: {kind}\n\n{total} points, about {total} minutes.\n"]
+    parts = [f"# From Attention to BERT: {kind}\n\n{total} points, about {minutes} minutes.\n"]
     for number, one in enumerate(questions, 1):
         drawn = draw(one, seed)
-        parts.append(f"## {number}. {one.title} ({one.points} points)\n\n{drawn.asks}\n")
+        parts.append(f"## {number}. {one.title}\n\n{head(one)}\n\n{asked(drawn)}\n")
         if solutions:
-            parts.append(f"**Solution.** {drawn.solution} (Chapter {one.chapter})\n")
+            parts.append(f"**Solution.** {solved(drawn)}\n")
     return "\n".join(parts)
 
 
 def page(seed: int = 0) -> str:
     """The whole bank as a page of the site, solutions folded."""
-    total = _worth(QUESTIONS)
-    parts = [INTRODUCTION.format(n=len(QUESTIONS), points=total)]
+    total, pictures = _worth(QUESTIONS), [one.name for one in QUESTIONS if draw(one, seed).picture]
+    parts = [INTRODUCTION.format(n=len(QUESTIONS), points=total, pictures=len(pictures))]
     chapter = 0
     for one in QUESTIONS:
         drawn = draw(one, seed)
@@ -95,22 +100,25 @@ def page(seed: int = 0) -> str:
             chapter = one.chapter
             parts.append(f"## Chapter {chapter}\n")
         parts.append(
-            f"### {one.title}\n\n*{one.points} points · `{one.name}`*\n\n{drawn.asks}\n\n"
-            f"<details><summary>Solution</summary>\n\n{drawn.solution}\n\n</details>\n"
+            f"### {one.title}\n\n*{one.points} points, {one.minutes} minutes · {one.kind} · "
+            f"`{one.name}`*\n\n{asked(drawn)}\n\n"
+            f"<details><summary>Solution</summary>\n\n{solved(drawn)}\n\n</details>\n"
         )
     return "\n".join(parts)
 
 
 def write(out: Path | str, points: int, seed: int, chapters: Sequence[int] = ()) -> list[Path]:
-    """`questions.md` and `solutions.md` in a folder.
+    """`questions` and `solutions` in a folder, each as `.html` to print and as `.md` to change.
 
     Raises:
         ValueError: as in `choose`.
     """
     chosen, written = choose(points, seed, chapters), []
-    for name, solutions in (("questions.md", False), ("solutions.md", True)):
-        path = Path(out) / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text(chosen, seed, solutions))
-        written.append(path)
+    for name, solutions in (("questions", False), ("solutions", True)):
+        sheet = text(chosen, seed, solutions)
+        for ending, made in ((".md", sheet), (".html", paper.page(sheet, whole=not solutions))):
+            path = Path(out) / (name + ending)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, made)
+            written.append(path)
     return written

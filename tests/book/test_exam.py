@@ -5,32 +5,143 @@ were also worked out by hand, and a page that is the bank.
 import re
 import subprocess
 import sys
+from collections import Counter
+from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
 
-from lectures_lib.exam import QUESTIONS, choose, draw, write
+from lectures_lib.exam import QUESTIONS, choose, draw, paper, write
+from lectures_lib.exam.question import KINDS
 from lectures_lib.exam.sheet import page, text
+from lectures_lib.exam.writing import asked, figure, solved
 
 ROOT = Path(__file__).parents[2]
 every_question = pytest.mark.parametrize("one", QUESTIONS, ids=lambda one: one.name)
 
 
+SEEDS = range(200)
+
+
+@cache
+def drawn_with(one):
+    """A question with the numbers of 200 seeds; once for all tests."""
+    return [draw(one, seed) for seed in SEEDS]
+
+
+@cache
+def written(one):
+    """What is asked and what is answered, for each of these draws."""
+    return [(asked(each), solved(each)) for each in drawn_with(one)]
+
+
 @every_question
 def test_numbers_are_drawn_and_kept(one):
-    drawn = [draw(one, seed) for seed in range(40)]
-    assert drawn == [draw(one, seed) for seed in range(40)]
-    assert len({each.asks for each in drawn}) > 1
-    for each in drawn:
-        assert each.asks.rstrip().endswith(("?", "."))
-        assert not re.search(r"\bnan\b|\binf\b|tensor", each.asks + each.solution)
+    assert drawn_with(one)[:5] == [draw(one, seed) for seed in SEEDS[:5]]
+    assert len({asks for asks, _ in written(one)}) > 1
+    assert all(each.asks.rstrip().endswith(("?", ".")) for each in drawn_with(one))
+    for text_ in {"".join(both) for both in written(one)}:
+        assert not re.search(r"\bnan\b|(?<![.\w])inf\b|tensor|-0\.0+\b", text_)
 
 
 @every_question
 def test_the_solution_follows_the_numbers(one):
-    """No question has one solution for all its numbers."""
-    found = {draw(one, seed).asks: draw(one, seed).solution for seed in range(40)}
+    """No question has one solution for all its numbers, and none has two for the same."""
+    found = {}
+    for asks, solution in written(one):
+        assert found.setdefault(asks, solution) == solution
     assert len(set(found.values())) > 1
+
+
+@every_question
+def test_what_earns_points_is_said(one):
+    for each in drawn_with(one):
+        assert sum(n for n, _ in each.marks) == one.points
+        assert each.wrong.endswith((".", "?")) and each.reveals.endswith(".")
+    assert 0.7 * one.points <= one.minutes <= 1.5 * one.points
+
+
+@every_question
+def test_one_option_is_right_wherever_it_stands(one):
+    for each in drawn_with(one):
+        assert len(set(each.options)) == len(each.options) != 1
+        assert not each.options or each.right < len(each.options)
+    if drawn_with(one)[0].options:
+        assert len({each.right for each in drawn_with(one)}) > 1
+
+
+@every_question
+def test_pictures_are_said_in_words_and_fit_a_page(one):
+    for each in drawn_with(one):
+        for picture in filter(None, (each.picture, each.solved)):
+            assert one.name in picture.name and picture.width <= 720
+            assert picture.title and len(picture.description) > 40
+            assert ElementTree.fromstring(picture.svg()) is not None
+            assert "\n\n" not in figure(picture)
+        assert bool(each.picture) == bool(drawn_with(one)[0].picture)
+        if each.picture and each.solved:
+            assert each.picture.name != each.solved.name
+
+
+def _attention(run):
+    Q, K, V = torch.randn(3, 2, 5, 4, generator=torch.Generator().manual_seed(0))
+    mask = torch.ones(5, 5, dtype=torch.bool).tril()
+    return run["attention"](Q, K, V, mask), scaled_dot_product_attention(Q, K, V, attn_mask=mask)
+
+
+def _loss(run):
+    """The wanted loss, when the scores at a place are the log-shares of what was read there."""
+    target = torch.tensor([[1, 4, 5, 2, 0, 0]])
+    scores = torch.randn(6, 6, generator=torch.Generator().manual_seed(0))
+    wanted = -scores.log_softmax(dim=-1)[[1, 4, 5], [4, 5, 2]].mean()
+    return run["loss"](lambda source, read: scores[read], None, target, 0), wanted
+
+
+def _holes(run):
+    ids, special = torch.arange(10, 410).view(1, -1), torch.arange(400).view(1, -1) % 4 == 0
+    read, labels = run["make_holes"](ids, special, 4, torch.Generator().manual_seed(0))
+    chosen = torch.rand(ids.shape, generator=torch.Generator().manual_seed(0)) < 0.15
+    chosen &= ~special
+    wanted = torch.stack([torch.where(chosen, 4, ids), torch.where(chosen, ids, -100)])
+    return torch.stack([read, labels]).float(), wanted.float()
+
+
+def _pieces(run):
+    words = [None, 0, 0, 0, 1, 2, 2, None]
+    made = run["to_pieces"]([7, 8, 9], words)
+    return torch.tensor(made).float(), torch.tensor([-100, 7, -100, -100, 8, 9, -100, -100.0])
+
+
+def _mean(run):
+    hidden = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(0))
+    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
+    return run["mean_vector"](hidden, mask), torch.stack([hidden[0].mean(0), hidden[1, :2].mean(0)])
+
+
+# For each question with a mistake in its code: what it computes, beside what it should.
+REPAIRED = {
+    "softmax_along_what": _attention,
+    "a_loss_that_falls_to_nothing": _loss,
+    "holes_with_a_leak": _holes,
+    "a_label_on_every_piece": _pieces,
+    "padding_in_the_mean": _mean,
+}
+
+
+def test_the_wrong_line_is_wrong_and_the_mended_one_right():
+    assert {one.name for one in QUESTIONS if one.kind == "find the bug" and drawn_with(one)[0].code
+            } == set(REPAIRED)  # fmt: skip
+    for one in QUESTIONS:
+        for each in {each.code: each for each in drawn_with(one) if each.code}.values():
+            assert max(map(len, each.code.split("\n"))) <= 80
+            for code, right in ((each.code, False), (each.repaired(), True)):
+                exec(compile(code, one.name, "exec"), run := {})
+                got, wanted = REPAIRED[one.name](run)
+                close = got.shape == wanted.shape and torch.allclose(got, wanted, atol=1e-5)
+                assert close == right, code
 
 
 # Worked out on paper: what a solution must say when the question says this.
@@ -46,6 +157,14 @@ BY_HAND = {
     "price_of_a_cache": ("12 layers of width 768", "603,979,776 bytes"),
     "patches": ("224 × 224", "196 patches and one class token: 197"),
     "bert_counted": ("12 layers", "Together 109,482,240"),
+    "what_a_gate_lets_through": ("its gate is z = 0.9 and", "0.9^"),
+    "the_mean_of_means": ("100 and 300 tokens", "= 1.25. The mean of means: 1.5."),
+    "how_many_choices": ("1/2, 1/16, 1/2", "1/64; 6 bits in all, 2 a word"),
+    "an_image_twice_as_wide": ("take 4% of", "= 4.48 times; the share is 0.64/4.48 = 14%"),
+    "what_time_is_it": ("three tokens later", "they have turned by 270 and 67.5"),
+    "one_layer_used_again": ("d = 768", "23,040,000 before, 30,000 · 128 + 128 · 768 = 3,938,304"),
+    "eight_bits": ("(0.05, -0.12, 1.27)", "1.27/127 = 0.01: 5, −12, 127. With one step"),
+    "frozen_or_fine_tuned": ("same 1,000 texts", "3 · 1,000 · "),
     "holes": ("400 tokens", "Chosen 60; [MASK] 48, another word 6, unchanged 6"),
     "what_accuracy_hides": ("marks 6 of them", "recall 6/10 = 0.60, F1 0.60"),
     "what_training_needs": ("110 million", "1.76 GB"),
@@ -56,15 +175,19 @@ BY_HAND = {
 def test_solutions_worked_out_by_hand(name):
     asked, said = BY_HAND[name]
     (one,) = [one for one in QUESTIONS if one.name == name]
-    drawn = [draw(one, seed) for seed in range(60)]
+    drawn = drawn_with(one)
     fitting = [each for each in drawn if asked in each.asks]
     assert fitting, "no seed asks this"
     assert all(said in each.solution for each in fitting), fitting[0].solution
 
 
-def test_every_part_of_the_course_is_asked_about():
-    assert {one.chapter for one in QUESTIONS} >= {*range(1, 15), 16, 17, 18}
-    assert len({one.name for one in QUESTIONS}) == len(QUESTIONS) >= 25
+def test_every_chapter_is_asked_about_in_several_ways():
+    chapters = Counter(one.chapter for one in QUESTIONS)
+    assert set(chapters) == set(range(1, 19)) and 2 <= min(chapters.values()) <= 3
+    assert max(chapters.values()) <= 5
+    assert len({one.name for one in QUESTIONS}) == len(QUESTIONS) >= 50
+    assert {one.kind for one in QUESTIONS} == set(KINDS)
+    assert sum(drawn_with(one)[0].picture is not None for one in QUESTIONS) > len(QUESTIONS) / 3
 
 
 @pytest.mark.parametrize("points", [10, 30, 60, 90])
@@ -77,11 +200,28 @@ def test_a_sheet_has_the_points_asked_for(points):
 
 
 def test_the_students_sheet_tells_no_solution(tmp_path):
-    questions, solutions = (path.read_text("utf-8") for path in write(tmp_path, 60, seed=7))
-    assert "Solution" not in questions and "Solution" in solutions
+    written = {path.name: path.read_text("utf-8") for path in write(tmp_path, 60, seed=7)}
+    for ending in (".md", ".html"):
+        for said in ("Solution", "Marks", "Often answered"):
+            assert said not in written["questions" + ending]
+            assert said in written["solutions" + ending]
+    questions, solutions = written["questions.md"], written["solutions.md"]
     for one in choose(60, 7):
         assert draw(one, 7).asks in questions and draw(one, 7).asks in solutions
         assert draw(one, 7).solution not in questions
+
+
+def test_the_paper_asks_no_other_host_and_leaves_no_markdown(tmp_path):
+    for solutions in (False, True):
+        sheet = text(QUESTIONS, 0, solutions)
+        made = paper.page(sheet)
+        assert made.count("</svg>") == sheet.count("</svg>") > len(QUESTIONS) / 3
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|src=|href=", made)
+        assert "&lt;figure" not in made and "&lt;sup" not in made
+        read = re.sub(r"<(style|svg|pre|code).*?</\1>", "", made, flags=re.DOTALL)
+        assert not re.search(r"\*|`|\$|^#|^- ", re.sub(r"<[^>]*>", "", read), re.MULTILINE)
+        assert made.count("<section>") == made.count("</section>") == len(QUESTIONS)
+        assert ElementTree.fromstring(made).tag == "html"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,124 @@
+"""Pre-training (chapter 13)."""
+
+from random import Random
+
+from lectures_lib.exam.pictures import table
+from lectures_lib.exam.question import Drawn, Question, asked_in
+
+QUESTIONS: list[Question] = []
+_asked = asked_in(QUESTIONS, chapter=13)
+
+
+@_asked("Holes", points=6)
+def holes(chance: Random) -> Drawn:
+    """Expected numbers in BERT's masking."""
+    n = chance.choice([200, 400, 512])
+    asked = 0.15 * n
+    return Drawn(
+        f"A text has {n} tokens that may be chosen. How many are expected to be chosen, to become "
+        f"[MASK], another word, and to stay? In how many places of the input does one see that "
+        f"something was done, and at how many is a loss computed? Why are some left as they are?",
+        f"Chosen {asked:g}; [MASK] {0.8 * asked:g}, another word {0.1 * asked:g}, unchanged "
+        f"{0.1 * asked:g}. The input differs in at most {0.9 * asked:g} places (a random word "
+        f"may be the same), the loss counts all {asked:g}. In use there is no [MASK]: a model that "
+        f"need only predict where it sees one would have no reason to care for the others.",
+        marks=(
+            (2, "the four numbers"),
+            (2, "where it shows, and where a loss is computed"),
+            (2, "why some are left"),
+        ),
+        wrong="The loss counts only the [MASK] places.",
+        reveals="Then the other two kinds would teach nothing: every chosen token is to be "
+        "predicted.",
+    )
+
+
+@_asked("Drawn by chance", points=6)
+def drawn_by_chance(chance: Random) -> Drawn:
+    """What the model reads and must tell, from two draws for each token."""
+    words = chance.choice([["the", "cat", "sat", "down"], ["we", "read", "a", "book"],
+                           ["it", "was", "too", "late"]])  # fmt: skip
+    tokens = ["[CLS]", *words, "[SEP]"]
+    fates = chance.sample(["mask", "other", "stay", "none"], 4)
+    draws = {
+        "mask": (chance.choice([0.03, 0.08, 0.12]), chance.choice([0.25, 0.61, 0.78])),
+        "other": (chance.choice([0.02, 0.10, 0.13]), chance.choice([0.82, 0.86, 0.89])),
+        "stay": (chance.choice([0.04, 0.09, 0.14]), chance.choice([0.92, 0.95, 0.98])),
+        "none": (chance.choice([0.16, 0.4, 0.77]), chance.choice([0.1, 0.5, 0.85])),
+    }
+    ends = [(chance.choice([0.3, 0.6]), 0.4), (chance.choice([0.05, 0.11]), 0.64)]
+    pairs = [ends[0], *(draws[fate] for fate in fates), ends[1]]
+    reads = {"mask": "[MASK]", "other": "another"}
+    read = ["[CLS]", *(reads.get(f, w) for f, w in zip(fates, words, strict=True)), "[SEP]"]
+    told = ["", *("" if f == "none" else w for f, w in zip(fates, words, strict=True)), ""]
+    given = {
+        "token": tokens,
+        "first": [f"{a:.2f}" for a, _ in pairs],
+        "second": [f"{b:.2f}" for _, b in pairs],
+    }
+    return Drawn(
+        "Chance has drawn two numbers for each token. A token is chosen if the first is below "
+        "0.15; the second decides its fate: below 0.8 [MASK], below 0.9 another token, else it "
+        "stays. Fill in what the model reads and what it must tell. At which places can it see "
+        "that something was done? Why is [SEP] safe?",
+        f"See the table: it must tell {', '.join(w for w in told if w)}. It sees a [MASK] for what "
+        f"it is, and may suspect the other token; that *{words[fates.index('stay')]}* was chosen "
+        f"it cannot know. Special tokens are never chosen: there is nothing to guess.",
+        marks=((3, "what is read"), (2, "what is told: all that were chosen"), (1, "[SEP]")),
+        wrong=f"*{words[fates.index('stay')]}* need not be told, since nothing was done to it.",
+        reveals="Chosen is taken for changed. To be chosen is what counts.",
+        picture=table("drawn_by_chance", "Six tokens and what chance has drawn for them",
+                      {**given, "read": [""] * 6, "told": [""] * 6}),
+        solved=table("drawn_by_chance_solved", "What is read and what is told",
+                     {**given, "read": read, "told": told}),
+    )  # fmt: skip
+
+
+@_asked("Holes with a leak", points=6, kind="find the bug")
+def holes_with_a_leak(chance: Random) -> Drawn:
+    """Masking code in which the labels are wrong, or special tokens may be chosen."""
+    code = [
+        "import torch",
+        "",
+        "def make_holes(ids, special, MASK, generator):",
+        '    """ids (batch, n); special: True where [CLS], [SEP] or [PAD] stands.',
+        '    Every chosen token becomes [MASK]; label -100 = not asked."""',
+        "    drawn = torch.rand(ids.shape, generator=generator)",
+        "    chosen = (drawn < 0.15) & ~special",
+        "    labels = ids.masked_fill(~chosen, -100)",
+        "    read = ids.masked_fill(chosen, MASK)",
+        "    return read, labels",
+    ]
+    kind = chance.choice(["labels", "special", "late"])
+    if kind == "labels":
+        line, wrong_line = 8, "    labels = ids.clone()"
+        says = (
+            "All tokens are asked for, also the 85 % that stand there to be read: the loss is "
+            "mostly copying, it falls quickly, and the holes count for little"
+        )
+        test = "the labels where nothing was chosen, which must all be -100"
+    elif kind == "special":
+        line, wrong_line = 7, "    chosen = drawn < 0.15"
+        says = (
+            "[CLS], [SEP] and [PAD] are chosen as well: the model is asked for what is at its "
+            "place anyway, and in short texts much of the loss is about padding"
+        )
+        test = "that no special token is ever [MASK], over many draws"
+    else:
+        line, wrong_line = 8, "    labels = ids.masked_fill(chosen, -100)"
+        says = (
+            "The mask is the wrong way round: asked for is what stands in plain sight, and never "
+            "what was hidden, so the model learns to copy"
+        )
+        test = "the labels at the holes, which must be the tokens that stood there"
+    mended, code[line - 1] = code[line - 1], wrong_line
+    return Drawn(
+        "This makes holes in a text (a simplified form: always [MASK]). One line is wrong. Which, "
+        "and how should it read? What does a model learn from such examples? Name a test.",
+        f"{says}. A test: {test}.",
+        marks=((2, "the line"), (1, "mended"), (2, "what is learned"), (1, "a test")),
+        wrong="Line 9: the original should be kept for the loss.",
+        reveals="`masked_fill` is thought to change ids; it makes a copy, and the original "
+        "is in the labels.",
+        code="\n".join(code), line=line, mended=mended,
+    )  # fmt: skip
