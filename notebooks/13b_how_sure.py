@@ -6,7 +6,7 @@
 # frozen, 0.84<!-- labelled_sets: sentiment/frozen .2f -->. So fine-tuning is better? There are 80 test sentences. The
 # difference is a sentence or two.
 #
-# Below, one classifier takes the same examination again and again. It never changes; only the questions do. **Which
+# Below, one classifier takes one examination after another. It never changes; only the questions do. **Which
 # differences in a table are differences between systems, and which are luck?**
 
 # %% tags=["setup", "nbval-ignore-output"]
@@ -174,7 +174,8 @@ for task, (values, n) in SEEDS.items():
 # of tries. The best of five is on average 1.2 standard deviations above the mean, the best of ten 1.5.
 #
 # What can three seeds show? They give a mean, and hardly a spread: the standard deviation of three draws is anything
-# from a sixth to nearly twice the true one. So print all three. And if three of one recipe are *all* above three of another?
+# from a sixth to nearly twice the true one. So print all three. And if three of one recipe are *all* above three of
+# another?
 
 # %% [markdown]
 # **Predict.** Two recipes are equally good. Each is trained with three seeds. How often are all three accuracies of one of
@@ -254,13 +255,13 @@ print(f"10 : 5: {sign_test(10, 5):.3f}, by scipy {theirs:.3f}")
 
 # %% [markdown]
 # The other tool asks how large the difference is. Nobody can draw new test sentences; but one can draw 80 *from these
-# 80*, with repetition, and look at how far the difference moves. That is the **bootstrap**. A sentence that is drawn brings both systems'
-# results with it.
+# 80*, with repetition, and look at how far the difference moves. That is the **bootstrap**. A sentence that is drawn
+# brings both systems' results with it.
 
 
 # %%
 def bootstrap_difference(first, second, draws=10_000, seed=0):
-    """Where the difference of two means lies in 95 % of the test sets drawn from this one."""
+    """Where the difference of means lies in 95 % of test sets drawn from this one."""
     rng = np.random.default_rng(seed)
     gains = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
     means = [rng.choice(gains, len(gains)).mean() for _ in range(draws)]
@@ -280,8 +281,8 @@ assert sign_test(10, 5) == metrics.sign_test(10, 5)
 assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 
 # %% [markdown]
-# The interval leaves 0 out: on sentences like these MiniLM's vectors are better than words, by something between a few and
-# about twenty-five points. How much, 80 sentences do not tell.
+# The interval leaves 0 out: on sentences like these MiniLM's vectors are better than words, by something between a
+# few points and more than twenty. How much, 80 sentences do not tell.
 #
 # Here the totals alone would have said so too. Now three pairs of systems, made up, whose totals are the same: 70 and 62
 # right of 80. Compared as if each had had its own test set, the standard error of the difference is
@@ -345,12 +346,12 @@ print(f"the same head on other words {anew.mean():.2f}")
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two histograms over accuracy from 0.3 to 0.75. The grey one, the chosen head on 100 other words, is a wide hill around 0.50. The blue one, the best of 72 heads on the words it was chosen by, is a narrow hill around 0.62. They hardly overlap."}, "figure": {"caption": "72 heads that know nothing, 2,000 times. Blue: the best one on the 100 words by which it was chosen. Grey: the same head on 100 others. The distance between the hills is what looking 72 times is worth."}}
 figure, ax = plt.subplots(figsize=(6.4, 2.5))
 bins = np.arange(0.295, 0.755, 0.01)
-for values, colour, name, x in (
-    (anew, plots.GREY, "on other words", 0.42),
-    (best, plots.BLUE, "best of 72", 0.66),
+for values, colour, name, x, y in (
+    (anew, plots.GREY, "on other words", 0.43, 110),
+    (best, plots.BLUE, "best of 72", 0.655, 200),
 ):
     ax.hist(values, bins, color=colour, alpha=0.8)
-    ax.text(x, 300, name, color=colour, ha="left" if x > 0.5 else "right")
+    ax.text(x, y, name, color=colour, ha="left" if x > 0.5 else "right")
 ax.set(xlabel="share found", yticks=[])
 ax.spines["left"].set_visible(False)
 plt.show()
@@ -360,8 +361,9 @@ assert abs(best.mean() - 0.62) < 0.006 and abs(anew.mean() - 0.5) < 0.005
 assert np.quantile(best, 0.025) >= 0.57
 
 # %% [markdown]
-# Layers, heads, learning rates, thresholds, and the step at which training stops: whatever is chosen among many *by a number*
-# makes that number too good. The way out costs a few examples. Choose on the **validation** split; ask the **test**
+# (Real heads resemble one another, so that 72 of them are worth fewer looks, and the blue hill lies a little further
+# left.) Layers, heads, learning rates, thresholds, and the step at which training stops: whatever is chosen among many
+# *by a number* makes that number too good. The way out costs a few examples. Choose on the **validation** split; ask the **test**
 # split once, about what was chosen. And give every system the same number of tries: a model with twenty learning
 # rates beats its equal with one by seven points, if both are judged on the 80 sentences by which they were chosen
 # (exercise 3).
@@ -394,9 +396,9 @@ for name, (accuracy, matthews) in COLA.items():
     print(f"{name:22} accuracy {accuracy:.3f}   Matthews {matthews:.2f}")
 
 # %% [markdown]
-# A rule that never looks at what is to be understood is a **blind baseline**, and each task has one of its own: the most frequent
-# answer; the neighbouring word, where links are sought; the longer text, where lengths differ between the classes; only the second
-# sentence, where pairs are judged. Nobody has to *beat* it by training; one has to *know* it. (A measure that gives the
+# A rule that never looks at what is to be understood is a **blind baseline**, and each task has one of its own: the most
+# frequent answer; the neighbouring word, where links are sought; the longer text, where lengths differ between the
+# classes; only the second sentence, where pairs are judged. Nobody has to *beat* it by training; one has to *know* it. (A measure that gives the
 # blind rule 0, such as Matthews' correlation, has it built in. Chapter 14 computes it.)
 #
 # ## What a careful sentence looks like
@@ -406,18 +408,18 @@ for name, (accuracy, matthews) in COLA.items():
 # | Fine-tuning (0.86) beats frozen vectors (0.84). | On 80 sentences, five seeds of fine-tuning have 0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->, frozen vectors 0.84<!-- labelled_sets: sentiment/frozen .2f -->. The standard error is 0.04; we see no difference. |
 # | Search by meaning is better than search by words. | It found 32 of 46, words 27. Of 15 disagreements it won 10, as coins do three times in ten. |
 # | Our reader reaches an F1 of 0.74. | The mean of five seeds is 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f -->, the range 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->, on 38 questions. |
-# | A head knows subjects: it finds 62 %. | Of 72 heads the best on 100 words, by which it was chosen, finds 62 %; on 100 others 51 %; a coin, 50 %. |
+# | A head knows subjects: it finds 62 % (the coins above). | Of 72 heads the best on 100 words, by which it was chosen, finds 62 %. On 100 others it finds 50 %, as a coin does. |
 # | Frozen vectors know grammar: 0.68 of CoLA is right. | Frozen vectors have 0.68<!-- fine_tuning_cola: frozen/accuracy .2f -->, one answer for everything 0.69<!-- fine_tuning_cola: majority/accuracy .2f -->. |
 #
-# Each sentence on the right says how many, how often, chosen how, and compared with what. It is longer. It will also still
-# be true next year.
+# Each sentence on the right says how many, how often, chosen how, or compared with what. It is longer. It will also
+# still be true next year.
 #
 # ## Exercises
 #
 # None of these is graded. A solution is folded under each.
 #
-# **1. Where the formula breaks.** A classifier is truly right on 95 %, and somebody measures it on 20 examples. How often does the measured share, give
-# or take two standard errors, hold the 0.95? And 0.86 on 80?
+# **1. Where the formula breaks.** A classifier is truly right on 95 %, and somebody measures it on 20 examples. How
+# often is 0.95 within two standard errors of the measured share? And 0.86 on 80?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 1
@@ -430,9 +432,9 @@ for truth_is, n in ((0.95, 20), (0.86, 80)):
 # All 20 right happens in 36 % of the cases, and then the formula says "± 0".
 
 # %% [markdown]
-# **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that a third of the questions
-# are disagreements, as in chapter 17. How many questions must be asked until `sign_test` falls below 0.05, if the shares stay as
-# they are? Try multiples of 15 disagreements.
+# **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that a
+# third of the questions are disagreements, as in chapter 17. How many questions must be asked until `sign_test` falls
+# below 0.05, if the shares stay as they are? Try multiples of 15 disagreements.
 
 # %% tags=["hide-cell"]
 # Solution 2
@@ -443,8 +445,9 @@ for times in (1, 2, 3, 4):
 # "no significant difference" is then a fact about the test, not about the systems.
 
 # %% [markdown]
-# **3. Equal budgets.** Two recipes are equally good, 0.85 whatever the learning rate. One is tried with twenty rates, the other with one;
-# the best accuracy on 80 sentences is reported. By how much does the first "win"? And how much is left of it on 80 new sentences?
+# **3. Equal budgets.** Two recipes are equally good, 0.85 whatever the learning rate. One is tried with twenty rates,
+# the other with one; the best accuracy on 80 sentences is reported. By how much does the first "win"? And how much is
+# left of it on 80 new sentences?
 
 # %% tags=["hide-cell", "atol=0.01"]
 # Solution 3
@@ -458,8 +461,9 @@ print(
 # the same sentences, and then the gain is smaller.)
 
 # %% [markdown]
-# **4. Build it: an interval for anything.** A share has a formula; an F1, a median or a correlation has none, but all of them can be drawn
-# again. Write `bootstrap(rows, measure)` for a measure of whole rows, and try it on the Matthews correlation of 40 right and wrong verdicts.
+# **4. Build it: an interval for anything.** A share has a formula; for an F1, a median or a correlation nobody remembers
+# one, but all of them can be drawn again. Write `bootstrap(rows, measure)` for a measure of whole rows, and try it on
+# the Matthews correlation of 40 verdicts, 28 of them right.
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 4
@@ -483,7 +487,8 @@ print(f"between {low:.2f} and {high:.2f}")
 #
 # 1. An accuracy on $n$ examples is a draw, with a standard error of $\sqrt{p(1-p)/n}$: 0.04 for 0.86 on 80, 0.01 on 872.
 # 2. Seeds show how the training scatters, not how the test set does; print all of them, never the best.
-# 3. Two systems on the same examples: count the disagreements, toss coins; the bootstrap says how large the difference may be.
+# 3. Two systems on the same examples: count the disagreements, toss coins; the bootstrap says how large the difference
+#    may be.
 # 4. The best of many is too good on the examples by which it was chosen: choose on validation, ask test once, with equal
 #    budgets.
 # 5. Beside every number: the blind rule that knows nothing.
