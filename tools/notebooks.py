@@ -1,5 +1,5 @@
 """Keeps each notebook and its text twin one thing: `NN_name.py` is what one edits, `NN_name.ipynb`
-the same, executed.
+the same, executed. (`NNb_name` stands between two chapters.)
 
 python tools/notebooks.py run [ONLY]   run every notebook (or those whose name starts with ONLY) and
 store the outputs python tools/notebooks.py prose [ONLY] the same where only words, captions or tags
@@ -134,7 +134,9 @@ def prose(twin: Path) -> str:
     )
     name = twin.relative_to(ROOT)
     if [cell.source for cell in codes] != [cell.source for cell in old]:
-        return f"{name}: code has changed, `make notebooks ONLY={twin.stem[:2]}` must run it"
+        return (
+            f"{name}: code has changed, `make notebooks ONLY={twin.stem.split('_')[0]}` must run it"
+        )
     for cell, run_before in zip(codes, old, strict=True):
         cell.outputs, cell.execution_count = run_before.outputs, run_before.execution_count
     for i, cell in enumerate(notebook.cells):

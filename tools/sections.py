@@ -52,11 +52,11 @@ MACROS = {
 
 def twins() -> list[Path]:
     """The text twins of the chapters, in the order of the book; not of drafts that were never
-    executed.
+    executed, nor of pages between the chapters (13b_name), which have no number to be found by.
     """
     return sorted(
         twin
-        for twin in (ROOT / "notebooks").glob("[0-9]*.py")
+        for twin in (ROOT / "notebooks").glob("[0-9][0-9]_*.py")
         if twin.with_suffix(".ipynb").exists()
     )
 

@@ -1,6 +1,7 @@
 """What every chapter has: a line that says where in the course it stands and how long it takes, with
 the way to its notebook; a set-up cell that is folded away; sections that can be linked to from
-anywhere; neighbours with their numbers.
+anywhere; neighbours with their numbers. A page between chapters 13 and 14 is called 13b_name and
+has no number of its own.
 """
 
 import html
@@ -11,6 +12,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 NUMBERED = re.compile(r"(?:^|/)(\d\d)_\w+(?:\.html)?$")  # a chapter's name or address
+BETWEEN = re.compile(r"(?:^|/)(\d\d)b_\w+$")  # a page that stands behind this chapter
 MINUTES = re.compile(r"\bTime\s+about (\d+) minutes")
 
 
@@ -18,6 +20,15 @@ def parts(app: Sphinx) -> dict[str, str]:
     """The part of the table of contents that each page belongs to."""
     root = app.config.external_site_map.root
     return {page: tree.caption or "" for tree in root.subtrees for page in tree.items}
+
+
+def place(page: str, chapters: int) -> str:
+    """Where among the chapters a page stands, in words; empty for what is none of them."""
+    if number := NUMBERED.search(page):
+        return f"chapter {int(number[1])} of {chapters}"
+    if before := BETWEEN.search(page):
+        return f"between chapters {int(before[1])} and {int(before[1]) + 1}"
+    return ""
 
 
 def frame(
@@ -30,10 +41,10 @@ def frame(
         return
     pages = parts(app)
     chapters = sum(bool(NUMBERED.search(other)) for other in pages)
-    number, minutes = NUMBERED.search(page), MINUTES.search(doctree.astext())
+    minutes = MINUTES.search(doctree.astext())
     said = [
         pages[page],
-        f"chapter {int(number[1])} of {chapters}" if number else "",
+        place(page, chapters),
         f"about {minutes[1]} minutes" if minutes else "",
     ]
     options, up = app.config.html_theme_options, "../" * page.count("/")

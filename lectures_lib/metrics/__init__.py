@@ -1,7 +1,8 @@
 """How good is it? One module for each kind of answer: running text, classes and scores, names in a
-text, quoted answers.
+text, quoted answers; and one that asks how sure the number is.
 
-`generation` (chapters 1, 8 and 10), `classification`, `entities` and `answers` (chapter 14).
+`generation` (chapters 1, 8 and 10), `classification`, `entities` and `answers` (chapter 14),
+`certainty` (the page before it).
 """
 
 from lectures_lib.metrics.answers import (
@@ -11,6 +12,7 @@ from lectures_lib.metrics.answers import (
     exact_answer,
     normalise_answer,
 )
+from lectures_lib.metrics.certainty import bootstrap_difference, sign_test, standard_error
 from lectures_lib.metrics.classification import (
     Counts,
     Scores,
@@ -35,6 +37,7 @@ __all__ = [
     "answer_scores",
     "bio_errors",
     "bleu",
+    "bootstrap_difference",
     "counts",
     "entities",
     "entity_scores",
@@ -45,6 +48,8 @@ __all__ = [
     "pearson",
     "perplexity",
     "precision_recall_f1",
+    "sign_test",
     "spearman",
+    "standard_error",
     "token_accuracy",
 ]

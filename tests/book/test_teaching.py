@@ -9,8 +9,8 @@ import yaml
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "book/teaching.md").read_text(encoding="utf-8")
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
-MINUTES = {
-    int(path.name[:2]): int(
+MINUTES = {  # "13b" stands between chapters 13 and 14
+    path.stem.split("_")[0]: int(
         re.search(r"\*\*Time\*\* about (\d+) minutes", path.read_text(encoding="utf-8"))[1]
     )
     for path in CHAPTERS
@@ -28,7 +28,7 @@ def rows(title):
     for line in section(title).splitlines():
         cells = line.split("|")
         if re.match(r"\|\s*\d+\s*\|", line):
-            read = [int(n) for n in re.findall(r"notebooks/(\d\d)_", cells[2])]
+            read = re.findall(r"notebooks/(\d\db?)_", cells[2])
             found.append((read, int(cells[3]), re.findall(r"exercises/(hw\d)_", line)))
     return found
 

@@ -8,7 +8,8 @@ import pytest
 from sitemap import ROOT
 
 pytestmark = pytest.mark.browser
-CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
+PAGES = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
+CHAPTERS = [page for page in PAGES if page[2] == "_"]  # 13b stands between two of them
 MEASURE = """() => {
   const article = document.querySelector("article"), seen = (e) => e.checkVisibility();
   const height = (e) => e.getBoundingClientRect().height;
@@ -25,6 +26,12 @@ MEASURE = """() => {
 }"""
 
 
+def neighbours(page):
+    """The pages before and after this one, in the order of the book; "" where there is none."""
+    place = PAGES.index(page)
+    return ["", *PAGES, ""][place], ["", *PAGES, ""][place + 2]
+
+
 @pytest.fixture(scope="module")
 def page(browser):
     page = browser.new_page(viewport={"width": 1360, "height": 900})
@@ -32,7 +39,7 @@ def page(browser):
     page.close()
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", PAGES)
 def test_a_chapter_begins_with_a_picture_and_is_more_than_code(page, address, chapter):
     page.goto(f"{address}notebooks/{chapter}.html")
     page.wait_for_load_state("load")
@@ -50,8 +57,22 @@ def test_a_chapter_says_where_it_stands_and_leads_to_its_notebook(html, chapter)
     assert f"/blob/main/notebooks/{chapter}.ipynb" in line
     assert (html / "_sources" / "notebooks" / f"{chapter}.ipynb").exists()
     around = re.findall(r'prev-next-title">(.*?)<', text)
-    number = int(chapter[:2])
-    if number > 1:
-        assert around[0].startswith(f"{number - 1}. ")
-    if number < len(CHAPTERS):
-        assert around[-1].startswith(f"{number + 1}. ")
+    before, after = neighbours(chapter)
+    if before in CHAPTERS:
+        assert around[0].startswith(f"{int(before[:2])}. ")
+    if after in CHAPTERS:
+        assert around[-1].startswith(f"{int(after[:2])}. ")
+
+
+@pytest.mark.parametrize("between", sorted(set(PAGES) - set(CHAPTERS)))
+def test_a_page_between_two_chapters_says_so_and_has_no_number(html, between):
+    text = (html / "notebooks" / f"{between}.html").read_text(encoding="utf-8")
+    line = re.search(r'<p class="chapter-frame">.*?</p>', text)[0]
+    number = int(between[:2])
+    assert f"· between chapters {number} and {number + 1} · about" in line
+    titles = re.findall(r'prev-next-title">(.*?)<', text)
+    assert [title.split(".")[0] for title in titles] == [str(number), str(number + 1)]
+    title = re.search(r"<h1>(.*?)<", text)[1]
+    for neighbour in neighbours(between):
+        page = (html / "notebooks" / f"{neighbour}.html").read_text(encoding="utf-8")
+        assert title in re.findall(r'prev-next-title">(.*?)<', page)

@@ -1,0 +1,511 @@
+# %% [markdown]
+# # How sure can we be?
+#
+# The next chapter will report that a fine-tuned BERT judges
+# 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean .2f --> of the test sentences correctly, and the same BERT,
+# frozen, 0.84<!-- labelled_sets: sentiment/frozen .2f -->. So fine-tuning is better? There are 80 test sentences. The
+# difference is a sentence or two.
+#
+# Below, one classifier takes one examination after another. It never changes; only the questions do. **Which
+# differences in a table are differences between systems, and which are luck?**
+
+# %% tags=["setup", "nbval-ignore-output"]
+# Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
+# is installed; running the cell twice is harmless.
+import importlib.util
+import subprocess
+import sys
+
+REPOSITORY = "https://github.com/from-attention-to-bert/course"
+if importlib.util.find_spec("lectures_lib") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"lectures-lib[chapters] @ git+{REPOSITORY}"], check=True)
+
+import lectures_lib
+
+device = lectures_lib.setup(seed=0)
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of dots, each dot the accuracy in one of 300 test sets. With 46 questions the dots reach from about 0.72 to 1, with 80 sentences from about 0.75 to 0.96, with 872 phrases only from about 0.83 to 0.89. A vertical line marks 0.86, what the classifier truly has."}, "figure": {"caption": "One classifier, right with a probability of 0.86 on every example, in 300 test sets of each size. Each dot is the accuracy that somebody would have published."}}
+import matplotlib.pyplot as plt
+import numpy as np
+
+from lectures_lib.show import plots
+
+SIZES = {"46 questions": 46, "80 sentences": 80, "872 phrases": 872}
+rng = np.random.default_rng(0)
+figure, ax = plt.subplots(figsize=(6.4, 2.5))
+ax.axvline(0.86, color=plots.ORANGE, zorder=0)
+for row, n in enumerate(SIZES.values()):
+    shares = rng.binomial(n, 0.86, 300) / n
+    heights = -row + rng.uniform(-0.3, 0.3, 300)
+    ax.scatter(shares, heights, s=9, color=plots.BLUE, alpha=0.5, lw=0)
+ax.set_yticks([0, -1, -2], list(SIZES))
+ax.tick_params(axis="y", length=0)
+ax.set(xlabel="accuracy", xlim=(0.7, 1.01))
+plt.show()
+
+# %% [markdown]
+# **After this page you can**
+#
+# - say how far an accuracy would have moved with another test set of the same size;
+# - read a row of seeds, and say what three of them can show;
+# - compare two systems on the same examples in four lines, and say when that sees more than the totals do;
+# - recognise a number that is the best of many, and one that no blind rule was held against;
+# - write the sentence that a table allows.
+#
+# **Time** about 45 minutes. **You need** the [primer](../book/primer.md); of [chapter 12](12_bert.ipynb) only that
+# MiniLM turns a sentence into a vector.
+
+# %% tags=["hide-input"]
+import math
+
+from scipy import stats
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from lectures_lib import data, metrics
+from lectures_lib.models import minilm
+from lectures_lib.tasks.sentence_bert import SentenceBert
+
+# %% [markdown]
+# ## One number is a draw
+#
+# The 80 sentences were written by somebody who could have written 80 others. If the classifier is right with a
+# probability of 0.86 on *any* such sentence, the published accuracy is 80 tosses of a bent coin, divided by 80.
+
+# %% [markdown]
+# **Predict.** We toss them a thousand times. Leave out the highest and the lowest 25 results. Between which accuracies are
+# the other 95 %: 0.85 and 0.87, 0.82 and 0.90, or 0.79 and 0.93?
+#
+# <details><summary>Answer</summary>
+#
+# 0.79 and 0.93 (or a sentence more or less). Most guess too narrow: "0.86" has two decimals, and one takes them to mean
+# something. The second decimal of an accuracy on 80 sentences counts sentences, not quality: one sentence is 0.0125.
+#
+# </details>
+
+# %% tags=["atol=0.02"]
+rng = np.random.default_rng(1)
+for name, n in SIZES.items():
+    shares = rng.binomial(n, 0.86, 1000) / n  # a thousand test sets of n examples
+    low, high = np.quantile(shares, [0.025, 0.975])
+    print(f"{name}: 95 % between {low:.2f} and {high:.2f}", end=", ")
+    print(f"standard deviation {shares.std():.3f}")
+
+# %% [markdown]
+# That standard deviation has a name, the **standard error**, and needs no simulation. A single toss is 1 with
+# probability $p$ and 0 otherwise; its variance is $p(1-p)$. A mean of $n$ independent tosses has an $n$-th of it:
+#
+# $$\text{standard error} = \sqrt{\frac{p\,(1-p)}{n}}.$$
+
+
+# %%
+def standard_error(share, n):
+    """How far a share of n independent examples scatters."""
+    return math.sqrt(share * (1 - share) / n)
+
+
+for name, n in SIZES.items():
+    print(f"{name}: {standard_error(0.86, n):.3f}")
+
+# %% [markdown]
+# The true $p$ nobody knows, so one puts the measured share in its place. About 95 % of all test sets fall within two
+# standard errors: 0.86 on 80 sentences means "0.86, give or take 0.08". The 0.84 of the frozen vectors lies far inside.
+# On SST-2's 872 phrases it is 0.02.
+
+# %% [markdown]
+# **Predict.** On 80 sentences, it is ± 0.08. You want ± 0.01, an eighth of that. How many sentences must be labelled:
+# 640, about 1,600 or about 5,000?
+#
+# <details><summary>Answer</summary>
+#
+# About 5,000: 64 times as many, since $n$ stands under a root. 640, eight times as many, is what one would pay if twice
+# the sentences meant twice the precision; they give 1.4 times.
+#
+# </details>
+
+# %%
+for n in (80, 640, 1600, 5000):
+    print(f"{n:5} sentences: ± {2 * standard_error(0.86, n):.3f}")
+
+# %% [markdown]
+# Two warnings. The formula wants *independent* examples: ten questions about one text, or all the words of a sentence,
+# are fewer than they look. And near 0 or 1, on few examples, it promises too much (exercise 1).
+#
+# ## Other seeds
+#
+# A second kind of luck is in the training: the first weights of the head, the order of the batches, dropout. The same
+# recipe with other random numbers gives another model, and another accuracy *on the same test set*. Here are three
+# of the tasks of chapter 14, measured by the course's [experiments](../book/results.md).
+
+# %% [markdown]
+# **Predict.** SST-2 was fine-tuned with four seeds and asked about 872 phrases. Which is larger, the scatter of the four
+# accuracies or the standard error of the test set?
+#
+# <details><summary>Answer</summary>
+#
+# The test set's, nearly three times. It is tempting to take the spread over the seeds for *the* uncertainty, because it
+# is what papers print behind the "±". But all four models were asked the same phrases: if those happen to be easy, they
+# are easy for all four, and the spread does not show it.
+#
+# </details>
+
+# %%
+SEEDS = {  # each seed's accuracy, and how many examples were asked
+    "SST-2": ([0.8888, 0.8899, 0.8933, 0.8842], 872),
+    "our sentiment": ([0.8750, 0.8500, 0.8625, 0.8500, 0.8500], 80),
+    "RTE": ([0.5884, 0.5848, 0.5668], 277),
+}
+for task, (values, n) in SEEDS.items():
+    mean, spread = np.mean(values), np.std(values, ddof=1)
+    print(
+        f"{task:13} mean {mean:.3f}, {min(values):.3f} to {max(values):.3f},", end=" "
+    )
+    print(f"seeds ± {spread:.3f}, test set ± {standard_error(mean, n):.3f}")
+
+# %% [markdown]
+# So there are two questions. *Would this recipe win again, trained anew?* The seeds answer that. *Would it win on other
+# sentences?* The standard error does. A careful table has both.
+#
+# **Never report the best seed.** For the 38 open questions of chapter 14, five seeds have an F1 of
+# 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f --> on average, from
+# 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->.
+# "Our reader reaches 0.74" is true, and useless: it cannot be had again by asking for it, and it grows with the number
+# of tries. The best of five is on average 1.2 standard deviations above the mean, the best of ten 1.5.
+#
+# What can three seeds show? They give a mean, and hardly a spread: the standard deviation of three draws is anything
+# from a sixth to nearly twice the true one. So print all three. And if three of one recipe are *all* above three of
+# another?
+
+# %% [markdown]
+# **Predict.** Two recipes are equally good. Each is trained with three seeds. How often are all three accuracies of one of
+# them above all three of the other: once in 10, once in 20 or once in 64 times?
+#
+# <details><summary>Answer</summary>
+#
+# Once in 10. Six numbers can be dealt to two recipes in 20 ways, all equally likely, and in two of these one recipe has
+# the upper three. Once in 20 is the answer if you had said beforehand *which* recipe would win; most people look first.
+# And once in 64 would be six tosses of a coin that all come out as wished; nobody tossed six.
+#
+# </details>
+
+# %% tags=["atol=0.01"]
+rng = np.random.default_rng(2)
+first, second = rng.normal(size=(2, 20_000, 3))  # seeds of two equally good recipes
+above = first.min(axis=1) > second.max(axis=1)
+below = first.max(axis=1) < second.min(axis=1)
+print(f"three above three: {(above | below).mean():.2f} of the times")
+print(f"by counting: {2 / math.comb(6, 3):.2f}")
+
+deviations = first.std(axis=1, ddof=1)
+low, high = np.quantile(deviations, [0.025, 0.975])
+print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
+
+# %% [markdown]
+# Three seeds without overlap are a hint, then; four without overlap (once in 35) are more, and even they say nothing
+# about other sentences.
+#
+# ## Two systems, the same sentences
+#
+# So far each number stood alone. But two systems are mostly asked the *same* examples, and then they share their luck:
+# a hard sentence is hard for both. Take two on real input, both a logistic regression that learned from 220 sentences
+# (praise or complaint?). One sees counted words, the other MiniLM's sentence vectors.
+
+
+# %% tags=["nbval-ignore-output"]
+train, test = (data.load("sentiment", split) for split in ("train", "test"))
+learn, asked = ([row["text"] for row in rows] for rows in (train, test))
+labels, truth = (np.array([row["label"] for row in rows]) for rows in (train, test))
+
+bag, bert = CountVectorizer(), SentenceBert.from_pretrained(minilm.checkpoint())
+inputs = {
+    "words": (bag.fit_transform(learn), bag.transform(asked)),
+    "MiniLM": (bert.embed(learn).numpy(), bert.embed(asked).numpy()),
+}
+right = {}
+for name, (known, new) in inputs.items():
+    model = LogisticRegression(C=10, max_iter=1000).fit(known, labels)
+    right[name] = model.predict(new) == truth
+    print(f"{name:6} {right[name].sum()} of {len(truth)} right")
+only_bert = int((right["MiniLM"] & ~right["words"]).sum())
+only_words = int((right["words"] & ~right["MiniLM"]).sum())
+print(f"only MiniLM {only_bert}, only words {only_words}, both or neither the rest")
+
+# %% tags=["remove-cell"]
+assert 50 <= right["words"].sum() <= 60 and 65 <= right["MiniLM"].sum() <= 71
+assert 15 <= only_bert <= 24 and 4 <= only_words <= 10
+
+# %% [markdown]
+# The sentences on which both agree say nothing about which is better. Of those on which they differ, each has one
+# winner, and if the two were equally good, each would win like a tossed coin. So: how often would coins fall at least
+# as unevenly as this, one way or the other? That is the **sign test**, for right and wrong also called McNemar's.
+
+
+# %%
+def sign_test(only_first, only_second):
+    """How often fair coins would divide so many disagreements at least as unevenly."""
+    n, more = only_first + only_second, max(only_first, only_second)
+    as_uneven = sum(math.comb(n, heads) for heads in range(more, n + 1))
+    return min(1.0, 2 * as_uneven / 2**n)
+
+
+print(f"4 : 0 by hand: 2/16 = {sign_test(4, 0)}")
+theirs = stats.binomtest(10, 15).pvalue
+print(f"10 : 5: {sign_test(10, 5):.3f}, by scipy {theirs:.3f}")
+
+# %% [markdown]
+# The other tool asks how large the difference is. Nobody can draw new test sentences; but one can draw 80 *from these
+# 80*, with repetition, and look at how far the difference moves. That is the **bootstrap**. A sentence that is drawn
+# brings both systems' results with it.
+
+
+# %%
+def bootstrap_difference(first, second, draws=10_000, seed=0):
+    """Where the difference of means lies in 95 % of test sets drawn from this one."""
+    rng = np.random.default_rng(seed)
+    gains = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
+    means = [rng.choice(gains, len(gains)).mean() for _ in range(draws)]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+# %% tags=["nbval-ignore-output"]
+low, high = bootstrap_difference(right["MiniLM"], right["words"])
+print(f"MiniLM - words: {right['MiniLM'].mean() - right['words'].mean():.2f}", end=", ")
+print(f"between {low:.2f} and {high:.2f}; p = {sign_test(only_bert, only_words):.3f}")
+
+# %% tags=["remove-cell"]
+assert low > 0 and sign_test(only_bert, only_words) < 0.1
+assert (low, high) == metrics.bootstrap_difference(right["MiniLM"], right["words"])
+assert sign_test(10, 5) == metrics.sign_test(10, 5)
+assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
+
+# %% [markdown]
+# The interval leaves 0 out: on sentences like these MiniLM's vectors are better than words, by something between a
+# few points and more than twenty. How much, 80 sentences do not tell.
+#
+# Here the totals alone would have said so too. Now three pairs of systems, made up, whose totals are the same: 70 and 62
+# right of 80. Compared as if each had had its own test set, the standard error of the difference is
+# $\sqrt{0.037^2 + 0.047^2} = 0.06$, and 0.10 is less than two of it: no difference to be seen.
+
+# %% [markdown]
+# **Predict.** In pair A, 9 sentences are right in the first system only and 1 in the second only; in pair B it is 13 and 5, in
+# pair C 18 and 10. Which of the three differences would coins make less than once in twenty times?
+#
+# <details><summary>Answer</summary>
+#
+# Only A's, about once in 47 times. B's they make nearly once in ten, C's nearly once in five. The tempting answer is "all or
+# none, for the lead is eight sentences in each". But coins scatter with the root of how often they are tossed: a lead of 8 in 10 tosses is
+# rare, in 28 it is not. Two systems that are much alike (a version and its correction) can be told apart by few
+# sentences, and totals would not show it.
+#
+# </details>
+
+# %% tags=["atol=0.013"]
+apart = 1.96 * math.hypot(standard_error(70 / 80, 80), standard_error(62 / 80, 80))
+print(f"unpaired: difference 0.10, between {0.1 - apart:.2f} and {0.1 + apart:.2f}")
+for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
+    gains = np.repeat([1, -1, 0], [a, b, 80 - a - b])
+    low, high = bootstrap_difference(gains, np.zeros(80))
+    print(f"{pair}, {a:2} : {b:2}: p = {sign_test(a, b):.3f}", end=", ")
+    print(f"difference 0.10, between {low:.2f} and {high:.2f}")
+
+# %% [markdown]
+# So keep what each system said to each example, not only its total. (Chapter 17 does: of 46 questions, a search by
+# meaning finds a right chapter for 32 and a search by words for 27. Ten questions only the first gets right, five only the
+# second, and coins divide fifteen so unevenly three times in ten.)
+#
+# And read $p$ for what it is: how often luck *alone* would do this. It is not the probability that the systems are
+# equal, and $p > 0.05$ does not show that they are; with 80 sentences it mostly shows that 80 are few.
+#
+# ## Looking twice
+#
+# MiniLM has 72 attention heads. You ask of each whether it points from a verb to its subject, on 100 words where a
+# coin would be right half of the time. Suppose that *no* head knows anything.
+
+# %% [markdown]
+# **Predict.** How many of the 100 words does the best of these 72 coins get right: 50, about 55 or about 62? And how many of
+# 100 other words?
+#
+# <details><summary>Answer</summary>
+#
+# About 62, and then 50. One head has a standard error of 0.05, so 0.62 looks like more than two of them, "p =
+# 0.02". But it was not one head: the largest of 72 draws lies that far out as a rule. 55 is where a single head may well
+# be; 50 is the mean of all. On new words the best head is a coin again.
+#
+# </details>
+
+# %% tags=["atol=0.012"]
+rng = np.random.default_rng(3)
+found = rng.binomial(100, 0.5, (2000, 72)) / 100  # 2,000 times 72 heads that toss coins
+best = found.max(axis=1)
+anew = rng.binomial(100, 0.5, 2000) / 100  # the chosen head, on 100 other words
+print(f"one head {found[:, 0].mean():.2f}, the best of 72 {best.mean():.2f}", end=", ")
+print(f"the same head on other words {anew.mean():.2f}")
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two histograms over accuracy from 0.3 to 0.75. The grey one, the chosen head on 100 other words, is a wide hill around 0.50. The blue one, the best of 72 heads on the words it was chosen by, is a narrow hill around 0.62. They hardly overlap."}, "figure": {"caption": "72 heads that know nothing, 2,000 times. Blue: the best one on the 100 words by which it was chosen. Grey: the same head on 100 others. The distance between the hills is what looking 72 times is worth."}}
+figure, ax = plt.subplots(figsize=(6.4, 2.5))
+bins = np.arange(0.295, 0.755, 0.01)
+for values, colour, name, x, y in (
+    (anew, plots.GREY, "on other words", 0.43, 110),
+    (best, plots.BLUE, "best of 72", 0.655, 200),
+):
+    ax.hist(values, bins, color=colour, alpha=0.8)
+    ax.text(x, y, name, color=colour, ha="left" if x > 0.5 else "right")
+ax.set(xlabel="share found", yticks=[])
+ax.spines["left"].set_visible(False)
+plt.show()
+
+# %% tags=["remove-cell"]
+assert abs(best.mean() - 0.62) < 0.006 and abs(anew.mean() - 0.5) < 0.005
+assert np.quantile(best, 0.025) >= 0.57
+
+# %% [markdown]
+# (Real heads resemble one another, so that 72 of them are worth fewer looks, and the blue hill lies a little further
+# left.) Layers, heads, learning rates, thresholds, and the step at which training stops: whatever is chosen among many
+# *by a number* makes that number too good. The way out costs a few examples. Choose on the **validation** split; ask the **test**
+# split once, about what was chosen. And give every system the same number of tries: a model with twenty learning
+# rates beats its equal with one by seven points, if both are judged on the 80 sentences by which they were chosen
+# (exercise 3).
+#
+# ## Compared with what?
+#
+# The last question about a number needs no statistics at all.
+
+# %% [markdown]
+# **Predict.** CoLA asks whether a sentence is grammatical. A classifier on MiniLM's frozen vectors is right on
+# 0.68<!-- fine_tuning_cola: frozen/accuracy .2f --> of 1,043 sentences, with a standard error of 0.014: thirteen of them above a tossed
+# coin. Has it learned something about grammar?
+#
+# <details><summary>Answer</summary>
+#
+# Not by this number. Somebody who says "grammatical" every time, without reading, is right on
+# 0.69<!-- fine_tuning_cola: majority/accuracy .2f -->. A half is what *tossing* gives, not what knowing nothing gives.
+# The small standard error makes us sure of a number that means little.
+#
+# </details>
+
+# %%
+COLA = {  # accuracy, Matthews correlation: from the same predictions
+    "always the same answer": (0.691, 0.00),
+    "bag of words": (0.691, 0.15),
+    "frozen vectors": (0.684, 0.09),
+    "fine-tuned": (0.724, 0.31),
+}
+for name, (accuracy, matthews) in COLA.items():
+    print(f"{name:22} accuracy {accuracy:.3f}   Matthews {matthews:.2f}")
+
+# %% [markdown]
+# A rule that never looks at what is to be understood is a **blind baseline**, and each task has one of its own: the most
+# frequent answer; the neighbouring word, where links are sought; the longer text, where lengths differ between the
+# classes; only the second sentence, where pairs are judged. Nobody has to *beat* it by training; one has to *know* it. (A measure that gives the
+# blind rule 0, such as Matthews' correlation, has it built in. Chapter 14 computes it.)
+#
+# ## What a careful sentence looks like
+#
+# | one reads | the table allows |
+# |---|---|
+# | Fine-tuning (0.86) beats frozen vectors (0.84). | On 80 sentences, five seeds of fine-tuning have 0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->, frozen vectors 0.84<!-- labelled_sets: sentiment/frozen .2f -->. The standard error is 0.04; we see no difference. |
+# | Search by meaning is better than search by words. | It found 32 of 46, words 27. Of 15 disagreements it won 10, as coins do three times in ten. |
+# | Our reader reaches an F1 of 0.74. | The mean of five seeds is 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f -->, the range 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->, on 38 questions. |
+# | A head knows subjects: it finds 62 % (the coins above). | Of 72 heads the best on 100 words, by which it was chosen, finds 62 %. On 100 others it finds 50 %, as a coin does. |
+# | Frozen vectors know grammar: 0.68 of CoLA is right. | Frozen vectors have 0.68<!-- fine_tuning_cola: frozen/accuracy .2f -->, one answer for everything 0.69<!-- fine_tuning_cola: majority/accuracy .2f -->. |
+#
+# Each sentence on the right says how many, how often, chosen how, or compared with what. It is longer. It will also
+# still be true next year.
+#
+# ## Exercises
+#
+# None of these is graded. A solution is folded under each.
+#
+# **1. Where the formula breaks.** A classifier is truly right on 95 %, and somebody measures it on 20 examples. How
+# often is 0.95 within two standard errors of the measured share? And 0.86 on 80?
+
+# %% tags=["hide-cell", "atol=0.02"]
+# Solution 1
+rng = np.random.default_rng(4)
+for truth_is, n in ((0.95, 20), (0.86, 80)):
+    shares = rng.binomial(n, truth_is, 10_000) / n
+    errors = np.array([standard_error(share, n) for share in shares])
+    held = abs(shares - truth_is) <= 2 * errors
+    print(f"{truth_is} on {n}: the interval holds it in {held.mean():.2f} of the cases")
+# All 20 right happens in 36 % of the cases, and then the formula says "± 0".
+
+# %% [markdown]
+# **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that a
+# third of the questions are disagreements, as in chapter 17. How many questions must be asked until `sign_test` falls
+# below 0.05, if the shares stay as they are? Try multiples of 15 disagreements.
+
+# %% tags=["hide-cell"]
+# Solution 2
+for times in (1, 2, 3, 4):
+    p = sign_test(10 * times, 5 * times)
+    print(f"{46 * times:3} questions, {10 * times} : {5 * times}: p = {p:.3f}")
+# About 140. With fewer, a real advantage of this size is missed more often than seen:
+# "no significant difference" is then a fact about the test, not about the systems.
+
+# %% [markdown]
+# **3. Equal budgets.** Two recipes are equally good, 0.85 whatever the learning rate. One is tried with twenty rates,
+# the other with one; the best accuracy on 80 sentences is reported. By how much does the first "win"? And how much is
+# left of it on 80 new sentences?
+
+# %% tags=["hide-cell", "atol=0.01"]
+# Solution 3
+rng = np.random.default_rng(5)
+many = rng.binomial(80, 0.85, (5000, 20)).max(axis=1) / 80
+one, new = rng.binomial(80, 0.85, (2, 5000)) / 80
+print(
+    f"by {(many - one).mean():.2f}; on new sentences by {abs((new - one).mean()):.2f}"
+)
+# (Twenty independent draws are the worst case: models trained on the same data err on
+# the same sentences, and then the gain is smaller.)
+
+# %% [markdown]
+# **4. Build it: an interval for anything.** A share has a formula; for an F1, a median or a correlation nobody remembers
+# one, but all of them can be drawn again. Write `bootstrap(rows, measure)` for a measure of whole rows, and try it on
+# the Matthews correlation of 40 verdicts, 28 of them right.
+
+# %% tags=["hide-cell", "atol=0.03"]
+# Solution 4
+
+
+def bootstrap(rows, measure, draws=2000, seed=0):
+    """Where 95 % of a measure's values lie, over test sets drawn from these rows."""
+    rng = np.random.default_rng(seed)
+    drawn = (rows[rng.integers(len(rows), size=len(rows))] for _ in range(draws))
+    low, high = np.quantile([measure(some) for some in drawn], [0.025, 0.975])
+    return float(low), float(high)
+
+
+pairs = np.repeat([[1, 1], [0, 0], [1, 0], [0, 1]], [15, 13, 7, 5], axis=0)
+low, high = bootstrap(pairs, lambda some: metrics.matthews(some[:, 0], some[:, 1]))
+print(f"Matthews {metrics.matthews(pairs[:, 0], pairs[:, 1]):.2f}", end=", ")
+print(f"between {low:.2f} and {high:.2f}")
+
+# %% [markdown]
+# ## Summary
+#
+# 1. An accuracy on $n$ examples is a draw, with a standard error of $\sqrt{p(1-p)/n}$: 0.04 for 0.86 on 80, 0.01 on 872.
+# 2. Seeds show how the training scatters, not how the test set does; print all of them, never the best.
+# 3. Two systems on the same examples: count the disagreements, toss coins; the bootstrap says how large the difference
+#    may be.
+# 4. The best of many is too good on the examples by which it was chosen: choose on validation, ask test once, with equal
+#    budgets.
+# 5. Beside every number: the blind rule that knows nothing.
+#
+# There is no homework about this page; all the later ones need it.
+#
+# **Next:** [chapter 14](14_fine_tuning.ipynb) puts five heads on one pre-trained body. Read its tables with a pencil.
+#
+# ## References
+#
+# - Quinn McNemar (1947). *Note on the sampling error of the difference between correlated proportions or percentages.*
+#   Psychometrika 12.
+# - Bradley Efron (1979). *Bootstrap methods: another look at the jackknife.* The Annals of Statistics 7.
+# - Thomas G. Dietterich (1998). *Approximate statistical tests for comparing supervised classification learning
+#   algorithms.* Neural Computation 10.
+# - Nils Reimers and Iryna Gurevych (2017). *Reporting score distributions makes a difference: performance study of
+#   LSTM-networks for sequence tagging.* EMNLP. Seeds.
+# - Jesse Dodge et al. (2019). *Show your work: improved reporting of experimental results.* EMNLP. The best of *k*
+#   tries, as a function of *k*.
+# - Dallas Card et al. (2020). *With little power comes great responsibility.* EMNLP. How many examples a comparison needs.
