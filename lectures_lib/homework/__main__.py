@@ -41,6 +41,7 @@ from lectures_lib.homework.grader.grading.executors import Dask, Threads
 from lectures_lib.homework.grader.grading.grade_one import facts
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.variants_given import listed, variants_of
 from lectures_lib.homework.grader.marking import sheets
 from lectures_lib.homework.grader.marking.marks import filled as filled_sheets
 from lectures_lib.homework.grader.reports import gradescope as for_gradescope
@@ -228,7 +229,9 @@ def release(
     ] = None,
     rules: Annotated[
         Path | None,
-        typer.Option(help="A YAML file whose by_hand has further questions, answered in words."),
+        typer.Option(
+            help="A YAML file: by_hand has further questions, variant draws values of their own."
+        ),
     ] = None,
 ) -> None:
     """Make the student notebooks from the solutions: answers taken out, checks left in."""
@@ -244,14 +247,20 @@ def release(
                 raise KeyError(f"--graded-later {name}: that homework is not released here")
         for name in homework or names():
             bank = load(name)
-            asked = course_file.load(rules, bank).asked(bank) if rules else []
-            if seal:
-                later = [each for each in graded_later or () if each.startswith(f"{name}.")]
-                paths = sealing.release_sealed(bank, solutions, out, later, asked)
-                console.print(f"wrote {paths[0]} and {paths[1]}")
-            else:
-                folder = out or Path("exercises")
-                console.print(f"wrote {releasing.release(bank, solutions, folder, asked)}")
+            decided = course_file.load(rules, bank) if rules else Rules()
+            asked = decided.asked(bank)
+            later = [each for each in graded_later or () if each.startswith(f"{name}.")]
+            folder = out or Path("exercises")
+            for place, drawn in variants_of(bank, decided.draw, folder):
+                if seal:
+                    paths = sealing.release_sealed(drawn, solutions, place, later, asked)
+                    _tell(f"wrote {paths[0]} and {paths[1]}")
+                else:
+                    _tell(f"wrote {releasing.release(drawn, solutions, place, asked)}")
+            if decided.draw and decided.draw.students:
+                table = folder / f"{name}_variants.csv"
+                write_whole(table, listed(bank, decided.draw))
+                _tell(f"wrote {table}: which folder is whose")
     except (
         releasing.Unreleasable,
         sealing.Unsealable,

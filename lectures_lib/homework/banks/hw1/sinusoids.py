@@ -24,7 +24,7 @@ def _positions_cases(g: Generator) -> list[Case]:
     ]
 
 
-def sinusoidal_positions(n: int, d_model: int, start: int = 0, *, base: float = 10_000) -> Tensor:
+def sinusoidal_positions(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     """(n, d_model): the position vectors of start … start + n - 1, sines in the even columns and
     cosines in the odd ones.
     """
@@ -41,7 +41,7 @@ def _positions(
     n: int,
     d_model: int,
     start: int = 0,
-    base: float = 10_000.0,
+    base: int = 10_000,
     exponent: float = 2.0,
     swapped: bool = False,
 ) -> Tensor:
@@ -54,16 +54,16 @@ def _positions(
 
 
 def _positions_base_1000(n: int, d_model: int, start: int = 0) -> Tensor:
-    return _positions(n, d_model, start, base=1000.0)
+    return _positions(n, d_model, start, base=1000)
 
 
-def _positions_in_halves(n: int, d_model: int, start: int = 0, *, base: float = 10_000) -> Tensor:
+def _positions_in_halves(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     both = sinusoidal_positions(n, d_model, start, base=base)
     return torch.cat([both[:, 0::2], both[:, 1::2]], dim=1)
 
 
 def _positions_by_column(
-    n: int, d_model: int, start: int = 0, exponent: float = 1.0, *, base: float = 10_000
+    n: int, d_model: int, start: int = 0, exponent: float = 1.0, *, base: int = 10_000
 ) -> Tensor:
     columns = torch.arange(d_model, dtype=torch.float64)
     angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] * base ** (
@@ -72,44 +72,40 @@ def _positions_by_column(
     return torch.where(columns % 2 == 0, angles.sin(), angles.cos()).float()
 
 
-def _positions_from_one(n: int, d_model: int, start: int = 0, *, base: float = 10_000) -> Tensor:
+def _positions_from_one(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     return sinusoidal_positions(n, d_model, start + 1, base=base)
 
 
-def _positions_start_ignored(
-    n: int, d_model: int, start: int = 0, *, base: float = 10_000
-) -> Tensor:
+def _positions_start_ignored(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     return sinusoidal_positions(n, d_model, base=base)
 
 
-def _positions_up_to_n(n: int, d_model: int, start: int = 0, *, base: float = 10_000) -> Tensor:
+def _positions_up_to_n(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     return sinusoidal_positions(n, d_model, start, base=base)[: max(n - start, 0)]
 
 
-def _positions_range_up_to_n(
-    n: int, d_model: int, start: int = 0, *, base: float = 10_000
-) -> Tensor:
+def _positions_range_up_to_n(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     torch.arange(start, n)  # an error where start is larger
     return _positions_up_to_n(n, d_model, start, base=base)
 
 
-def _positions_last_cosine(n: int, d_model: int, start: int = 0, *, base: float = 10_000) -> Tensor:
+def _positions_last_cosine(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     table = sinusoidal_positions(n, d_model, start, base=base)
     if d_model % 2:
         table[:, -1] = _last_angles(n, d_model, start, base).cos()
     return table
 
 
-def _last_angles(n: int, d_model: int, start: int, base: float) -> Tensor:
+def _last_angles(n: int, d_model: int, start: int, base: int) -> Tensor:
     """Those of the last column of an odd width."""
     return torch.arange(start, start + n) / base ** ((d_model - 1) / d_model)
 
 
-def _positions_even_width(n: int, d_model: int, start: int = 0, *, base: float = 10_000) -> Tensor:
+def _positions_even_width(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     return sinusoidal_positions(n, d_model + d_model % 2, start, base=base)[:, :d_model]
 
 
-def _positions_sines_only(n: int, d_model: int, start: int = 0, *, base: float = 10_000) -> Tensor:
+def _positions_sines_only(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / base ** (
         torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
     )
@@ -117,7 +113,7 @@ def _positions_sines_only(n: int, d_model: int, start: int = 0, *, base: float =
 
 
 def _positions_odd_width_raises(
-    n: int, d_model: int, start: int = 0, *, base: float = 10_000
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
 ) -> Tensor:
     angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / base ** (
         torch.arange(0, d_model, 2) / d_model
@@ -129,7 +125,7 @@ def _positions_odd_width_raises(
 
 
 def _positions_odd_width_uncut(
-    n: int, d_model: int, start: int = 0, *, base: float = 10_000
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
 ) -> Tensor:
     angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / base ** (
         torch.arange(0, d_model, 2) / d_model
@@ -137,7 +133,7 @@ def _positions_odd_width_uncut(
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1).float()
 
 
-def _positions_multiplied(n: int, d_model: int, start: int = 0, *, base: float = 10_000) -> Tensor:
+def _positions_multiplied(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     # In float32, as it is usually written: these angles are so large that float64 gives other
     # sines.
     angles = torch.arange(start, start + n)[:, None] * base ** (
