@@ -42,9 +42,11 @@ class Draw:
 
     def all(self, homework: Homework) -> list[Question]:
         """Every question in every variant that somebody has."""
-        drawn = [self.homework(homework, [name]) for name in ("", *self.students)]
-        found = {(q.name, q.variant): q for each in drawn for q in each.questions}
-        return list(found.values())
+        return [
+            with_variant(question, drawn)
+            for question in homework.questions
+            for drawn in sorted({number(question, self.seed, s) for s in ("", *self.students)})
+        ]
 
 
 def of_seed(homework: Homework, seed: int, student: str = "") -> Homework:
@@ -65,6 +67,7 @@ def number(question: Question, seed: int, student: str = "") -> int:
     return 1 + (int.from_bytes(start.digest()[:4]) + seed) % (len(question.varied.values) - 1)
 
 
+@functools.lru_cache(maxsize=256)
 def with_variant(question: Question, number: int) -> Question:
     """The question in that variant; 0 is the question itself.
 
