@@ -1,5 +1,5 @@
 """The instructor's commands: `grade` a class, `release` the student notebooks, write the sheets for
-`marking` by hand. Installed, they are called `lectures-homework`.
+`marking` by hand, look for what is `similar`. Installed, they are called `lectures-homework`.
 """
 
 import os
@@ -36,6 +36,7 @@ from rich.progress import (
 from lectures_lib.files import write_whole
 from lectures_lib.homework import load, names, sealing
 from lectures_lib.homework import release as releasing
+from lectures_lib.homework.grader.alike import compared as alike
 from lectures_lib.homework.grader.grading import course_file, grade_class
 from lectures_lib.homework.grader.grading.executors import Dask, Threads
 from lectures_lib.homework.grader.grading.grade_one import facts
@@ -307,6 +308,32 @@ def marking(
         results = [facts(submission) for submission in found]
         for line in sheets.write(bank, results, decided, out, names, float(percent[1])):
             _tell(line)
+    except (KeyError, OSError, ValueError) as error:
+        _refuse(error)
+
+
+@app.command()
+def similar(
+    homework: Annotated[str, typer.Argument(help='Which homework, such as "hw1".')],
+    submissions: Annotated[
+        Path, typer.Argument(help="A folder of what was handed in, or a zip of one.")
+    ],
+    out: Annotated[Path, typer.Option(help="The page to write, such as similar.html.")],
+    kind: Annotated[Kind, typer.Option(help="How submissions are packed.")] = Kind.auto,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder to compare with, too: last year's, or the solutions."),
+    ] = None,
+) -> None:
+    """Find submissions whose code is alike in what few others have: a page for a person to read,
+    and no grade. Nothing that was handed in is run.
+    """
+    try:
+        bank = load(homework)
+        if _lies_in(out.parent, submissions):
+            raise ValueError(f"{out} lies in the folder of submissions: choose another place")
+        found = alike.similar(bank, submissions, out, kind.value, tuple(beside or ()))
+        _tell(f"wrote {out}: {len(found)} pair{'s' * (len(found) != 1)} to look at")
     except (KeyError, OSError, ValueError) as error:
         _refuse(error)
 
