@@ -15,7 +15,8 @@ from lectures_lib.homework.grader.alike.parts import Part
 FORCED = 0.1  # of the class: what more than so many share counts nothing,
 FEW = 4  # but what so few share counts in a small class, too
 LEAST = 40.0  # bits of rare agreement, below which a pair is not shown
-SHARE = 0.45  # of the smaller one's rare code, below which it is not
+SHARE = 0.45  # of the smaller one's rare code, below which it is not,
+ALONE = 0.8  # unless one function has so many bits and shares so much
 
 
 @dataclass(frozen=True)
@@ -49,15 +50,17 @@ def pairs(class_: dict[str, list[Part]], beside: Iterable[str] = (), most: int =
     beside = set(beside)
     held = {name: {part.key: part for part in reversed(found)} for name, found in class_.items()}
     rarity = _rarity(held)
-    own = {name: sum(rarity.get(key, 0.0) for key in keys) for name, keys in held.items()}
+    own = {name: _by_function(keys, keys, rarity) for name, keys in held.items()}
     shared: Counter = Counter()
     for key, names in _holders(held, rarity).items():
         for pair in combinations(names, 2):
             shared[pair] += rarity[key]
     found = []
     for (one, other), bits in shared.items():
-        score = bits / min(own[one], own[other])
-        if bits >= LEAST and score >= SHARE and not {one, other} <= beside:
+        if bits < LEAST or {one, other} <= beside:
+            continue
+        score = bits / min(own[one].total(), own[other].total())
+        if score >= SHARE or _one_function(held, own, one, other, rarity):
             found.append((score, bits, one, other))
     found.sort(key=lambda each: (-each[0] * math.log2(each[1]), each[2:]))
     counts = Counter(key for keys in held.values() for key in keys)
@@ -65,6 +68,32 @@ def pairs(class_: dict[str, list[Part]], beside: Iterable[str] = (), most: int =
         Pair(one, other, score, bits, _matches(held[one], held[other], rarity, counts))
         for score, bits, one, other in found[:most]
     ]
+
+
+def _by_function(
+    keys: Iterable[bytes], held: dict[bytes, Part], rarity: dict[bytes, float]
+) -> Counter:
+    """The bits of these parts, by the function that they are in."""
+    bits: Counter = Counter()
+    for key in keys:
+        if key in rarity:
+            bits[held[key].function] += rarity[key]
+    return bits
+
+
+def _one_function(
+    held: dict[str, dict[bytes, Part]],
+    own: dict[str, Counter],
+    one: str,
+    other: str,
+    rarity: dict[bytes, float],
+) -> bool:
+    """Whether nearly all of one function, and no small one, is shared: one answer of many."""
+    shared = _by_function(held[one].keys() & held[other].keys(), held[one], rarity)
+    return any(
+        bits >= LEAST and bits >= ALONE * max(own[one][name], own[other][name])
+        for name, bits in shared.items()
+    )
 
 
 def _rarity(held: dict[str, dict[bytes, Part]]) -> dict[bytes, float]:
