@@ -6,6 +6,7 @@ import ast
 import inspect
 import random
 import re
+import textwrap
 import time
 
 import pytest
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from lectures_lib.homework import load
 from lectures_lib.homework.__main__ import app
+from lectures_lib.homework.grader.alike import pairs as pairs_module
 from lectures_lib.homework.grader.alike.compared import similar
 from lectures_lib.homework.grader.alike.pairs import pairs
 from lectures_lib.homework.grader.alike.parts import parts
@@ -218,3 +220,17 @@ def test_a_class_of_1000(tmp_path):
     began = time.monotonic()
     similar(load("hw2"), written(tmp_path / "in", class_), tmp_path / "similar.html")
     assert time.monotonic() - began < 600
+
+
+def test_one_long_answer_of_several_is_found(monkeypatch):
+    """Also where the rest of both is not alike."""
+    monkeypatch.setattr(pairs_module, "SHARE", 1.1)
+    long = inspect.getsource(Renamed.visit_FunctionDef).replace("    def", "def", 1)
+    long = textwrap.dedent("    " + long) + "    " + "return [i for i in range(9) if i % 3 - 1]\n"
+    long += "    return {name: len(each) for name, each in zip(node, self.names, strict=True)}\n"
+    class_ = independent("hw2")
+    class_["student1"] = [*class_["student1"], long]
+    class_["student2"] = [*class_["student2"], disguised([long])[0]]
+    assert found(class_) == [("student1", "student2")]
+    monkeypatch.setattr(pairs_module, "ALONE", 1.1)
+    assert found(class_) == []
