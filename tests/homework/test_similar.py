@@ -131,11 +131,16 @@ def test_names_comments_layout_and_order_of_statements_make_no_difference():
     assert len(keys[0] & another) == 0
 
 
-def test_what_many_have_counts_nothing():
+def test_what_many_have_counts_nothing(monkeypatch):
     """The template's given code, and answers that are nearly forced."""
     given = inspect.getsource(independent) + inspect.getsource(disguised)
     class_ = {name: [given, *cells] for name, cells in independent("hw4").items()}
     assert found(class_) == []
+    for i in range(1, 6):
+        class_[f"student{i}"] = disguised(class_["student0"])
+    assert found(class_) == [], "six of 30 count as everybody, and that is a limit of it"
+    monkeypatch.setattr(pairs_module, "FORCED", 0.3)
+    assert len(found(class_)) == 15
 
 
 def test_a_published_solution_is_compared_with_the_class_and_not_with_last_year_s():
