@@ -232,7 +232,7 @@ def _made(
     questions: tuple[str, ...],
     limits: Limits,
     fingerprint: str,
-    draw: Draw | None,
+    draw: Draw | None = None,
 ) -> Job:
     if fingerprint != bank_fingerprint():
         raise bubblewrap.Refused(
