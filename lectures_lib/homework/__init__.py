@@ -20,6 +20,7 @@ The parts, from the ground up:
 
     questions   what a question is; `banks/` hold them, hw1 to hw7, as data of that kind
     inside/     what runs beside a student's code: values, calls, frames, the driver of the sandbox
+    variants    the same questions with other constants, drawn from a seed
     compare     two values: what differs?
     diagnosis   what an answer did on every input: right, or which mistake is it?
     careless    answers that overlook one thing: which inputs do not show it?
@@ -36,5 +37,6 @@ The parts, from the ground up:
 from lectures_lib.homework.checking import WrongAnswer, check
 from lectures_lib.homework.example import example
 from lectures_lib.homework.questions import find, load, names
+from lectures_lib.homework.variants import use_variants
 
-__all__ = ["WrongAnswer", "check", "example", "find", "load", "names"]
+__all__ = ["WrongAnswer", "check", "example", "find", "load", "names", "use_variants"]

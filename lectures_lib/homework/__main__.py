@@ -1,5 +1,5 @@
 """The instructor's commands: `grade` a class, `release` the student notebooks, write the sheets for
-`marking` by hand. Installed, they are called `lectures-homework`.
+`marking` by hand, look for what is `similar`. Installed, they are called `lectures-homework`.
 """
 
 import os
@@ -36,11 +36,13 @@ from rich.progress import (
 from lectures_lib.files import write_whole
 from lectures_lib.homework import load, names, sealing
 from lectures_lib.homework import release as releasing
+from lectures_lib.homework.grader.alike import compared as alike
 from lectures_lib.homework.grader.grading import course_file, grade_class
 from lectures_lib.homework.grader.grading.executors import Dask, Threads
 from lectures_lib.homework.grader.grading.grade_one import facts
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.variants_given import listed, variants_of
 from lectures_lib.homework.grader.marking import sheets
 from lectures_lib.homework.grader.marking.marks import filled as filled_sheets
 from lectures_lib.homework.grader.reports import gradescope as for_gradescope
@@ -228,7 +230,9 @@ def release(
     ] = None,
     rules: Annotated[
         Path | None,
-        typer.Option(help="A YAML file whose by_hand has further questions, answered in words."),
+        typer.Option(
+            help="A YAML file: by_hand has further questions, variant draws values of their own."
+        ),
     ] = None,
 ) -> None:
     """Make the student notebooks from the solutions: answers taken out, checks left in."""
@@ -244,14 +248,20 @@ def release(
                 raise KeyError(f"--graded-later {name}: that homework is not released here")
         for name in homework or names():
             bank = load(name)
-            asked = course_file.load(rules, bank).asked(bank) if rules else []
-            if seal:
-                later = [each for each in graded_later or () if each.startswith(f"{name}.")]
-                paths = sealing.release_sealed(bank, solutions, out, later, asked)
-                console.print(f"wrote {paths[0]} and {paths[1]}")
-            else:
-                folder = out or Path("exercises")
-                console.print(f"wrote {releasing.release(bank, solutions, folder, asked)}")
+            decided = course_file.load(rules, bank) if rules else Rules()
+            asked = decided.asked(bank)
+            later = [each for each in graded_later or () if each.startswith(f"{name}.")]
+            folder = out or Path("exercises")
+            for place, drawn in variants_of(bank, decided.draw, folder):
+                if seal:
+                    paths = sealing.release_sealed(drawn, solutions, place, later, asked)
+                    _tell(f"wrote {paths[0]} and {paths[1]}")
+                else:
+                    _tell(f"wrote {releasing.release(drawn, solutions, place, asked)}")
+            if decided.draw and decided.draw.students:
+                table = folder / f"{name}_variants.csv"
+                write_whole(table, listed(bank, decided.draw))
+                _tell(f"wrote {table}: which folder is whose")
     except (
         releasing.Unreleasable,
         sealing.Unsealable,
@@ -298,6 +308,32 @@ def marking(
         results = [facts(submission) for submission in found]
         for line in sheets.write(bank, results, decided, out, names, float(percent[1])):
             _tell(line)
+    except (KeyError, OSError, ValueError) as error:
+        _refuse(error)
+
+
+@app.command()
+def similar(
+    homework: Annotated[str, typer.Argument(help='Which homework, such as "hw1".')],
+    submissions: Annotated[
+        Path, typer.Argument(help="A folder of what was handed in, or a zip of one.")
+    ],
+    out: Annotated[Path, typer.Option(help="The page to write, such as similar.html.")],
+    kind: Annotated[Kind, typer.Option(help="How submissions are packed.")] = Kind.auto,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder to compare with, too: last year's, or the solutions."),
+    ] = None,
+) -> None:
+    """Find submissions whose code is alike in what few others have: a page for a person to read,
+    and no grade. Nothing that was handed in is run.
+    """
+    try:
+        bank = load(homework)
+        if _lies_in(out.parent, submissions):
+            raise ValueError(f"{out} lies in the folder of submissions: choose another place")
+        found = alike.similar(bank, submissions, out, kind.value, tuple(beside or ()))
+        _tell(f"wrote {out}: {len(found)} pair{'s' * (len(found) != 1)} to look at")
     except (KeyError, OSError, ValueError) as error:
         _refuse(error)
 

@@ -69,9 +69,17 @@ def _init(case: Case) -> Arguments:
 
 
 def _bound(function: Callable, args: tuple, kwargs: dict) -> Arguments:
-    bound = inspect.signature(function).bind(*args, **kwargs)
+    signature = inspect.signature(function)
+    bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
-    return {name: value for name, value in bound.arguments.items() if name != "self"}
+    hidden = {  # a variant's value, which no case gives
+        name for name, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY
+    }
+    return {
+        name: value
+        for name, value in bound.arguments.items()
+        if name != "self" and name not in hidden
+    }
 
 
 def _of_function(reference: Callable, change: Change) -> Callable:

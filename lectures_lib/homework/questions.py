@@ -107,6 +107,31 @@ class Misconception:
 
 
 @dataclass(frozen=True)
+class Varied:
+    """What a question may draw for a course or a student: see `variants`.
+
+    Attributes:
+        name: the keyword-only argument by which `cases`, the reference, and the mistakes' answers
+            take it; its default is the first of the values. What does not take it does not vary.
+        values: the course's own, then two or more others.
+        says: a value in words that end the sentence "In yours, …".
+        wording: for a value, what to write in the notebook's part on this question instead of what;
+            each text must stand there, and all of its places are replaced.
+        told: the same for the mistakes' diagnoses, of which each may hold any or none.
+    """
+
+    name: str
+    values: tuple
+    says: Callable[[Any], str]
+    wording: Callable[[Any], dict[str, str]]
+    told: Callable[[Any], dict[str, str]] = lambda value: {}
+
+    def __post_init__(self):
+        if len(self.values) < 3:
+            raise ValueError("the course's own value and two others, so that one year differs")
+
+
+@dataclass(frozen=True)
 class Question:
     """One question of a homework.
 
@@ -132,6 +157,8 @@ class Question:
         forbidden: functions that the question's text rules out, such as "F.layer_norm"
             (nn.LayerNorm calls it) or "Tensor.unfold".
         required: functions of which the text demands one.
+        varied: what it may draw; None: it is the same in every course.
+        variant: which of `varied.values` this is.
     """
 
     name: str
@@ -150,6 +177,8 @@ class Question:
     seconds: float = 10.0
     forbidden: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    varied: Varied | None = None
+    variant: int = 0
 
     @property
     def homework(self) -> str:

@@ -7,12 +7,22 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from lectures_lib.homework import text_answers
+from lectures_lib.homework import text_answers, variants
 from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.text_answers import Asked
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 OPEN = 'raise NotImplementedError("your answer here")'
+SET_UP_VARIANTS = """
+
+# Some questions have values of their own in this course; by these your answers are checked.
+from lectures_lib.homework import use_variants
+
+use_variants(
+    {{
+{listed}
+    }}
+)"""
 _HEADING = re.compile(r"^## Question (\d+): (.+)$", re.MULTILINE)
 _STATED = re.compile(r"^\*(\d+) points? · difficulty (\d+) of 3 · (\d+) minutes\b", re.MULTILINE)
 _REPOSITORY = re.compile(
@@ -74,6 +84,7 @@ def student_version(homework: Homework, solution: str, asked: Iterable[Asked] = 
     """
     notebook = nbformat.reads(solution, as_version=4)
     _agree(homework, notebook.cells)
+    _vary(homework, notebook.cells)
     student = nbformat.v4.new_notebook(
         cells=[
             _student_cell(cell, i, book(notebook.cells)) for i, cell in enumerate(notebook.cells)
@@ -198,6 +209,39 @@ def _agree(homework: Homework, cells: list[NotebookNode]) -> None:
         start = position
     if any(BEGIN in source for source in code[start:]):
         raise Unreleasable("there is a solution after the last check: nothing checks it")
+
+
+def _vary(homework: Homework, cells: list[NotebookNode]) -> None:
+    """Write the variants' values into the questions' parts, and into the set-up cell which variants
+    these are.
+
+    Raises:
+        Unreleasable: if a text that is to be replaced is not there, or the set-up cell is not.
+    """
+    drawn = {q.name: q.variant for q in homework.questions if q.variant}
+    if not drawn:
+        return
+    starts = [i for i, cell in enumerate(cells) if _HEADING.search(cell.source)]
+    ends = [*starts[1:], len(cells)]
+    for question, start, end in zip(homework.questions, starts, ends, strict=True):
+        if question.variant:
+            _put(question, cells[start:end])
+    set_up = [cell for cell in cells if "setup" in cell.metadata.get("tags", [])]
+    if len(set_up) != 1:
+        raise Unreleasable(f"one cell must have the tag 'setup'; {len(set_up)} have")
+    listed = "\n".join(f'        "{name}": {number},' for name, number in drawn.items())
+    set_up[0].source += SET_UP_VARIANTS.format(listed=listed)
+
+
+def _put(question: Question, cells: list[NotebookNode]) -> None:
+    """Write a variant's value into the part of a notebook that asks for it."""
+    put = question.varied.wording(question.varied.values[question.variant])
+    if absent := variants.missing("\n".join(cell.source for cell in cells), put):
+        raise Unreleasable(
+            f"{question.name}: its variant replaces {absent[0]!r}, which the notebook does not say"
+        )
+    for cell in cells:
+        cell.source = variants.reworded(cell.source, put)
 
 
 def _headings(source: str) -> list[tuple[str, ...]]:

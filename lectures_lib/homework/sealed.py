@@ -14,10 +14,11 @@ from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.calls import Outcome, Raised
 from lectures_lib.homework.questions import Case, Misconception, Question, find
+from lectures_lib.homework.variants import as_chosen
 
 FOLDER, ENDING = "keys", ".key"  # beside this module: a file for each question
-_FUNCTIONS = ("cases", "reference", "misconceptions")
-_SAID = [field.name for field in fields(Question) if field.name not in _FUNCTIONS]
+_NOT_SAID = ("cases", "reference", "misconceptions", "varied", "variant")
+_SAID = [field.name for field in fields(Question) if field.name not in _NOT_SAID]
 
 
 class Sealed(Exception):
@@ -38,7 +39,7 @@ def public_key(name: str | Question) -> AnswerKey:
         return AnswerKey(name, PUBLIC_SEED)
     recorded = _recorded()
     if not recorded:
-        return AnswerKey(find(name), PUBLIC_SEED)
+        return AnswerKey(as_chosen(find(name)), PUBLIC_SEED)
     if name not in recorded:
         raise KeyError(f"there is no question {name!r} here; there is {', '.join(recorded)}")
     return unpacked(recorded[name].read_bytes())

@@ -21,6 +21,7 @@ PLACEHOLDER = "*Your answer here, in place of this line.*"
 MARKER = "<!-- answer: {} (leave this line as it is) -->"
 _MARKER = re.compile(r"<!--\s{0,9}answer:\s{0,9}(\w{1,40}\.\w{1,40})\b[^<>]{0,80}-->")
 _TAG = re.compile(r"answer:(\w{1,40}\.\w{1,40})")
+_TABLE = re.compile(r"^\| \| question \| points \|[^\n]*\n(?:\|[^\n]*\n)+", re.MULTILINE)
 _TELLS = b"answer:"  # no notebook with an answer is without it
 _INTRODUCTION = """\
 ## In words
@@ -47,8 +48,8 @@ class Asked(NamedTuple):
 
 
 def with_questions(notebook: NotebookNode, asked: Iterable[Asked]) -> NotebookNode:
-    """A student notebook with these questions before its last part, `END`; at its end, where it has
-    no such part.
+    """A student notebook with these questions before its last part, `END` (at its end, where it has
+    no such part), and in its table of questions, where it has one.
     """
     asked = list(asked)
     if not asked:
@@ -61,7 +62,7 @@ def with_questions(notebook: NotebookNode, asked: Iterable[Asked]) -> NotebookNo
         added.append(_text_cell(f"asks-{short}", head + question.asks.strip()))
         answer = f"{MARKER.format(question.name)}\n\n{PLACEHOLDER}"
         added.append(_text_cell(f"answer-{short}", answer, f"answer:{question.name}"))
-    before, after = _around_the_end(notebook.cells)
+    before, after = _around_the_end(_in_the_table(notebook.cells, asked))
     return nbformat.v4.new_notebook(cells=[*before, *added, *after], metadata=notebook.metadata)
 
 
@@ -119,6 +120,28 @@ def _kept(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     return f"{text[:LONGEST]} … [cut: {len(text) - LONGEST:,} more characters]"
+
+
+def _in_the_table(cells: list[NotebookNode], asked: list[Asked]) -> list[NotebookNode]:
+    """The cells, with a row for each of these questions below the others."""
+    rows = [
+        f"| | {_of_a_row(each.title)} (marked by a person) | {each.points.split()[0]} | | |\n"
+        for each in asked
+    ]
+    changed = list(cells)
+    for i, cell in enumerate(cells):
+        table = _TABLE.search(cell.source + "\n") if cell.cell_type == "markdown" else None
+        if table:
+            text = cell.source + "\n"
+            text = text[: table.end()] + "".join(rows) + text[table.end() :]
+            changed[i] = nbformat.from_dict({**cell, "source": text.removesuffix("\n")})
+            break
+    return changed
+
+
+def _of_a_row(title: str) -> str:
+    """A title that stays in its place in a table."""
+    return " ".join(title.split()).replace("|", "\\|")
 
 
 def _around_the_end(cells: list[NotebookNode]) -> tuple[list[NotebookNode], list[NotebookNode]]:

@@ -388,7 +388,7 @@ TIME = 'must be a day, a time and a zone, such as "2026-10-12 23:59 Europe/Berli
         ("homework: {hw1: 7}", "line 1, homework.hw1: must be settings: a name, a colon, and what it is set to, and is 7"),
         ("homework:\n  hw99: {}", "line 2, homework.hw99: there is no homework 'hw99'; there is hw1, hw2, "),
         ("homework:\n  toy:\n    dedline: x", "line 3, homework.toy.dedline: there is no such setting; is deadline meant? There is "),
-        ("homework: {}\nzone: x", "line 2, zone: there is no such setting; there is late, homework"),
+        ("homework: {}\nzone: x", "line 2, zone: there is no such setting; there is late, variant, homework"),
         ("late: {per_day: 1}\nhomework: {}", "line 1, late.per_day: there is no such setting; is percent_per_day meant? "),
         ("late: {}\nhomework: {}", "line 1, late: percent_per_day is missing"),
         ("late: {percent_per_day: 120}\nhomework: {}", "line 1, late.percent_per_day: must be at most 100, and is 120"),

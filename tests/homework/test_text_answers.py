@@ -49,11 +49,18 @@ def test_the_cells_stand_before_the_last_part_and_nothing_else_changes():
     )
     assert answer == f"{MARKER.format('hw1.why_scale')}\n\n{PLACEHOLDER}"
     written = [plain_cell.source for plain_cell in plain.cells]
-    rest = sources[: end - 5]
+    rows = "\n| | Why divide? (marked by a person) | 2 | | |\n| | Why −∞? (marked by a person) | 1 | | |"
+    assert f"| 2 | 2 | 20 |{rows}\n\n" in sources[0]
+    rest = [sources[0].replace(rows, ""), *sources[1 : end - 5]]
     assert "\n\n".join([*rest, sources[end]]) == "\n\n".join(written)
     data = nbformat.writes(notebook).encode()
     assert code_cells(data) == code_cells(nbformat.writes(plain).encode())
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+
+
+def test_a_title_stays_in_its_place_in_the_table():
+    (table,) = [c.source for c in released(WHY._replace(title="a | b\nc")).cells[:1]]
+    assert "\n| | a \\| b c (marked by a person) | 2 | | |\n" in table
 
 
 @pytest.mark.parametrize("name", [f"hw{i}" for i in range(1, 8)])

@@ -30,5 +30,9 @@ def example(name: str, answer: object = None) -> Any:
     return MagicMock()
 
 
+def use_variants(numbers: object) -> None:
+    """In the sandbox: nothing. The grader takes the variant from the course's file."""
+
+
 class WrongAnswer(Exception):
     """In the sandbox: never raised."""

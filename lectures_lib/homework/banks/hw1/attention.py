@@ -6,7 +6,7 @@ from functools import partial
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 
 def _attention_cases(g: Generator) -> list[Case]:
@@ -65,14 +65,23 @@ def _sizes(g: Generator) -> list[int]:
             return [n_query, n_key, d_k, d_v]
 
 
-def scaled_dot_product_attention(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+def scaled_dot_product_attention(
+    Q: Tensor, K: Tensor, V: Tensor, *, temperature: float = 1.0
+) -> Tensor:
     """softmax(Q Kᵀ / √d_k) V, the softmax over the keys."""
-    scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
+    scores = Q @ K.transpose(-2, -1) / (temperature * math.sqrt(Q.shape[-1]))
     return scores.softmax(dim=-1) @ V
 
 
 def _attention(
-    Q: Tensor, K: Tensor, V: Tensor, divisor: str = "root_d_k", dim: int = -1, after: bool = False
+    Q: Tensor,
+    K: Tensor,
+    V: Tensor,
+    divisor: str = "root_d_k",
+    dim: int = -1,
+    after: bool = False,
+    *,
+    temperature: float = 1.0,
 ) -> Tensor:
     n_key, d_k, d_v = K.shape[-2], K.shape[-1], V.shape[-1]
     divisors = {
@@ -85,23 +94,31 @@ def _attention(
     }
     divide_by = (divisors | {"half_d_k": d_k / 2, "twice_d_k": d_k * 2, "cut_root": int(d_k**0.5)})[
         divisor
-    ]
+    ] * temperature
     scores = Q @ K.transpose(-2, -1)
     weights = scores.softmax(dim) / divide_by if after else (scores / divide_by).softmax(dim)
     return weights @ V
 
 
-def _attention_keys_from_the_front(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-    return (Q @ K.transpose(1, 2) / math.sqrt(Q.shape[-1])).softmax(dim=-1) @ V
+def _attention_keys_from_the_front(
+    Q: Tensor, K: Tensor, V: Tensor, *, temperature: float = 1.0
+) -> Tensor:
+    scores = Q @ K.transpose(1, 2) / (temperature * math.sqrt(Q.shape[-1]))
+    return scores.softmax(dim=-1) @ V
 
 
-def _attention_keys_reversed(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+def _attention_keys_reversed(
+    Q: Tensor, K: Tensor, V: Tensor, *, temperature: float = 1.0
+) -> Tensor:
     # what K.T does
-    return (Q @ K.permute(*range(K.dim())[::-1]) / math.sqrt(Q.shape[-1])).softmax(dim=-1) @ V
+    scores = Q @ K.permute(*range(K.dim())[::-1]) / (temperature * math.sqrt(Q.shape[-1]))
+    return scores.softmax(dim=-1) @ V
 
 
-def _attention_without_softmax(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-    return Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1]) @ V
+def _attention_without_softmax(
+    Q: Tensor, K: Tensor, V: Tensor, *, temperature: float = 1.0
+) -> Tensor:
+    return Q @ K.transpose(-2, -1) / (temperature * math.sqrt(Q.shape[-1])) @ V
 
 
 _HALF = (
@@ -109,6 +126,24 @@ _HALF = (
     "scores / d_k ** 1/2 divides by d_k and then by 2: powers come before divisions. Write d_k ** "
     "0.5, or math.sqrt(d_k)."
 )
+
+
+def _wording(temperature: float) -> dict[str, str]:
+    """The formula and the small case, whose second score is 0."""
+    score = 1 / temperature
+    weight = 1 / (1 + math.exp(-score))
+    t = f"{temperature:g}"
+    return {
+        "The formula of the whole course:": f"The formula of the whole course, with one addition. "
+        f"Scores are also divided by a *temperature*, here always T = {t}:",
+        r"Q K^\top}{\sqrt{d_k}}": rf"Q K^\top}}{{{t}\,\sqrt{{d_k}}}}",
+        "since $d_k = 4$, the scores are 1 and 0": f"since $d_k = 4$, the scores are 2 / ({t} · 2) "
+        f"= {score:.2f} and 0",
+        "makes 0.73 and 0.27 of them": f"makes {weight:.2f} and {1 - weight:.2f} of them",
+        "the output is 7.3": f"the output is {10 * weight:.1f}",
+        "softmax(Q Kᵀ / √d_k) V": f"softmax(Q Kᵀ / ({t} √d_k)) V",
+    }
+
 
 ATTENTION = Question(
     name="hw1.scaled_dot_product_attention",
@@ -210,5 +245,11 @@ ATTENTION = Question(
             "two. Write K.transpose(-2, -1), or K.mT.",
             _attention_keys_reversed,
         ),
+    ),
+    varied=Varied(
+        "temperature",
+        (1.0, 1.3, 0.7, 1.7),  # no ratio of two is the root of a width, or twice one
+        says=lambda t: f"scores are divided by {t:g} · √d_k",
+        wording=_wording,
     ),
 )

@@ -1,12 +1,13 @@
 """Question 7: sinusoidal positions."""
 
+import math
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import sizes
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 
 def _positions_cases(g: Generator) -> list[Case]:
@@ -23,12 +24,12 @@ def _positions_cases(g: Generator) -> list[Case]:
     ]
 
 
-def sinusoidal_positions(n: int, d_model: int, start: int = 0) -> Tensor:
+def sinusoidal_positions(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     """(n, d_model): the position vectors of start … start + n - 1, sines in the even columns and
     cosines in the odd ones.
     """
     positions = torch.arange(start, start + n, dtype=torch.float64)[:, None]
-    angles = positions / 10_000 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angles = positions / base ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     # One (sine, cosine) for each frequency, side by side; an odd d_model has no room for the last
     # cosine.
     return (
@@ -40,7 +41,7 @@ def _positions(
     n: int,
     d_model: int,
     start: int = 0,
-    base: float = 10_000.0,
+    base: int = 10_000,
     exponent: float = 2.0,
     swapped: bool = False,
 ) -> Tensor:
@@ -52,61 +53,69 @@ def _positions(
     return torch.stack(both, dim=-1).flatten(start_dim=1)[:, :d_model].float()
 
 
-def _positions_in_halves(n: int, d_model: int, start: int = 0) -> Tensor:
-    both = sinusoidal_positions(n, d_model, start)
+def _positions_base_1000(n: int, d_model: int, start: int = 0) -> Tensor:
+    return _positions(n, d_model, start, base=1000)
+
+
+def _positions_in_halves(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
+    both = sinusoidal_positions(n, d_model, start, base=base)
     return torch.cat([both[:, 0::2], both[:, 1::2]], dim=1)
 
 
-def _positions_by_column(n: int, d_model: int, start: int = 0, exponent: float = 1.0) -> Tensor:
+def _positions_by_column(
+    n: int, d_model: int, start: int = 0, exponent: float = 1.0, *, base: int = 10_000
+) -> Tensor:
     columns = torch.arange(d_model, dtype=torch.float64)
-    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] * 10_000 ** (
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] * base ** (
         -exponent * columns / d_model
     )
     return torch.where(columns % 2 == 0, angles.sin(), angles.cos()).float()
 
 
-def _positions_from_one(n: int, d_model: int, start: int = 0) -> Tensor:
-    return sinusoidal_positions(n, d_model, start + 1)
+def _positions_from_one(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
+    return sinusoidal_positions(n, d_model, start + 1, base=base)
 
 
-def _positions_start_ignored(n: int, d_model: int, start: int = 0) -> Tensor:
-    return sinusoidal_positions(n, d_model)
+def _positions_start_ignored(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
+    return sinusoidal_positions(n, d_model, base=base)
 
 
-def _positions_up_to_n(n: int, d_model: int, start: int = 0) -> Tensor:
-    return sinusoidal_positions(n, d_model, start)[: max(n - start, 0)]
+def _positions_up_to_n(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
+    return sinusoidal_positions(n, d_model, start, base=base)[: max(n - start, 0)]
 
 
-def _positions_range_up_to_n(n: int, d_model: int, start: int = 0) -> Tensor:
+def _positions_range_up_to_n(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     torch.arange(start, n)  # an error where start is larger
-    return _positions_up_to_n(n, d_model, start)
+    return _positions_up_to_n(n, d_model, start, base=base)
 
 
-def _positions_last_cosine(n: int, d_model: int, start: int = 0) -> Tensor:
-    table = sinusoidal_positions(n, d_model, start)
+def _positions_last_cosine(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
+    table = sinusoidal_positions(n, d_model, start, base=base)
     if d_model % 2:
-        table[:, -1] = _last_angles(n, d_model, start).cos()
+        table[:, -1] = _last_angles(n, d_model, start, base).cos()
     return table
 
 
-def _last_angles(n: int, d_model: int, start: int) -> Tensor:
+def _last_angles(n: int, d_model: int, start: int, base: int) -> Tensor:
     """Those of the last column of an odd width."""
-    return torch.arange(start, start + n) / 10000 ** ((d_model - 1) / d_model)
+    return torch.arange(start, start + n) / base ** ((d_model - 1) / d_model)
 
 
-def _positions_even_width(n: int, d_model: int, start: int = 0) -> Tensor:
-    return sinusoidal_positions(n, d_model + d_model % 2, start)[:, :d_model]
+def _positions_even_width(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
+    return sinusoidal_positions(n, d_model + d_model % 2, start, base=base)[:, :d_model]
 
 
-def _positions_sines_only(n: int, d_model: int, start: int = 0) -> Tensor:
-    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / 10_000 ** (
+def _positions_sines_only(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / base ** (
         torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
     )
     return angles.sin().repeat_interleave(2, dim=1)[:, :d_model].float()
 
 
-def _positions_odd_width_raises(n: int, d_model: int, start: int = 0) -> Tensor:
-    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / 10_000 ** (
+def _positions_odd_width_raises(
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
+) -> Tensor:
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / base ** (
         torch.arange(0, d_model, 2) / d_model
     )
     table = torch.zeros(n, d_model)
@@ -115,17 +124,19 @@ def _positions_odd_width_raises(n: int, d_model: int, start: int = 0) -> Tensor:
     return table
 
 
-def _positions_odd_width_uncut(n: int, d_model: int, start: int = 0) -> Tensor:
-    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / 10_000 ** (
+def _positions_odd_width_uncut(
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
+) -> Tensor:
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / base ** (
         torch.arange(0, d_model, 2) / d_model
     )
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1).float()
 
 
-def _positions_multiplied(n: int, d_model: int, start: int = 0) -> Tensor:
+def _positions_multiplied(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
     # In float32, as it is usually written: these angles are so large that float64 gives other
     # sines.
-    angles = torch.arange(start, start + n)[:, None] * 10_000 ** (
+    angles = torch.arange(start, start + n)[:, None] * base ** (
         torch.arange(0, d_model, 2) / d_model
     )
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1)[:, :d_model]
@@ -141,6 +152,29 @@ _UP_TO_N = (
     "torch.arange(start, start + n)."
 )
 
+
+def _wording(base: int) -> dict[str, str]:
+    """The formula, and the two positions that are worked out."""
+    slow, odd = base**-0.5, base ** (-2 / 3)
+    return {
+        "Each position of a text gets": f"Here the slowest hands turn at another pace than in the "
+        f"paper: the base is {base}, not 10000. Each position of a text gets",
+        r"{10000^{2i/d_{model}}}": rf"{{{base}^{{2i/d_{{model}}}}}}",
+        "(sin 1, cos 1, sin 0.01, cos 0.01) = (0.841, 0.540, 0.010, 1.000)": (
+            f"(sin 1, cos 1, sin {slow:.3g}, cos {slow:.3g}) = "
+            f"(0.841, 0.540, {math.sin(slow):.3f}, {math.cos(slow):.3f})"
+        ),
+        "position 1 is (0.841, 0.540, 0.002)": f"position 1 is (0.841, 0.540, {math.sin(odd):.3f})",
+    }
+
+
+def _told(base: int) -> dict[str, str]:
+    return {
+        "The paper's is 10000 (some lectures drop a zero).": f"Here it is {base}.",
+        "10000": str(base),
+    }
+
+
 POSITIONS = Question(
     name="hw1.sinusoidal_positions",
     title="Sinusoidal positions",
@@ -155,7 +189,7 @@ POSITIONS = Question(
             "base_1000",
             "Your slowest wave is too fast: your base is 1000. The paper's is 10000 (some lectures "
             "drop a zero).",
-            partial(_positions, base=1000.0),
+            _positions_base_1000,
         ),
         Misconception(
             "sines_then_cosines",
@@ -239,4 +273,11 @@ POSITIONS = Question(
         Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_uncut),
     ),
     atol=1e-4,
+    varied=Varied(
+        "base",
+        (10_000, 2500, 40_000, 1600),
+        says=lambda base: f"the base is {base}",
+        wording=_wording,
+        told=_told,
+    ),
 )

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Generator
 
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 _BASE = {"vocab_size": 37_000, "d_model": 512, "n_heads": 8, "d_ff": 2048, "n_layers": 6}
 _BIG = {"vocab_size": 37_000, "d_model": 1024, "n_heads": 16, "d_ff": 4096, "n_layers": 6}
@@ -37,7 +37,14 @@ def _count_cases(g: Generator) -> list[Case]:
 
 
 def count_parameters(
-    vocab_size: int, d_model: int, n_heads: int, d_ff: int, n_layers: int, tied: bool = True
+    vocab_size: int,
+    d_model: int,
+    n_heads: int,
+    d_ff: int,
+    n_layers: int,
+    tied: bool = True,
+    *,
+    positions: int = 0,
 ) -> int:
     """Of the whole Transformer of 2017, with a bias in every linear layer."""
     attention = 4 * (d_model * d_model + d_model)
@@ -45,8 +52,8 @@ def count_parameters(
     norm = 2 * d_model
     encoder_block = attention + feed_forward + 2 * norm
     decoder_block = 2 * attention + feed_forward + 3 * norm
-    matrices = 1 if tied else 3
-    return n_layers * (encoder_block + decoder_block) + matrices * vocab_size * d_model + vocab_size
+    matrices = (1 if tied else 3) * vocab_size * d_model + 2 * positions * d_model
+    return n_layers * (encoder_block + decoder_block) + matrices + vocab_size
 
 
 def _count(
@@ -70,6 +77,8 @@ def _count(
     matrices=None,
     output_bias=True,
     final_norms=0,
+    *,
+    positions=0,
 ):
     attention_biases, ff_biases = attention_biases and biases, ff_biases and biases
     attention = (
@@ -84,34 +93,45 @@ def _count(
     blocks = encoder_block + decoder_block if stacks == 2 else encoder_block
     matrices = matrices or (1 if tied else 3)
     embeddings = matrices * vocab_size * d_model + (vocab_size if output_bias and biases else 0)
+    embeddings += 2 * positions * d_model
     return (1 if shared else n_layers) * blocks + final_norms * norm + embeddings
 
 
-def _count_tied_twice(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
-    return _count(vocab_size, d_model, n_heads, d_ff, n_layers, tied, matrices=2 if tied else 3)
+def _count_tied_twice(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, *, positions=0):
+    matrices = 2 if tied else 3
+    return _count(
+        vocab_size, d_model, n_heads, d_ff, n_layers, matrices=matrices, positions=positions
+    )
 
 
-def _count_untied_twice(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
-    return _count(vocab_size, d_model, n_heads, d_ff, n_layers, tied, matrices=1 if tied else 2)
+def _count_untied_twice(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, *, positions=0):
+    matrices = 1 if tied else 2
+    return _count(
+        vocab_size, d_model, n_heads, d_ff, n_layers, matrices=matrices, positions=positions
+    )
 
 
-def _count_tied_inverted(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
-    return _count(vocab_size, d_model, n_heads, d_ff, n_layers, not tied)
+def _count_tied_inverted(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, *, positions=0):
+    return _count(vocab_size, d_model, n_heads, d_ff, n_layers, not tied, positions=positions)
 
 
-def _count_norm_of_two_numbers(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True):
+def _count_norm_of_two_numbers(
+    vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, *, positions=0
+):
     norms = n_layers * 5
     return (
-        count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied)
+        count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied, positions=positions)
         - norms * 2 * d_model
         + norms * 2
     )
 
 
-def _count_norms(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, squared=False):
+def _count_norms(
+    vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, squared=False, *, positions=0
+):
     """Each norm with d_model² numbers, or all norms of one layer for all."""
     others = (
-        count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied)
+        count_parameters(vocab_size, d_model, n_heads, d_ff, n_layers, tied, positions=positions)
         - n_layers * 5 * 2 * d_model
     )
     return others + (n_layers * 5 * d_model**2 if squared else 5 * 2 * d_model)
@@ -129,6 +149,21 @@ _NORMS = (
     "Your norms are missing. Each LayerNorm has a gain and a shift for every feature, 2 · d_model "
     "numbers; two in an encoder block, three in a decoder block."
 )
+
+
+def _wording(positions: int) -> dict[str, str]:
+    """Learned positions in place of the sinusoids; the small case has d_model = 2."""
+    more = 2 * positions * 2
+    return {
+        "The positions are sinusoids, with nothing to learn.": f"The positions are *learned*, as "
+        f"in BERT: a table of {positions} vectors for the source, and another one for the target.",
+        "output's bias 5: together **141**.": f"output's bias 5, the positions 2 · {positions} · 2 "
+        f"= {more:,}: together **{141 + more:,}**.",
+        "With `tied=False` it is 161.": f"With `tied=False` it is {161 + more:,}.",
+        "Then the test of question 5": "(Theirs have no learned positions.) Then the test of "
+        "question 5",
+    }
+
 
 COUNT = Question(
     name="hw2.count_parameters",
@@ -261,4 +296,10 @@ COUNT = Question(
     # Counting is exact.
     rtol=0.0,
     atol=0.5,
+    varied=Varied(
+        "positions",
+        (0, 512, 1024, 256),
+        says=lambda n: f"positions are learned, in two tables of {n} vectors each",
+        wording=_wording,
+    ),
 )

@@ -5,7 +5,7 @@ from functools import partial
 from torch import Generator
 
 from lectures_lib.homework.banks.hw3.inputs import pick, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 
 def _schedule_cases(g: Generator) -> list[Case]:
@@ -46,9 +46,9 @@ def _schedule_cases(g: Generator) -> list[Case]:
     ]
 
 
-def learning_rate(steps_before: int, d_model: int, warmup: int) -> float:
-    """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), where step = steps_before + 1."""
-    return _rate(steps_before, d_model, warmup)
+def learning_rate(steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0) -> float:
+    """factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), with step = steps_before + 1."""
+    return _rate(steps_before, d_model, warmup, factor=factor)
 
 
 def _rate(
@@ -61,51 +61,65 @@ def _rate(
     width: float = -0.5,
     down: float = -0.5,
     up: float = -1.5,
+    *,
+    factor: float = 1.0,
 ) -> float:
     step = max(steps_before + first, at_least)
-    return d_model**width * choose(step**down, step * warmup**up)
+    return factor * d_model**width * choose(step**down, step * warmup**up)
 
 
-def _constant_after(steps_before: int, d_model: int, warmup: int) -> float:
-    return _rate(min(steps_before, warmup - 1), d_model, warmup)
+def _constant_after(steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0) -> float:
+    return _rate(min(steps_before, warmup - 1), d_model, warmup, factor=factor)
 
 
-def _linear_down(steps_before: int, d_model: int, warmup: int) -> float:
+def _linear_down(steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0) -> float:
     step = steps_before + 1
-    return d_model**-0.5 * warmup**-0.5 * min(step / warmup, warmup / step)
+    return factor * d_model**-0.5 * warmup**-0.5 * min(step / warmup, warmup / step)
 
 
-def _no_warmup(steps_before: int, d_model: int, warmup: int) -> float:
-    return d_model**-0.5 * (steps_before + 1) ** -0.5
+def _no_warmup(steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0) -> float:
+    return factor * d_model**-0.5 * (steps_before + 1) ** -0.5
 
 
-def _one_step_too_long(steps_before: int, d_model: int, warmup: int) -> float:
+def _one_step_too_long(
+    steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0
+) -> float:
     """The branch asks how many steps were made before, not which one this is."""
     step = steps_before + 1
-    return d_model**-0.5 * (step * warmup**-1.5 if steps_before <= warmup else step**-0.5)
+    return factor * d_model**-0.5 * (step * warmup**-1.5 if steps_before <= warmup else step**-0.5)
 
 
-def _one_term(steps_before: int, d_model: int, warmup: int, of: str = "falling") -> float:
+def _one_term(
+    steps_before: int, d_model: int, warmup: int, of: str = "falling", *, factor: float = 1.0
+) -> float:
     step = steps_before + 1
     falling, rising = step**-0.5, step * warmup**-1.5
-    return (
+    return factor * (
         min(falling * d_model**-0.5, rising)
         if of == "falling"
         else min(falling, rising * d_model**-0.5)
     )
 
 
-def _restarted_from_the_peak(steps_before: int, d_model: int, warmup: int) -> float:
+def _restarted_from_the_peak(
+    steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0
+) -> float:
     step = steps_before + 1
-    return d_model**-0.5 * (
-        step * warmup**-1.5 if step <= warmup else warmup**-0.5 * (step - warmup) ** -0.5
+    return (
+        factor
+        * d_model**-0.5
+        * (step * warmup**-1.5 if step <= warmup else warmup**-0.5 * (step - warmup) ** -0.5)
     )
 
 
-def _restarted(steps_before: int, d_model: int, warmup: int) -> float:
+def _restarted(steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0) -> float:
     """The decay counts its steps from the end of the warm-up."""
     step = steps_before + 1
-    return d_model**-0.5 * (step * warmup**-1.5 if step <= warmup else (step - warmup) ** -0.5)
+    return (
+        factor
+        * d_model**-0.5
+        * (step * warmup**-1.5 if step <= warmup else (step - warmup) ** -0.5)
+    )
 
 
 _COUNTED_FROM_0 = (
@@ -122,6 +136,20 @@ _RESTARTED = (
     "You count the steps of the decay from the end of the warm-up. Both terms use the same step, "
     "counted from the very first one, and they meet at step = warmup without a jump."
 )
+
+
+def _wording(factor: float) -> dict[str, str]:
+    """The formula with its factor, and the three rates that are worked out."""
+    first = learning_rate(0, 512, 4000, factor=factor)
+    peak = learning_rate(3999, 512, 4000, factor=factor)
+    return {
+        r"\text{rate} = d_{model}": rf"\text{{rate}} = {factor:g} \cdot d_{{model}}",
+        "falls with the root of the step:": f"falls with the root of the step. Here it is the "
+        f"paper's times {factor:g}:",
+        "has the rate 0.000000175": f"has the rate {first:.9f}",
+        "The peak, 0.000699,": f"The peak, {peak:.6f},",
+    }
+
 
 SCHEDULE = Question(
     name="hw3.learning_rate",
@@ -209,4 +237,10 @@ SCHEDULE = Question(
         Misconception("d_model_for_one_term_only", _ONE_TERM, partial(_one_term, of="rising")),
     ),
     atol=1e-12,
+    varied=Varied(
+        "factor",
+        (1.0, 2.0, 0.5, 3.0),
+        says=lambda factor: f"the paper's rate is multiplied by {factor:g}",
+        wording=_wording,
+    ),
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator
 
 from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 _WORDS = [
     ["cats"],
@@ -30,9 +30,11 @@ _WORDS = [
     ["[1]"],
 ]
 _SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+Bounds = tuple[float, float, float]  # chosen below, [MASK] below, another token below
+_BERTS = (0.15, 0.8, 0.9)
 
 
-def _draw(g: Generator) -> list[Case]:
+def _draw(g: Generator, bounds: Bounds) -> list[Case]:
     cases = []
     for padding in (0, whole(g, 3, 8)):
         halves = [
@@ -41,7 +43,7 @@ def _draw(g: Generator) -> list[Case]:
         ]
         tokens = ["[CLS]", *halves[0], "[SEP]", *halves[1], "[SEP]"] + ["[PAD]"] * padding
         chance, fate = torch.rand(2, len(tokens), generator=g, dtype=torch.float64).tolist()
-        _make_telling(g, tokens, chance, fate)
+        _make_telling(g, tokens, chance, fate, bounds)
         others = [f"other{i}" for i in range(len(tokens))]
         n_words = sum(not token.startswith("##") and token not in _SPECIAL for token in tokens)
         shows = f"{len(tokens)} tokens, {n_words} words, {padding or 'no'} padding"
@@ -49,14 +51,17 @@ def _draw(g: Generator) -> list[Case]:
     return cases
 
 
-def _make_telling(g: Generator, tokens: list[str], chance: list[float], fate: list[float]) -> None:
+def _make_telling(
+    g: Generator, tokens: list[str], chance: list[float], fate: list[float], bounds: Bounds
+) -> None:
     """Special tokens would be chosen if they could be; three words lie exactly on a bound, two have
     a 0, which is a low number too.
     """
+    chosen, masked, replaced = bounds
     for i, token in enumerate(tokens):
         if token in _SPECIAL:
-            chance[i] *= 0.15
-    at_015, at_08, at_09, at_0, at_fate_0 = pick(
+            chance[i] *= chosen
+    at_chosen, at_masked, at_replaced, at_0, at_fate_0 = pick(
         g,
         [
             i
@@ -65,21 +70,26 @@ def _make_telling(g: Generator, tokens: list[str], chance: list[float], fate: li
         ],
         5,
     )
-    chance[at_015] = 0.15
-    chance[at_08], fate[at_08] = 0.15 * chance[at_08], 0.8
-    chance[at_09], fate[at_09] = 0.15 * chance[at_09], 0.9
+    chance[at_chosen] = chosen
+    chance[at_masked], fate[at_masked] = chosen * chance[at_masked], masked
+    chance[at_replaced], fate[at_replaced] = chosen * chance[at_replaced], replaced
     chance[at_0] = 0.0
-    chance[at_fate_0], fate[at_fate_0] = 0.15 * chance[at_fate_0], 0.0
+    chance[at_fate_0], fate[at_fate_0] = chosen * chance[at_fate_0], 0.0
 
 
 Read = tuple[list[str], list[bool]]
 
 
 def mask_words(
-    tokens: list[str], chance: list[float], fate: list[float], others: list[str]
+    tokens: list[str],
+    chance: list[float],
+    fate: list[float],
+    others: list[str],
+    *,
+    bounds: Bounds = _BERTS,
 ) -> Read:
     """What the model reads, and which tokens it is asked about."""
-    return _masked(tokens, chance, fate, others)
+    return _masked(tokens, chance, fate, others, bounds=bounds)
 
 
 def _goes_on(token: str) -> bool:
@@ -129,22 +139,25 @@ def _masked(
     word_chance: Callable = _of_first,
     word_fate: Callable = _own,
     may: Callable = lambda token: token not in _SPECIAL,
-    chosen: Callable = lambda chance: chance < 0.15,
+    chosen: Callable = lambda chance, below: chance < below,
     asked: Callable = lambda chosen, old, new: chosen,
     of_all: bool = False,
-    mask: Callable = lambda fate: fate < 0.8,
-    replace: Callable = lambda fate: 0.8 <= fate < 0.9,
+    mask: Callable = lambda fate, masked, replaced: fate < masked,
+    replace: Callable = lambda fate, masked, replaced: masked <= fate < replaced,
     replaced_last: bool = False,
     goes_on: Callable = _goes_on,
+    *,
+    bounds: Bounds = _BERTS,
 ):
+    below, *fates = bounds
     starts = _starts(tokens, goes_on)
     read, picked = [], []
     for token, c, f, other in zip(
         tokens, word_chance(chance, starts), word_fate(fate, starts), others, strict=True
     ):
-        choose = may(token) and chosen(c)
+        choose = may(token) and chosen(c, below)
         struck = may(token) if of_all else choose
-        masked, replaced = struck and mask(f), struck and replace(f)
+        masked, replaced = struck and mask(f, *fates), struck and replace(f, *fates)
         if replaced_last:
             new = other if replaced else "[MASK]" if masked else token
         else:
@@ -154,40 +167,40 @@ def _masked(
     return read, picked
 
 
-def _in_place(tokens, chance, fate, others):
-    read, chosen = mask_words(tokens, chance, fate, others)
+def _in_place(tokens, chance, fate, others, *, bounds=_BERTS):
+    read, chosen = mask_words(tokens, chance, fate, others, bounds=bounds)
     tokens[:] = read
     return tokens, chosen
 
 
-def _words_asked(tokens, chance, fate, others):
+def _words_asked(tokens, chance, fate, others, *, bounds=_BERTS):
     """The second list holds what stood there, and None elsewhere."""
-    read, chosen = mask_words(tokens, chance, fate, others)
+    read, chosen = mask_words(tokens, chance, fate, others, bounds=bounds)
     return read, [token if asked else None for token, asked in zip(tokens, chosen, strict=True)]
 
 
-def _numbers(tokens, chance, fate, others):
-    read, chosen = mask_words(tokens, chance, fate, others)
+def _numbers(tokens, chance, fate, others, *, bounds=_BERTS):
+    read, chosen = mask_words(tokens, chance, fate, others, bounds=bounds)
     return read, [i for i, asked in enumerate(chosen) if asked]
 
 
-def _once_decided(tokens, chance, fate, others):
+def _once_decided(tokens, chance, fate, others, *, bounds=_BERTS):
     """A word that comes again shares the decision that was made when it came first."""
     first = {token: i for i, token in reversed(list(enumerate(tokens)))}
     again = [
         c if token.startswith("##") else chance[first[token]]
         for token, c in zip(tokens, chance, strict=True)
     ]
-    return mask_words(tokens, again, fate, others)
+    return mask_words(tokens, again, fate, others, bounds=bounds)
 
 
-def _swapped(tokens, chance, fate, others):
-    return mask_words(tokens, chance, fate, others)[::-1]
+def _swapped(tokens, chance, fate, others, *, bounds=_BERTS):
+    return mask_words(tokens, chance, fate, others, bounds=bounds)[::-1]
 
 
-def _one_mask_for_a_word(tokens, chance, fate, others):
+def _one_mask_for_a_word(tokens, chance, fate, others, *, bounds=_BERTS):
     """A word whose every piece is masked becomes a single [MASK]: the rows get shorter."""
-    read, chosen = mask_words(tokens, chance, fate, others)
+    read, chosen = mask_words(tokens, chance, fate, others, bounds=bounds)
     drop = [
         t.startswith("##") and r == "[MASK]" and b == "[MASK]"
         for t, r, b in zip(tokens, read, ["", *read[:-1]], strict=True)
@@ -218,9 +231,11 @@ def _with_bounds(chance=False, mask=False, replace=False):
     less = {False: lambda a, b: a < b, True: lambda a, b: a <= b}
     return partial(
         _masked,
-        chosen=lambda c: less[chance](c, 0.15),
-        mask=lambda f: less[mask](f, 0.8),
-        replace=lambda f: not less[mask](f, 0.8) and less[replace](f, 0.9),
+        chosen=lambda c, below: less[chance](c, below),
+        mask=lambda f, masked, replaced: less[mask](f, masked),
+        replace=lambda f, masked, replaced: (
+            not less[mask](f, masked) and less[replace](f, replaced)
+        ),
     )
 
 
@@ -303,46 +318,56 @@ _MISTAKES = (
         "You replace everything that is chosen by [MASK]. Then the model learns nothing about "
         "words that it can see, and after pre-training, when there is no [MASK] any more, it sees "
         "nothing else. From 0.8 on, fate has other plans.",
-        partial(_masked, mask=lambda fate: True),
+        partial(_masked, mask=lambda fate, masked, replaced: True),
     ),
     Misconception(
         "none_kept",
         "Your masked tokens are right; of the others that were chosen, you replace too many. Three "
         "fates: below 0.8 [MASK], from 0.8 to below 0.9 another token, from 0.9 on the token "
         "stays.",
-        partial(_masked, replace=lambda fate: fate >= 0.8),
+        partial(_masked, replace=lambda fate, masked, replaced: fate >= masked),
     ),
     Misconception(
         "none_replaced",
         "No token of yours becomes another one: a fifth of the chosen ones stays as it is. From "
         "0.8 to below 0.9 the token is replaced by the one in `others`; from 0.9 on it stays.",
-        partial(_masked, replace=lambda fate: False),
+        partial(_masked, replace=lambda fate, masked, replaced: False),
     ),
     Misconception(
         "replaced_and_kept_swapped",
         "You keep the tokens whose fate lies between 0.8 and 0.9, and replace those above. It is "
         "the other way round. (The shares would be the same, but the numbers here are given, so "
         "the result is, too.)",
-        partial(_masked, replace=lambda fate: fate >= 0.9),
+        partial(_masked, replace=lambda fate, masked, replaced: fate >= replaced),
     ),
     Misconception(
         "masked_and_replaced_swapped",
         "You have swapped the shares: 80 per cent of the chosen tokens become other ones, and 10 "
         "per cent [MASK].",
-        partial(_masked, mask=lambda fate: 0.8 <= fate < 0.9, replace=lambda fate: fate < 0.8),
+        partial(
+            _masked,
+            mask=lambda fate, masked, replaced: masked <= fate < replaced,
+            replace=lambda fate, masked, replaced: fate < masked,
+        ),
     ),
     Misconception(
         "masks_overwritten",
         "You write the masks and then write other tokens over them: `fate < 0.9` is true below 0.8 "
         "as well. Ask for 0.8 first and use `elif`, or give the second condition both its ends.",
-        partial(_masked, replace=lambda fate: fate < 0.9, replaced_last=True),
+        partial(
+            _masked, replace=lambda fate, masked, replaced: fate < replaced, replaced_last=True
+        ),
     ),
     Misconception(
         "replaced_below_a_tenth",
         "You take fate < 0.1 for the tokens to be replaced. These are among those below 0.8, which "
         "become [MASK]; so too few are masked, and two tenths stay as they are. The tenth that is "
         "meant begins at 0.8.",
-        partial(_masked, replace=lambda fate: fate < 0.1, replaced_last=True),
+        partial(
+            _masked,
+            replace=lambda fate, masked, replaced: fate < replaced - masked,
+            replaced_last=True,
+        ),
     ),
     Misconception(
         "only_changed_are_asked",
@@ -361,7 +386,7 @@ _MISTAKES = (
         "chance_inverted",
         "You choose where chance is above 0.15, which is 85 per cent of the words: the model would "
         "have almost nothing to read. Choose below 0.15.",
-        partial(_masked, chosen=lambda chance: chance >= 0.15),
+        partial(_masked, chosen=lambda chance, below: chance >= below),
     ),
     *(
         Misconception("bounds_included", _BOUNDS, _with_bounds(*which))
@@ -377,7 +402,7 @@ _MISTAKES = (
         "everything_chosen",
         "You do not look at `chance`: every word is chosen. Only those with a chance below 0.15 "
         "are.",
-        partial(_masked, chosen=lambda chance: True),
+        partial(_masked, chosen=lambda chance, below: True),
     ),
     Misconception(
         "chosen_inverted",
@@ -420,9 +445,62 @@ _CHANGED = Misconception(
 _SLIPS = [
     partial(_masked, goes_on=lambda token: token.startswith("#")),
     partial(_masked, goes_on=lambda token: "##" in token),
-    partial(_masked, chosen=lambda chance: 0 < chance < 0.15),
-    partial(_masked, mask=lambda fate: 0 < fate < 0.8),
+    partial(_masked, chosen=lambda chance, below: 0 < chance < below),
+    partial(_masked, mask=lambda fate, masked, replaced: 0 < fate < masked),
 ]
+
+
+def _cases(g: Generator, *, bounds: Bounds = _BERTS) -> list[Case]:
+    answers = [mask_words, *(mistake.answer for mistake in _MISTAKES), *_SLIPS]
+    right, *others = [partial(answer, bounds=bounds) for answer in answers]
+    mistakes, slips = others[: len(_MISTAKES)], others[len(_MISTAKES) :]
+    return telling(g, partial(_draw, bounds=bounds), right, mistakes, slips)
+
+
+def _shares(bounds: Bounds) -> list[str]:
+    """Those of what is chosen, and of what becomes of it: "15", "80", "10", "10"."""
+    chosen, masked, replaced = bounds
+    return [f"{100 * share:.0f}" for share in (chosen, masked, replaced - masked, 1 - replaced)]
+
+
+def _wording(bounds: Bounds) -> dict[str, str]:
+    """Rules 1 and 2, and their numbers. The table in between is right for all values that there
+    are.
+    """
+    chosen, masked, replaced, kept = _shares(bounds)
+    return {
+        "15 per cent of the words": f"{chosen} per cent of the words (not BERT's 15)",
+        "80 per cent become `[MASK]`, 10 per cent become another token, and 10 per cent stay": (
+            f"{masked} per cent become `[MASK]`, {replaced} per cent become another token, and "
+            f"{kept} per cent stay"
+        ),
+        "piece is below 0.15": f"piece is below {bounds[0]:g}",
+        "below 0.8 it becomes": f"below {bounds[1]:g} it becomes",
+        "from 0.8 to below 0.9 it": f"from {bounds[1]:g} to below {bounds[2]:g} it",
+        "from 0.9 on it stays": f"from {bounds[2]:g} on it stays",
+    }
+
+
+def _told(bounds: Bounds) -> dict[str, str]:
+    chosen, masked, replaced, kept = _shares(bounds)
+    return {
+        "0.15": f"{bounds[0]:g}",
+        "0.8": f"{bounds[1]:g}",
+        "0.9": f"{bounds[2]:g}",
+        "15 per cent": f"{chosen} per cent",
+        "85 per cent": f"{100 - int(chosen)} per cent",
+        "80, 10 and 10 per cent": f"{masked}, {replaced} and {kept} per cent",
+        "80 per cent": f"{masked} per cent",
+        "and 10 per cent [MASK]": f"and {replaced} per cent [MASK]",
+        "almost the whole text is": "most of the text is",
+        "a fifth of the chosen ones stays as it is": "too many of the chosen ones stay as they are",
+        "The tenth that is left": "What is left",
+        "fate < 0.1": f"fate < {bounds[2] - bounds[1]:.2g}",
+        "two tenths stay as they are": "too many stay as they are",
+        "The tenth that is meant": "The share that is meant",
+        "The shares would be the same": "The shares may be the same",
+    }
+
 
 MASKING = Question(
     name="hw5.mask_words",
@@ -431,9 +509,17 @@ MASKING = Question(
     minutes=25,
     difficulty=2,
     chapter="13_pretraining#making-holes-with-a-pencil",
-    cases=lambda g: telling(
-        g, _draw, mask_words, [mistake.answer for mistake in _MISTAKES], _SLIPS
-    ),
+    cases=_cases,
     reference=mask_words,
     misconceptions=(*_MISTAKES, _CHANGED),
+    varied=Varied(
+        "bounds",
+        (_BERTS, (0.2, 0.75, 0.9), (0.3, 0.75, 0.95), (0.25, 0.85, 0.95)),
+        says=lambda bounds: (
+            f"words are chosen below {bounds[0]:g}, masked below {bounds[1]:g}, replaced below "
+            f"{bounds[2]:g}"
+        ),
+        wording=_wording,
+        told=_told,
+    ),
 )

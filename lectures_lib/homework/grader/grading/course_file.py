@@ -15,6 +15,7 @@ from lectures_lib.homework.grader.grading.rules import (
     LatePolicy,
     Rules,
     TextQuestion,
+    Variant,
     check_mistake,
     full_name,
 )
@@ -27,12 +28,14 @@ class Course(BaseModel):
 
     Attributes:
         late: what lateness costs in every homework that has a deadline and says nothing else.
+        variant: of every homework that says nothing else.
         homework: the rules of each, by its short name.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     late: LatePolicy | None = None
+    variant: Variant | None = None
     homework: dict[str, Rules]
 
 
@@ -57,6 +60,8 @@ def load(path: Path, homework: Homework) -> Rules:
     rules = course.homework.get(homework.name, Rules())
     if rules.deadline is not None and "late" not in rules.model_fields_set:
         rules = rules.model_copy(update={"late": course.late})
+    if "variant" not in rules.model_fields_set:
+        rules = rules.model_copy(update={"variant": course.variant})
     if rules.marks:
         beside = [str(path.parent / name) for name in rules.marks]
         rules = rules.model_copy(update={"marks": beside})
@@ -208,10 +213,15 @@ def _kind(given: object) -> str:
 
 def _no_such_setting(place: yaml_file.Path_) -> str:
     """A setting that there is not, and those that there are."""
-    inside = {"late": LatePolicy, "by_hand": TextQuestion, "decisions": Decision}
+    inside = {
+        "late": LatePolicy,
+        "by_hand": TextQuestion,
+        "decisions": Decision,
+        "variant": Variant,
+    }
     model = Course if len(place) == 1 else Rules
-    if place[0] == "late" or len(place) > 3:
-        model = inside[place[0] if place[0] == "late" else place[2]]
+    if place[0] in inside or len(place) > 3:
+        model = inside[place[0] if place[0] in inside else place[2]]
     near = difflib.get_close_matches(str(place[-1]), model.model_fields, n=1)
     return (
         f"there is no such setting; {f'is {near[0]} meant? There' if near else 'there'} is "

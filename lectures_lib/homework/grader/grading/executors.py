@@ -20,6 +20,7 @@ from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import Submission
 from lectures_lib.homework.notebook import Unreadable
 from lectures_lib.homework.questions import load
+from lectures_lib.homework.variants import Draw
 
 PATIENCE = 20  # seconds for a scheduler to answer
 # submissions that a cluster is given for each of its threads: enough that none waits, and little
@@ -129,6 +130,7 @@ class Dask:
             tuple(key.question.name for key in job.keys),
             job.limits,
             bank_fingerprint(),
+            job.draw,
         )
         threads = sum(self._client.nthreads().values())
         if not threads:
@@ -225,7 +227,12 @@ def _job(order: tuple) -> Job:
 
 @functools.lru_cache(maxsize=4)
 def _made(
-    name: str, seed: int, questions: tuple[str, ...], limits: Limits, fingerprint: str
+    name: str,
+    seed: int,
+    questions: tuple[str, ...],
+    limits: Limits,
+    fingerprint: str,
+    draw: Draw | None = None,
 ) -> Job:
     if fingerprint != bank_fingerprint():
         raise bubblewrap.Refused(
@@ -235,6 +242,5 @@ def _made(
     doors.require_own_imports()
     doors.require()
     homework = load(name)
-    return Job(
-        homework, seed, tuple(AnswerKey(homework[question], seed) for question in questions), limits
-    )
+    keys = tuple(AnswerKey(homework[question], seed) for question in questions)
+    return Job(homework, seed, keys, limits, draw)

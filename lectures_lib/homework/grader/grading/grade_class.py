@@ -30,6 +30,7 @@ from lectures_lib.homework.grader.sandbox import bubblewrap, doors, template
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import Submission, collect
 from lectures_lib.homework.questions import Homework, Question
+from lectures_lib.homework.variants import Draw
 
 DRAWS = 20  # seeds that are looked at before a question bank is given up
 COMPARED = 3  # seeds that each is compared with
@@ -93,10 +94,10 @@ def grade(
         )
     out.mkdir(parents=True, exist_ok=True)
     with only_one(out), Records(out) as records:
-        seed = _begin(homework, out, seed)
-        job = Job(
-            homework, seed, tuple(AnswerKey(question, seed) for question in questions), limits
-        )
+        draw = rules.draw if rules else None
+        seed = _begin(homework, out, seed, draw)
+        keys = tuple(AnswerKey(question, seed) for question in questions)
+        job = Job(homework, seed, keys, limits, draw)
         _rehearse(job)
         known, unknown, outdated = _sorted_out(submissions, job, records, again)
         if outdated:
@@ -212,7 +213,7 @@ def _brought_up_to_date(kept: Result, submission: Submission) -> Result:
     )
 
 
-def _begin(homework: Homework, out: Path, seed: int | None) -> int:
+def _begin(homework: Homework, out: Path, seed: int | None, draw: Draw | None) -> int:
     """Start the run's record, or take it up again; the seed of the run.
 
     Raises:
@@ -226,7 +227,8 @@ def _begin(homework: Homework, out: Path, seed: int | None) -> int:
                 f"{out} holds grades of {name} with seed {seed_there}; choose another folder"
             )
         return seed_there
-    seed = drawn(homework) if seed is None else seed
+    if seed is None:
+        seed = drawn(homework, draw.all(homework) if draw else homework.questions)
     versions = {
         "lectures_lib": lectures_lib.__version__,
         "torch": torch.__version__,
@@ -271,9 +273,9 @@ def _note(out: Path, spent: dict[str, float | int]) -> None:
     write_whole(out / "grading.json", json.dumps(record, indent=1) + "\n")
 
 
-def drawn(homework: Homework) -> int:
+def drawn(homework: Homework, asked: Iterable[Question] = ()) -> int:
     """A seed that nobody knew before, with whose inputs every mistake shows that shows with others,
-    and each known one gets its name.
+    and each known one gets its name; of the homework's questions, or of those `asked`.
 
     Raises:
         ValueError: if there is none among many: a question's inputs do not do what they are for.
@@ -282,7 +284,7 @@ def drawn(homework: Homework) -> int:
         seed = secrets.randbits(32)
         faults = [
             fault
-            for question in homework.questions
+            for question in asked or homework.questions
             if question.seconds <= 10
             for fault in _faults(question, seed)
         ]

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import sys
+import threading
 import time
 import types
 from dataclasses import dataclass, replace
@@ -23,8 +24,10 @@ from lectures_lib.homework.grader.submissions.collect import Submission
 from lectures_lib.homework.grader.submissions.mentions import mentions
 from lectures_lib.homework.inside.calls import Raised
 from lectures_lib.homework.notebook import Unreadable, code_cells
-from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.questions import Homework, Question
+from lectures_lib.homework.variants import Draw
 
+_one_at_a_time = threading.RLock()  # a key is made once, whichever thread asks first
 HOMEWORK = Path(lectures_lib.__file__).parent / "homework"
 JUDGES = (
     "compare.py",
@@ -52,12 +55,37 @@ class Job:
         seed: of the inputs.
         keys: of the questions to put: all of the homework's, or those that are put again.
         limits: what a submission may use.
+        draw: which variants of the questions are asked; None: the course's own.
     """
 
     homework: Homework
     seed: int
     keys: tuple[AnswerKey, ...]
     limits: Limits
+    draw: Draw | None = None
+
+    def of(self, submission: Submission) -> "Job":
+        """What is asked of this submission's author: by the course's file, whatever the notebook
+        says.
+        """
+        if self.draw is None:
+            return self
+        homework = self.draw.homework(self.homework, called(submission))
+        keys = tuple(self._key(homework[key.question.name]) for key in self.keys)
+        return replace(self, homework=homework, keys=keys, draw=None)
+
+    def _key(self, question: Question) -> AnswerKey:
+        """The key of a question in one of its variants, made once."""
+        with _one_at_a_time:
+            found = self._made.get((question.name, question.variant))
+            if found is None:
+                found = AnswerKey(question, self.seed)
+                self._made[question.name, question.variant] = found
+            return found
+
+    @functools.cached_property
+    def _made(self) -> dict[tuple[str, int], AnswerKey]:
+        return {(key.question.name, key.question.variant): key for key in self.keys}
 
     def fingerprint(self, submission: Submission) -> str:
         """Of the submission's content, the seed and the homework's questions: as long as it is the
@@ -67,10 +95,14 @@ class Job:
             content = submission.read()
         except Unreadable as error:
             content = str(error).encode()
-        asked = json.dumps(
-            [self.seed, [question.name for question in self.homework.questions]]
-        ).encode()
+        asked = json.dumps([self.seed, self._asked(submission)]).encode()
         return hashlib.sha256(hashlib.sha256(asked).digest() + content).hexdigest()
+
+    def _asked(self, submission: Submission) -> list[str]:
+        """The questions' names; of one that varies also the variant."""
+        draw = self.draw
+        homework = draw.homework(self.homework, called(submission)) if draw else self.homework
+        return [q.name + f"#{q.variant}" * bool(q.variant) for q in homework.questions]
 
     @functools.cached_property
     def bank(self) -> str:
@@ -157,6 +189,7 @@ def grade_one(submission: Submission, job: Job) -> Result:
     """
     began = time.monotonic()
     result = replace(facts(submission), fingerprint=job.fingerprint(submission))
+    job = job.of(submission)
     try:
         execution = Execution(code_cells(submission.read()), job.limits)
     except Unreadable as error:
@@ -206,6 +239,11 @@ def better(first: Result, second: Result) -> Result:
     return replace(
         second, verdicts=verdicts, seconds=round(first.seconds + second.seconds, 2), doubtful=False
     )
+
+
+def called(submission: Submission) -> list[str]:
+    """Every name by which a course's file may call the author."""
+    return [submission.student, *(v for kind, v in submission.ids.items() if kind != "canvas_late")]
 
 
 def facts(submission: Submission) -> Result:

@@ -26,6 +26,7 @@ from lectures_lib.homework.grader.grading.score import InWords, Score
 from lectures_lib.homework.grader.marking.marks import Agreement, Marks
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.text_answers import Asked
+from lectures_lib.homework.variants import ANOTHER, Draw
 
 _DAY = timedelta(days=1)
 _GROUPS = (
@@ -132,6 +133,38 @@ class TextQuestion(BaseModel):
     asks: Annotated[str, Field(min_length=1, max_length=10_000)]
 
 
+class Variant(BaseModel):
+    """Which variants of the questions a course asks; see `homework.variants`.
+
+    Attributes:
+        seed: a whole number, such as the year.
+        students: those with a variant of their own, named as in `extensions`; the others share one.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    seed: Annotated[int, Field(ge=1, le=1_000_000_000)]
+    students: list[Annotated[str, Field(min_length=1, max_length=200)]] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_number_is_the_seed(cls, given: Any) -> Any:
+        if type(given) is int:
+            return {"seed": given}
+        if not isinstance(given, dict):
+            raise ValueError("must be a whole number, such as the year, or a seed and students")
+        return given
+
+    @model_validator(mode="after")
+    def _nobody_twice(self) -> "Variant":
+        seen = set()
+        for student in self.students:
+            if student in seen:
+                raise At(("students",), f"{student} is named twice")
+            seen.add(student)
+        return self
+
+
 class Rules(BaseModel):
     """The rules of one homework; these, made without arguments, are those of the question bank.
 
@@ -155,6 +188,7 @@ class Rules(BaseModel):
         decisions: by student (named as in `extensions`) and question: what a person decided.
         by_hand: by name, further questions that are answered in words and marked by people.
         marks: the files with their marks; whoever reads them hands them on with `marked`.
+        variant: which variants of its questions are asked; None: the course's own.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -173,6 +207,7 @@ class Rules(BaseModel):
     decisions: dict[str, dict[str, Decision]] = {}
     by_hand: dict[str, TextQuestion] = {}
     marks: list[str] = []
+    variant: Variant | None = None
     _marks: Marks = PrivateAttr(default=Marks())
 
     @model_validator(mode="before")
@@ -312,6 +347,11 @@ class Rules(BaseModel):
             if name not in {*map(_short, self.withdrawn)}
         ]
 
+    @property
+    def draw(self) -> Draw | None:
+        """The variants; None: nothing is drawn."""
+        return self.variant and Draw(self.variant.seed, tuple(self.variant.students))
+
     def unused_marks(self, results: Iterable[Result]) -> int:
         """How many marks belong to no answer as it is now."""
         return self._marks.unused(
@@ -326,6 +366,7 @@ class Rules(BaseModel):
         """
         known = called(results)
         named = {**self.extensions, **self.handed_in, **self.decisions, **self.excused}
+        named |= dict.fromkeys(self.variant.students if self.variant else ())
         absent = self.excused_absent(known)
         return [student for student in named if student not in known and student not in absent]
 
@@ -475,6 +516,7 @@ def check_mistake(homework: Homework, question: str, mistake: str) -> None:
     """
     asked = homework[full_name(homework, question)]
     known = list(dict.fromkeys(each.name for each in asked.misconceptions))
+    known += [ANOTHER] if asked.varied else []
     if mistake not in known:
         raise ValueError(f"{question} knows no mistake {mistake!r}; it knows {', '.join(known)}")
 

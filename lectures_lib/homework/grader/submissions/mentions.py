@@ -9,9 +9,10 @@ import ast
 import re
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
 
 MAX_TEXT = 200_000  # characters of code that are read as syntax trees: a homework has a tenth of it
 MAX_DEPTH = 90  # brackets within brackets; Python itself stops at 200
@@ -43,15 +44,7 @@ def mentions(cells: list[str], names: Iterable[str]) -> tuple[str, ...]:
     It does not matter how they were imported or what they were called afterwards. Comments and
     texts do not count, and neither does what the cells define themselves under such a name.
     """
-    with _lock:  # a thread of its own: how much stack others have is up to the machine
-        before = threading.stack_size(STACK)
-        try:
-            reader = ThreadPoolExecutor(1)
-            reading = reader.submit(_read, cells)
-        finally:
-            threading.stack_size(before)
-    with reader:
-        used, unread, known = reading.result()
+    used, unread, known = with_a_large_stack(_read, cells)
     found = f".{'.|.'.join(used)}."
     code = (
         spelled_out(_COMMENT.sub("", "\n".join([*known.as_imports(), *unread]))) if unread else ""
@@ -59,6 +52,37 @@ def mentions(cells: list[str], names: Iterable[str]) -> tuple[str, ...]:
     return tuple(
         name for name in names if f".{name}." in found or re.search(rf"\b{re.escape(name)}\b", code)
     )
+
+
+def with_a_large_stack(read: Callable[[list[str]], Any], cells: list[str]) -> Any:
+    """What `read` makes of the cells, in a thread of its own: how much stack others have is up to
+    the machine.
+    """
+    with _lock:
+        before = threading.stack_size(STACK)
+        try:
+            reader = ThreadPoolExecutor(1)
+            reading = reader.submit(read, cells)
+        finally:
+            threading.stack_size(before)
+    with reader:
+        return reading.result()
+
+
+def syntax_trees(cells: list[str]) -> list[tuple[int, ast.Module]]:
+    """The code cells that can be read as syntax trees, with their numbers, from 1. To be called,
+    and its trees to be used, `with_a_large_stack`.
+    """
+    found, left = [], MAX_TEXT
+    for number, cell in enumerate(cells, start=1):
+        if len(cell) <= left and (tree := _tree_or_magic(cell)) is not None:
+            left -= len(cell)
+            found.append((number, tree))
+    return found
+
+
+def _tree_or_magic(cell: str) -> ast.Module | None:
+    return _tree(cell) or _tree(_MAGIC.sub(r"\1pass", cell))
 
 
 def _read(cells: list[str]) -> tuple[list[str], list[str], "_Names"]:
@@ -77,7 +101,7 @@ def _trees(cells: list[str]) -> tuple[list[ast.Module], list[str]]:
         tree = None
         if len(cell) <= left:
             left -= len(cell)
-            tree = _tree(cell) or _tree(_MAGIC.sub(r"\1pass", cell))
+            tree = _tree_or_magic(cell)
         if tree is None:
             unread.append(cell)
         else:
