@@ -31,9 +31,9 @@ class LostError(LookupError):
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture that a cell has stored: base64 of the PNG, and its words."""
+    """A picture that a cell has stored, an SVG, and its words."""
 
-    png: str
+    svg: str
     alt: str
     caption: str
 
@@ -151,11 +151,13 @@ class Chapter:
             words = cell.metadata.get("mystnb", {})
             caption = words.get("figure", {}).get("caption", "")
             pictures = [
-                o.data["image/png"] for o in cell.outputs if "image/png" in o.get("data", {})
+                o.data["image/svg+xml"]
+                for o in cell.outputs
+                if "image/svg+xml" in o.get("data", {})
             ]
             if pointer in caption and pictures:
                 alt = words.get("image", {}).get("alt", "")
-                found.append(Figure(pictures[0].replace("\n", ""), alt, caption))
+                found.append(Figure(pictures[0], alt, caption))
         return self.one("figure", pointer, found)
 
     def formula(self, pointer: str) -> str:

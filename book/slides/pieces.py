@@ -4,7 +4,6 @@ printed lines, pictures.
 
 import base64
 import html
-import io
 import math
 import re
 from functools import cache
@@ -12,7 +11,7 @@ from functools import cache
 from formulas import render
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from PIL import Image
+from plots_in_both_themes import POINTS, dark, light
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -85,15 +84,17 @@ def printed(text: str, size: int, fragment: bool) -> str:
 
 def proportions(picture: Figure) -> float:
     """Its width over its height."""
-    width, height = Image.open(io.BytesIO(base64.b64decode(picture.png))).size
+    width, height = map(float, POINTS.search(picture.svg).groups())
     return width / height
 
 
 def figure(picture: Figure, height: int) -> str:
-    """A stored picture, on white as in the book, at most so high."""
-    return (
-        f'<img class="plot" style="max-height:{height}px" '
-        f'src="data:image/png;base64,{picture.png}" alt="{html.escape(picture.alt)}">'
+    """A stored picture, in the colours of both themes, at most so high."""
+    return "".join(
+        f'<img class="plot plot-{theme}" style="max-height:{height}px" '
+        f'src="data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}" '
+        f'alt="{html.escape(picture.alt)}">'
+        for theme, drawn in (("light", light(picture.svg)), ("dark", dark(picture.svg)))
     )
 
 
