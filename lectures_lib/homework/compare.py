@@ -14,6 +14,7 @@ from lectures_lib.homework.inside.values import Foreign
 # how many differing entries a message names: enough to see a pattern, not the whole answer
 SHOWN = 3
 LISTED = 8  # a list of so many numbers and words is shown whole
+NOISE = 1e-6  # of the largest gradient: so much may be left of a 0
 
 
 @dataclass(frozen=True)
@@ -156,14 +157,18 @@ def gradients_differ(
         or yours.keys() != expected.keys()
     ):
         return Difference("gradient", "Its gradients could not be read.")
+    # A gradient that should be 0 may come out as noise, as much as the kernel that computes it makes.
+    # Up to a millionth of the largest of all counts as noise.
+    noise = NOISE * max(map(_largest, expected.values()), default=0.0)
     unlike = {
-        name: _gradient_unlike(yours[name], expected[name], values, rtol, atol) for name in expected
+        name: _gradient_unlike(yours[name], expected[name], values, rtol, atol, noise)
+        for name in expected
     }
     cut = [name for name, how in unlike.items() if how == "cut"]
     if cut:
         text = (
             "no gradient at all"
-            if not any(map(_any, yours.values()))
+            if not any(_reaches(gradient, noise) for gradient in yours.values())
             else f"no gradient to {_names(cut)}"
         )
         return Difference(
@@ -180,9 +185,11 @@ def gradients_differ(
     )
 
 
-def _gradient_unlike(yours: Any, expected: Any, values: bool, rtol: float, atol: float) -> str:
+def _gradient_unlike(
+    yours: Any, expected: Any, values: bool, rtol: float, atol: float, noise: float
+) -> str:
     """How one gradient differs: "cut" where it is 0 and should not be, "other", or "" where it is
-    right.
+    right. What is no larger than `noise` is 0.
     """
     if (
         not isinstance(yours, Tensor)
@@ -190,17 +197,29 @@ def _gradient_unlike(yours: Any, expected: Any, values: bool, rtol: float, atol:
         or yours.shape != expected.shape
     ):
         return "other"
-    if _any(yours) != _any(expected):
-        return "other" if _any(yours) else "cut"
-    largest = expected.double().abs().nan_to_num(0, 0, 0).max().item() if expected.numel() else 0.0
+    reaches, should = (_reaches(gradient, noise) for gradient in (yours, expected))
+    if reaches != should:
+        return "other" if reaches else "cut"
     alike = torch.allclose(
-        yours.double(), expected.double(), rtol=rtol, atol=atol + rtol * largest, equal_nan=True
+        yours.double(),
+        expected.double(),
+        rtol=rtol,
+        atol=atol + rtol * _largest(expected),
+        equal_nan=True,
     )
     return "" if alike or not values else "other"
 
 
-def _any(gradient: Any) -> bool:
-    return isinstance(gradient, Tensor) and bool((gradient != 0).any())
+def _largest(gradient: Any) -> float:
+    """The largest of a gradient's finite numbers, by size."""
+    if not isinstance(gradient, Tensor) or not gradient.numel():
+        return 0.0
+    return gradient.double().abs().nan_to_num(0, 0, 0).max().item()
+
+
+def _reaches(gradient: Any, noise: float) -> bool:
+    """Whether something in a gradient is larger than `noise`, or is no number."""
+    return isinstance(gradient, Tensor) and not bool((gradient.double().abs() <= noise).all())
 
 
 def _names(names: list[str]) -> str:

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lectures_lib.homework.compare import Difference, difference, too_few
+from lectures_lib.homework.compare import Difference, difference, gradients_differ, too_few
 from lectures_lib.homework.inside.values import Foreign, plain
 
 nan, inf = math.nan, math.inf
@@ -231,3 +231,25 @@ def test_any_two_values_compare(one, other):
     assert difference(one, one) is None
     found = difference(one, other)
     assert found is None or found.message
+
+
+ONE, TINY = torch.ones(2, 2), torch.full((2, 2), 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("yours", "expected", "said"),
+    [
+        (0 * ONE, TINY, None),  # what another kernel leaves of a 0, in the reference
+        (TINY, 0 * ONE, None),  # and in an answer
+        (0 * ONE, 1e-3 * ONE, "no gradient to W_Q"),
+        (1e-3 * ONE, 0 * ONE, "gradient that flows back from it to W_Q"),
+        (torch.nan * ONE, TINY, "to W_Q"),
+    ],
+)
+@pytest.mark.parametrize("values", [True, False])
+def test_what_a_kernel_leaves_of_a_zero_is_no_gradient(yours, expected, said, values):
+    """With one word to look at, the shares are 1 whatever the scores: queries get no gradient. One
+    kernel says 0, another 1e-9.
+    """
+    found = gradients_differ({"W_V": ONE, "W_Q": yours}, {"W_V": ONE, "W_Q": expected}, values)
+    assert (found is None) if said is None else (said in found.message)
