@@ -29,12 +29,8 @@ ICON = re.compile(r'content:"\\([ef][0-9a-f]{3})"')
 def defer_scripts(
     app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
 ) -> None:
-    """Let every script file run after the page is shown. The order among them stays the same.
-
-    Not on the search page, whose own scripts are not deferred and need these.
-    """
-    if page != "search":
-        context["script_files"][:] = map(deferred, context["script_files"])
+    """Let every script file run after the page is shown. The order among them stays the same."""
+    context["script_files"][:] = map(deferred, context["script_files"])
 
 
 def deferred(script):
@@ -132,7 +128,13 @@ def trim(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
     site = Path(app.outdir)
-    for unused in ("**/*.map", "scripts/fontawesome.js", "vendor/**/*.ttf"):
+    for unused in (
+        "**/*.map",
+        "scripts/fontawesome.js",
+        "vendor/**/*.ttf",
+        "searchtools.js",
+        "language_data.js",
+    ):
         for path in site.glob(f"_static/{unused}"):
             path.unlink()
     trim_pages(site)
