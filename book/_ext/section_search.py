@@ -113,10 +113,12 @@ def page_sections(doctree: nodes.document) -> Iterator[dict[str, Any]]:
             yield record(term.astext(), term["ids"][0], [entry.children[-1]])
 
 
-def contents_titles(app: Sphinx) -> dict[str, str]:
-    """The titles that _toc.yml gives to pages: a chapter's has its number."""
+def contents_titles(app: Sphinx, untitled: bool = False) -> dict[str, str]:
+    """The pages that _toc.yml gives a title, with it (a chapter's has its number); `untitled`: all
+    pages, in the order of the book.
+    """
     site_map = app.config.external_site_map
-    return {name: item.title for name, item in site_map.items() if getattr(item, "title", None)}
+    return {name: item.title or "" for name, item in site_map.items() if untitled or item.title}
 
 
 def concepts(placed: dict[str, int]) -> list[tuple[list[str], list[int]]]:
@@ -137,11 +139,12 @@ def concepts(placed: dict[str, int]) -> list[tuple[list[str], list[int]]]:
 
 def collected(app: Sphinx) -> dict[str, Any]:
     """All that build.js needs to know."""
-    env, titles = app.env, contents_titles(app)
+    env = app.env
     pages, sections, placed = [], [], {}
-    order = [*titles, *sorted(set(env.found_docs) - set(titles))]
-    for page in filter(env.found_docs.__contains__, order):
-        title = titles.get(page) or env.titles[page].astext()
+    for page, in_contents in contents_titles(app, untitled=True).items():
+        if page not in env.found_docs:
+            continue
+        title = in_contents or env.titles[page].astext()
         for number, section in enumerate(page_sections(env.get_doctree(page))):
             if number == 0:
                 section["title"] = re.sub(r"^\d+\. ", "", title)
