@@ -76,9 +76,13 @@ def trim_styles(site: Path) -> None:
 def trim_pages(site: Path) -> None:
     """Take out what no reader sees: comments, such as a quoted number's marker, and blank lines.
     Code and scripts stay as they are.
+
+    A page says that it is light; its first script chooses. Where no script runs, no colour would
+    go with "auto".
     """
     for page in site.glob("**/*.html"):
-        parts = AS_WRITTEN.split(page.read_text(encoding="utf-8"))
+        text = page.read_text(encoding="utf-8")
+        parts = AS_WRITTEN.split(text.replace(' data-theme="auto"', ' data-theme="light"', 1))
         parts[::2] = [BLANK.sub("\n", COMMENT.sub("", part)) for part in parts[::2]]
         page.write_text("".join(parts), encoding="utf-8")
 
