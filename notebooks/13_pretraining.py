@@ -826,7 +826,7 @@ answers = {
 
 
 def guessed(text):
-    """The likeliest tokens for the hole as bars, and below how many of 1,000 words each is."""
+    """The likeliest tokens as bars, and how many of 1,000 anywhere each is."""
     guesses = answers[text]
     ids = [tokenizer.token_id(guess.token) for guess in guesses]
     said = zip([g.token for g in guesses], unigram[ids].tolist(), strict=True)

@@ -13,6 +13,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -89,6 +90,21 @@ def gzipped(path: pathlib.Path, changed: float) -> bytes:
     return gzip.compress(path.read_bytes(), mtime=0)
 
 
+@functools.cache
+def prefix() -> str:
+    """The folder in which the site is published ("/course/"), as its page for lost addresses
+    names it.
+    """
+    page = HTML / "404.html"
+    found = page.exists() and re.search('data-content_root="(/[^"]*)"', page.read_text("utf-8"))
+    return found[1] if found else "/"
+
+
+def without_prefix(path: str) -> str:
+    """Also an address with that folder leads to its file."""
+    return "/" + path.removeprefix(prefix()) if path.startswith(prefix()) else path
+
+
 class Handler(http.server.SimpleHTTPRequestHandler):
     """Files of _build/html, compressed as a web host would, and asked for again only when they have
     changed.
@@ -101,11 +117,12 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
     def do_GET(self):
         """Answer one request."""
+        self.path = without_prefix(self.path)
         path = pathlib.Path(self.translate_path(self.path))
         if path.is_dir() and self.path.split("?")[0].endswith("/"):
             path /= "index.html"
         if not path.is_file():
-            return super().do_GET()  # a folder without its slash, or nothing there
+            return super().do_GET() if path.is_dir() else self.nothing_there()
         may_gzip = path.suffix in TEXT and "gzip" in self.headers.get("Accept-Encoding", "")
         body = gzipped(path, path.stat().st_mtime) if may_gzip else path.read_bytes()
         tag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
@@ -126,6 +143,16 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.end_headers()
         if not unchanged:
             self.wfile.write(body)
+
+    def nothing_there(self):
+        """Answer with the site's own page for that, as GitHub Pages does."""
+        page = HTML / "404.html"
+        body = page.read_bytes() if page.exists() else b"Nothing here"
+        self.send_response(404)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def log_message(self, *args):
         """Say nothing."""

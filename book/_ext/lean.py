@@ -26,12 +26,8 @@ ICON = re.compile(r'content:"\\([ef][0-9a-f]{3})"')
 def defer_scripts(
     app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
 ) -> None:
-    """Let every script file run after the page is shown. The order among them stays the same.
-
-    Not on the search page, whose own scripts are not deferred and need these.
-    """
-    if page != "search":
-        context["script_files"][:] = map(deferred, context["script_files"])
+    """Let every script file run after the page is shown. The order among them stays the same."""
+    context["script_files"][:] = map(deferred, context["script_files"])
 
 
 def deferred(script):
@@ -82,9 +78,13 @@ def trim_styles(site: Path) -> None:
 def trim_pages(site: Path) -> None:
     """Take out what no reader sees: comments, such as a quoted number's marker, and blank lines.
     Code and scripts stay as they are.
+
+    A page says that it is light; its first script chooses. Where no script runs, no colour would
+    go with "auto".
     """
     for page in site.glob("**/*.html"):
-        parts = AS_WRITTEN.split(page.read_text(encoding="utf-8"))
+        text = page.read_text(encoding="utf-8")
+        parts = AS_WRITTEN.split(text.replace(' data-theme="auto"', ' data-theme="light"', 1))
         parts[::2] = [BLANK.sub("\n", COMMENT.sub("", part)) for part in parts[::2]]
         page.write_text("".join(parts), encoding="utf-8")
 
@@ -115,7 +115,13 @@ def trim(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
     site = Path(app.outdir)
-    for unused in ("**/*.map", "scripts/fontawesome.js", "vendor/**/*.ttf"):
+    for unused in (
+        "**/*.map",
+        "scripts/fontawesome.js",
+        "vendor/**/*.ttf",
+        "searchtools.js",
+        "language_data.js",
+    ):
         for path in site.glob(f"_static/{unused}"):
             path.unlink()
     trim_pages(site)

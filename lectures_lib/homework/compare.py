@@ -157,8 +157,8 @@ def gradients_differ(
         or yours.keys() != expected.keys()
     ):
         return Difference("gradient", "Its gradients could not be read.")
-    # A gradient that should be 0 may come out as noise, as much as the kernel that computes it makes.
-    # Up to a millionth of the largest of all counts as noise.
+    # A gradient that should be 0 may come out as noise, which depends on the kernel that computes
+    # it. Up to a millionth of the largest of all counts as such.
     noise = NOISE * max(map(_largest, expected.values()), default=0.0)
     unlike = {
         name: _gradient_unlike(yours[name], expected[name], values, rtol, atol, noise)

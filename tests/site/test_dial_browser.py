@@ -44,7 +44,7 @@ def test_bars_are_the_librarys_shares(open_page, shown, name):
         slider.focus()
         slider.press(key)
         value = float(slider.get_attribute("aria-valuetext"))
-        found = [float(text) for text in box.locator("svg text:not(.dl-quiet)").all_inner_texts()]
+        found = [float(text) for text in box.locator("svg text:not(.dl-quiet)").all_text_contents()]
         # the value is shown with two digits, which at a low temperature moves a share
         near = [shown.shares(v) for v in (max(value - 0.005, 0.0996), value + 0.005)]
         for share, one, other in zip(found, *near, strict=True):

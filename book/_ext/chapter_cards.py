@@ -1,0 +1,103 @@
+"""The directive {chapter-cards}: a card for each chapter of one part, with its number, a picture and
+what its reader will be able to do; {start}: the two ways in.
+"""
+
+import html
+from pathlib import Path
+
+import social_cards
+from being_found import chapter_lines
+from docutils import nodes
+from PIL import Image
+from section_search import contents_titles
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+THUMBNAILS = "_static/thumbnails"  # of the site
+WIDTH, HEIGHT = 320, 150  # of the largest thumbnail
+
+
+class card_of(nodes.General, nodes.Element):  # noqa: N801
+    """A chapter's card; its link is made when the page is written."""
+
+
+class ChapterCards(SphinxDirective):
+    """`{chapter-cards} The Transformer`: the chapters of this part of _toc.yml; no options."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """The cards. Their titles and pictures are looked up when all pages have been read."""
+        root = self.config.external_site_map.root
+        parts = {tree.caption: list(tree.items) for tree in root.subtrees}
+        if self.arguments[0] not in parts:
+            raise self.error(f"_toc.yml has no part {self.arguments[0]!r}")
+        return [
+            card_of(pages=[page for page in parts[self.arguments[0]] if page in chapter_lines()])
+        ]
+
+
+class Start(SphinxDirective):
+    """`{start} notebooks/02_self_attention`: buttons to read this chapter, and to open it on
+    Colab.
+    """
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Two links that look like buttons."""
+        page, options = self.arguments[0], self.config.html_theme_options
+        repository = options["repository_url"].removeprefix("https://")
+        colab = (
+            f"{options['launch_buttons']['colab_url']}/"
+            f"{repository.replace('github.com', 'github', 1)}"
+            f"/blob/{options['repository_branch']}/{page}.ipynb"
+        )
+        number = int(page.rsplit("/", 1)[-1][:2])
+        up = "../" * self.env.docname.count("/")
+        text = (
+            f'<p class="start"><a class="start-first" href="{up}{page}.html">Start with chapter '
+            f'{number}</a> <a href="{colab}">Open it in Colab</a></p>'
+        )
+        return [nodes.raw("", text, format="html")]
+
+
+def visit_cards(translator, node: card_of) -> None:
+    """A list of links, each with its picture."""
+    app = translator.builder.app
+    titles, up = contents_titles(app), "../" * translator.builder.current_docname.count("/")
+    items = []
+    for page in node["pages"]:
+        title = titles.get(page) or app.env.titles[page].astext()
+        name = page.rsplit("/", 1)[-1]
+        width, height = thumbnail(app, page)
+        items.append(
+            f'<li><a href="{up}{page}.html"><span class="card-picture"><img '
+            f'src="{up}{THUMBNAILS}/{name}.png" alt="" loading="lazy" width="{width}" '
+            f'height="{height}"></span><span class="card-title">{html.escape(title)}</span> '
+            f'<span class="card-able">{html.escape(chapter_lines()[page]["able"])}</span></a></li>'
+        )
+    translator.body.append(f'<ul class="chapter-cards">{"".join(items)}</ul>\n')
+    raise nodes.SkipNode
+
+
+def thumbnail(app: Sphinx, page: str) -> tuple[int, int]:
+    """Write a chapter's picture, small, into the site; its width and height."""
+    picture = social_cards.first_figure(app, page) or social_cards.arcs(WIDTH)
+    white = Image.new("RGBA", picture.size, "white")
+    white.alpha_composite(picture.convert("RGBA"))
+    small = white.convert("RGB")
+    small.thumbnail((2 * WIDTH, 2 * HEIGHT), Image.Resampling.LANCZOS)
+    file = Path(app.outdir, THUMBNAILS, f"{page.rsplit('/', 1)[-1]}.png")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    small.quantize(64, dither=Image.Dither.NONE).save(file, optimize=True)
+    return small.size
+
+
+def setup(app: Sphinx) -> dict:
+    """Add the directives and the node."""
+    app.add_directive("chapter-cards", ChapterCards)
+    app.add_directive("start", Start)
+    app.add_node(card_of, html=(visit_cards, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

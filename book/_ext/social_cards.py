@@ -1,0 +1,104 @@
+"""Pictures of 1200 × 630 pixels that a link to the site shows where links have previews: one for each
+chapter, with its first figure, and one for the course, with the arcs of the welcome page.
+"""
+
+import re
+from pathlib import Path
+
+import matplotlib
+from docutils import nodes
+from PIL import Image, ImageDraw, ImageFont
+from section_search import contents_titles
+from sphinx.application import Sphinx
+
+FOLDER = "_static/cards"  # of the site
+COURSE = "course"  # the card of all pages that are no chapter
+SIZE, EDGE = (1200, 630), 56
+INK, MUTED, BLUE, ORANGE = "#1b2129", "#5a6673", "#1d5fa8", "#a85400"
+FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
+ARCS = Path(__file__).parents[1] / "figures" / "welcome.svg"
+ARC = re.compile(r'd="M(\S+) (\S+?)C(\S+) (\S+) (\S+) (\S+) (\S+) (\S+)" stroke-width="(\S+)"')
+WORD = re.compile(r'<text (?:class="(\w+)" )?x="(\d+)" y="(\d+)" font-size="(\d+)"[^>]*>([^<]*)')
+
+
+def font(size: float, bold: bool = False) -> ImageFont.FreeTypeFont:
+    """DejaVu Sans, which Matplotlib brings."""
+    return ImageFont.truetype(FONTS / f"DejaVuSans{'-Bold' if bold else ''}.ttf", size)
+
+
+def sheet(above: str, title: str) -> Image.Image:
+    """An empty card with a small line and a large one."""
+    card = Image.new("RGB", SIZE, "white")
+    draw = ImageDraw.Draw(card)
+    draw.rectangle((0, 0, 14, SIZE[1]), fill=BLUE)
+    draw.text((EDGE, 44), above, font=font(28), fill=MUTED)
+    size = 64
+    while draw.textlength(title, font(size, bold=True)) > SIZE[0] - 2 * EDGE:
+        size -= 2
+    draw.text((EDGE, 96), title, font=font(size, bold=True), fill=INK)
+    return card
+
+
+def with_figure(card: Image.Image, figure: Image.Image) -> Image.Image:
+    """The figure as large as the room below the title allows."""
+    width, height = SIZE[0] - 2 * EDGE, SIZE[1] - 200 - EDGE // 2
+    scale = min(width / figure.width, height / figure.height)
+    size = round(figure.width * scale), round(figure.height * scale)
+    on_white = Image.new("RGBA", figure.size, "white")
+    on_white.alpha_composite(figure.convert("RGBA"))
+    small = on_white.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    card.paste(small, ((SIZE[0] - size[0]) // 2, 200 + (height - size[1]) // 2))
+    return card
+
+
+def arcs(width: int = 1060) -> Image.Image:
+    """The welcome page's picture: a cubic curve for each word, drawn at twice the size."""
+    svg = ARCS.read_text(encoding="utf-8")
+    across, down = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', svg).groups())
+    scale = 2 * width / across
+    picture = Image.new("RGB", (2 * width, round(down * scale)), "white")
+    draw = ImageDraw.Draw(picture)
+    for found in ARC.finditer(svg):
+        x0, y0, x1, y1, x2, y2, x3, y3, stroke = map(float, found.groups())
+        for step in range(801):
+            t = step / 800
+            a, b, c, d = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
+            x, y = a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3
+            r = stroke / 2
+            draw.ellipse([scale * v for v in (x - r, y - r, x + r, y + r)], fill=BLUE)
+    for kind, x, y, size, word in WORD.findall(svg):
+        colour = {"muted": MUTED, "asks": ORANGE}.get(kind, INK)
+        drawn = font(scale * int(size) * 0.95, bold=kind == "asks")
+        draw.text((scale * int(x), scale * int(y)), word, font=drawn, fill=colour, anchor="ms")
+    return picture
+
+
+def first_figure(app: Sphinx, page: str) -> Image.Image | None:
+    """The first picture in pixels on a page."""
+    for image in app.env.get_doctree(page).findall(nodes.image):
+        path = Path(app.srcdir, image["uri"])
+        if path.suffix == ".png" and path.exists():
+            with Image.open(path) as picture:
+                return picture.convert("RGBA")
+    return None
+
+
+def saved(card: Image.Image, file: Path) -> None:
+    """In 256 colours: a quarter of the bytes, and nobody sees it."""
+    card.quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
+
+
+def write(app: Sphinx, chapters: dict) -> None:
+    """Draw all cards into the site."""
+    folder = Path(app.outdir, FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    book, titles = app.config.html_title, contents_titles(app)
+    default = arcs()
+    course = sheet("An open course, by hand and in PyTorch", book)
+    saved(with_figure(course, default), folder / f"{COURSE}.png")
+    for page in filter(app.env.found_docs.__contains__, chapters):
+        card = sheet(book, titles.get(page) or app.env.titles[page].astext())
+        saved(
+            with_figure(card, first_figure(app, page) or default),
+            folder / f"{page.rsplit('/', 1)[-1]}.png",
+        )

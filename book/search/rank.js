@@ -1,0 +1,159 @@
+// Finds sections: the same few functions cut words when the index is made (build.js, in Node) and
+// when a reader types (live.js, in the page). Nothing here touches a page.
+var CourseSearch = (() => {
+  "use strict";
+  const STOP = new Set(("a about all an and are as at be but by can could did do does for from get " +
+    "give had has have how i if in into is it its me mean meaning my not of on one or our should so " +
+    "that the their them then there they this to use used using was we were what when where which " +
+    "who why will with work works would you your explain explained vs versus difference between")
+    .split(" "));
+  // What counts: a title that is the question; a concept's home; a title that shares words; text.
+  const TITLE = 500, HOME = 400, BEGUN = 150, INSIDE = 220, SHARED = 90, TEXT = 4;
+  const LEVELS = [1, 2, 4, 8]; // how often a word stands in a section, as the index keeps it
+
+  // Letters and digits in small letters, without accents.
+  const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
+  // What masks, masked and masking share; normalisation and normalization are one word.
+  function stem(word) {
+    if (word.length < 4) return word;
+    let w = word.replace(/ies$/, "y").replace(/(x|ch|sh|ss)es$/, "$1").replace(/([^siu])s$/, "$1");
+    w = w.replace(/is(e|ed|er|ing|ation)$/, "iz$1").replace(/ization$/, "iz");
+    const cut = /^(.*[aeiouy].*)(?:ing|(?<=.{4})ed)$/.exec(w);
+    if (cut && cut[1].length >= 3) w = cut[1].replace(/([bdgmnprt])\1$/, "$1");
+    return w.replace(/(.{4})ion$/, "$1").replace(/(.{3})e$/, "$1");
+  }
+
+  // The words of a text, each with what it was cut from; LayerNorm is also layer and norm.
+  function cut(text) {
+    const found = [];
+    for (const [token] of text.normalize("NFKD").replace(/\p{M}/gu, "").matchAll(/[\p{L}\p{N}]+/gu)) {
+      found.push(token.toLowerCase());
+      const parts = token.split(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/u);
+      if (parts.length > 1) found.push(...parts.map((part) => part.toLowerCase()));
+    }
+    return found;
+  }
+  const words = (text) => cut(text).map(stem);
+
+  // A name as one word: "KV cache", "kv-cache" and "KVCache" are the same.
+  const key = (name) =>
+    stem(plain(name).replace(/^(the|an?) /, "").replace(/[^\p{L}\p{N}]/gu, ""));
+
+  // What the reader asks for: the words that carry it, and whether the last one may go on.
+  function asked(query) {
+    const all = cut(query), carrying = all.filter((word) => !STOP.has(word));
+    const kept = carrying.length ? carrying : all;
+    const open = kept.length > 0 && /[\p{L}\p{N}]$/u.test(query) && all.at(-1) === kept.at(-1);
+    return { raw: kept, words: kept.map(stem), open };
+  }
+
+  // Does a typed beginning fit a word's stem? "attentio" has gone past the stem "attent".
+  function begins(raw, stemmed) {
+    if (stemmed.startsWith(raw)) return true;
+    const rest = raw.slice(stemmed.length);
+    return stemmed.length > 3 && raw.startsWith(stemmed) &&
+      ["ing", "ion", "ation", "ed", "es", "e"].some((end) => end.startsWith(rest));
+  }
+
+  // Made once from the index, when it has arrived.
+  function open(index) {
+    index.titles = index.sections.map((section) => words(section[2]));
+    index.keys = index.sections.map((section) => key(section[2]));
+    index.weights = index.sections.map((section) => index.pages[section[0]][2] * section[5]);
+    index.mean = index.sections.reduce((sum, s) => sum + s[4], 0) / index.sections.length;
+    index.places = new Map(index.terms.map((term, i) => [term, i]));
+    index.spread = index.terms.map((_, i) => Math.log(1 + index.sections.length / index.hits[i].length));
+    index.opened = true;
+  }
+
+  // Adds what the text says: BM25 over the words, less where some of them are missing.
+  function readText(index, q, score) {
+    const sums = new Map();
+    q.words.forEach((word, place) => {
+      const best = new Map(), last = q.open && place === q.words.length - 1;
+      const terms = index.places.has(word) ? [[index.places.get(word), 1]] : [];
+      if (last && q.raw.at(-1).length > 1)
+        index.terms.forEach((term, i) => {
+          if (term !== word && begins(q.raw.at(-1), term)) terms.push([i, 0.5]);
+        });
+      for (const [i, share] of terms.slice(0, 40)) {
+        let section = -1;
+        for (const packed of index.hits[i]) {
+          section += packed >> 2;
+          const tf = LEVELS[packed & 3], length = index.sections[section][4] / index.mean;
+          const gain = share * index.spread[i] * (2.2 * tf) / (tf + 1.2 * (0.4 + 0.6 * length));
+          best.set(section, Math.max(gain, best.get(section) || 0));
+        }
+      }
+      for (const [section, gain] of best) {
+        const sum = sums.get(section) || { gain: 0, found: 0 };
+        sums.set(section, { gain: sum.gain + gain, found: sum.found + 1 });
+      }
+    });
+    for (const [section, { gain, found }] of sums)
+      score(section, TEXT * gain * (found / q.words.length) ** 2 * index.weights[section]);
+  }
+
+  // What each word of the question is worth, as a share of all: rare words more than common ones.
+  function worths(index, q) {
+    const worth = q.words.map((word) => index.spread[index.places.get(word)] || 3);
+    const all = worth.reduce((a, b) => a + b, 0);
+    return worth.map((one) => one / all);
+  }
+
+  // Adds what titles say.
+  function readTitles(index, q, whole, score) {
+    const worth = worths(index, q);
+    index.titles.forEach((title, section) => {
+      if (index.keys[section] === whole) return score(section, TITLE * index.weights[section]);
+      let covered = 0, count = 0;
+      q.words.forEach((word, place) => {
+        const last = q.open && place === q.words.length - 1;
+        if (title.includes(word) || (last && title.some((t) => begins(q.raw.at(-1), t)))) {
+          covered += worth[place];
+          count += 1;
+        }
+      });
+      if (count)
+        score(section, SHARED * covered ** 2 * (0.6 + 0.4 * Math.min(1, count / title.length))
+          * index.weights[section]);
+    });
+  }
+
+  // Adds what concepts say: asked by name, begun, or named within a longer question.
+  function readConcepts(index, q, whole, score) {
+    const joined = key(q.raw.join(" ")), worth = worths(index, q);
+    const share = (named) => { // of the question that is the name, words in its order
+      const place = q.words.findIndex((_, i) => named.every((word, j) => q.words[i + j] === word));
+      return place < 0 ? 0 : worth.slice(place, place + named.length).reduce((a, b) => a + b, 0);
+    };
+    for (const [names, homes] of index.concepts) {
+      let best = 0;
+      for (const name of names) {
+        const one = key(name);
+        if (one === whole || one === joined) best = Math.max(best, HOME);
+        else if (q.open && joined.length > 1 && one.startsWith(joined))
+          best = Math.max(best, BEGUN * (0.5 + 0.5 * joined.length / one.length));
+        else best = Math.max(best, INSIDE * share(words(name)) ** 2);
+      }
+      if (best) homes.forEach((home, i) => score(home, best * 0.7 ** i));
+    }
+  }
+
+  // The best sections for what was typed, best first: [{section, score}].
+  function rank(index, query, limit = 20) {
+    if (!index.opened) open(index);
+    const q = asked(query), whole = key(query.trim()), scores = new Map();
+    if (!q.words.length) return [];
+    const score = (section, more) => scores.set(section, (scores.get(section) || 0) + more);
+    readText(index, q, score);
+    readTitles(index, q, whole, score);
+    readConcepts(index, q, whole, score);
+    return [...scores].map(([section, sum]) => ({ section, score: sum }))
+      .sort((a, b) => b.score - a.score || a.section - b.section).slice(0, limit);
+  }
+
+  return { words, key, stem, rank, LEVELS, index: null };
+})();
+if (typeof module !== "undefined") module.exports = CourseSearch;
