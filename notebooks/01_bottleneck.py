@@ -697,8 +697,9 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # The "und" tell us little: two words are right for each, and the blind rule finds one of them nearly always. The
 # other words tell more. Over four seeds 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> of them are
 # looked up in the right place, where the blind rule has 0.48. So the model has learned something about where to look,
-# and nobody taught it. But more than a quarter of its looks go to another word. Some likely reasons, and none of them
-# is a defect:
+# and nobody taught it. (The statistical systems before had a separate part for this, the word **alignment**: which
+# word comes from which. Where languages differ in order, as in "sechs und dreißig", its lines cross.) But more than a
+# quarter of our model's looks go to another word. Some likely reasons, and none of them is a defect:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "hundred" knows of the "seven"
 #   before it. A look beside the right word may find what it wants. (Where the darkest square of a row is beside its

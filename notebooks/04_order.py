@@ -326,6 +326,11 @@ print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 # product with it (exercise 4). A head of $d_k$ numbers has room for $d_k / 2$ hands. That relative positions would be
 # easy to learn in this way was one of the authors' reasons for the waves; it was a guess.
 #
+# (One of our lectures writes three words beside the formula: periodicity, separability, and the analogy with binary
+# bits. The first and the third we have met. The slide does not say what is separable. It may be place and step, for in
+# the addition formula, $\sin(a + b) = \cos b \sin a + \sin b \cos a$, every product has one factor for each. Or it is
+# word and place, and that is the next question.)
+#
 # ## Added, not appended
 #
 # The position vector is *added* to the word's. Doesn't that lose something? A sum of two numbers does not tell which

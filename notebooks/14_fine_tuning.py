@@ -528,9 +528,14 @@ plt.show()
 #
 # A pair goes in as `[CLS]` $A$ `[SEP]` $B$ `[SEP]`, and the head stays what it was. `entailment` asks, as RTE does, whether
 # the second sentence *follows* from the first. *Lena is taller than Marie, and Marie is taller than Julia*; therefore
-# *Lena is taller than Marie*. (MNLI splits "does not follow" in two: *Marie is taller than Lena* is a contradiction, *Lena is
-# older than Marie* is neither. And following is not being BERT's next sentence, which usually says something new.) For
-# `similarity` the head gives one number, how alike two sentences are from 0 to 5, and the loss is the squared error.
+# *Lena is taller than Marie*. For `similarity` the head gives one number, how alike two sentences are from 0 to 5, and the
+# loss is the squared error.
+#
+# MNLI has three classes, and its head three outputs. Take the first sentence for true. Then *Lena is taller than Julia*
+# must be true (**entailment**), *Marie is taller than Lena* cannot be (**contradiction**), and *Lena is older than Marie*
+# may or may not be (**neutral**). Neutral does not mean unrelated: it is about the same people. RTE puts the last two
+# together as "does not follow". And to follow is not to be BERT's next sentence, which usually says something new; what
+# `[CLS]` learned in pre-training is another question, and fine-tuning has to change it.
 
 # %% [markdown]
 # **Predict.** A fresh head, fine-tuned with its body on the 96 training pairs of `similarity`, or the plain cosine between

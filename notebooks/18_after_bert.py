@@ -203,8 +203,13 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 # papers), [LegalBERT](https://arxiv.org/abs/2010.02559) (12 GB of legal text),
 # [BERTweet](https://arxiv.org/abs/2005.10200) (850 million tweets), [LatinBERT](https://arxiv.org/abs/2009.10053),
 # [AfriBERTa](https://aclanthology.org/2021.mrl-1.11/) (eleven African languages). The scores in the table were
-# reported at different times, by the models' authors, some for ensembles: they are no ranking. Let us build four of
-# the changes.
+# reported at different times, by the models' authors, some for ensembles: they are no ranking. (ELMo, BERT, ERNIE and
+# GROVER are puppets of *Sesame Street*, too. The name says nothing about the method.)
+#
+# Many can also be had with their last layer trained, to tell praise from complaint, say, or toxic comments from others.
+# Then somebody else has decided what is toxic, and on which texts. Try twenty sentences of your own first.
+#
+# Let us build four of the changes.
 #
 # ### ALBERT: one layer, used again and again
 #
