@@ -2,10 +2,13 @@
 chapter, with its first figure, and one for the course, with the arcs of the welcome page.
 """
 
+import io
 import re
 from pathlib import Path
 
 import matplotlib
+import plots_in_both_themes
+import resvg_py
 from docutils import nodes
 from PIL import Image, ImageDraw, ImageFont
 from section_search import contents_titles
@@ -14,6 +17,7 @@ from sphinx.application import Sphinx
 FOLDER = "_static/cards"  # of the site
 COURSE = "course"  # the card of all pages that are no chapter
 SIZE, EDGE = (1200, 630), 56
+SCALE = 2  # of the size that a browser gives a figure
 INK, MUTED, BLUE, ORANGE = "#1b2129", "#5a6673", "#1d5fa8", "#a85400"
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
 ARCS = Path(__file__).parents[1] / "figures" / "welcome.svg"
@@ -74,13 +78,27 @@ def arcs(width: int = 1060) -> Image.Image:
 
 
 def first_figure(app: Sphinx, page: str) -> Image.Image | None:
-    """The first picture in pixels on a page."""
+    """A page's first measured figure, in pixels."""
     for image in app.env.get_doctree(page).findall(nodes.image):
         path = Path(app.srcdir, image["uri"])
-        if path.suffix == ".png" and path.exists():
-            with Image.open(path) as picture:
-                return picture.convert("RGBA")
+        if path.exists() and plots_in_both_themes.is_plot(path):
+            return in_pixels(path.read_text(encoding="utf-8"))
     return None
+
+
+def in_pixels(svg: str) -> Image.Image:
+    """A figure of matplotlib as it looks on white, in the letters that matplotlib brings."""
+    drawn = resvg_py.svg_to_bytes(
+        svg_string=svg,
+        background="#ffffff",
+        skip_system_fonts=True,
+        font_dirs=[str(FONTS)],
+        font_family="DejaVu Sans",
+        sans_serif_family="DejaVu Sans",
+        dpi=96 * SCALE,
+    )
+    with Image.open(io.BytesIO(bytes(drawn))) as picture:
+        return picture.convert("RGBA")
 
 
 def saved(card: Image.Image, file: Path) -> None:
