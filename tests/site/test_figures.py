@@ -45,7 +45,10 @@ def test_page_describes_its_pictures(html, path):
         "article"
     )
     assert not [
-        str(image)[:150] for image in article.find_all("img") if not image.get("alt", "").strip()
+        str(image)[:150]
+        for image in article.find_all("img")
+        # a card's picture says nothing that the card does not
+        if not image.get("alt", "").strip() and not image.find_parent(class_="card-picture")
     ]
     assert not [
         str(picture)[:150]
