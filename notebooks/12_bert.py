@@ -130,7 +130,8 @@ print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 # BERT therefore hides some words in the input itself and predicts those. How, and what it costs, is chapter 13. This
 # chapter is about the model that does it.
 #
-# Is BERT "bidirectional" like a bidirectional recurrent network, then? That network has two directions.
+# The letters stand for *Bidirectional Encoder Representations from Transformers*. Is BERT "bidirectional" like a
+# bidirectional recurrent network, then? That network has two directions.
 # Self-attention has none: every word looks at all others at once, and only the position vectors tell it where they
 # stand. ELMo's left-hand reader never sees what the right-hand one sees; in BERT, words from both sides meet in every
 # layer.
@@ -232,7 +233,9 @@ for name, segment in {"A": torch.zeros(4), "B": torch.ones(4)}.items():
 # What remains is the encoder of chapter 5, in the post-norm order, with GELU in the feed-forward layers. At the end
 # stands a small thing that drawings leave out, the **pooler**: `[CLS]`'s last vector goes through one more layer and
 # a tanh, which brings its numbers between −1 and 1. The paper does not speak of it; the authors' code has it,
-# published weights contain it, and the classifiers of the paper stand on it.
+# published weights contain it, and the classifiers of the paper stand on it. What `[CLS]` holds *before* fine-tuning is
+# no summary of the text, and the paper says so in a footnote: it was trained on the next sentence. Fine-tuning makes one
+# of it (chapter 14); how far it is from one, [chapter 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) measures.
 #
 # The three embeddings are a module of their own. All of it, as the library holds it too:
 

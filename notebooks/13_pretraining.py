@@ -9,7 +9,8 @@
 #
 # This is the whole idea of BERT's first exercise. Take any text, make holes in it, and let the model say what was
 # there. The text itself is the answer sheet, so there are as many exercises as there is text. But how many holes
-# should there be, what should stand in them, and what does a model learn from filling them?
+# should there be, what should stand in them, and what does a model learn from filling them? (For people the exercise is
+# called **cloze**: Taylor, 1953.)
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -510,7 +511,7 @@ assert abs(loss - expected) < 1e-5 and apart < 1e-5
 #
 # The paper says "256 sequences × 512 tokens = 128,000 tokens/batch" and "approximately 40 epochs", and lectures
 # repeat it. The same appendix says that nine steps in ten read inputs of 128 tokens, since attention's cost grows with
-# the square of the length.
+# the square of the length. (The last tenth had 512, for the positions further on to be learned.)
 
 # %% [markdown]
 # **Predict.** Let us multiply. If every batch holds 256 inputs, a million steps of 512 tokens are forty rounds of 3.3
@@ -1264,7 +1265,8 @@ fill_in_turn("He was born in [MASK] [MASK] in 1889.")
 #
 # **Homework 5**, questions 4 to 7, is about this chapter: [exercises](../exercises/hw5_bert.ipynb).
 #
-# **Next:** [chapter 14](14_fine_tuning.ipynb) puts five heads on one pre-trained body, and fine-tunes it.
+# **Next:** [How sure can we be?](13b_how_sure.ipynb) asks what a table of results allows; then
+# [chapter 14](14_fine_tuning.ipynb) puts five heads on one pre-trained body, and fine-tunes it.
 #
 # ## References
 #

@@ -68,7 +68,8 @@ plt.show()
 # - read a model's errors, and recognise bugs that raise no error.
 #
 # **Time** about 75 minutes. **You need** chapters [7](07_subwords.ipynb), [8](08_training.ipynb) and
-# [12](12_bert.ipynb).
+# [12](12_bert.ipynb). What differences on 80 sentences are worth is the subject of
+# [the page before](13b_how_sure.ipynb).
 
 # %% tags=["hide-input"]
 import tempfile

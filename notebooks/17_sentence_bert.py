@@ -782,7 +782,7 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 # %% [markdown]
 # All of MiniLM finds the most right chapters. Is that luck? The questions on which both agree say nothing about it;
 # of the others, one of the two alone is right, and if they were equally good, each would win about half of them, as
-# in tossing coins. MiniLM wins more of them than counted words do. But even nine to four would hardly be a hint, for
+# in tossing coins ([How sure can we be?](13b_how_sure.ipynb) does it in four lines). MiniLM wins more of them than counted words do. But even nine to four would hardly be a hint, for
 # tossed coins are that uneven, one way or the other, about once in four times; so few questions do not give more.
 # (The differences between the other rows are hints at best, too.) The three layers alone are worse than counted
 # words; after 30 steps on pairs that have nothing to do with this book, they bring a right chapter among the first
