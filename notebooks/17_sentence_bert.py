@@ -994,7 +994,7 @@ for name, shift in (("as they are", 0.0), ("mean subtracted", centre)):
 #    counted words; siamese training mends that.
 # 4. Objectives: a class from (u, v, |u − v|); the score that the cosine should have; or the right partner among all of
 #    the batch, by cosines times 20.
-# 5. Search by meaning found a right chapter for 32 of 46 questions, search by words for 27, a difference that chance
+# 5. Search by meaning found a right chapter for 32 of 46 questions, search by words for 28, a difference that chance
 #    may make; it does not see who did what, nor *not*.
 #
 # **Homework 7**, questions 6 to 8, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
