@@ -45,7 +45,8 @@ export class Beams extends Figure {
   prepare() {
     const { examples, language } = this.models[this.chosen];
     this.forget();
-    this.say(`${megabytes(this.machines[this.chosen].bytes)} are fetched when you first search; what you type stays here.`);
+    const machine = this.machines[this.chosen];
+    if (!machine.loaded) this.say(`${megabytes(machine.bytes)} are fetched when you first search; what you type stays here.`);
     this.text.lang = language;
     this.text.value = examples[0];
     this.examples.replaceChildren(...this.offers(examples, (example) => {
@@ -70,9 +71,8 @@ export class Beams extends Figure {
       return;
     }
     const request = { text, width: Number(this.width.input.value), alpha: Number(this.alpha.input.value) };
-    const steps = await this.run(this.machines[this.chosen], "beam", request, () => this.say("Searching …"));
+    const steps = await this.run(this.machines[this.chosen], "beam", request, () => {});
     if (!steps) return;
-    this.say("");
     this.steps = steps;
     this.found.hidden = false;
     this.at.input.max = steps.length; // before the value, which it bounds

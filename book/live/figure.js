@@ -2,6 +2,8 @@
 import { Machine } from "./machine.js";
 
 export const MOST = 2000; // characters
+export const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+const WORKING = "Computing …";
 
 export function make(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -91,10 +93,12 @@ export class Figure {
       this.say(machine.loaded ? "" : `Fetching the model, ${megabytes(machine.bytes)} …`);
       await machine.load((share) => { if (current()) this.say(`Fetching the model: ${Math.round(100 * share)} % of ${megabytes(machine.bytes)}`); });
       if (!current()) return null;
-      this.say("");
+      this.say(WORKING);
       this.running = machine.ask(task, request, (part) => { if (current()) tell(part); });
       const result = await this.running.promise;
-      return current() ? result : null;
+      if (!current()) return null;
+      if (this.status.textContent === WORKING) this.say("");
+      return result;
     } catch (error) {
       if (current()) this.say(`That did not work: ${error.message}`, true);
       return null;

@@ -33,7 +33,8 @@ class Translator extends Figure {
   prepare() {
     const { examples, language } = this.models[this.chosen];
     this.stop();
-    this.say(`${megabytes(this.machines[this.chosen].bytes)} are fetched when you first translate; what you type stays here.`);
+    const machine = this.machines[this.chosen];
+    this.say(machine.loaded ? "" : `${megabytes(machine.bytes)} are fetched when you first translate; what you type stays here.`);
     this.found.hidden = true;
     this.text.lang = language;
     this.text.value = examples[0];
@@ -256,7 +257,11 @@ class Filler extends Figure {
   }
 
   async fill(which = 0) {
-    const text = this.text.value;
+    const text = this.text.value.replaceAll(/\[mask\]/gi, HOLE);
+    if (text !== this.text.value) {
+      this.text.value = text;
+      this.changed();
+    }
     if (!text.includes(HOLE)) {
       this.say(`There is no hole yet: choose a word below, or type ${HOLE}.`, true);
       return;

@@ -3,6 +3,9 @@ import { Figure, make, megabytes } from "./figure.js";
 import { cosine } from "./senses.js";
 
 const SENTENCES = 8;
+const LONGEST = 70; // characters of a sentence that the table shows
+const cut = (line) => (line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line);
+const mean = (rows) => rows[0].map((_, c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length);
 const shown = (value) => value.toFixed(2).replace("-", "−");
 
 export class Nearness extends Figure {
@@ -19,6 +22,7 @@ export class Nearness extends Figure {
     this.text.addEventListener("input", () => this.forget());
     this.say(`${megabytes(this.machine.bytes)} are fetched when you first compare; what you type stays here.`);
     this.vectors = new Map(); // of sentences that were read
+    this.strange = new Set(); // those among them with something that MiniLM has no piece for
   }
 
   forget() {
@@ -36,9 +40,10 @@ export class Nearness extends Figure {
     }
     for (const text of lines) {
       if (this.vectors.has(text)) continue;
-      const vector = await this.run(this.machine, "embed", { text }, () => {});
-      if (!vector) return;
-      this.vectors.set(text, vector);
+      const read = await this.run(this.machine, "states", { text }, () => {});
+      if (!read) return;
+      this.vectors.set(text, mean(read.states.at(-1)));
+      if (read.tokens.includes("[UNK]")) this.strange.add(text);
     }
     this.paint(lines);
   }
@@ -49,10 +54,12 @@ export class Nearness extends Figure {
     const pairs = lines.flatMap((_, i) => lines.slice(i + 1).map((_, k) => [i, i + 1 + k])).sort(([i, j], [k, l]) => cosines[k][l] - cosines[i][j]);
     const [[i, j]] = pairs, [k, l] = pairs.at(-1);
     this.about.textContent = `Nearest: ${i + 1} and ${j + 1}, ${shown(cosines[i][j])}.` + (pairs.length > 1 ? ` Farthest apart: ${k + 1} and ${l + 1}, ${shown(cosines[k][l])}.` : "");
+    const unknown = lines.flatMap((line, n) => (this.strange.has(line) ? [n + 1] : []));
+    if (unknown.length) this.about.textContent += ` (In ${unknown.join(", ")} stands something that MiniLM has no piece for: all such things are one [UNK] to it.)`;
     const cell = (value, same) => make("td", same ? { class: "lv-same" } : { style: `--share: ${Math.max(0, value).toFixed(4)}` }, shown(value));
     this.table.replaceChildren(
       make("thead", {}, make("tr", {}, make("td", {}), ...lines.map((_, column) => make("th", { scope: "col" }, String(column + 1))))),
-      make("tbody", {}, ...lines.map((line, r) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, `${r + 1}. ${line}`), ...cosines[r].map((value, c) => cell(value, r === c))))));
+      make("tbody", {}, ...lines.map((line, r) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, `${r + 1}. ${cut(line)}`), ...cosines[r].map((value, c) => cell(value, r === c))))));
     this.found.hidden = false;
   }
 }

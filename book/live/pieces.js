@@ -1,5 +1,5 @@
 // A text in pieces (chapter 7): BERT's word pieces and a translator's byte pairs, and how a word was merged from its bytes.
-import { Figure, make } from "./figure.js";
+import { Figure, make, plural } from "./figure.js";
 import { BPE, WordPiece } from "./tokens.js";
 
 const fetched = async (path) => {
@@ -12,7 +12,7 @@ export class Pieces extends Figure {
   constructor(host, options) {
     super(host, { ...options, models: [] });
     this.vocabularies = options.vocabularies;
-    const sentence = this.asks("Your text", "Cut it", () => this.cut(), 500);
+    const sentence = this.asks("Your text", "Cut it", () => this.cut());
     this.text.value = options.examples[0];
     const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples, (example) => {
       this.text.value = example;
@@ -64,7 +64,7 @@ export class Pieces extends Figure {
       return make("li", {}, button);
     }));
     const letters = Array.from(text).length;
-    const say = `${name}: ${ids.length} tokens for ${letters} characters${ids.length ? `, ${(letters / ids.length).toFixed(1)} a token` : ""}`;
+    const say = `${name}: ${plural(ids.length, "token")} for ${plural(letters, "character")}${ids.length ? `, ${(letters / ids.length).toFixed(1)} a token` : ""}`;
     return make("div", {}, make("p", { class: "lv-head" }, say), list);
   }
 

@@ -72,9 +72,10 @@ export class Senses extends Figure {
       return make("li", {}, button);
     })));
     const [one, other] = read.map(({ tokens }) => tokens);
-    const inside = one.slice(1, -1);
+    const inside = one.slice(1, -1), id = (token) => read[0].ids[one.indexOf(token)];
+    // of the tokens that both have, the rarest: the vocabulary begins with the frequent ones
     const common = inside.includes(word) && other.includes(word) ? word
-      : inside.filter((token) => other.includes(token)).sort((a, b) => b.length - a.length)[0] ?? inside[0];
+      : inside.filter((token) => other.includes(token)).sort((a, b) => id(b) - id(a))[0] ?? inside[0];
     this.at = [Math.max(1, one.indexOf(common)), Math.max(1, other.indexOf(common))];
     this.paint();
   }

@@ -114,7 +114,7 @@ const tasks = {
   async states({ text }) {
     const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
     const ids = [begin, ...tokens.encode(text).slice(0, LONGEST - 2), end];
-    return { tokens: ids.map((id) => tokens.shown(id)), states: model.states(ids) };
+    return { ids, tokens: ids.map((id) => tokens.shown(id)), states: model.states(ids) };
   },
 
   // A text as one vector: the mean of its tokens' (chapter 17).
