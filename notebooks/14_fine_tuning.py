@@ -534,7 +534,7 @@ plt.show()
 #
 # MNLI has three classes, and its head three outputs. Take the first sentence for true. Then *Lena is taller than Julia*
 # must be true (**entailment**), *Marie is taller than Lena* cannot be (**contradiction**), and *Lena is older than Marie*
-# may or may not be (**neutral**). Neutral does not mean unrelated: it is about the same people. RTE puts the last two
+# may or may not be (**neutral**). Neutral does not mean unrelated: the sentence is about the same people. RTE puts the last two
 # together as "does not follow". And to follow is not to be BERT's next sentence, which usually says something new; what
 # `[CLS]` learned in pre-training is another question, and fine-tuning has to change it.
 

@@ -497,8 +497,8 @@ plt.show()
 #
 # Not only grammar has such a head. A pronoun or a second name *takes up* something that was mentioned before; that is
 # **coreference**, and chapter 2's "it" was a case of it. In BERT base one head, 5-4 by Clark and others' numbering, looks
-# from the main word of such a mention to that of an earlier one in 65 % of the cases of CoNLL-2012, in documents cut off
-# at 128 tokens (section 4.3, table 2). The nearest other mention is right in 27 %, the nearest with the same main word in
+# most from the main word of such a mention to that of an earlier mention of the same thing: in 65 % of the cases of
+# CoNLL-2012, in documents cut off at 128 tokens (section 4.3, table 2). The nearest other mention is right in 27 %, the nearest with the same main word in
 # 52 %, and a small system of rules in 69 %. Again, baselines say what the 65 are worth.
 #
 # Is there *one* head that does it all?

@@ -46,3 +46,12 @@ def test_a_row_has_a_link_for_each_place_or_a_reason(tables):
 @pytest.mark.parametrize("page", ["teaching", "references"])
 def test_the_page_is_found_from(html, page):
     assert 'href="lectures.html"' in (html / "book" / f"{page}.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.browser
+def test_a_telephone_shows_both_columns_without_scrolling(browser, address):
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(address + "book/lectures.html")
+    widths = "tables => tables.map(t => t.scrollWidth - t.parentElement.clientWidth)"
+    assert max(page.eval_on_selector_all("table.lectures", widths)) <= 0
+    page.close()
