@@ -73,7 +73,7 @@ def visit_cards(translator, node: card_of) -> None:
         name = page.rsplit("/", 1)[-1]
         width, height = thumbnail(app, page)
         items.append(
-            f'<li><a href="{up}{page}.html"><span class="card-picture"><img '
+            f'<li><a href="{up}{page}.html"><span class="card-picture"><img class="dark-light" '
             f'src="{up}{THUMBNAILS}/{name}.png" alt="" loading="lazy" width="{width}" '
             f'height="{height}"></span><span class="card-title">{html.escape(title)}</span> '
             f'<span class="card-able">{html.escape(chapter_lines()[page]["able"])}</span></a></li>'

@@ -53,7 +53,7 @@ def tags(node: nodes.image, source: Path, address: str) -> str:
     folder, _, name = address.rpartition("/")
     alt = html.escape(node.get("alt", ""))
     return "".join(
-        f'<img class="plot plot-{theme}" alt="{alt}" src="{folder}/{file}" width="{width}" '
+        f'<img class="plot plot-{theme} dark-light" alt="{alt}" src="{folder}/{file}" width="{width}" '
         f'height="{height}" loading="lazy"/>'
         for theme, file in (("light", name), ("dark", dark_name(name)))
     )

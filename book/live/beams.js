@@ -48,7 +48,8 @@ export class Beams extends Figure {
     const machine = this.machines[this.chosen];
     if (!machine.loaded) this.say(`${megabytes(machine.bytes)} are fetched when you first search; what you type stays here.`);
     this.text.lang = language;
-    this.text.value = examples[0];
+    const ours = this.models.flatMap((model) => model.examples); // what the reader has typed stays
+    if (!this.text.value.trim() || ours.includes(this.text.value)) this.text.value = examples[0];
     this.examples.replaceChildren(...this.offers(examples, (example) => {
       this.text.value = example;
       this.search();

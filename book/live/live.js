@@ -37,7 +37,8 @@ class Translator extends Figure {
     this.say(machine.loaded ? "" : `${megabytes(machine.bytes)} are fetched when you first translate; what you type stays here.`);
     this.found.hidden = true;
     this.text.lang = language;
-    this.text.value = examples[0];
+    const ours = this.models.flatMap((model) => model.examples); // what the reader has typed stays
+    if (!this.text.value.trim() || ours.includes(this.text.value)) this.text.value = examples[0];
     this.examples.replaceChildren(...this.offers(examples, (example) => {
       this.text.value = example;
       this.translate();

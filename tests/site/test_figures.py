@@ -66,3 +66,27 @@ def test_welcome_picture_shows_what_the_model_computes():
     welcome = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(welcome)
     assert welcome.FILE.read_text() == welcome.picture(welcome.weights())
+
+
+@pytest.mark.browser
+def test_in_the_dark_a_plot_stands_on_the_page_itself(browser, address):
+    """The theme puts a light plate behind pictures in the dark; light letters on it cannot be
+    read.
+    """
+    context = browser.new_context(color_scheme="dark")
+    page = context.new_page()
+    page.goto(f"{address}notebooks/05_encoder.html")
+    plots = page.locator("img.plot")
+    assert plots.count() > 8
+    seen = plots.evaluate_all(
+        "all => all.map(one => { const s = getComputedStyle(one);"
+        " return [one.classList.contains('plot-dark'), s.display, s.backgroundColor, s.filter] })"
+    )
+    for dark, display, background, colours in seen:
+        assert (display != "none") == dark
+        assert (background, colours) == ("rgba(0, 0, 0, 0)", "none")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    context.close()
