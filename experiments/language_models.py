@@ -8,6 +8,8 @@ only counts (chapter 10).
         book/results/language_models_cpu.json and the model that comes with the book
     … the same command once more
         goes on where it was stopped, to the same weights
+    python experiments/language_models.py --size wikitext --runs <folder>
+        WikiText-2 in subwords, an hour of a core; language_models_wikitext.json
     python experiments/language_models.py --size full --runs <folder>
         three seeds of a larger one, on a GPU; language_models.json
 
@@ -18,6 +20,10 @@ are reported: in nats a character, which no tokenizer changes. Every character i
 with at most `context` characters before it, in pieces as the model was trained on (`blocks`), and
 once with at least half a context before it (`sliding`). The model that counts always sees all that
 it can use.
+
+WikiText-2 (Merity et al. 2017) is the version with 33,278 words: a rarer one stands as "<unk>" in
+the text, which is five characters here, and easy to guess. Its subwords are learned from the text
+to train on. All models read the same subwords, and what they lose is shared out over characters.
 """
 
 import argparse
@@ -42,8 +48,26 @@ from lectures_lib.tokenization import BPE
 from lectures_lib.training import bert_schedule, fit
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-CORPUS = "karpathy/tiny_shakespeare"
 END = "<end>"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A text, and how it is cut: into bytes, or into as many subwords."""
+
+    source: str
+    name: str
+    stored: str
+    n_tokens: int = 257
+    sample: str = "\n"  # what a sample goes on from
+
+
+CORPORA = {
+    "shakespeare": Corpus("karpathy/tiny_shakespeare", "Tiny Shakespeare", "shakespeare"),
+    "wikitext": Corpus(
+        "Salesforce/wikitext/wikitext-2-v1", "WikiText-2", "wikitext", 4096, "\n = "
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -58,16 +82,19 @@ class Size:
     evaluate_every: int = 500
     orders: tuple[int, ...] = (2, 3, 4, 5, 6, 7, 8)  # of the models that count
     n_characters: int | None = None
+    corpus: str = "shakespeare"
     file: str | None = None  # in book/results
     stored: bool = False  # does its model come with the book?
     seeds: tuple[int, ...] = (0,)
     mixed_precision: str = "no"
 
 
-def config(d_model: int, n_layers: int, n_heads: int, dropout: float, context: int):
-    """GPT-2's plan over single bytes and one end token."""
+def config(
+    d_model: int, n_layers: int, n_heads: int, dropout: float, context: int, n_tokens: int = 257
+):
+    """GPT-2's plan; over single bytes and one end token, where nothing else is said."""
     return LanguageModelConfig(
-        257, d_model, n_heads, n_layers, 4 * d_model, dropout, max_len=context
+        n_tokens, d_model, n_heads, n_layers, 4 * d_model, dropout, max_len=context
     )
 
 
@@ -75,6 +102,15 @@ SIZES = {
     "smoke": Size(config(32, 2, 2, 0.0, 64), 60, 8, 5e-3, 10, 30, (2, 3), 40_000),
     "cpu": Size(
         config(192, 4, 6, 0.1, 256), 7_000, 8, 3e-3, file="language_models_cpu", stored=True
+    ),
+    "wikitext": Size(
+        config(192, 4, 6, 0.0, 256, n_tokens=4096),
+        6_000,
+        8,
+        3e-3,
+        orders=(2, 3, 4, 5),
+        corpus="wikitext",
+        file="language_models_wikitext",
     ),
     # nanoGPT's own size and length
     "full": Size(
@@ -88,6 +124,20 @@ SIZES = {
         mixed_precision="bf16",
     ),
 }
+
+
+@dataclass(frozen=True)
+class Split:
+    """A text as tokens, and how many characters all but the first of them are."""
+
+    ids: list[int]
+    n_characters: int
+
+
+def cut(text: str, tokens: BPE) -> Split:
+    """The text as tokens."""
+    ids = tokens.encode(text)
+    return Split(ids, len(tokens.decode(ids[1:])))
 
 
 class Pieces:
@@ -126,50 +176,51 @@ def log_probabilities(model: LanguageModel, ids: list[int], stride: int) -> Tens
     return torch.cat(found)
 
 
-def nats(log_p: Tensor) -> float:
-    """Mean loss."""
-    return -log_p.double().mean().item()
+def nats(log_p: Tensor, n_characters: int) -> float:
+    """The loss of a text, shared out over its characters."""
+    return -log_p.double().sum().item() / n_characters
 
 
-def of_splits(log_p: dict[str, Tensor]) -> dict[str, float]:
+def of_splits(log_p: dict[str, Tensor], texts: dict[str, Split]) -> dict[str, float]:
     """Nats a character of each split, and of both together."""
-    return {split: nats(found) for split, found in log_p.items()} | {
-        "both": nats(torch.cat(list(log_p.values())))
+    n = {split: texts[split].n_characters for split in log_p}
+    return {split: nats(found, n[split]) for split, found in log_p.items()} | {
+        "both": nats(torch.cat(list(log_p.values())), sum(n.values()))
     }
 
 
-def sample(model: LanguageModel, characters: BPE) -> str:
-    """What the model writes behind an empty line, as far as it can look back."""
+def sample(model: LanguageModel, tokens: BPE, prompt: str) -> str:
+    """What the model writes behind the prompt, as far as it can look back."""
     drawn = decoding.sample(
         model,
-        torch.tensor([characters.encode("\n")], device=DEVICE),
-        end=characters.token_id(END),
+        torch.tensor([tokens.encode(prompt)], device=DEVICE),
+        end=tokens.token_id(END),
         max_len=model.config.max_len - 1,
         temperature=0.8,
         generator=torch.Generator(DEVICE).manual_seed(0),
     )
-    return characters.decode(drawn.sentences()[0])
+    return tokens.decode(drawn.sentences()[0])
 
 
-def count(texts: dict[str, list[int]], size: Size, folder: Path) -> dict[str, dict]:
+def count(texts: dict[str, Split], size: Size, folder: Path) -> dict[str, dict]:
     """The models that count, by their order."""
     return {str(order): count_grams(texts, size, order, folder) for order in size.orders}
 
 
-def count_grams(texts: dict[str, list[int]], size: Size, order: int, folder: Path) -> dict:
+def count_grams(texts: dict[str, Split], size: Size, order: int, folder: Path) -> dict:
     """One model that counts."""
     measured = folder / f"counted_{order}_{size.n_characters}.json"
     if not measured.exists():
         begun = time.perf_counter()
-        counting = KneserNey(texts["train"], order, size.model.vocab_size)
+        counting = KneserNey(texts["train"].ids, order, size.model.vocab_size)
         log_p = {
-            split: torch.tensor(counting.log_probabilities(texts[split]))
+            split: torch.tensor(counting.log_probabilities(texts[split].ids))
             for split in ("validation", "test")
         }
         found = {
             "n_grams": sum(map(len, counting.counts)),
-            "nats": of_splits(log_p),
-            "seen": {split: seen(counting, texts[split]) for split in log_p},
+            "nats": of_splits(log_p, texts),
+            "seen": {split: seen(counting, texts[split].ids) for split in log_p},
             "seconds": time.perf_counter() - begun,
         }
         write_whole(measured, json.dumps(found))
@@ -183,9 +234,7 @@ def seen(counting: KneserNey, ids: list[int]) -> float:
     return sum(gram in known for gram in grams) / len(grams)
 
 
-def measure(
-    size: Size, texts: dict[str, list[int]], characters: BPE, seed: int, folder: Path
-) -> dict:
+def measure(size: Size, texts: dict[str, Split], tokens: BPE, seed: int, folder: Path) -> dict:
     """Train one model and test it."""
     measured = folder / f"seed_{seed}.json"
     if measured.exists():
@@ -205,14 +254,15 @@ def measure(
     begun = time.perf_counter()
 
     def evaluate(model: LanguageModel) -> dict[str, float]:
-        found = nats(log_probabilities(model, texts["validation"], n))
+        validation = texts["validation"]
+        found = nats(log_probabilities(model, validation.ids, n), validation.n_characters)
         minutes = (time.perf_counter() - begun) / 60
         print(f"  step {scheduler.last_epoch}, {minutes:.1f} minutes: {found:.4f}", flush=True)
         return {"nats": found, "minutes": minutes}
 
     history = fit(
         model,
-        Pieces(texts["train"], n, size.batch_size, seed),
+        Pieces(texts["train"].ids, n, size.batch_size, seed),
         next_token_loss,
         optimizer,
         scheduler,
@@ -227,28 +277,26 @@ def measure(
         progress=False,
     )
     model.eval()
-    found = {
-        name: of_splits(
-            {s: log_probabilities(model, texts[s], stride) for s in ("validation", "test")}
+
+    def lost(model: LanguageModel, stride: int) -> dict[str, float]:
+        held_out = ("validation", "test")
+        return of_splits(
+            {s: log_probabilities(model, texts[s].ids, stride) for s in held_out}, texts
         )
-        for name, stride in (("blocks", n), ("sliding", n // 2))
-    }
+
+    found = {name: lost(model, stride) for name, stride in (("blocks", n), ("sliding", n // 2))}
     found |= {
         "validation": {str(step): at["nats"] for step, at in history.evaluations.items()},
         "n_parameters": sum(p.numel() for p in model.parameters()),
         "minutes": (time.perf_counter() - begun) / 60,
     }
     if size.stored and seed == 0:
-        stored.save_language_model(model, characters, "shakespeare")
-        kept, _ = stored.language_model("shakespeare")
-        found["stored"] = of_splits(
-            {
-                s: log_probabilities(kept.to(DEVICE), texts[s], n // 2)
-                for s in ("validation", "test")
-            }
-        )
+        name = CORPORA[size.corpus].stored
+        stored.save_language_model(model, tokens, name)
+        kept, _ = stored.language_model(name)
+        found["stored"] = lost(kept.to(DEVICE), n // 2)
     print(f"seed {seed}: {found}")
-    print(sample(model, characters))
+    print(sample(model, tokens, CORPORA[size.corpus].sample))
     write_whole(measured, json.dumps(found, indent=1))
     return found
 
@@ -268,17 +316,17 @@ def main() -> None:
     folder = arguments.runs or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     seeds = arguments.seeds or list(size.seeds)
-    characters = BPE.train(["a"], vocab_size=257, specials=[END])
-    texts = {
-        split: characters.encode("".join(data.load("language_model", split, CORPUS)))[
-            : size.n_characters
-        ]
+    corpus = CORPORA[size.corpus]
+    plain = {
+        split: "".join(data.load("language_model", split, corpus.source))[: size.n_characters]
         for split in ("train", "validation", "test")
     }
-    print(f"{len(texts['train'])} characters to learn from, {DEVICE}", flush=True)
+    tokens = BPE.train(plain["train"].splitlines(), vocab_size=corpus.n_tokens, specials=[END])
+    texts = {name: cut(text, tokens) for name, text in plain.items()}
+    print(f"{len(texts['train'].ids)} tokens to learn from, {DEVICE}", flush=True)
     counted = count(texts, size, folder)
     print(f"counted: {counted}", flush=True)
-    runs = [measure(size, texts, characters, seed, folder) for seed in seeds]
+    runs = [measure(size, texts, tokens, seed, folder) for seed in seeds]
     if size.file is None:
         return
     trained = {
@@ -296,7 +344,7 @@ def main() -> None:
     if "stored" in runs[0]:
         trained["stored"] = runs[0]["stored"]
     title = (
-        f"Tiny Shakespeare, nats a character: a GPT of {size.model.n_layers} layers, d_model "
+        f"{corpus.name}, nats a character: a GPT of {size.model.n_layers} layers, d_model "
         f"{size.model.d_model}, {size.steps} steps, and n-gram models that count"
     )
     results.save(size.file, {"counted": counted, "trained": trained}, title, seeds=seeds)
