@@ -49,8 +49,10 @@
         link(result, { id: `found-${i}`, role: "option", tabindex: "-1" })));
       input.setAttribute("aria-expanded", String(results.length > 0));
       status.textContent = input.value.trim() ? count(results.length, MOST.dialog) : "";
-      all.href = new URL(`search.html?q=${encodeURIComponent(input.value)}`, root);
-      all.hidden = !results.length;
+      // a question in other words than the book's: its meaning may be found
+      all.textContent = results.length ? "All results" : "Ask the book instead";
+      all.href = new URL(results.length ? `search.html?q=${encodeURIComponent(input.value)}` : "book/ask.html", root);
+      all.hidden = !input.value.trim();
       if (results.length) choose(0);
       else input.removeAttribute("aria-activedescendant");
     };

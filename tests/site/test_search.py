@@ -187,6 +187,11 @@ def test_the_page_of_results(window, address):
     assert links.nth(1).evaluate("link => link === document.activeElement")
     window.locator("main input").fill("qqqq")
     assert window.get_by_role("status").inner_text() == "Nothing found."
+    assert (
+        window.get_by_role("link", name="Ask the book instead")
+        .get_attribute("href")
+        .endswith("book/ask.html")
+    )
 
 
 @pytest.mark.browser
