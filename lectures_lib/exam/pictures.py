@@ -94,26 +94,33 @@ def curves(
     ticks: Mapping[float, str],
     marks: Mapping[float, str] = (),
     caption: str = "",
+    low: float = 0.0,
 ) -> Canvas:
     """Curves, each with its name above it.
 
     Args:
         name, title, caption: of the drawing.
-        lines: for each name the points; x from 0 to 1, y from 0 to `top`.
+        lines: for each name the points; x from 0 to 1, y from `low` to `top`.
         across, up: what the axes show.
-        top: the upper end of the vertical axis.
+        top, low: the ends of the vertical axis.
         ticks: below the horizontal axis, x and what it says.
         marks: at the vertical axis, y and what it says.
     """
     marks = dict(marks)
+    # In words a place is called as below the axis, if each is named there.
+    named = all(x in ticks for points in lines.values() for x, _ in points)
     said = ". ".join(
         f"Curve {label}: "
-        + ", ".join(f"({x:.2f}, {y:.2f})" for x, y in points[:: len(points) // 8 or 1])
+        + ", ".join(
+            f"({ticks[x] if named else f'{x:.2f}'}, {y:.2f})"
+            for x, y in points[:: len(points) // 8 or 1]
+        )
         for label, points in lines.items()
     )
     drawing = Canvas(
         f"exam_{name}", 640, 330, title,
-        f"Across: {across}, from 0 to 1 of the width. Up: {up}, up to {top:g}. {said}.", caption,
+        f"Across: {across}{'' if named else ', from 0 to 1 of the width'}. Up: {up}, from {low:g} "
+        f"to {top:g}. {said}.", caption,
     )  # fmt: skip
     left, right, bottom, height = 76, 600, 270, 220
     drawing.arrow([(left, bottom), (left, bottom - height - 24)])
@@ -124,12 +131,16 @@ def curves(
         here = left + x * (right - left)
         drawing.line([(here, bottom - 4), (here, bottom + 4)])
         drawing.text(here, bottom + 18, says, size=13)
+
+    def level(y):
+        return bottom - (y - low) / (top - low) * height
+
     for y, says in marks.items():
-        here = bottom - y / top * height
+        here = level(y)
         drawing.line([(left - 4, here), (left + 4, here)])
         drawing.text(left - 10, here, says, size=13, anchor="end")
     for i, (label, points) in enumerate(lines.items()):
-        places = [(left + x * (right - left), bottom - y / top * height) for x, y in points]
+        places = [(left + x * (right - left), level(y)) for x, y in points]
         drawing.line(places, LINES[i % len(LINES)], 2.5, dashed=i % 2 == 1, round=0)
         k = int(len(places) * (0.4 + 0.16 * i))
         (x, y), (_, behind) = places[k], places[min(k + 1, len(places) - 1)]
@@ -249,22 +260,33 @@ def block(name: str, sublayers: Sequence[Sequence[str]], skips: Sequence[str]) -
     return drawing
 
 
-def merge_tree(name: str, word: str, merges: Sequence[tuple[str, str]]) -> Canvas:
-    """How merges, applied in their order, build a word: letters below, joins numbered above."""
+def joined(word: str, merges: Sequence[tuple[str, str]]) -> tuple[list, list, list]:
+    """A tree of merges, each applied wherever its pair stands, in their order.
+
+    Returns:
+        nodes: what is left at the top, (text, x, height).
+        joins: (number of the merge, text, x, height).
+        links: from a part to what it became part of, (x, height, x, height).
+    """
     nodes = [(letter, 60.0 + 64 * i, 0) for i, letter in enumerate(word)]
-    depth, joins, links = 0, [], []
-    for number, (left, right) in enumerate(merges, 1):
-        for i in range(len(nodes) - 1):
+    joins, links = [], []
+    for number, pair in enumerate(merges, 1):
+        i = 0
+        while i < len(nodes) - 1:
             (a, xa, ha), (b, xb, hb) = nodes[i : i + 2]
-            if (a, b) == (left, right):
-                height = max(ha, hb) + 1
-                x = (xa + xb) / 2
+            if (a, b) == pair:
+                x, height = (xa + xb) / 2, max(ha, hb) + 1
                 links += [(xa, ha, x, height), (xb, hb, x, height)]
                 joins.append((number, a + b, x, height))
                 nodes[i : i + 2] = [(a + b, x, height)]
-                depth = max(depth, height)
-                break
-    bottom = 62 * depth + 46
+            i += 1
+    return nodes, joins, links
+
+
+def merge_tree(name: str, word: str, merges: Sequence[tuple[str, str]]) -> Canvas:
+    """How merges, applied in their order, build a word: letters below, joins numbered above."""
+    _, joins, links = joined(word, merges)
+    bottom = 62 * max(height for *_, height in joins) + 46
     drawing = Canvas(
         f"exam_{name}", 60 + 64 * len(word), bottom + 34, f"The merges that build {word}",
         f"The letters of {word} in a row; above them " + "; ".join(

@@ -15,6 +15,8 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from lectures_lib.exam import QUESTIONS, choose, draw, paper, write
+from lectures_lib.exam.bank.subwords import LOWS, TRAINS
+from lectures_lib.exam.pictures import joined
 from lectures_lib.exam.question import KINDS
 from lectures_lib.exam.sheet import page, text
 from lectures_lib.exam.writing import asked, figure, solved
@@ -153,7 +155,7 @@ BY_HAND = {
     "gradients_through_a_stack": ("10 layers computes f(x) = 0.5 x", "9.8e-04"),
     "smoothed_labels": ("Of 4 words", "−ln 0.7 = 0.357"),
     "warming_up": ("d = 512", "at step 4,000 6.99e-04"),
-    "greedy_or_beams": ("B 0.9", "0.4 · 0.9 = 0.36, ln = -1.02"),
+    "greedy_or_beams": ("B 0.8", "= 0.32, ln 0.4 + ln 0.8 = −0.92 − 0.22 = −1.14"),
     "price_of_a_cache": ("12 layers of width 768", "603,979,776 bytes"),
     "patches": ("224 × 224", "196 patches and one class token: 197"),
     "bert_counted": ("12 layers", "Together 109,482,240"),
@@ -179,6 +181,71 @@ def test_solutions_worked_out_by_hand(name):
     fitting = [each for each in drawn if asked in each.asks]
     assert fitting, "no seed asks this"
     assert all(said in each.solution for each in fitting), fitting[0].solution
+
+
+def _numbers(pattern, text_):
+    """The numbers that the groups of a pattern find in a text."""
+    found = re.search(pattern, text_)
+    assert found, text_
+    return [float(x) for x in found.groups()]
+
+
+def _named(name):
+    """All draws of the question of this name."""
+    return drawn_with(next(one for one in QUESTIONS if one.name == name))
+
+
+@pytest.mark.parametrize(("word", "merges"), [("training", TRAINS), ("lowest", LOWS)])
+def test_a_tree_shows_every_merge_and_ends_in_one_word(word, merges):
+    nodes, joins, _ = joined(word, merges)
+    assert [text_ for text_, *_ in nodes] == [word]
+    assert {number for number, *_ in joins} == set(range(1, len(merges) + 1))
+
+
+def test_the_picture_of_merges_joins_all_that_the_text_counts():
+    for each in _named("a_tree_of_merges"):
+        (count,) = _numbers(r"shows all (\d+) merges", each.asks)
+        (word,) = re.findall(r"how they build \*(\w+)\*", each.asks)
+        said = each.picture.description
+        assert {int(n) for n in re.findall(r"merge (\d+)", said)} == set(range(1, int(count) + 1))
+        assert said.endswith(f"joins {word}.")
+
+
+def test_the_mean_of_the_choices_is_not_the_perplexity():
+    for each in _named("how_many_choices"):
+        (geometric,) = _numbers(r"</sup> = (\d+):", each.solution)
+        (arithmetic,) = _numbers(r"the arithmetic one, ([\d.]+), gives", each.solution)
+        assert arithmetic - geometric > 0.5
+
+
+def test_the_two_losses_to_be_compared_differ():
+    verdicts = set()
+    for each in _named("nats_and_perplexity"):
+        (nats,) = _numbers(r"= ([\d.]+) nats a character", each.solution)
+        assert abs(nats - 1) > 0.05
+        assert ("better than 1.0" if nats < 1 else "worse than 1.0") in each.solution
+        assert (nats > 1) == each.reveals.startswith("It is better, but")
+        verdicts.add(nats < 1)
+    assert verdicts == {True, False}
+
+
+def test_the_fast_hand_alone_tells_a_wrong_position():
+    for each in _named("what_time_is_it"):
+        right, wrong = (_numbers(r"^Position (\d+)", t) for t in (each.solution, each.wrong))
+        assert right != wrong
+
+
+def test_patches_half_as_wide_exist():
+    for each in _named("patches"):
+        side, patch = _numbers(r"images of (\d+) × .* patches of (\d+) ×", each.asks)
+        assert patch % 2 == 0 and side % (patch / 2) == 0
+
+
+def test_curves_are_read_out_as_they_are_drawn():
+    for each in _named("which_layer"):
+        said = each.picture.description
+        assert said.startswith("Across: layer. Up: share right, from 0.4 to 1.")
+        assert "Curve senses: (0, 0.50), (1," in said
 
 
 def test_every_chapter_is_asked_about_in_several_ways():

@@ -14,7 +14,8 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import end_card  # noqa: E402
 import quizzes  # noqa: E402
 
-CHAPTERS = sorted(int(path.name[:2]) for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
+# The page between chapters 13 and 14, 13b, is no chapter and has no quiz.
+CHAPTERS = sorted(int(path.name[:2]) for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 THERE = sorted(int(path.stem) for path in quizzes.FOLDER.glob("*.yml"))
 WHY = "This is a sentence that explains why it is so."
 

@@ -79,8 +79,8 @@ def to_the_left_and_to_the_right(chance: Random) -> Drawn:
     word, sentence, clue = chance.choice(
         [
             ("bank", "The bank was closed, so we swam from the other side of the river", "river"),
-            ("light", "The light bag cost more than the heavy one", "heavy"),
-            ("bat", "The bat in his hand was made of ash, and he missed the ball", "ball"),
+            ("light", "The light bag cost more than the heavy one", "bag* or *heavy"),
+            ("bat", "The bat was gone when he came back, and so was the ball", "ball"),
         ]
     )
     return Drawn(
@@ -93,7 +93,7 @@ def to_the_left_and_to_the_right(chance: Random) -> Drawn:
         f"write: nothing in it gives a text its next word from the words before alone, and each "
         f"new word would change all vectors.",
         marks=(
-            (2, "the clue is to the right, and the mask hides it in every layer"),
+            (2, "a clue to the right, and the mask hides it in every layer"),
             (2, "next-word prediction would be copying; hence holes"),
             (1, "no writing from left to right"),
         ),

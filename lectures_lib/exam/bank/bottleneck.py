@@ -43,10 +43,10 @@ def what_a_gate_lets_through(chance: Random) -> Drawn:
     kept, needed = gate**words, 0.5 ** (1 / words)
     return Drawn(
         f"One number of a GRU's state is 1. At each of the next {words} words its gate is z = "
-        f"{gate} and the candidate 0; h′ = z · h + (1 − z) · n. What is the number then? How large "
-        f"must a gate be, the same at every word, if half of the number is to survive {words} "
-        f"words? What does this say about long sentences?",
-        f"{gate}^{words} = {kept:.3f}. Half survives if z^{words} = ½: z = {needed:.3f}. What is "
+        f"{gate} and the candidate n is 0; h′ = z · h + (1 − z) · n. What is the number then? "
+        f"How large must a gate be, the same at every word, if half of the number is to survive "
+        f"{words} words? What does this say about long sentences?",
+        f"{gate}^{words} = {kept:.4g}. Half survives if z^{words} = ½: z = {needed:.3f}. What is "
         f"kept falls with the power of the words: to remember over many, a gate must stay very "
         f"close to 1 at every single one.",
         marks=(

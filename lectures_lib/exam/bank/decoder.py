@@ -116,7 +116,10 @@ def a_loss_that_falls_to_nothing(chance: Random) -> Drawn:
             "Predicting pad behind END is easy and counts as much as a word: the loss looks low, "
             "the more so the more a batch is filled up, and the words' share of it shrinks"
         )
-        test = "a sentence's loss alone and in a batch with a longer one, which must not differ"
+        test = (
+            "the loss of one sentence before and after more columns of pad are added behind it, "
+            "which must not differ"
+        )
     return Drawn(
         "The training loss of a translator is suspiciously low. One line is wrong. Which, and how "
         "should it read? What does the model learn, and which test shows the mistake?",

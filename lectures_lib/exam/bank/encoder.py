@@ -93,8 +93,8 @@ BLOCK_MISTAKES = {
     ),
     "late": (
         "its norm stands behind the plus, while the other sublayer has it on the branch",
-        "This sublayer is post-norm, the other pre-norm: the stream is cut back to one length in "
-        "the middle of the block, so the way around does not lead through the stack unchanged",
+        "This sublayer is post-norm, the other pre-norm: the stream itself is normalised behind "
+        "this sublayer, so the way around does not lead through the stack unchanged",
     ),
 }
 

@@ -74,10 +74,10 @@ def which_layer(chance: Random) -> Drawn:
     slope = chance.choice([0.04, 0.05, 0.06])
     names = [0.55 + (0.93 - 0.55) * (1 - abs(i - top) / 6) for i in range(7)]
     senses = [0.5 + slope * i + (0.04 if i > 2 else 0) for i in range(7)]
-    marks = {0.0: "0.4", 0.3: "0.7", 0.6: "1.0"}
+    marks = {0.4: "0.4", 0.7: "0.7", 1.0: "1.0"}
     lines = {
-        "names": [(i / 6, v - 0.4) for i, v in enumerate(names)],
-        "senses": [(i / 6, v - 0.4) for i, v in enumerate(senses)],
+        "names": [(i / 6, v) for i, v in enumerate(names)],
+        "senses": [(i / 6, v) for i, v in enumerate(senses)],
     }
     best = max(range(7), key=names.__getitem__)
     return Drawn(
@@ -94,5 +94,5 @@ def which_layer(chance: Random) -> Drawn:
         wrong="The last layer is the best for everything, as it has seen most.",
         reveals="The last layers are shaped by what was pre-trained, predicting hidden words.",
         picture=curves("which_layer", "Scores over the layers for two tasks", lines, "layer",
-                       "share right", 0.6, {i / 6: str(i) for i in range(7)}, marks),
+                       "share right", 1.0, {i / 6: str(i) for i in range(7)}, marks, low=0.4),
     )  # fmt: skip

@@ -41,17 +41,26 @@ def what_accuracy_hides(chance: Random) -> Drawn:
 def names_not_words(chance: Random) -> Drawn:
     """Entity F1 from BIO labels."""
     right = ["B-PER", "I-PER", "O", "B-LOC", "O", "B-ORG"]
-    said = chance.choice(
+    said, wrong, reveals = chance.choice(
         [
-            ["B-PER", "O", "O", "B-LOC", "O", "B-ORG"],
-            ["B-PER", "I-PER", "O", "B-ORG", "O", "O"],
+            (
+                ["B-PER", "O", "O", "B-LOC", "O", "B-ORG"],
+                "The entity that was cut short counts as half.",
+                "Entities are counted as words; the usual score knows no half-right entity.",
+            ),
+            (
+                ["B-PER", "I-PER", "O", "B-ORG", "O", "O"],
+                "Two of three are right: the place was found, only its kind is wrong.",
+                "An entity must have the right words *and* the right kind.",
+            ),
         ]
     )
     scores = entity_scores([said], [right])
     words = sum(a == b for a, b in zip(said, right, strict=True))
     return Drawn(
         f"Right labels: {' '.join(right)}. Predicted: {' '.join(said)}. How many words are right? "
-        f"Give precision, recall and F1 of the *entities*. Why is the second stricter?",
+        f"Give precision, recall and F1 of the *entities*. Why is the score of "
+        f"entities stricter than that of words?",
         f"{words} of 6 words. Entities predicted {len(entities(said))}, right among them "
         f"{round(scores.precision * len(entities(said)))}; there are 3. Precision "
         f"{scores.precision:.2f}, recall {scores.recall:.2f}, F1 {scores.f1:.2f}. An entity counts "
@@ -66,8 +75,8 @@ def names_not_words(chance: Random) -> Drawn:
             "The labels of six words",
             {"word": [str(i) for i in range(1, 7)], "right": right, "predicted": said},
         ),
-        wrong="The entity that was cut short counts as half.",
-        reveals="Entities are counted as words; the usual score knows no half-right entity.",
+        wrong=wrong,
+        reveals=reveals,
     )
 
 
@@ -132,14 +141,15 @@ def a_label_on_every_piece(chance: Random) -> Drawn:
         line, bad = 8, "        before = labels[word] if first else ignore"
         says = (
             "What is remembered is a label and not the word, so a word's second piece "
-            "is taken for the first one of another word, and carries a label too"
+            "is taken for the first one of another word, and carries a label too; and a word whose "
+            "index happens to be the label before it gets none"
         )
     mended, code[line - 1] = code[line - 1], bad
     return Drawn(
         "Words have labels; a tokenizer cuts them into pieces. This brings the labels to the "
         "pieces. One line is wrong. Which, and how should it read? What does it do to the "
         "training, and which input shows it?",
-        f"{says}. An input: a word that is cut into two pieces; its second must get -100.",
+        f"{says}. An input: word 0 in two pieces, with the label 3; the second must get -100.",
         marks=((2, "the line"), (1, "mended"), (1, "what it does"), (1, "a word of two pieces")),
         wrong="[CLS] should carry the label O.",
         reveals="O is a label of words, and would be learned; what is no word is left out.",

@@ -39,15 +39,21 @@ def two_kinds_of_cutting(chance: Random) -> Drawn:
 def greedy_or_beams(chance: Random) -> Drawn:
     """A tree of two steps in which greedy loses."""
     a, b = 0.6, 0.4
-    after_a, after_b = chance.choice([0.4, 0.5]), 0.9
+    after_a, after_b = chance.choice([0.4, 0.5]), 0.8
+
+    def logs(p, q):
+        return (
+            f"ln {p} + ln {q} = −{-math.log(p):.2f} − {-math.log(q):.2f} = −{-math.log(p * q):.2f}"
+        )
+
     return Drawn(
-        f"The first word is A with {a} or B with {b}. After A the likeliest second word has "
-        f"{after_a}, after B {after_b}. What do greedy decoding and beam search of width 2 write, "
-        f"with which probability? Give the scores as sums of natural logarithms. Why are "
-        f"logarithms added instead of multiplying probabilities?",
-        f"Greedy takes A: {a} · {after_a} = {a * after_a:.2f}, ln = {math.log(a * after_a):.2f}. "
-        f"The beam keeps both and finds B: {b} · {after_b} = {b * after_b:.2f}, ln = "
-        f"{math.log(b * after_b):.2f}. Products of many probabilities fall below what a computer "
+        f"Two words are written. The first is A with {a} or B with {b}. After A the likeliest "
+        f"second word has {after_a}, after B {after_b}. What do greedy decoding and beam "
+        f"search of width 2 write, with which probability? Give the scores as sums of natural "
+        f"logarithms. Why are logarithms added instead of multiplying probabilities?",
+        f"Greedy takes A: {a} · {after_a} = {a * after_a:.2f}, {logs(a, after_a)}. "
+        f"The beam keeps both and finds B: {b} · {after_b} = {b * after_b:.2f}, "
+        f"{logs(b, after_b)}. Products of many probabilities fall below what a computer "
         f"can hold; sums of logarithms do not.",
         marks=(
             (2, "greedy"),
@@ -71,10 +77,11 @@ def price_of_a_cache(chance: Random) -> Drawn:
         f"How many bytes do the cached keys and values take at two bytes a number? What would be "
         f"computed again for each token without the cache?",
         f"2 · {layers} · {n} · {d} · {batch} · 2 bytes = {size:,} bytes, {size / 2**30:.2f} GiB. "
-        f"Without it, keys and values of all earlier tokens, in every layer, for every new token.",
+        f"Without it, all earlier tokens run through the whole stack again for every new one, "
+        f"since their keys and values in the higher layers need what is below.",
         marks=(
             (3, "the product with all its factors"),
-            (2, "keys and values of all earlier tokens"),
+            (2, "the earlier tokens, in every layer: keys, values and what they are made from"),
         ),
         wrong="The factor 2 for keys and values is missing.",
         reveals="That both are kept is forgotten; the query of an earlier token is not needed "

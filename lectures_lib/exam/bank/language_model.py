@@ -15,7 +15,8 @@ _asked = asked_in(QUESTIONS, chapter=10)
 @_asked("Nats and perplexity", points=5)
 def nats_and_perplexity(chance: Random) -> Drawn:
     """From nats a token to nats a character."""
-    loss, characters = chance.choice([3.2, 3.6, 4.0]), chance.choice([4, 5])
+    loss, characters = chance.choice([3.2, 3.6, 4.4]), chance.choice([4, 5])
+    better = loss / characters < 1
     return Drawn(
         f"A language model has a loss of {loss} nats a token, and a token has {characters} "
         f"characters on average. Give its perplexity and its loss in nats a character. Another "
@@ -23,7 +24,7 @@ def nats_and_perplexity(chance: Random) -> Drawn:
         f"compare the perplexities?",
         f"Perplexity e<sup>{loss}</sup> = {math.exp(loss):.1f} a token; {loss} / {characters} = "
         f"{loss / characters:.2f} nats a character, "
-        f"{'better' if loss / characters < 1 else 'worse'} than 1.0. Perplexities count choices "
+        f"{'better' if better else 'worse'} than 1.0. Perplexities count choices "
         f"among different units: {math.exp(1):.2f} among letters, {math.exp(loss):.1f} among "
         f"pieces.",
         marks=(
@@ -32,15 +33,16 @@ def nats_and_perplexity(chance: Random) -> Drawn:
             (1, "the comparison"),
             (2, "units differ"),
         ),
-        wrong="The model with perplexity 2.72 is better.",
-        reveals="Perplexities are compared over different units; a piece is several letters.",
+        wrong="The model with perplexity 2.72 is better, for its perplexity is the lower one.",
+        reveals=("" if better else "It is better, but not for that reason. ")
+        + "Perplexities are compared over different units; a piece is several letters.",
     )
 
 
 @_asked("How many choices?", points=5)
 def how_many_choices(chance: Random) -> Drawn:
     """Perplexity of a few words whose probabilities are powers of two."""
-    powers = chance.choice([(1, 4, 1), (2, 3, 1), (1, 3, 5), (3, 3, 3), (2, 2, 5), (1, 1, 7)])
+    powers = chance.choice([(1, 4, 1), (2, 3, 1), (1, 3, 5), (2, 3, 4), (2, 2, 5), (1, 1, 7)])
     mean = sum(powers) // len(powers)
     shares = ", ".join(f"1/{2**k}" for k in powers)
     choices = ", ".join(str(2**k) for k in powers)
@@ -76,6 +78,11 @@ def which_model_leaks(chance: Random) -> Drawn:
     tables = {letters[name]: kinds[name] for name in names}
     third = next(name for name in names if name not in ("right", "no mask"))
     leaks = [letters["no mask"]] + [letters[third]] * (third != "no attention")
+    leaking = (
+        f"Models {' and '.join(sorted(leaks))} let earlier places move"
+        if len(leaks) > 1
+        else f"Model {leaks[0]} lets earlier places move"
+    )
     token = chance.randint(2, 4)
     moved = ", ".join(str(i) for i in range(token, n + 1))
     options = {
@@ -91,9 +98,9 @@ def which_model_leaks(chance: Random) -> Drawn:
         f"changed (count from 1)? What is wrong with each of the others, and what would "
         f"its training loss do?",
         f"In a left-to-right model a change moves the scores at its own place (they predict what "
-        f"comes next) and behind it: {moved} for token {token}. Model "
-        f"{' and '.join(sorted(leaks))} lets earlier places move: each reads the token that "
-        f"it must predict, and the loss falls below what is possible. "
+        f"comes next) and behind it: {moved} for token {token}. "
+        f"{leaking}: there a place reads the token that it must predict, and the loss falls below "
+        f"what is possible. "
         + (f"Model {letters[third]} moves one place only: no word hears of another, and the "
            f"loss stays where a table of pairs would be." if third == "no attention" else
            f"In {letters[third]} a single place too many is open, which is enough."),

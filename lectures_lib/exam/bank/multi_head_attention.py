@@ -68,7 +68,8 @@ HABITS = {
 def which_head_is_it(chance: Random) -> Drawn:
     """Three tables of weights and their habits."""
     words = ["[CLS]", "the", "dog", "sleeps", "[SEP]"]
-    habits = chance.sample(list(HABITS), 3)
+    first = "rests on the first token"  # always there: it is asked about
+    habits = chance.sample([first, *chance.sample([h for h in HABITS if h != first], 2)], 3)
     tables = {}
     for letter, habit in zip("ABC", habits, strict=True):
         made = HABITS[habit](len(words))
@@ -91,7 +92,7 @@ def which_head_is_it(chance: Random) -> Drawn:
         f"attention somewhere, and [CLS] is always there.",
         marks=((3, "the option, with what shows it in each map"),
                (2, "rows sum to 1: attention must go somewhere")),
-        wrong="The word before and the word behind are exchanged.",
+        wrong="Two heads are exchanged.",
         reveals="Rows and columns are exchanged: the row asks, the column is looked at.",
         picture=heads("which_head_is_it", tables, words),
         **shuffled(chance, said([a, b, c]), said([b, a, c]), said([c, b, a]), said([b, c, a])),

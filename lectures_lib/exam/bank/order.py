@@ -21,9 +21,10 @@ def a_position_as_clocks(chance: Random) -> Drawn:
     return Drawn(
         f"With d_model = 4 the two speeds are 1 and 1/100. Write down the vector of position {p} "
         f"(sine before cosine) and show that its dot product with the vector of position {p + k} "
-        f"depends on {k} only. How large is it?",
+        f"depends on the distance {k} of the two positions only. How large is it?",
         f"{row(PE[p])}. For each pair sin a sin b + cos a cos b = cos(a − b), so the product is "
-        f"cos {k} + cos {k / 100:g} = {dot:.3f}, without {p}.",
+        f"cos {k} + cos {k / 100:g} = {dot:.3f}: only the distance is left, wherever the first "
+        f"position is.",
         marks=(
             (2, "the vector"),
             (3, "the addition theorem, for each pair"),
@@ -57,8 +58,8 @@ def without_positions(chance: Random) -> Drawn:
         f"{' and '.join(str(i + 1) for i in range(6) if digits[i] == a and i != asked)}, the query "
         f"and the keys are the same, so is the output; at place {other + 1}, with a {b}, it "
         f"may differ.",
-        marks=((2, "the guess, from the other five"), (1, "its probability"), (2, "equal tokens "
-               "get equal outputs")),
+        marks=((1, "the guess, from the other five"), (1, "its probability"),
+               (1, "what should stand there"), (2, "equal tokens get equal outputs")),
         wrong=f"{a}, but with 3/6.",
         reveals="The place's own digit is counted: the one that moves here comes from another "
         "place, as the length is even.",
@@ -68,7 +69,7 @@ def without_positions(chance: Random) -> Drawn:
 @_asked("What time is it?", points=6)
 def what_time_is_it(chance: Random) -> Drawn:
     """A position read from two clocks, a fast one and a slow one."""
-    place = chance.choice([p for p in range(1, 16) if p % 4])
+    place = chance.choice([p for p in range(5, 16) if p % 4])  # the fast hand alone tells it wrong
     fast, slow = place % 4 * 90.0, place * 22.5
     same = [p for p in range(16) if p % 4 == place % 4 and p != place]
     later = (place + 3) % 16

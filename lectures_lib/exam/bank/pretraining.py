@@ -16,15 +16,16 @@ def holes(chance: Random) -> Drawn:
     asked = 0.15 * n
     return Drawn(
         f"A text has {n} tokens that may be chosen. How many are expected to be chosen, to become "
-        f"[MASK], another word, and to stay? In how many places of the input does one see that "
-        f"something was done, and at how many is a loss computed? Why are some left as they are?",
+        f"[MASK], another word, and to stay? In how many places does one expect the input "
+        f"to differ from the text, if another word is never the same by chance, and at how many is "
+        f"a loss computed? Why are some left as they are?",
         f"Chosen {asked:g}; [MASK] {0.8 * asked:g}, another word {0.1 * asked:g}, unchanged "
-        f"{0.1 * asked:g}. The input differs in at most {0.9 * asked:g} places (a random word "
-        f"may be the same), the loss counts all {asked:g}. In use there is no [MASK]: a model that "
+        f"{0.1 * asked:g}. The input differs in {0.9 * asked:g} places, the loss counts all "
+        f"{asked:g}. In use there is no [MASK]: a model that "
         f"need only predict where it sees one would have no reason to care for the others.",
         marks=(
             (2, "the four numbers"),
-            (2, "where it shows, and where a loss is computed"),
+            (2, "where the input differs, and where a loss is computed"),
             (2, "why some are left"),
         ),
         wrong="The loss counts only the [MASK] places.",

@@ -26,12 +26,12 @@ def attention_by_hand(chance: Random) -> Drawn:
         f"A query is {row(q, 0)}. The three keys are {keys}, their values "
         f"{', '.join(row(v, 0) for v in V)}. Compute the scaled scores, the weights and the "
         f"output. What changes if 5 is added to all three scores?",
-        f"Scores, divided by √4 = 2: {row(scores)}. Weights: {row(weights)}. Output: the "
+        f"Scores, divided by √4 = 2: {row(scores)}. Weights: {row(weights, 3)}. Output: the "
         f"weighted mean of the values, {row(weights @ V)}. Adding 5 changes nothing: "
         f"e<sup>5</sup> is a factor of every term, above and below.",
         marks=(
             (2, "the three scores, scaled"),
-            (2, "the weights, summing to 1"),
+            (2, "the weights, summing to 1 but for rounding"),
             (2, "the output as the weighted mean of the values"),
             (2, "5 cancels, with the reason"),
         ),
@@ -122,9 +122,10 @@ def softmax_along_what(chance: Random) -> Drawn:
         says = (
             "Each *column* sums to 1: every key is shared out among the queries. With the right "
             "axis each query shares out one unit among its keys, so each *row* sums to 1. No error "
-            "is raised, because the shape of the weights is the same."
+            "is raised, because the shape of the weights is the same. With padding, the column of "
+            "a hidden key is nothing but minus infinity, and every output is not a number."
         )
-        check = "the sum of each row of the weights"
+        check = "values that are all 1, under a causal mask: every output must be 1, and is not"
     else:
         line, mended = 6, "    scores = scores / math.sqrt(Q.shape[-1])"
         says = (

@@ -21,14 +21,15 @@ def in_batch_negatives(chance: Random) -> Drawn:
         f"Two pairs of sentences have the cosines {row(cosines[0], 1)} (first sentence of pair 1 "
         f"with both second sentences) and {row(cosines[1], 1)} (of pair 2). Compute the loss with "
         f"in-batch negatives, cosines times {scale}. What happens to it if both second sentences "
-        f"are the same text?",
+        f"are the same text, and what should be done about it?",
         f"Row by row −ln of the right one's share: {row(loss, 3)}, mean {loss.mean():.3f}. With "
         f"equal second sentences both columns are alike, each share is ½ and each loss ln 2 = "
-        f"0.693, however good the vectors are: copies must be left out.",
+        f"0.693, however good the vectors are. By itself this floor does no harm, pull and push "
+        f"cancel; copies are best left out of each other's rows.",
         marks=(
             (3, "both losses, row by row"),
             (1, "their mean"),
-            (3, "½, ln 2, and what follows"),
+            (3, "½, ln 2, and what is done about copies"),
         ),
         wrong="The softmax runs over all four cosines.",
         picture=heat(
@@ -87,8 +88,15 @@ def padding_in_the_mean(chance: Random) -> Drawn:
     ]
     if chance.random() < 0.5:
         line, bad, scale = 5, "    number = hidden.shape[1]", True
+        wrong = "It does not matter, as padded places are zero in the sum."
+        reveals = "The sum is right; it is divided by places that are not in it."
     else:
         line, bad, scale = 4, "    total = hidden.sum(dim=1)", False
+        wrong = "It does not matter, as padding is zero."
+        reveals = (
+            "The input's padding is taken for the output's: behind the encoder a padded place "
+            "has a vector like any other."
+        )
     mended, code[line - 1] = code[line - 1], bad
     n, filled = chance.choice([(2, 8), (3, 6), (5, 10)])
     says = (
@@ -106,8 +114,7 @@ def padding_in_the_mean(chance: Random) -> Drawn:
         f"{says}. A test: a sentence must get the same vector alone and in a batch.",
         marks=((2, "the line"), (1, "mended"), (2, "what happens, and whether cosines notice"),
                (1, "a test")),
-        wrong="It does not matter, as padding is zero.",
-        reveals="The input's padding is taken for the output's: behind the encoder a padded place "
-        "has a vector like any other.",
+        wrong=wrong,
+        reveals=reveals,
         code="\n".join(code), line=line, mended=mended,
     )  # fmt: skip

@@ -14,7 +14,7 @@ _asked = asked_in(QUESTIONS, chapter=11)
 @_asked("Patches", points=5)
 def patches(chance: Random) -> Drawn:
     """How many tokens an image becomes, and the numbers of the first matrix."""
-    side, patch, d = chance.choice([(224, 16, 768), (32, 4, 192), (28, 7, 64)])
+    side, patch, d = chance.choice([(224, 16, 768), (32, 4, 192), (28, 4, 64)])
     n, channels = (side // patch) ** 2, 1 if side == 28 else 3
     return Drawn(
         f"A ViT cuts images of {side} × {side} pixels with {channels} "
@@ -71,7 +71,7 @@ def cut_into_patches(chance: Random) -> Drawn:
     )
 
 
-@_asked("An image twice as wide", points=5)
+@_asked("A larger image", points=5)
 def an_image_twice_as_wide(chance: Random) -> Drawn:
     """How the cost grows, from the share of the quadratic part."""
     share, times = chance.choice([(0.04, 2), (0.05, 2), (0.1, 2), (0.05, 3)])
