@@ -136,6 +136,12 @@ class KernelAlone(RunningKernel):
 class Notebook(nbval.plugin.IPyNbFile):
     """A notebook; its items are its code cells and, last, what it leaves behind."""
 
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        # As nbval does with PNG: a picture is drawn of numbers, and numbers are compared where they
+        # are printed, within the tolerance that a cell declares.
+        self.skip_compare = (*self.skip_compare, "image/svg+xml")
+
     def setup(self) -> None:
         """Start the kernel."""
         name = (

@@ -50,6 +50,7 @@ def test_a_tolerance_is_declared_by_tags():
             tolerance([tag])
 
 
+SVG = "<svg><g/></svg>"  # stored as a picture
 # Name: source, what is stored, the cell's tags, whether it must pass.
 CELLS = {
     "the set-up runs twice": ("n = globals().get('n', 0) + 1", "", ["setup"], True),
@@ -63,13 +64,18 @@ CELLS = {
     "no output any more": ("0;", "loss 0.5\n", ["rtol=0.05"], False),
     "a value, not a print": ("0.5", None, ["atol=0.2"], True),
     "stripped": ("print('loss', 0.5)", "stripped", [], False),
+    "another picture": ("from IPython.display import SVG; display(SVG('<svg/>'))", SVG, [], True),
+    "no picture any more": ("0;", SVG, [], False),
     "an error": ("1 / 0", "", [], False),
 }
 
 
 def _cell(source: str, stored: str | None, tags: list[str]) -> nbformat.NotebookNode:
     cell = nbformat.v4.new_code_cell(source, metadata={"tags": tags}, execution_count=1)
-    if stored is None:
+    if stored == SVG:
+        data = {"image/svg+xml": SVG, "text/plain": "<IPython.core.display.SVG object>"}
+        cell.outputs = [nbformat.v4.new_output("display_data", data=data)]
+    elif stored is None:
         cell.outputs = [
             nbformat.v4.new_output("execute_result", data={"text/plain": "0.4"}, execution_count=1)
         ]
