@@ -95,8 +95,8 @@ def frame(
         f'<section class="opening" data-timing="{60 * OPENING}">'
         f'<p class="part">{html.escape(part)}</p>'
         f"<h1>{html.escape(title)}</h1>"
-        f'<p class="course"><a href="../notebooks/{chapter.path.stem}.html">From Attention to BERT</a>'
-        f'</p><p class="keys">{keys}</p>'
+        f'<p class="course"><a href="../notebooks/{chapter.path.stem}.html">'
+        f'From Attention to BERT</a></p><p class="keys">{keys}</p>'
         + notes({"minutes": OPENING, "say": deck["say"]})
         + "</section>\n"
     )
