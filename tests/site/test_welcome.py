@@ -26,8 +26,12 @@ def test_two_ways_in(front):
 def test_a_card_for_each_chapter_in_order(front, html):
     cards = front.select(".chapter-cards a")
     assert [card["href"].removeprefix("../") for card in cards] == CHAPTERS
-    for number, card in enumerate(cards, start=1):
-        assert card.select_one(".card-title").get_text().startswith(f"{number}. ")
+    titles = [card.select_one(".card-title").get_text() for card in cards]
+    # the page between chapters 13 and 14 has no number
+    assert titles.pop(13) == "How sure can we be?"
+    for number, title in enumerate(titles, start=1):
+        assert title.startswith(f"{number}. ")
+    for card in cards:
         assert card.select_one(".card-able").get_text().endswith(".")
         file = html / card.img["src"].removeprefix("../")
         with Image.open(file) as picture:
