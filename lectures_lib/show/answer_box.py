@@ -1,5 +1,6 @@
-"""A box to type in, in a running notebook, with Python behind it: any function of a text answers
-(chapters 8, 10, 13 and 17).
+"""A box to type in, in a running notebook, with Python behind it: any function of a text answers.
+
+    answer_box(lambda text: to_english([text])[0], "Zwei Hunde spielen im Schnee.")
 
 On the website there is no kernel; there, the page "Type your own" does this in the reader's browser.
 """
