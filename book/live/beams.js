@@ -1,5 +1,6 @@
 // Beam search as a tree that grows and is pruned (chapter 9): a column for each step, a box for each hypothesis that was kept.
-import { Figure, choice, make, megabytes, slider } from "./figure.js";
+import { make, slider } from "./figure.js";
+import { TwoWays } from "./two_ways.js";
 
 const COLUMN = 104, ROW = 40, BOX = { width: 88, height: 28 }, ROOT = 20, LETTERS = 11;
 const NS = "http://www.w3.org/2000/svg";
@@ -13,13 +14,10 @@ function draw(tag, attributes, ...children) {
 const score = (value) => value.toFixed(2).replace("-", "−");
 const cut = (token) => (Array.from(token).length > LETTERS ? `${Array.from(token).slice(0, LETTERS - 1).join("")}…` : token);
 
-export class Beams extends Figure {
+export class Beams extends TwoWays {
   constructor(host, options) {
     super(host, options);
-    this.models = options.models;
-    this.direction = choice("Direction", options.models.map(({ name }, i) => [i, name]));
     const sentence = this.asks("Your sentence", "Search", () => this.search(), 300);
-    this.examples = make("div", { class: "lv-examples" });
     this.width = slider("Beam width", { min: 1, max: 6, step: 1, value: 3 }, String);
     this.alpha = slider("Length penalty α", { min: 0, max: 2, step: 0.1, value: 0.6 }, (x) => x.toFixed(1));
     this.at = slider("Step", { min: 1, max: 1, step: 1, value: 1 }, String);
@@ -30,7 +28,6 @@ export class Beams extends Figure {
     this.found = make("div", { hidden: "" }, make("div", { class: "lv-row" }, this.at.whole, this.play), this.tree, this.about, this.finished);
     this.show(this.direction.whole, sentence, this.examples, make("div", { class: "lv-row" }, this.width.whole, this.alpha.whole),
       make("div", { class: "lv-row" }, this.go), this.status, this.found);
-    this.direction.select.addEventListener("change", () => this.prepare());
     this.at.input.addEventListener("input", () => { this.halt(); this.paint(); });
     this.play.addEventListener("click", () => (this.playing ? this.halt() : this.grow()));
     for (const { input } of [this.width, this.alpha]) input.addEventListener("change", () => { if (!this.found.hidden) this.search(); });
@@ -38,29 +35,17 @@ export class Beams extends Figure {
     this.prepare();
   }
 
-  get chosen() {
-    return Number(this.direction.select.value);
+  get verb() {
+    return "search";
   }
 
-  prepare() {
-    const { examples, language } = this.models[this.chosen];
-    this.forget();
-    const machine = this.machines[this.chosen];
-    if (!machine.loaded) this.say(`${megabytes(machine.bytes)} are fetched when you first search; what you type stays here.`);
-    this.text.lang = language;
-    const ours = this.models.flatMap((model) => model.examples); // what the reader has typed stays
-    if (!this.text.value.trim() || ours.includes(this.text.value)) this.text.value = examples[0];
-    this.examples.replaceChildren(...this.offers(examples, (example) => {
-      this.text.value = example;
-      this.search();
-    }, language));
+  start() {
+    return this.search();
   }
 
   forget() {
-    this.stop();
     this.halt();
-    this.found.hidden = true;
-    if (this.machines[this.chosen].loaded) this.say("");
+    super.forget();
   }
 
   async search() {
@@ -72,7 +57,7 @@ export class Beams extends Figure {
       return;
     }
     const request = { text, width: Number(this.width.input.value), alpha: Number(this.alpha.input.value) };
-    const steps = await this.run(this.machines[this.chosen], "beam", request, () => {});
+    const steps = await this.run(this.machine, "beam", request, () => {});
     if (!steps) return;
     this.steps = steps;
     this.found.hidden = false;

@@ -1,15 +1,13 @@
 // What a reader sees of the models in a page: before this script stands a <div class="live"> that says what there is, with an
 // example; the script puts a field for the reader's own words in its place.
 import { Figure, bar, choice, field, make, megabytes, percent, slider } from "./figure.js";
+import { TwoWays } from "./two_ways.js";
 
 // A sentence, its translation token by token; each token shows where the model looked and what else it might have said.
-class Translator extends Figure {
+class Translator extends TwoWays {
   constructor(host, options) {
     super(host, options);
-    this.models = options.models;
-    this.direction = choice("Direction", options.models.map(({ name }, i) => [i, name]));
     const sentence = this.asks("Your sentence", "Translate", () => this.translate());
-    this.examples = make("div", { class: "lv-examples" });
     this.layer = choice("Attention of", [["", "all layers"], ...[0, 1, 2, 3].map((layer) => [layer, `layer ${layer}`])]);
     this.translation = make("p", { class: "lv-translation", dir: "auto", "aria-live": "polite" });
     this.source = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the source" });
@@ -20,36 +18,17 @@ class Translator extends Figure {
       make("p", { class: "lv-head" }, "What was read"), this.source,
       make("p", { class: "lv-head" }, "What was written"), this.target, this.layer.whole, this.about, this.others);
     this.show(this.direction.whole, sentence, this.examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
-    this.direction.select.addEventListener("change", () => this.prepare());
     this.layer.select.addEventListener("change", () => this.look(this.at));
     this.text.addEventListener("input", () => this.forget());
     this.prepare();
   }
 
-  get chosen() {
-    return Number(this.direction.select.value);
+  get verb() {
+    return "translate";
   }
 
-  prepare() {
-    const { examples, language } = this.models[this.chosen];
-    this.stop();
-    const machine = this.machines[this.chosen];
-    this.say(machine.loaded ? "" : `${megabytes(machine.bytes)} are fetched when you first translate; what you type stays here.`);
-    this.found.hidden = true;
-    this.text.lang = language;
-    const ours = this.models.flatMap((model) => model.examples); // what the reader has typed stays
-    if (!this.text.value.trim() || ours.includes(this.text.value)) this.text.value = examples[0];
-    this.examples.replaceChildren(...this.offers(examples, (example) => {
-      this.text.value = example;
-      this.translate();
-    }, language));
-  }
-
-  // Another sentence: what was found for the one before goes.
-  forget() {
-    this.stop();
-    this.found.hidden = true;
-    if (this.machines[this.chosen].loaded) this.say("");
+  start() {
+    return this.translate();
   }
 
   async translate(forced = []) {
@@ -67,7 +46,7 @@ class Translator extends Figure {
     this.translation.textContent = "";
     for (const list of [this.source, this.target, this.others]) list.replaceChildren();
     this.about.textContent = "";
-    const result = await this.run(this.machines[this.chosen], "translate", { text, forced }, (part) => {
+    const result = await this.run(this.machine, "translate", { text, forced }, (part) => {
       if (part.source) this.source.append(...part.source.map((token) => make("li", {}, token)));
       else this.wrote(part);
     });
