@@ -119,3 +119,19 @@ def test_ten_versions_are_held_against_thirteen_readings_too():
 def test_nine_to_four_is_what_tossed_coins_do_once_in_four_times():
     as_uneven = 2 * sum(math.comb(13, k) for k in range(5)) / 2**13
     assert 1 / 4.5 < as_uneven < 1 / 3.5
+
+
+def test_tags_and_relations_by_two_measures():
+    """Chapter 16: expected layers put tags first in each draw, centres of gravity relations."""
+
+    def values(task, measure):
+        return results.load("probing")["results"][task]["minilm"][measure]["values"]
+
+    for measure, first, second in (
+        ("expected_layer", "tag", "relation"),
+        ("centre_of_gravity", "relation", "tag"),
+    ):
+        early, late = values(first, measure), values(second, measure)
+        assert all(a < b for a, b in zip(early, late, strict=True))
+    assert "By expected layers tags come first in each of the three draws" in prose(16)
+    assert "by centres relations do, by less still" in prose(16)

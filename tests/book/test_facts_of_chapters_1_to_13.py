@@ -22,3 +22,42 @@ def test_what_beam_and_averaging_add_to_the_translator(direction, into):
     assert all(float(least) - 0.05 <= gain <= float(most) + 0.05 for gain in gains)
     assert found["cased"]["mean"] - plain == pytest.approx(float(both), abs=0.05)
     assert found["cased"]["n"] == 3
+
+
+def words(number):
+    """A chapter's text in one line."""
+    (path,) = NOTEBOOKS.glob(f"{number}_*.py")
+    return " ".join(path.read_text("utf-8").replace("\n#", "\n").split())
+
+
+def test_when_the_letters_model_passes_the_tables():
+    """Chapter 10: three seeds against tables of pairs and of seven letters, on the first half."""
+    found = results.load("language_models_cpu")["results"]
+    pairs, seven = (found["counted"][n]["nats"]["validation"] for n in ("2", "7"))
+    by_step = found["trained"]["validation_by_step"]
+    leads = sorted(pairs - nats for nats in by_step["1000"]["values"])
+    assert 0 < leads[0] < leads[1] < 0.1 and leads[2] == pytest.approx(0.38, abs=0.005)
+    assert by_step["5500"]["mean"] > seven > by_step["6000"]["mean"]
+    assert min(by_step["5500"]["values"]) < seven
+    assert by_step["6000"]["values"][0] > seven  # seed 0 comes with the library
+    assert "the earliest of them before, the one that comes with the library after" in words(10)
+
+
+def test_how_far_the_vit_is_behind_the_convolution():
+    """Chapter 11: in points, on the validation images."""
+    found = results.load("images_cpu")["results"]["fashion_mnist"]
+    cnn, vit = (found[name]["augmented"]["by_step"] for name in ("cnn", "vit"))
+
+    def behind(step):
+        return 100 * (value(cnn[step]) - value(vit[step]))
+
+    def value(share):
+        return share["mean"] if isinstance(share, dict) else share
+
+    said = re.search(
+        r"\(([\d.]+) points after 900 batches, ([\d.]+) after 1,800, ([\d.]+) after 7,200, "
+        r"([\d.]+) after 9,000\) and is ([\d.]+) at the end",
+        words(11),
+    ).groups()
+    for text, step in zip(said, ("900", "1800", "7200", "9000", "18000"), strict=True):
+        assert behind(step) == pytest.approx(float(text), abs=0.1)
