@@ -9,7 +9,7 @@ only counts (chapter 10).
     … the same command once more
         goes on where it was stopped, to the same weights
     python experiments/language_models.py --size wikitext --runs <folder>
-        WikiText-2 in subwords, an hour of a core; language_models_wikitext.json
+        WikiText-2 in subwords, two hours of a core; language_models_wikitext.json and a model
     python experiments/language_models.py --size full --runs <folder>
         three seeds of a larger one, on a GPU; language_models.json
 
@@ -33,6 +33,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -111,6 +112,7 @@ SIZES = {
         orders=(2, 3, 4, 5),
         corpus="wikitext",
         file="language_models_wikitext",
+        stored=True,
     ),
     # nanoGPT's own size and length
     "full": Size(
@@ -191,11 +193,12 @@ def of_splits(log_p: dict[str, Tensor], texts: dict[str, Split]) -> dict[str, fl
 
 def sample(model: LanguageModel, tokens: BPE, prompt: str) -> str:
     """What the model writes behind the prompt, as far as it can look back."""
+    begin = tokens.encode(prompt)
     drawn = decoding.sample(
         model,
-        torch.tensor([tokens.encode(prompt)], device=DEVICE),
+        torch.tensor([begin], device=DEVICE),
         end=tokens.token_id(END),
-        max_len=model.config.max_len - 1,
+        max_len=model.config.max_len - len(begin),
         temperature=0.8,
         generator=torch.Generator(DEVICE).manual_seed(0),
     )
@@ -232,6 +235,12 @@ def seen(counting: KneserNey, ids: list[int]) -> float:
     known, n = counting.counts[-1], counting.order
     grams = [tuple(ids[i : i + n]) for i in range(len(ids) - n + 1)]
     return sum(gram in known for gram in grams) / len(grams)
+
+
+def in_all(clock: list[float]) -> float:
+    """Minutes of a run that was stopped and taken up again: the clock began at 0 each time."""
+    starts = [0.0, *clock]
+    return sum(now - last if now >= last else now for last, now in pairwise(starts))
 
 
 def measure(size: Size, texts: dict[str, Split], tokens: BPE, seed: int, folder: Path) -> dict:
@@ -288,16 +297,16 @@ def measure(size: Size, texts: dict[str, Split], tokens: BPE, seed: int, folder:
     found |= {
         "validation": {str(step): at["nats"] for step, at in history.evaluations.items()},
         "n_parameters": sum(p.numel() for p in model.parameters()),
-        "minutes": (time.perf_counter() - begun) / 60,
+        "minutes": in_all([at["minutes"] for at in history.evaluations.values()]),
     }
     if size.stored and seed == 0:
         name = CORPORA[size.corpus].stored
         stored.save_language_model(model, tokens, name)
         kept, _ = stored.language_model(name)
         found["stored"] = lost(kept.to(DEVICE), n // 2)
+    write_whole(measured, json.dumps(found, indent=1))
     print(f"seed {seed}: {found}")
     print(sample(model, tokens, CORPORA[size.corpus].sample))
-    write_whole(measured, json.dumps(found, indent=1))
     return found
 
 

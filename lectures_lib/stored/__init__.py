@@ -33,7 +33,7 @@ from lectures_lib.tokenization import BPE, WordPiece
 
 FOLDER = Path(__file__).parent
 DIRECTIONS = [("de", "en"), ("en", "de")]
-LANGUAGE_MODELS = ["shakespeare"]
+LANGUAGE_MODELS = ["shakespeare", "wikitext"]
 DAMAGED = (SafetensorError, KeyError, RuntimeError, TypeError, ValueError)
 
 
@@ -168,6 +168,7 @@ def language_model(name: str = "shakespeare") -> tuple[LanguageModel, BPE]:
     """A left-to-right language model, and its tokens (`experiments/language_models.py`).
 
     "shakespeare": letter by letter (its tokens are bytes), trained on Shakespeare's plays.
+    "wikitext": in 4,096 subwords, trained on articles of Wikipedia (WikiText-2).
 
     Read once, shared by all who ask: copy the model before you train it.
 

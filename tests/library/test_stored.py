@@ -188,3 +188,25 @@ def test_a_damaged_file_of_eight_bits_says_so(tmp_path):
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ValueError, match=r"damaged\.safetensors is damaged"):
         stored.load_eight_bits(path, BertConfig, BertForPreTraining)
+
+
+def test_the_encyclopedist_knows_articles():
+    """A sentence in the manner of an article costs far less than the same words the other way
+    round; a heading is closed as it was opened.
+    """
+    model, tokens = stored.language_model("wikitext")
+    line = " The band released their second album in March 2004 , and toured in the United States ."
+
+    def nats(text):
+        ids = torch.tensor([tokens.encode("\n" + text)])
+        with torch.no_grad():
+            return -model.log_probabilities(ids).sum().item() / len(text)
+
+    assert nats(line) < 1.1 < 1.4 < nats(" " + " ".join(reversed(line.split())))
+    drawn = greedy(
+        model,
+        torch.tensor([tokens.encode("\n = = = Production")]),
+        end=tokens.token_id("<end>"),
+        max_len=6,
+    )
+    assert tokens.decode(drawn.sentences()[0]).startswith(" = = = \n")
