@@ -48,3 +48,13 @@ def test_the_same_dial_gives_the_same_bytes_and_a_table_without_scripts(dial):
 def test_bad_input_is_refused_with_its_numbers(make, said):
     with pytest.raises(ValueError, match=said):
         make()
+
+
+@pytest.mark.parametrize(
+    "dial",
+    [SoftmaxDial(SCORES, NAMES, title="1 < 2 & <i>"), ClockDial(8, title="1 < 2 & <i>")],
+    ids=["bars", "clocks"],
+)
+def test_a_title_is_text(dial):
+    page = dial._repr_html_()
+    assert "1 &lt; 2 &amp; &lt;i&gt;" in page and "<i>" not in page
