@@ -568,9 +568,8 @@ assert 0.9 < at_first / VOCABULARY < 1.1
 assert found["Transformer"] < 0.97 * found["bigram"]
 
 # %% [markdown]
-# The Transformer passes the unigram model early, and then takes most of the training to reach a table of pairs. The
-# table is a strong opponent: it has counted the whole text, while the network has to find the same regularities step
-# by step. (A table of triples is stronger still, on a text of this size: exercise 3.) What a table of pairs cannot do
+# The Transformer passes the unigram model early, and then takes most of the training to reach a table of pairs, which
+# has counted the whole text, while the network has to find the same regularities step by step. (A table of triples is stronger still, on a text of this size: exercise 3.) What a table of pairs cannot do
 # is look further back than one token. How much is that worth?
 
 # %%
@@ -594,8 +593,8 @@ plt.show()
 assert by_place["Transformer"][4:].mean() < 0.9 * by_place["Transformer"][0]
 
 # %% [markdown]
-# At the beginning of a block, with hardly any context, the table is about as good or better. A few tokens later the
-# Transformer has passed it. What stands further back than about eight tokens is worth little yet to a model so small
+# At the beginning of a block the table is about as good or better; a few tokens later the Transformer has passed it.
+# What stands further back than about eight tokens is worth little yet to a model so small
 # and so briefly trained. So the length of the blocks is part of the measurement.
 #
 # ### Let it write
@@ -716,9 +715,10 @@ plt.show()
 #
 # (The network's rows are means of three seeds.) On the second half, which soon changes to a play that neither has begun
 # to read, its lead is between 0.002 and 0.031 nats, and in blocks side by side, as in the figure, one of the three seeds
-# has none (exercise 4 shows why blocks cost more). So on another play the table may be as good. Why train a network, then? The curve was still falling at the end (the falling learning
-# rate has a part in that; a longer run was not tried), while a longer table helps no further. The network reads up to
-# 256 characters back. And its parameters do not grow with the text, as a table's rows do.
+# has none (exercise 4 shows why blocks cost more). So on another play the table may be as good. Why train a network, then?
+# Its curve was still falling at the end (the falling learning rate has a part in that; a longer run was not tried), while
+# a longer table helps no further. It reads up to 256 characters back. And its parameters do not grow with the text, as a
+# table's rows do.
 #
 # ## What goes wrong
 #

@@ -361,8 +361,8 @@ plt.show()
 assert curves["frozen"][0] > curves["bag of words"][0]
 
 # %% [markdown]
-# One seed is one seed. Five of them, each with other sentences to learn from (a run of its own, with bags that count
-# how often a word stands there, so that the last row differs a little from the numbers above), give on average:
+# One seed is one seed. Five of them, each with other sentences to learn from, give on average (the bags of this run count
+# how often a word stands there, hence the last row):
 #
 # | sentences | bag of words | frozen | fine-tuned |
 # |---|---|---|---|
@@ -372,15 +372,15 @@ assert curves["frozen"][0] > curves["bag of words"][0]
 # | 110 | 0.61<!-- fine_tuning_small: curve/110/bag_of_words/mean .2f --> | 0.84<!-- fine_tuning_small: curve/110/frozen/mean .2f --> | 0.86<!-- fine_tuning_small: curve/110/fine_tuned/mean .2f --> |
 # | 220 | 0.68<!-- fine_tuning_small: curve/220/bag_of_words/mean .2f --> | 0.82<!-- fine_tuning_small: curve/220/frozen/mean .2f --> | 0.87<!-- fine_tuning_small: curve/220/fine_tuned/mean .2f --> |
 #
-# With one setting for all rows, a bag of words with all 220 sentences is no better than MiniLM with 14. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
+# A bag of words with all 220 sentences (and one setting for all rows) is no better than MiniLM with 14. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
 # 0.60<!-- fine_tuning_small: curve/14/fine_tuned/min .2f --> to 0.80<!-- fine_tuning_small: curve/14/fine_tuned/max .2f -->.
 # One of the lectures advises fine-tuning from about a hundred labelled examples on; here, with this body, 28 already
 # give 0.81<!-- fine_tuning_small: curve/28/fine_tuned/mean .2f -->, little more than frozen vectors do.
 #
 # ## Read the errors
 #
-# A number says how many are wrong. Which ones, and why, one sees by reading. The table has all 80 test sentences; tick the
-# box to keep the wrong ones, press a heading to sort by it.
+# A number says how many are wrong. Which ones, and why, one sees by reading. Tick the box to keep the wrong ones, press a
+# heading to sort by it.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 asked = fine_tuning.sentences(test, wordpiece)
@@ -505,7 +505,7 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # fresh weights, trained on the same sentences three times as long. It gets
 # 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right, and on the 30 validation sentences
 # 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f -->, where the pre-trained one has
-# 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. 0.62 and 0.45: together no sign that the sentences alone taught it anything. What the sentences could teach showed only on top of pre-training.
+# 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. 0.62 and 0.45: together no sign that the sentences alone taught it anything.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.8), sharey=True)
@@ -702,7 +702,7 @@ assert (without - short).abs().mean() > 0.1
 # %% [markdown]
 # ### A learning rate for models that begin with nothing
 #
-# Chapter 8 trained with rates of $10^{-3}$ and more. There was nothing to lose there; here there is.
+# Chapter 8 trained with rates of $10^{-3}$ and more. There was nothing to lose there.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -727,8 +727,8 @@ assert shares["3e-4"] > shares["5e-3"] + 0.1
 assert alike(ruined) > max(0.9, alike(careful) + 0.2)
 
 # %% [markdown]
-# The same 96 sentences, the same twelve steps. At the smaller rate they were enough to learn a good deal of the task;
-# the larger one has flattened the body, and two sentences have nearly the same vector, whatever they say. If a
+# The same 96 sentences, the same twelve steps. The larger rate has flattened the body: two sentences have nearly the
+# same vector, whatever they say. If a
 # fine-tuned model always names one class, the rate is the first suspect: too large, or so small that nothing has been
 # learned yet (at $10^{-4}$ these twelve steps do little with most seeds). The cosine tells which.
 #

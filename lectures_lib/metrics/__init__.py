@@ -2,7 +2,7 @@
 text, quoted answers; and one that asks how sure the number is.
 
 `generation` (chapters 1, 8 and 10), `classification` (chapter 14), `entities` and `answers` (14b),
-`certainty` (the page before it).
+`certainty` (the page before 14).
 """
 
 from lectures_lib.metrics.answers import (
