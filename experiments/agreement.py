@@ -1,5 +1,5 @@
 """Who is or are? A recurrent network and Transformers on "the keys to the cabinet are rusty"
-(chapter 10).
+(chapter 10b).
 
     python experiments/agreement.py
         eight seeds, five minutes on one core; writes book/results/agreement.json

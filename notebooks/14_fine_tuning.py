@@ -6,8 +6,9 @@
 # judges the next one. Many of its words will not be in your 220 sentences. A model that begins with nothing can learn
 # little from so few; [chapter 12](12_bert.ipynb)'s model has read billions of words before.
 #
-# **What has to be added to a pre-trained BERT so that it judges a sentence, compares two, chooses an ending, finds
-# the names in a text, or the answer to a question?** For each of these: one layer.
+# **What has to be added to a pre-trained BERT so that it judges a sentence, compares two, or chooses an ending?** For
+# each of these: one layer. (So it is for names in a text and for answers to questions, which have
+# [chapter 14b](14b_words_and_spans.ipynb) to themselves.)
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -61,23 +62,21 @@ plt.show()
 # %% [markdown]
 # **After this chapter you can**
 #
-# - put any of five heads on a BERT, write three of them, and prove a sentence classifier equal to Hugging Face's;
-# - label word pieces when words are labelled, and find an answer's pieces when its characters are given, and back;
+# - put a head on a BERT, write it yourself, and prove it equal to Hugging Face's;
+# - judge single sentences, pairs, and endings to choose from, and say what goes into the body each time;
 # - choose a measure that fits the task, and compute it by hand;
 # - fine-tune on a CPU, and compare the result with a bag of words and with frozen vectors, which sometimes win;
 # - read a model's errors, and recognise bugs that raise no error.
 #
-# **Time** about 75 minutes. **You need** chapters [7](07_subwords.ipynb), [8](08_training.ipynb) and
+# **Time** about 50 minutes. **You need** chapters [7](07_subwords.ipynb), [8](08_training.ipynb) and
 # [12](12_bert.ipynb). What differences on 80 sentences are worth is the subject of
 # [the page before](13b_how_sure.ipynb).
 
 # %% tags=["hide-input"]
 import tempfile
-from collections import Counter
 
 import torch
 import torch.nn.functional as F
-from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from torch import nn
@@ -96,9 +95,7 @@ from lectures_lib.tasks.task_heads import (
     SentenceClassifier,
     SentenceRegressor,
     SpanExtractor,
-    SpanScores,
     TokenTagger,
-    best_spans,
 )
 from lectures_lib.tokenization import WordPiece
 
@@ -364,8 +361,8 @@ plt.show()
 assert curves["frozen"][0] > curves["bag of words"][0]
 
 # %% [markdown]
-# One seed is one seed. Five of them, each with other sentences to learn from (a run of its own, with bags that count
-# how often a word stands there, so that the last row differs a little from the numbers above), give on average:
+# One seed is one seed. Five of them, each with other sentences to learn from, give on average (the bags of this run count
+# how often a word stands there, hence the last row):
 #
 # | sentences | bag of words | frozen | fine-tuned |
 # |---|---|---|---|
@@ -375,15 +372,15 @@ assert curves["frozen"][0] > curves["bag of words"][0]
 # | 110 | 0.61<!-- fine_tuning_small: curve/110/bag_of_words/mean .2f --> | 0.84<!-- fine_tuning_small: curve/110/frozen/mean .2f --> | 0.86<!-- fine_tuning_small: curve/110/fine_tuned/mean .2f --> |
 # | 220 | 0.68<!-- fine_tuning_small: curve/220/bag_of_words/mean .2f --> | 0.82<!-- fine_tuning_small: curve/220/frozen/mean .2f --> | 0.87<!-- fine_tuning_small: curve/220/fine_tuned/mean .2f --> |
 #
-# With one setting for all rows, a bag of words with all 220 sentences is no better than MiniLM with 14. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
+# A bag of words with all 220 sentences (and one setting for all rows) is no better than MiniLM with 14. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
 # 0.60<!-- fine_tuning_small: curve/14/fine_tuned/min .2f --> to 0.80<!-- fine_tuning_small: curve/14/fine_tuned/max .2f -->.
 # One of the lectures advises fine-tuning from about a hundred labelled examples on; here, with this body, 28 already
 # give 0.81<!-- fine_tuning_small: curve/28/fine_tuned/mean .2f -->, little more than frozen vectors do.
 #
 # ## Read the errors
 #
-# A number says how many are wrong. Which ones, and why, one sees by reading. The table has all 80 test sentences; tick the
-# box to keep the wrong ones, press a heading to sort by it.
+# A number says how many are wrong. Which ones, and why, one sees by reading. Tick the box to keep the wrong ones, press a
+# heading to sort by it.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 asked = fine_tuning.sentences(test, wordpiece)
@@ -508,7 +505,7 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # fresh weights, trained on the same sentences three times as long. It gets
 # 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right, and on the 30 validation sentences
 # 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f -->, where the pre-trained one has
-# 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. 0.62 and 0.45: together no sign that the sentences alone taught it anything. What the sentences could teach showed only on top of pre-training.
+# 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. 0.62 and 0.45: together no sign that the sentences alone taught it anything.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.8), sharey=True)
@@ -635,360 +632,10 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # right, no better than the nearest vector, which has seen none of these stories. SWAG, the paper's task of this kind, has 73,546
 # stories to learn from.
 #
-# ## Tagging: names in a text
-#
-# Now a class for each *word*. The names are marked in the **BIO** scheme: `B-person` for the first word of a person's
-# name, `I-person` for its others, `O` outside. The head is the classifier's, on all vectors instead of the pooled one:
-
-
-# %%
-class OurTagger(nn.Module):
-    """A body, dropout, and a linear layer on every vector."""
-
-    def __init__(self, bert, n_classes):
-        super().__init__()
-        self.bert = bert
-        self.dropout = nn.Dropout(bert.config.dropout)
-        self.head = nn.Linear(bert.config.d_model, n_classes)
-
-    def forward(self, tokens, segments=None, lengths=None):
-        """Ids (batch, n) → scores (batch, n, n_classes)."""
-        return self.head(self.dropout(self.bert(tokens, segments, lengths).hidden))
-
-
-# %% [markdown]
-# But BERT sees pieces, not words. The paper's rule: the first piece of a word carries its label. The others carry none, and
-# have no part in the loss (−100 stands for "none").
-
-# %%
-words = ["Greta", "Lindqvist", "bakes", "in", "Reykjavik", "."]
-labels = ["B-person", "I-person", "O", "O", "B-location", "O"]
-read = alignment.read_words(wordpiece, words)
-ids = {name: i for i, name in enumerate(("O", "B-person", "I-person", "B-location"))}
-aligned = alignment.align(read, [ids[label] for label in labels])
-for piece, label in zip(read.ids, aligned, strict=True):
-    print(f"{wordpiece.vocabulary.tokens[piece]:10}{label:5}")
-print("words begin at", read.starts)
-
-# %% tags=["remove-cell"]
-scores, targets = torch.randn(1, len(aligned), 4), torch.tensor([aligned])
-nonsense = torch.where(targets[..., None] == -100, 1e6, scores)
-assert_close(TokenTagger.loss(nonsense, targets), TokenTagger.loss(scores, targets))
-our_tagger, libraries = OurTagger(library.bert, 4), TokenTagger(library.bert, 4)
-our_tagger.load_state_dict(libraries.state_dict())
-few = torch.randint(0, 50, (3, 9))
-assert torch.equal(our_tagger.eval()(few), libraries.eval()(few))
-
-# %% tags=["hide-cell"]
-source.show(alignment.align, docstring=False)
-
-# %% [markdown]
-# How good is a tagger? By words it is easy to look good: most words are not names. What counts is whole names, with
-# the right kind, the right first and the right last word. **Entity F1** is the F1 of these.
-
-# %% [markdown]
-# **Predict.** The sentence above has two names among its six words. A lazy tagger says `O` six times; another finds
-# *Greta* without *Lindqvist*, and *Reykjavik*. What share of the words has each of them right, and what is the F1 of the
-# names?
-#
-# <details><summary>Answer</summary>
-#
-# Words: 3 of 6 and 5 of 6. Names: 0 and 0.5. The second tagger has only one word wrong, and yet of its two names one is
-# wrong, and of the two that are there one is missing: precision and recall are both ½. Half a name is not half a hit. It is
-# an error on both sides.
-#
-# </details>
-
-# %%
-right = [labels]
-lazy = [["O"] * 6]
-half = [["B-person", "O", "O", "O", "B-location", "O"]]  # found Greta, not Lindqvist
-for name, said in (("always O", lazy), ("half a name", half)):
-    by_word, of_names = (
-        metrics.accuracy(said[0], labels),
-        metrics.entity_scores(said, right),
-    )
-    print(f"{name:12} words {by_word:.2f}  names: F1 {of_names.f1:.2f}")
-    print(f"{'':12} {[tuple(name) for name in metrics.entities(said[0])]}")
-
-# %% [markdown]
-# Now three ways to find the names of the set `entities`: logistic regression on a bag (the word, its neighbours, has it a
-# capital, is it the first?) or on the frozen last vector of its first piece; and MiniLM fine-tuned under a tagger.
-
-
-# %% tags=["hide-input"]
-def neighbours(words, i):
-    """A word, the one before and the one behind, and whether it has a capital."""
-    around = ["", *words, ""]
-    near = {f"word {k - 1}": around[i + k].lower() for k in range(3)}
-    return near | {"capital": words[i][0].isupper(), "first": i == 0}
-
-
-def rows_of(sentences, columns):
-    """One list for all words → one list for each sentence."""
-    at = iter(columns)
-    return [[next(at) for _ in row["words"]] for row in sentences]
-
-
-@torch.no_grad()
-def word_vectors(sentences):
-    """The last vector of each word's first piece: (words, d_model)."""
-    reads = [alignment.read_words(wordpiece, row["words"]) for row in sentences]
-    tokens, lengths = data.pad([read.ids for read in reads])
-    hidden = published(tokens, lengths=lengths).hidden
-    return torch.cat([h[r.starts] for h, r in zip(hidden, reads, strict=True)])
-
-
-# %% tags=["atol=0.04"]
-train, test = (data.load("entities", split) for split in ("train", "test"))
-right = [row["labels"] for row in test]
-labels = [label for row in train for label in row["labels"]]
-NAMES = ["O", *sorted(set(labels) - {"O"})]
-
-seen = [
-    [neighbours(r["words"], i) for r in s for i in range(len(r["words"]))]
-    for s in (train, test)
-]
-bag = DictVectorizer().fit(seen[0])
-inputs = {
-    "bag of words": [bag.transform(words) for words in seen],
-    "frozen": [word_vectors(rows) for rows in (train, test)],
-}
-names_found = {}
-for way, (learn, asked) in inputs.items():
-    model = LogisticRegression(max_iter=1000, tol=1e-3).fit(learn, labels)
-    said = rows_of(test, model.predict(asked))
-    names_found[way] = metrics.entity_scores(said, right).f1
-    print(f"{way:12} F1 {names_found[way]:.2f}")
-
-# %% tags=["nbval-ignore-output"]
-torch.manual_seed(0)
-tagger = TokenTagger(body(), len(NAMES), NAMES)  # ours, with names and a loss
-examples = fine_tuning.tagged(train, wordpiece, NAMES)
-batches = fine_tuning.batches(examples, batch_size=16)
-fine_tuning.fine_tune(tagger, batches, epochs=4, rate=5e-4, progress=False)
-said = fine_tuning.predict(tagger, fine_tuning.tagged(test, wordpiece, NAMES))
-found_names = [[NAMES[i] for i in sentence] for sentence in said]
-names_found["fine-tuned"] = metrics.entity_scores(found_names, right).f1
-print(f"fine-tuned   F1 {names_found['fine-tuned']:.2f}")
-
-# %% tags=["remove-cell"]
-assert names_found["bag of words"] < 0.5 < names_found["frozen"]
-assert names_found["fine-tuned"] > 0.55
-
-# %% [markdown]
-# (The bag sees capitals, which MiniLM does *not*. But 82 of the 88 names of the test never occur in training.) From five seeds, fine-tuning has
-# 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->).
-# Frozen vectors of the best layer, 0.72<!-- labelled_sets: entities/frozen .2f -->, are close behind, and which layer that
-# is, is the next chapter's subject. Of the four kinds of error (a name not seen, a name where there is none, the wrong
-# kind, a word too many or too few), which are frequent?
-
-
-# %% tags=["hide-input", "nbval-ignore-output"]
-def names_in(row, labels):
-    """The names in a sentence, each with its kind."""
-    return "; ".join(
-        f"{' '.join(row['words'][a:b])} ({kind})"
-        for kind, a, b in metrics.entities(labels)
-    )
-
-
-columns = {
-    "sentence": [" ".join(row["words"]) for row in test],
-    "it holds": [names_in(row, row["labels"]) for row in test],
-    "it says": [names_in(*pair) for pair in zip(test, found_names, strict=True)],
-    "words": [len(row["words"]) for row in test],
-}
-wrong = [a != b for a, b in zip(columns["it holds"], columns["it says"], strict=True)]
-ErrorTable("Names: the 60 test sentences", columns, wrong)
-
-# %% tags=["remove-cell"]
-assert len(wrong) == 60 and 5 <= sum(wrong) <= 40
-
-
-def names_of(sentences):
-    """All names in some sentences, small."""
-    return [
-        " ".join(row["words"][a:b]).lower()
-        for row in sentences
-        for _, a, b in metrics.entities(row["labels"])
-    ]
-
-
-met = set(names_of(train))
-assert len(names_of(test)) == 88
-assert sum(name not in met for name in names_of(test)) == 82
-
-# %% [markdown]
-# ## A span: where is the answer?
-#
-# Question and text go in as a pair. The head is two vectors of the width of the model, one for "begins here" and one
-# for "ends here"; each token's score is its product with them (and a bias, the same for all tokens).
-
-
-# %%
-class OurSpans(nn.Module):
-    """A body, and two scores for every token: does the answer begin here, end here?"""
-
-    def __init__(self, bert):
-        super().__init__()
-        self.bert = bert
-        self.head = nn.Linear(bert.config.d_model, 2)
-
-    def forward(self, tokens, segments=None, lengths=None):
-        """Ids (batch, n) → starts (batch, n) and ends (batch, n)."""
-        return self.head(self.bert(tokens, segments, lengths).hidden).unbind(dim=-1)
-
-
-# %% tags=["remove-cell"]
-our_spans, libraries = OurSpans(library.bert), SpanExtractor(library.bert)
-our_spans.load_state_dict(libraries.state_dict(), strict=True)
-for a, b in zip(our_spans.eval()(few), libraries.eval()(few), strict=True):
-    assert torch.equal(a, b)
-
-# %% [markdown]
-# An answer from $i$ to $j$ scores $s_i + e_j$. Not every $(i, j)$ is an answer, though. By hand, on seven tokens:
-
-# %%
-tokens = ["[CLS]", "who", "[SEP]", "ida", "met", "ben", "[SEP]"]
-start = torch.tensor([0.5, 3.0, 0.0, 1.0, 0.2, 2.0, 0.0])
-end = torch.tensor([0.3, 1.0, 0.0, 2.5, 0.1, 1.0, 2.0])
-print("best start:", tokens[start.argmax()], " best end:", tokens[end.argmax()])
-
-legal = {
-    (i, j): (start[i] + end[j]).item() for i in (3, 4, 5) for j in (3, 4, 5) if i <= j
-}
-best = max(legal, key=legal.get)
-print("best legal answer:", tokens[best[0] : best[1] + 1], f"with {legal[best]:.1f}")
-
-allowed = torch.tensor([[False] * 3 + [True] * 3 + [False]])
-strict = best_spans(SpanScores(start[None], end[None]), allowed, threshold=3.0)
-print("with a threshold of 3:", (int(strict.start), int(strict.end)))
-
-# %% [markdown]
-# Taken one by one, the best start stands in the question and the best end in the text. (Two argmaxes are quicker to write
-# than a search. Hugging Face's issue 13347 asks what to do with their results; tutorials of the library Captum printed empty
-# answers, issue 684.) A legal span does not end before it begins, lies wholly in the text, and is not too long. The last line
-# is "no answer": `[CLS]` has a start and an end score too, together 0.8, and an answer has to beat that by more than a
-# threshold τ, which one chooses on validation data (exercise 4).
-#
-# ### From characters to pieces and back
-#
-# The answers of the data are given as characters: "answer: *Otto*, from character 17". The pieces know their
-# characters, so the translation is arithmetic, both ways:
-
-
-# %%
-def pieces_of(read, start, end):
-    """First and last piece with one of the characters start … end - 1."""
-    inside = [
-        i
-        for i in alignment.context_places(read)
-        if read.spans[i][0] < end and read.spans[i][1] > start
-    ]
-    return inside[0], inside[-1]
-
-
-def characters_of(read, context, first, last):
-    """The text from the first of these pieces to the last."""
-    return context[read.spans[first][0] : read.spans[last][1]]
-
-
-questions = data.load("questions", "test")
-row = next(row for row in questions if row["answers"])
-answer = row["answers"][0]
-read = alignment.read_question(wordpiece, row["question"], row["context"])
-place = pieces_of(read, answer["start"], answer["start"] + len(answer["text"]))
-print(row["context"])
-print("Q:", row["question"], " A:", answer["text"])
-print(f"from character {answer['start']} → pieces {place[0]} to {place[1]}", end=" → ")
-print(characters_of(read, row["context"], *place))
-
-# %% tags=["remove-cell"]
-found_spans = best_spans(SpanScores(start[None], end[None]), allowed)
-assert (found_spans.start, found_spans.end) == best
-known = alignment.find_answer(read, row["context"], answer["start"], answer["text"])
-assert known == place
-assert alignment.quote(read, row["context"], *place) == answer["text"]
-
-# %% [markdown]
-# A long text is cut to what BERT can read, and the answer may be lost with the rest; the library then takes the question
-# for one without answer. (The authors' code reads the rest in further windows; exercise 5 does so, too.)
-#
-# Two measures, those of SQuAD: **exact match**, after both answers are lower-cased and stripped of punctuation and articles;
-# and **F1** of their words, so that "old tower" for "tower" is worth something. Of several right answers the best comparison
-# counts. If there is none, only silence is right.
-
-
-# %%
-def word_f1(said, right):
-    """F1 of the words that two answers share."""
-    said, right = said.lower().split(), right.lower().split()
-    if not said or not right:
-        return float(said == right)
-    shared = (Counter(said) & Counter(right)).total()
-    return 2 * shared / (len(said) + len(right))
-
-
-for said, right in (("old tower", "tower"), ("tower", ""), ("", "")):
-    print(f"{said!r} for {right!r}: {word_f1(said, right):.2f}")
-
-# %% tags=["nbval-ignore-output"]
-torch.manual_seed(0)
-train = data.load("questions", "train")
-reader = SpanExtractor(body())  # ours, with a loss
-examples = fine_tuning.questions(train, wordpiece)
-batches = fine_tuning.batches(examples, batch_size=8)
-fine_tuning.fine_tune(reader, batches, epochs=4, rate=3e-4, progress=False)
-
-
-def answered(reader, threshold=0.0):
-    """What the reader quotes for each test question, "" for no answer."""
-    spans = fine_tuning.predict(reader, asked, threshold=threshold)
-    both = zip(asked, questions, spans, strict=True)
-    return [alignment.quote(e.reads[0], r["context"], *span) for e, r, span in both]
-
-
-asked = fine_tuning.questions(questions, wordpiece)
-answers = answered(reader)
-right = [[answer["text"] for answer in row["answers"]] for row in questions]
-silent = metrics.answer_scores([""] * len(right), right)
-reached = metrics.answer_scores(answers, right)
-for name, scores in (("always silent", silent), ("fine-tuned", reached)):
-    print(f"{name:14} exact match {scores.exact_match:.2f}  F1 {scores.f1:.2f}")
-
-# %% tags=["remove-cell"]
-assert reached.f1 > silent.f1 + 0.1
-assert metrics.exact_answer("The Tower!", ["tower"]) == 1.0
-for said, others in (("old tower", ["tower"]), ("tower", []), ("", [])):
-    assert metrics.answer_f1(said, others) == word_f1(said, others[0] if others else "")
-
-# %% tags=["hide-input", "nbval-ignore-output"]
-columns = {
-    "question": [row["question"] for row in questions],
-    "it is": [texts[0] if texts else "–" for texts in right],
-    "it says": [answer or "–" for answer in answers],
-    "F1": [metrics.answer_f1(*pair) for pair in zip(answers, right, strict=True)],
-    "words": [len(answer.split()) for answer in answers],
-}
-wrong = [score < 1 for score in columns["F1"]]
-ErrorTable("Questions: the 38 of the test", columns, wrong)
-
-# %% tags=["remove-cell"]
-assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
-
-# %% [markdown]
-# From five seeds the F1 is
-# 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f --> (0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->):
-# a hundred questions are few for so open a task, and SQuAD has 87,599. Sort by *F1*, and read. Between 0 and 1, the place is mostly
-# right, with a word too many or too few. At 0 it is one of three things: silence where there was an answer, an answer where
-# there was none, or something else that the text says. The last kind teaches most. Is it at least the right *sort* of
-# thing, a person for "who", a time for "when"? If not, the reader has not learned to use the question.
-#
 # ## On real data
 #
-# `experiments/fine_tuning.py` compares the same ways, with the same MiniLM, on real data: every parameter trained, one
-# epoch of SST-2 and of a part of SQuAD, three or four epochs of the smaller sets; at least three seeds.
+# `experiments/fine_tuning.py` compares the same ways, with the same MiniLM, on four tasks of GLUE: every parameter
+# trained, one epoch of SST-2, three or four epochs of the smaller sets; at least three seeds.
 #
 # | task | learns from | measure | majority | bag of words | frozen, last layer | fine-tuned, mean |
 # |---|---|---|---|---|---|---|
@@ -996,18 +643,15 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # | CoLA | 8,551 | Matthews | 0.00<!-- fine_tuning_cola: majority/matthews .2f --> | 0.15<!-- fine_tuning_cola: bag_of_words/matthews .2f --> | 0.09<!-- fine_tuning_cola: frozen/matthews .2f --> | 0.31<!-- fine_tuning_cola: fine_tuned/matthews/mean .2f --> |
 # | RTE | 2,490 | accuracy | 0.53<!-- fine_tuning_rte: majority/accuracy .2f --> | 0.57<!-- fine_tuning_rte: bag_of_words/accuracy .2f --> | 0.56<!-- fine_tuning_rte: frozen/accuracy .2f --> | 0.58<!-- fine_tuning_rte: fine_tuned/accuracy/mean .2f --> |
 # | STS-B | 5,749 | Spearman | 0.00<!-- fine_tuning_stsb: majority/spearman .2f --> | 0.65<!-- fine_tuning_stsb: bag_of_words/spearman .2f --> | 0.83<!-- fine_tuning_stsb: frozen/spearman .2f --> | 0.86<!-- fine_tuning_stsb: fine_tuned/spearman/mean .2f --> |
-# | WNUT-17 | 3,394 | entity F1 | 0.00<!-- fine_tuning_wnut: majority/f1 .2f --> | 0.07<!-- fine_tuning_wnut: bag_of_words/f1 .2f --> | 0.26<!-- fine_tuning_wnut: frozen/f1 .2f --> | 0.42<!-- fine_tuning_wnut: fine_tuned/f1/mean .2f --> |
-# | SQuAD | 6,000 | answer F1 | 0.00<!-- fine_tuning_squad: majority/f1 .2f --> | 0.13<!-- fine_tuning_squad: bag_of_words/f1 .2f --> | 0.14<!-- fine_tuning_squad: frozen/f1 .2f --> | 0.56<!-- fine_tuning_squad: fine_tuned/f1/mean .2f --> |
 #
-# (Spread over the seeds: 0.05 on CoLA, about 0.02 or less elsewhere. WNUT-17 is tested on its test split, SQuAD on 1,000
-# questions of its validation split, the others on their whole validation splits. For a question, "bag of words" is the
-# sentence that shares most words with it. All of it is among the [measured results](../book/results.md).)
+# (Spread over the seeds: 0.05 on CoLA, about 0.02 or less elsewhere. Tested on the whole validation splits. All of it
+# is among the [measured results](../book/results.md).)
 #
-# Fine-tuning is ahead everywhere, though on **RTE** by less than a standard error (0.03). On **SST-2**, with so many phrases,
-# words alone are as good as frozen vectors. On **CoLA** the last vectors say little about grammar, as above, and on **SQuAD**
-# next to nothing about answers. On **STS-B** fine-tuning only gets to where MiniLM's plain cosine is without it, 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->. And on **WNUT-17** the
-# last layer is a weak opponent: a BiLSTM over a weighted sum of all layers has
-# 0.41<!-- ner_features: weighted_all/bilstm/test/f1/mean .2f -->. [Chapter 15](15_features.ipynb) is about this.
+# Fine-tuning is ahead everywhere, though on **RTE** by less than a standard error (0.03). On **SST-2**, with so many
+# phrases, words alone are as good as frozen vectors. On **CoLA** the last vectors say little about grammar, as above. On
+# **STS-B** fine-tuning only gets to where MiniLM's plain cosine is without it,
+# 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->. Which layer of the frozen body to take is the
+# subject of [chapter 15](15_features.ipynb).
 #
 # How many examples does it take? With 100 phrases of SST-2, fine-tuning has
 # 0.73<!-- training_size: accuracy/100/fine_tuned/mean .2f --> and frozen vectors
@@ -1030,22 +674,7 @@ if REAL:
 # %% [markdown]
 # ## What goes wrong
 #
-# Three bugs; none of them raises an error.
-#
-# ### A label on every piece
-#
-# Copy each word's label to all of its pieces, train, and evaluate by pieces: a script of Hugging Face's did so with the
-# option `--label_all_tokens` (issue 14043). A name whose first word has three pieces is now three names.
-
-# %%
-copied = ["B-person"] * len(wordpiece.encode("Lindqvist"))
-print(
-    *wordpiece.tokenize("Lindqvist").tokens, "→", len(metrics.entities(copied)), "names"
-)
-print("by words →", len(metrics.entities(["B-person"])), "name")
-
-# %% [markdown]
-# The F1 of that is the F1 of another task. Take predictions from first pieces, and compare by words.
+# Two bugs; neither raises an error.
 #
 # ### Padding that takes part
 #
@@ -1073,7 +702,7 @@ assert (without - short).abs().mean() > 0.1
 # %% [markdown]
 # ### A learning rate for models that begin with nothing
 #
-# Chapter 8 trained with rates of $10^{-3}$ and more. There was nothing to lose there; here there is.
+# Chapter 8 trained with rates of $10^{-3}$ and more. There was nothing to lose there.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -1098,8 +727,8 @@ assert shares["3e-4"] > shares["5e-3"] + 0.1
 assert alike(ruined) > max(0.9, alike(careful) + 0.2)
 
 # %% [markdown]
-# The same 96 sentences, the same twelve steps. At the smaller rate they were enough to learn a good deal of the task;
-# the larger one has flattened the body, and two sentences have nearly the same vector, whatever they say. If a
+# The same 96 sentences, the same twelve steps. The larger rate has flattened the body: two sentences have nearly the
+# same vector, whatever they say. If a
 # fine-tuned model always names one class, the rate is the first suspect: too large, or so small that nothing has been
 # learned yet (at $10^{-4}$ these twelve steps do little with most seeds). The cosine tells which.
 #
@@ -1154,65 +783,20 @@ for name, options in settings.items():
 # what the validation split is for.
 
 # %% [markdown]
-# **4.** Ask the reader of "A span" again with the thresholds −6, −3, 0, 3 and 6: how many of the 38 questions does it leave
-# unanswered, and what becomes of exact match and F1? (Seven questions have no answer.)
-
-# %% tags=["hide-cell", "nbval-ignore-output"]
-# Solution 4
-texts = [[answer["text"] for answer in row["answers"]] for row in questions]
-for threshold in (-6.0, -3.0, 0.0, 3.0, 6.0):
-    said = answered(reader, threshold)
-    scores = metrics.answer_scores(said, texts)
-    print(f"{threshold:4.0f}: {said.count(''):2} unanswered", end="  ")
-    print(f"exact match {scores.exact_match:.2f}  F1 {scores.f1:.2f}")
-# One would choose the threshold on the validation questions, not on these.
-
-# %% [markdown]
-# **5.** Build it: a long text in windows. Write `windows(n, size, stride)`, which gives the places (first, last + 1) of
-# windows of `size` pieces, a new one every `stride` pieces, the last of which ends with the text. How far apart may the
-# windows begin, so that each answer of up to 30 pieces lies wholly in one of them?
-
-
-# %% tags=["hide-cell"]
-# Solution 5
-def windows(n, size, stride):
-    """Places (first, last + 1) of windows over n pieces, which overlap."""
-    starts = range(0, max(n - size, 0) + stride, stride)
-    return [(min(s, max(n - size, 0)), min(s + size, n)) for s in starts]
-
-
-def lost(n, size, stride, longest=30):
-    """How many of the spans of `longest` pieces are in no window."""
-    found = windows(n, size, stride)
-    spans = [(i, i + longest) for i in range(n - longest + 1)]
-    return sum(not any(a <= i and j <= b for a, b in found) for i, j in spans)
-
-
-print(windows(1000, 384, 128))
-for stride in (128, 355, 356, 384):
-    print(
-        f"stride {stride}: {lost(1000, 384, stride)} of 971 spans of 30 pieces are lost"
-    )
-# Neighbouring windows share size - stride pieces. A span of 30 pieces that just misses
-# the end of one window begins 29 before it: at least 29 pieces must be shared.
-
-# %% [markdown]
 # ## Summary
 #
-# 1. Each of the five tasks is a linear layer on the pooled vector or on all vectors; fine-tuning trains it and the
-#    body together, for a few epochs, with a small rate: some $10^{-5}$ for BERT base in the paper, $5\cdot 10^{-5}$
-#    to $5\cdot 10^{-4}$ for MiniLM here.
-# 2. The first piece of a word carries its label; answers are translated from characters to pieces and back; spans are
-#    searched among the legal ones.
-# 3. Accuracy flatters whoever always says the same; Matthews and entity F1 give that 0. Exact match does not, where some
-#    questions have no answer.
-# 4. Frozen vectors can be as good or better where the body was trained for the question, fine-tuning where its last vectors say
-#    little; a bag of words belongs beside both.
-# 5. Read the errors.
+# 1. A sentence, a pair or a choice is a linear layer on the pooled vector; fine-tuning trains it and the body together,
+#    for a few epochs, with a small rate: some $10^{-5}$ for BERT base in the paper, $5\cdot 10^{-5}$ to
+#    $5\cdot 10^{-4}$ for MiniLM here.
+# 2. Accuracy flatters whoever always says the same; Matthews gives that 0. F1 is fair where the class that is looked
+#    for is the rare one.
+# 3. Frozen vectors can be as good or better where the body was trained for the question, fine-tuning where its last
+#    vectors say little; a bag of words belongs beside both.
+# 4. Read the errors.
 #
-# **Homework 6**, questions 1 to 5, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
+# **Homework 6**, questions 1 and 3, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
 #
-# **Next:** [chapter 15](15_features.ipynb) leaves the body frozen, and asks which of its layers to use.
+# **Next:** [chapter 14b](14b_words_and_spans.ipynb) marks names and answers within a text.
 #
 # ## References
 #
@@ -1223,10 +807,5 @@ for stride in (128, 355, 356, 384):
 #   treebank*, EMNLP, is its SST-2; Alex Warstadt, Amanpreet Singh and Samuel R. Bowman (2019), *Neural network
 #   acceptability judgments*, TACL, its CoLA.
 # - Rowan Zellers et al. (2018). *SWAG: a large-scale adversarial dataset for grounded commonsense inference.* EMNLP.
-# - Erik F. Tjong Kim Sang and Fien De Meulder (2003). *Introduction to the CoNLL-2003 shared task.* CoNLL. Entity F1.
-# - Leon Derczynski et al. (2017). *Results of the WNUT2017 shared task on novel and emerging entity recognition.*
-#   W-NUT.
-# - Pranav Rajpurkar et al. (2016). *SQuAD: 100,000+ questions for machine comprehension of text.* EMNLP. And (2018)
-#   *Know what you don't know: unanswerable questions for SQuAD.* ACL. Exact match, F1, no answer.
-# - Hugging Face, *transformers*. Repository huggingface/transformers, issues 679, 13347 and 14043; Google,
-#   *BERT*, repository google-research/bert, issue 857; *Captum*, repository meta-pytorch/captum, issue 684.
+# - Hugging Face, *transformers*. Repository huggingface/transformers, issue 679; Google, *BERT*, repository
+#   google-research/bert, issue 857.

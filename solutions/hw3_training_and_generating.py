@@ -430,7 +430,7 @@ check("hw3.CachedAttention", CachedAttention)
 # > the duck near the cow behind the dog says: quack!
 #
 # The words are numbers, and which number means which word, you are not told. Every animal has a sound of its own. It is the *first* animal
-# of the sentence that makes the sound, however near to it another one stands. (In chapter 10 the verb has the same trouble with its subject.) The
+# of the sentence that makes the sound, however near to it another one stands. (In chapter 10b the verb has the same trouble with its subject.) The
 # sign goes with the verb. Your model has to find out all this from 800 sentences.
 #
 # Then it reads prompts, which break off before the sound, and says what comes next. None of them is among the texts. At least 90 % of

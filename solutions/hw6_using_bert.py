@@ -3,8 +3,8 @@
 #
 # What stands between a BERT that can be downloaded and a task that has to be done: texts that are too long, labels that do not fit the word
 # pieces, a head, a decision, a measure. And what stood there before BERT: one vector for each word. The questions follow chapters
-# [14](../notebooks/14_fine_tuning.ipynb) and [15](../notebooks/15_features.ipynb). No weights are needed: where a body would compute
-# something, the numbers are given.
+# [14](../notebooks/14_fine_tuning.ipynb), [14b](../notebooks/14b_words_and_spans.ipynb) and [15](../notebooks/15_features.ipynb). No
+# weights are needed: where a body would compute something, the numbers are given.
 #
 # **20 points, about two and a half hours.**
 #
@@ -108,7 +108,7 @@ check("hw6.fit_pair", fit_pair)
 # %% [markdown]
 # ## Question 2: One label, three pieces
 #
-# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 14, tagging](../notebooks/14_fine_tuning.ipynb#tagging-names-in-a-text)*
+# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 14b, tagging](../notebooks/14b_words_and_spans.ipynb#tagging-names-in-a-text)*
 #
 # People label words, and BERT reads pieces. The paper's rule: the **first** piece of a word carries its label. The others carry none, and neither
 # do `[CLS]` and `[SEP]`; "none" is written −100, which is what `F.cross_entropy` leaves out of the loss.
@@ -208,7 +208,7 @@ check("hw6.ChoiceHead", ChoiceHead)
 # %% [markdown]
 # ## Question 4: The answer, or none
 #
-# *3 points · difficulty 3 of 3 · 25 minutes · [chapter 14, a span](../notebooks/14_fine_tuning.ipynb#a-span-where-is-the-answer)*
+# *3 points · difficulty 3 of 3 · 25 minutes · [chapter 14b, a span](../notebooks/14b_words_and_spans.ipynb#a-span-where-is-the-answer)*
 #
 # A question and a text went in as a pair, and each token got two scores: how well an answer might begin there, and how well it might end there.
 # Which tokens are the answer? A pair $(i, j)$, first and last token, is **legal** if it lies in the text, does not end before it begins, and
@@ -258,7 +258,7 @@ check("hw6.best_answer", best_answer)
 # %% [markdown]
 # ## Question 5: Names, not words
 #
-# *3 points · difficulty 2 of 3 · 25 minutes · [chapter 14, tagging](../notebooks/14_fine_tuning.ipynb#tagging-names-in-a-text)*
+# *3 points · difficulty 2 of 3 · 25 minutes · [chapter 14b, tagging](../notebooks/14b_words_and_spans.ipynb#tagging-names-in-a-text)*
 #
 # Taggers of names are measured by the names they find, not by words. In the BIO scheme a name of the kind `x` begins
 #

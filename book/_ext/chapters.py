@@ -1,18 +1,18 @@
 """What every chapter has: a line that says where in the course it stands and how long it takes, with
 the way to its notebook; a set-up cell that is folded away; sections that can be linked to from
-anywhere; neighbours with their numbers. A page between chapters 13 and 14 is called 13b_name and
-has no number of its own.
+anywhere; neighbours with their numbers. A page behind chapter 13 is called 13b_name. If it has a quiz
+it is a chapter too, chapter 13b; else it stands between two chapters and has no number of its own.
 """
 
 import html
 import re
 from typing import Any
 
+import quizzes
 from docutils import nodes
 from sphinx.application import Sphinx
 
-NUMBERED = re.compile(r"(?:^|/)(\d\d)_\w+(?:\.html)?$")  # a chapter's name or address
-BETWEEN = re.compile(r"(?:^|/)(\d\d)b_\w+$")  # a page that stands behind this chapter
+NAME = re.compile(r"(?:^|/)(\d\d)(b?)_\w+(?:\.html)?$")  # a chapter's name or address
 MINUTES = re.compile(r"\bTime\s+about (\d+) minutes")
 
 
@@ -22,12 +22,22 @@ def parts(app: Sphinx) -> dict[str, str]:
     return {page: tree.caption or "" for tree in root.subtrees for page in tree.items}
 
 
+def number(page: str) -> str:
+    """A chapter's number, "1" to "18" or "10b"; empty for a page that has none."""
+    name = NAME.search(page)
+    if not name or (name[2] and not (quizzes.FOLDER / f"{name[1]}{name[2]}.yml").exists()):
+        return ""
+    return f"{int(name[1])}{name[2]}"
+
+
 def place(page: str, chapters: int) -> str:
-    """Where among the chapters a page stands, in words; empty for what is none of them."""
-    if number := NUMBERED.search(page):
-        return f"chapter {int(number[1])} of {chapters}"
-    if before := BETWEEN.search(page):
-        return f"between chapters {int(before[1])} and {int(before[1]) + 1}"
+    """Where among the chapters a page stands, in words; empty for what is none of them. The whole
+    numbers are counted: 10b is a part of 10.
+    """
+    if own := number(page):
+        return f"chapter {own} of {chapters}"
+    if name := NAME.search(page):
+        return f"between chapters {int(name[1])} and {int(name[1]) + 1}"
     return ""
 
 
@@ -40,7 +50,7 @@ def frame(
     if doctree is None or not page.startswith(("notebooks/", "exercises/")):
         return
     pages = parts(app)
-    chapters = sum(bool(NUMBERED.search(other)) for other in pages)
+    chapters = sum(number(other).isdigit() for other in pages)
     minutes = MINUTES.search(doctree.astext())
     said = [
         pages[page],
@@ -66,9 +76,8 @@ def number_neighbours(
 ) -> None:
     """The chapter before and the one behind are called by number and name."""
     for neighbour in filter(None, (context.get("prev"), context.get("next"))):
-        number = NUMBERED.search(neighbour["link"])
-        if number:
-            neighbour["title"] = f"{int(number[1])}. {neighbour['title']}"
+        if own := number(neighbour["link"]):
+            neighbour["title"] = f"{own}. {neighbour['title']}"
 
 
 def fold_setup(app: Sphinx, doctree: nodes.document) -> None:

@@ -10,8 +10,8 @@ import html
 import re
 from typing import Any
 
+import chapters
 import quizzes
-from chapters import NUMBERED
 from docutils import nodes
 from docutils.utils.smartquotes import educateQuotes
 from sphinx.application import Sphinx
@@ -74,12 +74,13 @@ def unfolding(letter: str, choice: quizzes.Choice) -> str:
     )
 
 
-def homework_of(number: int) -> int | None:
-    """The homework that belongs to a chapter, if one does."""
-    return next((work for work, chapters in HOMEWORK.items() if number in chapters), None)
+def homework_of(number: str) -> int | None:
+    """The homework that belongs to a chapter, if one does; that of 10b is 10's."""
+    whole = int(number.rstrip("b"))
+    return next((work for work, about in HOMEWORK.items() if whole in about), None)
 
 
-def ways_on(app: Sphinx, page: str, number: int, text: str) -> list[str]:
+def ways_on(app: Sphinx, page: str, number: str, text: str) -> list[str]:
     """Homework, next chapter and discussion, each with a link."""
     env, builder, ways = app.env, app.builder, []
     pages = [p for tree in app.config.external_site_map.root.subtrees for p in tree.items]
@@ -92,11 +93,11 @@ def ways_on(app: Sphinx, page: str, number: int, text: str) -> list[str]:
         asked = re.search(rf"Homework {work}, (questions? [^,]+), is about this chapter", text)
         file = next(p for p in pages if p.startswith(f"exercises/hw{work}_"))
         ways.append(f"<b>Homework</b> {link(file)}{f', {asked[1]}' if asked else ''}")
-    following = next((p for p in pages if p.startswith(f"notebooks/{number + 1:02}_")), None)
+    behind = pages[pages.index(page) + 1 :]
+    following = next((p for p in behind if chapters.number(p)), None)
     if following:
-        ways.append(
-            f"<b>Next</b> {link(following, f'{number + 1}. {env.titles[following].astext()}')}"
-        )
+        title = f"{chapters.number(following)}. {env.titles[following].astext()}"
+        ways.append(f"<b>Next</b> {link(following, title)}")
     else:
         ways.append(
             f"<b>Next</b> this was the last chapter; {link('book/projects', 'make something of it')}"
@@ -106,7 +107,7 @@ def ways_on(app: Sphinx, page: str, number: int, text: str) -> list[str]:
     return ways
 
 
-def card(app: Sphinx, page: str, number: int, body: str, text: str) -> str:
+def card(app: Sphinx, page: str, number: str, body: str, text: str) -> str:
     """The whole card as HTML."""
     objectives = OBJECTIVES.search(body)
     if objectives is None:
@@ -126,10 +127,10 @@ def add_card(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Put the card at the foot of a chapter, and its name at the end of the page's contents."""
-    number = NUMBERED.search(page)
+    number = chapters.number(page)
     if doctree is None or not page.startswith("notebooks/") or not number:
         return
-    context["body"] += card(app, page, int(number[1]), context["body"], doctree.astext())
+    context["body"] += card(app, page, number, context["body"], doctree.astext())
     entry = f'<li><a class="reference internal" href="#{ANCHOR}">{TITLE}</a></li>\n'
     head, end, tail = context["toc"].rpartition("</ul>\n</li>\n</ul>")
     context["toc"] = head + entry + end + tail if end else context["toc"]

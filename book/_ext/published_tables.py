@@ -189,8 +189,9 @@ def at(results: dict, key: str) -> float:
 
 
 def chapter(path: str) -> str:
-    """ "chapter 6" for notebooks/06_decoder.ipynb#…"""
-    return f"chapter {int(path.split('/')[1][:2])}"
+    """ "chapter 6" for notebooks/06_decoder.ipynb#…, "chapter 10b" for 10b_agreement.ipynb#…"""
+    name = path.split("/")[1]
+    return f"chapter {name.split('_')[0].lstrip('0')}"
 
 
 def setup(app: Sphinx) -> dict:

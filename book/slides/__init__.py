@@ -1,8 +1,9 @@
 """Slides for a lecture on each chapter, made of the chapter itself.
 
-NN.yml lists the slides of chapter NN: a title, a few points, what is shown, what to say. What is
-shown (code, figures, formulas, questions, printed lines, tables) is not in that file but pointed at
-by a piece of its text, and taken from the chapter when the deck is built: `chapter.py` says how.
+NN.yml lists the slides of chapter NN (10b.yml those of 10b): a title, a few points, what is shown,
+what to say. What is shown (code, figures, formulas, questions, printed lines, tables) is not in
+that file but pointed at by a piece of its text, and taken from the chapter when the deck is built:
+`chapter.py` says how.
 
     python book/slides              every deck, into _build/slides
     python book/slides 02 OUT       one of them, into the folder OUT
@@ -10,6 +11,7 @@ by a piece of its text, and taken from the chapter when the deck is built: `chap
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +30,17 @@ __all__ = ["Chapter", "LostError", "build", "count", "decks", "minutes", "place"
 MODULES = ROOT / "node_modules"
 
 
-def decks() -> list[int]:
-    """The chapters that have slides."""
-    return sorted(int(path.stem) for path in HERE.glob("[0-9][0-9].yml"))
+def decks() -> list[str]:
+    """The chapters that have slides: "01" to "18", and "10b"."""
+    return sorted(path.stem for path in HERE.glob("[0-9][0-9]*.yml"))
 
 
-def read(number: int) -> dict[str, Any]:
+def read(number: int | str) -> dict[str, Any]:
     """A deck's file: "say", "discussion" (minutes), "slides"."""
     return yaml.safe_load((HERE / f"{number:02}.yml").read_text(encoding="utf-8"))
 
 
-def place(number: int) -> tuple[str, str]:
+def place(number: int | str) -> tuple[str, str]:
     """A chapter's part of the course and its title with its number, as _toc.yml has them."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     for tree in toc["parts"]:
@@ -48,7 +50,7 @@ def place(number: int) -> tuple[str, str]:
     raise ValueError(f"_toc.yml has no chapter {number}")
 
 
-def build(folder: Path, numbers: list[int] | None = None) -> list[Path]:
+def build(folder: Path, numbers: Sequence[int | str] | None = None) -> list[Path]:
     """Write decks, and beside them all that they load, into a folder; return the pages.
 
     Raises:

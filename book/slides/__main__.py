@@ -10,8 +10,9 @@ import slides
 
 def main() -> None:
     """The command line."""
-    chosen = [int(word) for word in sys.argv[1:] if word.isdigit()]
-    folders = [word for word in sys.argv[1:] if not word.isdigit()]
+    numbers = [word for word in sys.argv[1:] if word.rstrip("b").isdigit()]
+    chosen = [f"{int(word.rstrip('b')):02}{'b' * word.endswith('b')}" for word in numbers]
+    folders = [word for word in sys.argv[1:] if word not in numbers]
     folder = Path(folders[0]) if folders else slides.ROOT / "_build" / "slides"
     start = time.monotonic()
     pages = slides.build(folder, chosen)

@@ -45,15 +45,15 @@ class Chapter:
     path: Path
 
     @classmethod
-    def numbered(cls, number: int) -> "Chapter":
+    def numbered(cls, number: int | str) -> "Chapter":
         """The chapter of this number."""
         (path,) = (ROOT / "notebooks").glob(f"{number:02}_*.ipynb")
         return cls(path)
 
     @property
-    def number(self) -> int:
-        """1 to 18."""
-        return int(self.path.name[:2])
+    def number(self) -> str:
+        """ "1" to "18", or "10b"."""
+        return self.path.name.split("_")[0].lstrip("0")
 
     @cached_property
     def cells(self) -> list[Any]:

@@ -23,8 +23,8 @@ class Section(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The chapter's."""
-        return int(self.chapter.split(".")[0])
+        """The chapter's; 10 for chapter 10b too."""
+        return int(self.chapter.split(".")[0].rstrip("b"))
 
     @property
     def read(self) -> str:

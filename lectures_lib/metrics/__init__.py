@@ -1,8 +1,8 @@
 """How good is it? One module for each kind of answer: running text, classes and scores, names in a
 text, quoted answers; and one that asks how sure the number is.
 
-`generation` (chapters 1, 8 and 10), `classification`, `entities` and `answers` (chapter 14),
-`certainty` (the page before it).
+`generation` (chapters 1, 8 and 10), `classification` (chapter 14), `entities` and `answers` (14b),
+`certainty` (the page before 14).
 """
 
 from lectures_lib.metrics.answers import (

@@ -1,4 +1,4 @@
-"""Measures of answers that are quoted from a text: exact match and F1 of words (chapter 14;
+"""Measures of answers that are quoted from a text: exact match and F1 of words (chapter 14b;
 Rajpurkar et al. 2016 and 2018).
 
 The definitions are those of the evaluation script of SQuAD 2.0. Where all questions have answers,

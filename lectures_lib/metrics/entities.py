@@ -1,4 +1,4 @@
-"""Measures of named entities: whole names count, not words (chapter 14; Tjong Kim Sang and De
+"""Measures of named entities: whole names count, not words (chapter 14b; Tjong Kim Sang and De
 Meulder 2003).
 
 A sentence's labels are in the BIO scheme: "B-person" for a name's first word, "I-person" for the

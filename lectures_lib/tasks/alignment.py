@@ -1,5 +1,5 @@
 """From words and characters to word pieces and back: what labels and answers need before BERT can
-learn them (chapter 14).
+learn them (chapter 14b).
 
 BERT reads pieces. Labels are given for words ("Reykjavik" is a place), answers as characters of a
 text (from 17 to 26). Here stands the arithmetic between them, with every text cut to what BERT can

@@ -39,13 +39,14 @@ def test_every_pointer_finds_its_place(number):
 
 @pytest.mark.parametrize("number", DECKS)
 def test_a_deck_is_a_lecture(number):
-    deck = slides.read(number)
-    assert 15 <= slides.count(deck) <= 20
-    assert slides.minutes(deck) == 90
-    assert 10 <= deck["discussion"] <= 20
+    """Of 90 minutes. Chapters with two halves, 10 and 10b, have a shorter one for each."""
+    deck, half = slides.read(number), number[:2] + "b" in DECKS
+    assert (10 if half else 15) <= slides.count(deck) <= 20
+    assert 45 <= slides.minutes(deck) <= 60 if half else slides.minutes(deck) == 90
+    assert (5 if half else 10) <= deck["discussion"] <= 20
     assert sum("predict" in slide for slide in deck["slides"]) >= 3
-    assert sum(bool(slide.keys() & set(SHOWN)) for slide in deck["slides"]) >= 5
-    assert sum("stumble" in slide for slide in deck["slides"]) >= 5
+    assert sum(bool(slide.keys() & set(SHOWN)) for slide in deck["slides"]) >= (3 if half else 5)
+    assert sum("stumble" in slide for slide in deck["slides"]) >= (3 if half else 5)
 
 
 @pytest.mark.parametrize("number", DECKS)

@@ -9,7 +9,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "book/teaching.md").read_text(encoding="utf-8")
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
-MINUTES = {  # "13b" stands between chapters 13 and 14
+MINUTES = {  # "13b" stands between chapters 13 and 14, "10b" is the second half of 10
     path.stem.split("_")[0]: int(
         re.search(r"\*\*Time\*\* about (\d+) minutes", path.read_text(encoding="utf-8"))[1]
     )

@@ -28,8 +28,9 @@ def test_a_card_for_each_chapter_in_order(front, html):
     assert [card["href"].removeprefix("../") for card in cards] == CHAPTERS
     titles = [card.select_one(".card-title").get_text() for card in cards]
     # the page between chapters 13 and 14 has no number
-    assert titles.pop(13) == "How sure can we be?"
-    for number, title in enumerate(titles, start=1):
+    titles.remove("How sure can we be?")
+    for path, title in zip([c for c in CHAPTERS if "13b" not in c], titles, strict=True):
+        number = path.removeprefix("notebooks/").split("_")[0].lstrip("0")
         assert title.startswith(f"{number}. ")
     for card in cards:
         assert card.select_one(".card-able").get_text().endswith(".")
