@@ -174,9 +174,9 @@ for layer in range(4):
 # %% [markdown]
 # An average lies between the numbers that it is made of. So no layer of averages can spread the words over a wider
 # range. This one narrows the range by a factor of four each time, and after a few layers there is nothing left to
-# tell the words apart. The projections $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal. For
-# stacks of self-attention alone, with weights that are not too large, it has been proved that the words' vectors approach
-# each other faster and faster with depth (Dong, Cordonnier and Loukas, 2021).
+# tell the words apart. The projections $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal.
+# For stacks of self-attention alone, with weights that are not too large, this has been proved: the words' vectors
+# approach each other faster and faster with depth (Dong, Cordonnier and Loukas, 2021).
 #
 # ## A way around
 #
@@ -236,7 +236,6 @@ assert min(summed) > 20 * max(bare[:3])
 # and the gradient passes.
 #
 # The price is that a gradient can now grow: $1.5^{24}$ is about 17,000. The next section has the remedy, a norm.
-# Further down we measure both in 48 layers.
 
 # %% [markdown]
 # ## Normalisation
@@ -347,7 +346,7 @@ assert_close(norms["BatchNorm"](X), per_feature)
 # them by matrices. In the second half of a layer nothing moves between words. A small network with one hidden layer
 # works on each word by itself:
 #
-# $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2,$$
+# $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2.$$
 #
 # It is four times as wide inside as outside: $d_{\text{model}} = 512$, $d_{\text{ff}} = 2048$. What can it do that a
 # matrix cannot? The smallest example is the absolute value. No matrix computes $|x|$, because a straight line has no
@@ -846,6 +845,8 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # are still random. Our last column fits, 8.9 for post-norm against 2.2, but it is no more than a hint: pre-norm's
 # first block has 9.6.
 #
+# <details><summary>Our own small experiment, with and without a warm-up</summary>
+#
 # We trained six blocks of each kind on the task of chapter 4, eight digits to be written backwards. After 300 steps
 # at a constant rate pre-norm got a share of 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> of
 # the digits right. Post-norm got 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than
@@ -854,6 +855,8 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> right with each of three seeds ([all
 # numbers](../book/results.md)). So on our small scale post-norm was slower, and nothing says that it needed a
 # warm-up.
+#
+# </details>
 
 # %% [markdown]
 # ## What it costs
@@ -867,17 +870,20 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # | recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ |
 # | convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
 #
-# The second column is a main reason for the Transformer: the words of a recurrent network have to wait for each
-# other. For a training step on one sentence of 128 words (prediction and gradient), a GRU, the recurrent layer of
-# [chapter 1](01_bottleneck.ipynb), took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median
-# .1f --> times as long as attention on two CPU cores. A convolution's words do not wait either: at 512 words our
-# convolution took 0.39<!-- parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of
-# attention's time. But it sees only three neighbouring words. Two words at a distance of 500 hear of each other
-# through a stack of many layers: the third column. (The logarithm holds for convolutions with growing gaps; without
-# gaps it takes about $n/k$ layers.)
+# The steps are a main reason for the Transformer: the words of a recurrent network have to wait for each other. For a
+# training step on one sentence of 128 words (prediction and gradient), a GRU, the recurrent layer of [chapter
+# 1](01_bottleneck.ipynb), took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times
+# as long as attention on two CPU cores. <details><summary>And a convolution?</summary>
 #
-# In the row of self-attention, the first column counts the scores and the averages only. The projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$
-# multiplications more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
+# A convolution's words do not wait either: at 512 words our convolution took 0.39<!-- parallel_time:
+# training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But it sees only three
+# neighbouring words. Two words at a distance of 500 hear of each other through a stack of many layers: the last
+# column. (The logarithm holds for convolutions with growing gaps; without gaps it takes about $n/k$ layers.)
+#
+# </details>
+#
+# For self-attention, the column of operations counts the scores and the averages only. The projections to $Q$, $K$,
+# $V$ and back cost $4\,n\,d^2$ multiplications more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
 
 # %% [markdown]
 # **Predict.** Everyone knows that attention is quadratic in the length of the text. What share of a block's multiplications
