@@ -2,10 +2,11 @@
 # # Order
 #
 # Write a telephone number backwards: 4 0 7 1 1 9 2 6 becomes 6 2 9 1 1 7 0 4. A child can do it. In this chapter a
-# small attention model tries to learn it. It gets as many examples as it likes and reaches 32 % of the digits, no
-# matter how long it trains. A second model, which differs from it by a single addition, gets (nearly) all of them right
-# within a few hundred steps. This chapter is about that addition. Clocks, fast and slow ones, show each digit its
-# place; the positions of their hands are added to its vector.
+# small attention model tries to learn it. It may see as many examples as it likes, and still gets only 32 % of the
+# digits right, no matter how long it trains. A second model differs from it by a single addition, and gets (nearly)
+# all of them right within a few hundred steps. This chapter is about that addition: to each digit's vector we add
+# numbers that say where it stands. They are read off a row of clocks, some fast and some slow, which run on by one
+# tick from digit to digit.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -63,21 +64,21 @@ from lectures_lib.show.drawings import draw
 # otherwise unchanged. So whatever the model says about a digit depends on that digit and on *which* others are there,
 # never on where they stand.
 #
-# Take our number, 4 0 7 1 1 9 2 6. Which digit belongs in the place of the 4, at the very front? The model knows that 0
-# 7 1 1 9 2 6 are around somewhere. Each of the seven is equally likely to be the last one, but 1 occurs twice. So the
-# best guess is 1, which is right in 2 cases of 7. For every place of a string of even length, the best one can do is to
-# name the digit that is most frequent at the *other* places. (In a string of odd length the middle digit stays where it
-# is.)
+# Take our number, 4 0 7 1 1 9 2 6. Written backwards, it begins with its last digit. Which one is that? At the place
+# of the 4, the model knows that seven other digits are in the string: 0 7 1 1 9 2 6, in no order. Each of the seven
+# is equally likely to be the last one, but two of them are a 1. So the best guess is 1, which is right in 2 cases
+# of 7. It is the same at every place: the best one can do is to name the digit that is most frequent at the *other*
+# places. (In a string of odd length the middle digit stays where it is.)
 
 # %% [markdown]
-# **Predict.** For strings of 8 random digits, this succeeds in 32 % of the cases on average. And for strings of 12: in more
-# than that, in less, or in 10 %, as often as any digit occurs?
+# **Predict.** For strings of 8 random digits, this guess is right in 32 % of the cases on average. And for strings of
+# 12: in more than that, in a little less, or in only 10 %, as by pure chance?
 #
 # <details><summary>Answer</summary>
 #
-# In less: 27 %. Longer strings have more repeated digits, which makes it tempting to say more. But what counts is the
-# *share* of the most frequent digit among the others, and the longer the string, the closer all shares come to a tenth.
-# They are still far from it: 10 % is the score of someone who guesses without looking at the string.
+# In a little less: 27 %. Longer strings have more repeated digits, which makes it tempting to say more. But what
+# counts is the *share* of the most frequent digit among the others, and the longer the string, the closer all shares
+# come to a tenth. They are still far from it: 10 % is the score of someone who guesses without looking at the string.
 #
 # </details>
 
@@ -102,15 +103,16 @@ for n, share in ((LENGTH, ceiling), (12, best_guess(12))):
 #
 # ## How to number places
 #
-# The token's vector can have numbers added to it. Which?
+# Before the first layer we can add numbers to each token's vector. Which numbers?
 #
 # *The place itself*, 0, 1, 2, …? It grows without bound: by place 500 it would drown everything the vector says about
-# the word. *The place divided by the length*? Then one step means something else in every sentence.
+# the word. *The place divided by the length*? Then one step is a different number in a sentence of a different
+# length.
 #
 # Computers write numbers as bits, which stay between 0 and 1 however far one counts. Count to 15 in four bits, 0000,
 # 0001, 0010, 0011, and so on: the bit on the right flips at every step, the one beside it at every second step, the
-# next at every fourth. The left picture below shows the four bits as columns, the fastest first. Each column is a wave
-# with twice the period of its neighbour on the left.
+# next at every fourth. The left picture below shows the four bits as columns, the fastest first. Each column takes
+# twice as long to repeat as the one before it.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps over the positions 0 to 15. Left, the four binary digits: squares that alternate every 1, 2, 4 and 8 rows. Right, sinusoids of 16 dimensions: smooth waves, fast on the left, slower to the right."}, "figure": {"caption": "Counting to 15. Left: the four bits, the fastest first. Right: sines and cosines, the same idea without corners."}}
 positions = torch.arange(16)
@@ -134,10 +136,10 @@ plots.heatmap(
 plt.show()
 
 # %% [markdown]
-# In the picture on the right brown is +1, violet −1 and white 0: on the left the columns change fast, on the right
-# hardly at all. Bits jump; sines and cosines are the same idea without corners. (That is a textbook's way to see it.
-# The authors of the Transformer gave other reasons; one comes below.) They took pairs of a sine and a cosine, each
-# pair slower than the one before,
+# Bits jump between 0 and 1. The right picture shows columns that do not jump: brown is +1, white 0 and violet −1. Its
+# first columns change fast, its last hardly at all. They are sines and cosines, the choice of the Transformer's
+# authors. (The comparison with bits is a textbook's; one of the authors' own reasons comes below.) Each pair of a
+# sine and a cosine is slower than the one before:
 #
 # $$PE_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad PE_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}}.$$
 #
@@ -151,8 +153,8 @@ draw("addition")
 
 # %% [markdown]
 # That happens once, below the first layer. A batch of sentences has the shape (batch, n, d_model) and the table of
-# positions (n, d_model): broadcasting adds the same table to every sentence. (While training, the paper then sets some
-# of the sums to zero at random; this **dropout** is in [chapter 5](05_encoder.ipynb).)
+# positions (n, d_model): broadcasting adds the same table to every sentence. (While training, the paper then sets
+# some of the numbers in these sums to zero at random; this **dropout** is in [chapter 5](05_encoder.ipynb).)
 #
 # In code it is one outer product of positions and frequencies:
 
@@ -171,8 +173,8 @@ def sinusoidal_positions(n, d_model):
 print([f"{x:.2f}" for x in sinusoidal_positions(2, 4)[1]])
 
 # %% [markdown]
-# Why "waves"? Here are four columns of the table, over 60 positions, as one would draw them in school. Along the
-# dotted line one reads four numbers of the vector of position 20.
+# Why "waves"? Here are four columns of the table over 60 positions, drawn as curves. The dotted line crosses them at
+# four of the numbers that make up the vector of position 20.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Four panels, one above the other, each with a sine curve over the positions 0 to 59. Dimension 0 goes up and down more than nine times, dimension 2 three times, dimension 4 not quite once, dimension 6 rises and has just begun to fall. A dotted line through all four marks position 20."}, "figure": {"caption": "The sines of four of the eight pairs, d_model = 16; each is about three times as slow as the one above it. Dotted: the vector of position 20 is read off where the line meets all the curves."}}
 columns = sinusoidal_positions(60, 16)[:, 0:8:2].T
@@ -205,17 +207,19 @@ ClockDial(d_model=8)
 # %% [markdown]
 # ## What the waves are good for
 #
-# **Each position has its own vector.** The slowest hand is the last pair, $i = d_{model}/2 - 1$. One turn takes it $2\pi / \omega_i = 2\pi \cdot 10000^{1 - 2/d_{model}}$ tokens, about 60,600 if $d_{model} = 512$, so nothing repeats in any text we will meet.
+# **Each position has its own vector.** The slowest hand is the last pair, $i = d_{model}/2 - 1$. It needs $2\pi /
+# \omega_i = 2\pi \cdot 10000^{1 - 2/d_{model}}$ tokens for one turn, about 60,600 if $d_{model} = 512$. No text that
+# we shall meet is that long, so no two of its positions get the same vector.
 
 # %% [markdown]
-# **Predict.** A position vector of 512 numbers is 16 long: 256 pairs, each on a circle of radius 1. Among the first 2,000
-# positions, how close does any pair of vectors come: 0.004, 0.4 or 4?
+# **Predict.** A position vector of 512 numbers is made of 256 hands of length 1, so its own length is $\sqrt{256} =
+# 16$. Among the first 2,000 positions, how far apart are the two closest vectors: 0.004, 0.4 or 4?
 #
 # <details><summary>Answer</summary>
 #
-# About 4, a quarter of their length, and that is a pair of neighbours. With two thousand points, whose slow hands hardly
-# move, it is tempting to expect two that all but coincide. But the fast hands turn by up to a radian at every step,
-# and for two positions to be close, *all* hands must be back at once.
+# About 4, a quarter of their length, and the closest two are neighbours. Among two thousand points, with many hands
+# that hardly move, it is tempting to expect two that nearly coincide. But the fast hands turn by up to a radian at
+# every step, and two positions are close only where *all* hands point nearly the same way.
 #
 # </details>
 
@@ -241,10 +245,10 @@ print(f"closest pair: {abs(p - q)} position apart, distance {distances.min():.1f
 #
 # <details><summary>Answer</summary>
 #
-# All three. The first two because only the distance counts, wherever one is in the text. The third because $\cos(-x) =
-# \cos x$: the dot product is largest for near positions, whether they lie before or after; it does not tell *before*
-# from *after*. It is tempting to think that a position knows its past from its future. To look back and not ahead, a
-# head needs more than this product: the rotation that comes next.
+# All three. The first two because only the distance counts, wherever one is in the text. The third because
+# $\cos(-x) = \cos x$: the dot product is largest for near positions, whether they lie before or after; it does not
+# tell *before* from *after*. It is tempting to think that the product shows which of two positions comes first. To
+# look back and not ahead, a head must first turn one of the two vectors. How it can do that is shown next.
 #
 # </details>
 
@@ -261,15 +265,15 @@ ax = plots.curves(
 plt.show()
 
 # %% [markdown]
-# **Moving on by k is the same rotation everywhere.** Going from position $pos$ to $pos + k$, the hand of pair $i$ turns
-# by $k\,\omega_i$, whatever $pos$ is. With $a = pos \cdot \omega_i$ and $b = k\,\omega_i$, and the addition formulas of
-# school in the last step,
+# **Moving on by k is the same rotation everywhere.** Going from position $pos$ to $pos + k$, the hand of pair $i$
+# turns by $k\,\omega_i$, whatever $pos$ is. Such a turn is a 2 × 2 matrix. Write $a = pos \cdot \omega_i$ for where
+# the hand stands, and $b = k\,\omega_i$ for the turn. The last step uses the addition formulas from school:
 #
 # $$\begin{aligned} \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix} \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} &= \begin{pmatrix} \cos b \sin a + \sin b \cos a \\ -\sin b \sin a + \cos b \cos a \end{pmatrix} \\ &= \begin{pmatrix} \sin(a + b) \\ \cos(a + b) \end{pmatrix}. \end{aligned}$$
 #
-# The matrix knows $b$ only, not $a$: a turn by the angle $b$ is a 2 × 2 matrix. So there is *one* matrix $M_k$, made of such blocks, with $PE_{pos + k} =
-# M_k\, PE_{pos}$ for every $pos$. (Here a position is a column, as in the formula above. In code positions are the rows
-# of a table, and `PE @ M_k.T` moves all of them at once.)
+# The matrix contains $b$ only, not $a$. Put one such block for each hand along the diagonal of a large matrix $M_k$.
+# Then $PE_{pos + k} = M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. (Here a position is a column, as in the
+# formula above. In code positions are the rows of a table, and `PE @ M_k.T` moves all of them at once.)
 
 # %% tags=["remove-input"]
 draw("rotation")
@@ -305,8 +309,9 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# At 106, and at 97. Two turns by the same angle are one turn by twice the angle, so $M_3 M_3 = M_6$. Transposing a rotation
-# swaps the signs of its sines: it turns back. (Tempting: to arrive at 109, since powers multiply. Angles add.)
+# At 106, and at 97. Two turns by the same angle are one turn by twice the angle, so $M_3 M_3 = M_6$. Transposing a
+# rotation swaps the signs of its sines: it turns back. (It is tempting to say 109, with 3 · 3 = 9. But angles add:
+# 3 + 3 = 6.)
 #
 # </details>
 
@@ -321,32 +326,34 @@ print("M_3 twice:      ", nearest(M_3 @ M_3 @ PE[100]))
 print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 
 # %% [markdown]
-# A head can use such turns to look k tokens back. Let $W^K$ pass the position on as it is, and let $W^Q$ turn it back
-# by k places: then the query of position $p$ is the key of position $p - k$, and no other key has a larger dot
-# product with it (exercise 4). A head of $d_k$ numbers has room for $d_k / 2$ hands. That relative positions would be
-# easy to learn in this way was one of the authors' reasons for the waves; it was a guess.
+# A head can use such turns to look $k$ tokens back. Suppose its $W^K$ leaves each position vector as it is, and its
+# $W^Q$ turns each one back by $k$ places. Then the query made at position $p$ equals the key made at position $p -
+# k$. No other key has a larger dot product with that query, so the head looks there (exercise 4). The authors guessed
+# that a model would easily learn to do this; it was one of their reasons for the waves.
 #
-# (One of our lectures writes three words beside the formula: periodicity, separability, and the analogy with binary
-# bits. The first and the third we have met. The slide does not say what is separable. It may be place and step, for in
-# the addition formula, $\sin(a + b) = \cos b \sin a + \sin b \cos a$, every product has one factor for each. Or it is
-# word and place, and that is the next question.)
+# <details><summary>A word beside the formula in one lecture: separability</summary>
+#
+# The lecture does not say what is separable. It may be place and step: in $\sin(a + b) = \cos b \sin a + \sin b \cos
+# a$ every product has one factor for each of the two. Or it may be word and place, and that is the next question.
+#
+# </details>
 #
 # ## Added, not appended
 #
-# The position vector is *added* to the word's. Doesn't that lose something? A sum of two numbers does not tell which
-# two they were. But these vectors have many dimensions. If the words use one part of them and the positions another
-# (in the simplest case, other coordinates), a projection can pick either out of the sum. And since the word vectors
-# are learned, training can arrange that. Attention sees the sum through its projections, and there a score falls into
-# four parts:
+# The position vector is *added* to the word's. Doesn't that lose something? From the sum 7 nobody can tell whether it
+# was 3 + 4 or 5 + 2. But these vectors have many dimensions. Suppose words use some of the dimensions and positions
+# use others; then a projection can read either of them out of the sum. Since the word vectors are learned, training
+# can arrange that. Attention sees the sum only through its projections. Let $x_i$ be the word's vector at place $i$
+# and $p_i$ the position vector; then a score has four parts:
 #
 # $$(x_i + p_i)\,W^Q (W^K)^\top (x_j + p_j)^\top = \underbrace{x_i A x_j^\top}_{\text{word, word}} + \underbrace{x_i A p_j^\top}_{\text{word, place}} + \underbrace{p_i A x_j^\top}_{\text{place, word}} + \underbrace{p_i A p_j^\top}_{\text{place, place}}$$
 #
-# with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. The latter exist. MiniLM,
-# the published model of chapter 2, is built like BERT, to which this course is on its way ([chapter
-# 12](12_bert.ipynb)). Its position vectors were learned, like its word vectors, and it has a head that looks at the
-# previous token, whatever it is. Does the head need the words for that? The folded cell feeds MiniLM's first layer a
-# text without words: at all 128 places stands the same vector, the average of all word vectors, and only the
-# positions differ. (BERT's input has two more parts, which are in the cell; chapters 5 and 12 explain them.)
+# with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. Heads of the second kind
+# exist. MiniLM, the published model of chapter 2, is built like BERT ([chapter 12](12_bert.ipynb)). Its position
+# vectors were learned, like its word vectors, and it has a head that looks at the previous token, whatever that token
+# is. Does the head need the words for that? The folded cell gives MiniLM's first layer a text without words: all 128
+# places hold the same vector, the average of all word vectors. Only the positions differ. (BERT's input has two more
+# parts, which are in the cell; chapters 5 and 12 explain them.)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. Nearly all weight lies on the diagonal just below the main diagonal; position 0 attends to itself."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: each position attends to the one before, the very first to itself (the first 24 of 128 shown)."}}
 state = minilm.load()
@@ -381,10 +388,10 @@ print(f"attend most to the previous position: {before.sum()} of 127")
 # %% [markdown]
 # ## Learned positions
 #
-# Three famous models, BERT (it reads), GPT-2 (it writes) and the Vision Transformer (it looks at images; chapters 12,
-# 10 and 11), do without formulas. They have a table with one row of parameters for each position, trained like the
-# word vectors. It can represent anything, but it has an end, and a row that is seldom used in training is seldom
-# trained.
+# Three famous models use no formula: BERT, which reads, GPT-2, which writes, and the Vision Transformer, which looks
+# at images (chapters 12, 10 and 11). They have a table with one row of parameters for each position, trained like the
+# word vectors. A row can become any vector. But the table has an end, and a row that is seldom used in training is
+# seldom trained.
 
 
 # %%
@@ -402,8 +409,9 @@ class LearnedPositions(nn.Module):
 
 
 # %% [markdown]
-# The waves as a module, so that the two can be exchanged. A **buffer** is a table that travels with the model, to a graphics
-# processor for instance, and is not trained; `persistent=False` says that it need not be saved, since it can be computed.
+# And here are the waves as a module, so that the two can be exchanged. A **buffer** is a table that travels with the
+# model, to a graphics processor for instance, and is not trained; `persistent=False` says that it need not be saved,
+# since it can be computed.
 
 
 # %%
@@ -421,7 +429,7 @@ class SinusoidalPositions(nn.Module):
 
 
 # %% [markdown]
-# In the library, a check stands before the same lines. It says in plain words that the table has an end:
+# The library has the same two modules, with one check more. It says in plain words that the table has an end:
 
 # %%
 try:
@@ -430,11 +438,11 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# What does such a table look like after training? Here are the first 96 of MiniLM's 512 rows, each compared with each
-# other by the cosine of their angle. Dark along the diagonal: neighbours have similar vectors. And there are stripes
-# beside it, as with the waves: nobody asked for it, but how alike two positions are depends mostly on how far apart
-# they stand. Only position 0, the place of `[CLS]`, has no neighbour that is like it: a cosine of 0.31 at most, where
-# neighbours elsewhere have 0.8 and more.
+# What does such a table look like after training? Here are the first 96 of MiniLM's 512 rows, each compared with
+# every other by the cosine of their angle. The diagonal is dark: neighbours have similar vectors. And there are
+# stripes beside it. Nobody asked for it, but how alike two positions are depends mostly on how far apart they stand,
+# as with the dot products of the waves. Only position 0, the place of `[CLS]`, has no neighbour that is like it: a
+# cosine of 0.31 at most, where neighbours elsewhere have 0.8 and more.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A dark band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. No formula says that position 50 stands beside 51; it was learned."}}
 learned = F.normalize(embedding["position"][:96], dim=-1)
@@ -451,10 +459,10 @@ assert alike.diagonal(1)[1:].min() > 0.8
 # %% [markdown]
 # ## Measured: the backwards number
 #
-# Now the experiment from the beginning. The reader is as small as can be: digits to vectors, positions, two attention
-# layers with a feed-forward net between them, and for each place ten scores, one a digit (such scores before a
-# softmax are called **logits**). (What each part computes is *added* to what was there, `x = x + …`. Why, and what
-# the feed-forward net is for, is in [chapter 5](05_encoder.ipynb).)
+# Now the experiment from the beginning. The reader is as small as can be. Digits become vectors, positions are added,
+# and two attention layers follow, with a feed-forward net between them. At the end each place has ten scores, one for
+# each digit from 0 to 9. (Such scores before a softmax are called **logits**.) (What each part computes is *added* to
+# what was there, `x = x + …`. Why, and what the feed-forward net is for, is in [chapter 5](05_encoder.ipynb).)
 
 # %%
 D_MODEL = 32
@@ -546,8 +554,9 @@ plt.show()
 # accuracy/sinusoids/mean .3f -->, learned positions at 0.999<!-- order: accuracy/learned/mean .3f -->
 # ([results](../book/results.md)).
 #
-# And on strings of another length? The sinusoids do exist for position 11, and the authors hoped, and it is often said,
-# that they let a model generalise to longer texts.
+# And on strings of another length? The waves go on for as long as one likes, so a twelfth digit has a position
+# vector, too. The authors hoped that this would let a model generalise to longer texts. It is often said that it
+# does.
 
 # %% [markdown]
 # **Predict.** All three readers were trained on 8 digits. Now they get 12, where a blind reader can reach 27 %. What share do the two that have positions get right: nearly all, about two thirds (8 of 12), about 27 %, or less than that?
@@ -557,11 +566,11 @@ plt.show()
 # Less than that: about 15 %. Those that have positions do *worse* than the blind one, which still names the most
 # frequent digit. They turn the first eight digits round, as if the string ended there, so that these eight places are
 # right only by chance, one in ten. What they write at the last four, where they were never trained, is right two or
-# three times as often, which is what lifts the total above one in ten. "Eight of twelve" is tempting, but the first digit
-# written must be the twelfth that was read, and in training the twelfth place was never filled: the learned table has
-# a row for it, still with its random starting numbers; the sinusoids have a sensible vector for it, but no matrix of
-# the model has ever met that vector. Having a vector for a position is not the same as having learned what to do
-# there.
+# three times as often, which is what lifts the total above one in ten. "Eight of twelve" is tempting, but the first
+# digit written must be the twelfth that was read, and in training the twelfth place was never filled. The learned
+# table has a row for it, but that row still holds the random numbers it started with. The sinusoids have a sensible
+# vector for it, but the model was never trained on that vector. Having a vector for a position is not the same as
+# having learned what to do there.
 #
 # </details>
 
@@ -589,8 +598,8 @@ assert min(as_eight["sinusoids"], as_eight["learned"]) > 0.88
 #
 # ### Positions that nobody hears
 #
-# The learned reader above was given word vectors with a standard deviation of 0.02, as BERT is. PyTorch's
-# `nn.Embedding` would have made it 1, fifty times as large as the positions, which start at 0.02 too.
+# The learned reader above started with words and positions of the same size: both had a standard deviation of 0.02,
+# as in BERT. PyTorch's `nn.Embedding` alone would have started the words at 1, fifty times as large.
 
 # %% tags=["atol=0.11"]
 drowned = Reader(LearnedPositions(D_MODEL, max_len=64), embedding_std=1.0)
@@ -599,10 +608,10 @@ print(f"length of a position    {drowned.positions.positions.norm(dim=-1).mean()
 
 # %% [markdown]
 # In our five runs with that setting, the accuracy after 400 steps was between 0.31<!-- order:
-# accuracy/learned_too_small/min .2f --> and 0.93<!-- order: accuracy/learned_too_small/max .2f -->, in four of the five
-# still at the ceiling of the blind reader. Nothing was broken; perhaps the signal was too faint to be found in time.
-# With words as small as the positions it worked in all our runs: keep the two at a similar size. (The original
-# Transformer has the opposite worry, faint words: [chapter 6](06_decoder.ipynb).)
+# accuracy/learned_too_small/min .2f --> and 0.93<!-- order: accuracy/learned_too_small/max .2f -->, and four of the
+# five were still at the ceiling of the blind reader. Nothing was broken; perhaps the positions were too faint to be
+# found in time. With words as small as the positions it worked in all our runs: keep the two at a similar size. (The
+# original Transformer has the opposite worry, faint words: [chapter 6](06_decoder.ipynb).)
 #
 # ### A base of 1000
 #

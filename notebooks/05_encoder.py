@@ -1,12 +1,12 @@
 # %% [markdown]
 # # The encoder
 #
-# *Attention is all you need*, says the title of the paper. Let us take it at its word. A layer of MiniLM has two halves,
-# attention and a small network, and neither *replaces* a word's vector $x$: each computes something, $f(x)$, and adds it,
-# $x + f(x)$. Below we take these two plus signs out of every layer, and nothing else: all attention heads and all weights
-# are still there. MiniLM reads our sentence about the tired animal, and after every second layer we compare each word's
-# vector with every other word's, by the cosine of their angle (dark blue: both point the same way). In the upper row the
-# model is as it was published, in the lower row it has no plus signs.
+# *Attention is all you need*, says the title of the paper. Let us test that. A layer of MiniLM has two halves,
+# attention and a small network, and neither *replaces* a word's vector $x$: each computes something, $f(x)$, and adds
+# it, $x + f(x)$. Below we take these two plus signs out of every layer, and nothing else: all attention heads and all
+# weights are still there. MiniLM reads our sentence about the tired animal, and after every second layer we compare
+# each word's vector with every other word's, by the cosine of their angle (dark blue: both point the same way). In
+# the upper row the model is as it was published, in the lower row it has no plus signs.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -24,7 +24,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of four heat maps, for 0, 2, 4 and 6 layers. Upper row, MiniLM as published: a dark diagonal on a pale ground that darkens by and by. Lower row, without the plus signs: after two layers most squares are dark, after four the whole map is one dark square."}, "figure": {"caption": "How alike the word vectors are, pair by pair. Above: MiniLM as it is. Below: the same weights without the residual connections. After four layers all words are one and the same vector."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of four heat maps, for 0, 2, 4 and 6 layers. Upper row, MiniLM as published: a dark diagonal on a pale ground that darkens by and by. Lower row, without the plus signs: after two layers most squares are dark, after four the whole map is one dark square."}, "figure": {"caption": "How alike the word vectors are, pair by pair. Above: MiniLM as it is. Below: the same weights without the residual connections. After four layers all vectors point the same way."}}
 import math
 
 import matplotlib.pyplot as plt
@@ -109,12 +109,13 @@ for ax, (name, hidden, layer) in zip(
 plt.show()
 
 # %% [markdown]
-# Without the plus signs a trained model with 72 attention heads ends up saying the same thing about every word.
+# Without the plus signs a trained model with 72 attention heads ends up with vectors that all point the same way,
+# whatever the word.
 #
 # **After this chapter you can**
 #
 # - say what residual connections do to the signal and to the gradient, and measure both;
-# - compute layer normalisation by hand, and say over which axis it and batch normalisation take their means;
+# - compute layer normalisation by hand, and say which numbers share a mean there and which in batch normalisation;
 # - say what the feed-forward layer does that attention cannot;
 # - build the encoder block, in the order of the paper (post-norm) and in the order used today (pre-norm);
 # - count a block's parameters and operations, and say when attention is the expensive part and when it is not.
@@ -153,9 +154,9 @@ assert cosines(whole[6])[off].mean() < 0.5
 assert cosines(cut[4])[off].mean() > 0.99
 
 # %% [markdown]
-# So this model, at least, which was trained with the plus signs, needs more than attention. This chapter is about the rest: what
-# stands around attention in a layer, why each part is there, and how six such layers become **the encoder**, the half of
-# the Transformer that reads.
+# So this model, which was trained with the plus signs, cannot do without them. This chapter is about what stands
+# around attention in a layer, why each part is there, and how six such layers become **the encoder**, the half of the
+# Transformer that reads.
 #
 # ## Averages of averages
 #
@@ -173,9 +174,9 @@ for layer in range(4):
 # %% [markdown]
 # An average lies between the numbers that it is made of. So no layer of averages can spread the words over a wider
 # range. This one narrows the range by a factor of four each time, and after a few layers there is nothing left to
-# tell the words apart. The projections $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal. For
-# stacks of self-attention alone, with weights that are not too large, it has been proved that the words' vectors approach
-# each other faster and faster with depth (Dong, Cordonnier and Loukas, 2021).
+# tell the words apart. The projections $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal.
+# For stacks of self-attention alone, with weights that are not too large, this has been proved: the words' vectors
+# approach each other faster and faster with depth (Dong, Cordonnier and Loukas, 2021).
 #
 # ## A way around
 #
@@ -200,9 +201,8 @@ for layer in range(4):
     x = x + weights @ x
 
 # %% [markdown]
-# They no longer fall together. (In proportion they still draw closer: in each layer the middle word doubles, while
-# the range grows by a factor of 1.25 only, so measured against their size they are 2 / 1.25 = 1.6 times as close,
-# instead of 4 times. The upper row of the opening picture darkens as well, slowly.)
+# They no longer fall together. (Measured against their size they still draw closer, but more slowly than before. So
+# do MiniLM's words in the upper row of the opening picture.)
 #
 # The same sign helps in training, where the signal runs backwards. Five small layers, as PyTorch starts them, show it:
 
@@ -229,13 +229,13 @@ assert bare[0] < 0.1 * bare[-1] and summed[0] > 0.35 * summed[-1]
 assert min(summed) > 20 * max(bare[:3])
 
 # %% [markdown]
-# Without the plus sign the gradient shrinks from layer to layer on its way down to the first (read from right to
-# left), to less than a tenth. With it, about half arrives. Why? Say $f(x) = 0.5\, x$. Its derivative is 0.5, and
-# through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, a seventeen-millionth. With the way around,
-# the derivative of $x + f(x)$ is $1 + 0.5$. However small the derivative of $f$ may be, there is always that 1: the
-# gradient has a way on which nothing is multiplied. That has its price: $1.5^{24}$ is about 17,000, a problem of its
-# own. The next section has the remedy, a norm, and once the encoder stands we shall measure all this in a stack of 48
-# layers, and see why a norm helps the gradient too.
+# Read each line from right to left, as the gradient travels. Without the plus sign it shrinks at every layer, and
+# less than a tenth reaches the first. With the plus sign about half arrives. Why? Say $f(x) = 0.5\, x$. Its
+# derivative is 0.5, and through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, one part in 17
+# million. The derivative of $x + f(x)$ is $1 + 0.5$. Even where the derivative of $f$ is close to 0, that 1 remains,
+# and the gradient passes.
+#
+# The price is that a gradient can now grow: $1.5^{24}$ is about 17,000. The next section has the remedy, a norm.
 
 # %% [markdown]
 # ## Normalisation
@@ -311,11 +311,10 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# With LayerNorm not at all: the mean is the word's own. With BatchNorm by about 1. The other sentences are part of its
-# mean, which moves by 2, and of its standard deviation, which grows from 1 to about 1.7 and takes some of that back.
-# (Had they been of the same kind as the old ones, the change would be smaller.) Padding would be part of both, too. It
-# is tempting to think that sentences of a batch are separate examples and cannot feel each other; in batch
-# normalisation they share their statistics.
+# With LayerNorm not at all: the mean is the word's own. With BatchNorm by about 1. The other sentences count in its
+# mean, which moves by 2. They also count in its standard deviation, which grows from 1 to about 1.7; dividing by it
+# makes the change smaller than 2. Padding would count, too. It is tempting to think of a batch's sentences as
+# separate examples. In batch normalisation they share one mean.
 #
 # </details>
 
@@ -337,22 +336,21 @@ per_feature = (X - X.mean(dim=(0, 1))) / (X.var(dim=(0, 1), correction=0) + 1e-5
 assert_close(norms["BatchNorm"](X), per_feature)
 
 # %% [markdown]
-# A mean over one word works the same for a batch of one, for any length, and in training as in use. To be fair: outside
-# training BatchNorm uses averages that it has collected, so the neighbours no longer matter then, and in image networks
-# it does very well. In Transformers for text its batch statistics were found to fluctuate too much from step to step
-# (Shen et al., 2020).
+# LayerNorm does the same for a batch of one, for any length, in training and in use. With BatchNorm the neighbours
+# matter in training only; afterwards it uses averages that it has collected. In image networks it does very well. In
+# Transformers for text its batch statistics were found to fluctuate too much from step to step (Shen et al., 2020).
 #
 # ## Feed-forward: each word by itself
 #
-# Attention moves information from word to word, but once a sentence's shares are computed, it only averages and
-# multiplies by matrices. The second half of a layer does the opposite: nothing moves, and every word is worked on by
-# itself, by a network with one hidden layer,
+# Attention moves information from word to word, but once its shares are known it only averages vectors and multiplies
+# them by matrices. In the second half of a layer nothing moves between words. A small network with one hidden layer
+# works on each word by itself:
 #
-# $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2,$$
+# $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2.$$
 #
-# four times as wide inside as outside: $d_{\text{model}} = 512$, $d_{\text{ff}} = 2048$. What can it do that a matrix
-# cannot? The smallest example is the absolute value. No matrix computes $|x|$, because a straight line has no corner.
-# Two hidden units do: one for the positive part, one for the negative.
+# It is four times as wide inside as outside: $d_{\text{model}} = 512$, $d_{\text{ff}} = 2048$. What can it do that a
+# matrix cannot? The smallest example is the absolute value. No matrix computes $|x|$, because a straight line has no
+# corner. Two hidden units do: one for the positive part, one for the negative.
 
 # %%
 W_1, W_2 = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
@@ -363,8 +361,8 @@ print("output:", (hidden @ W_2).flatten().tolist())
 
 # %% [markdown]
 # The corner is $\max(0, x)$, called **ReLU**. BERT and the Vision Transformer round it off: **GELU** is $x\,\Phi(x)$,
-# where $\Phi(x)$ is the probability that a normal random number lies below $x$ (Hendrycks and Gimpel, 2016). At 1
-# that is 1 · 0.84, at −1 it is −1 · 0.16.
+# where $\Phi(x)$ is the probability that a normal random number lies below $x$ (Hendrycks and Gimpel, 2016). At $x =
+# 1$ that is 1 · 0.84 = 0.84; at $x = -1$ it is −1 · 0.16 = −0.16.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two curves from minus 3 to 3. ReLU is zero up to 0 and then rises with slope 1. GELU follows it closely but dips to about minus 0.17 near minus 0.75 and has no corner."}, "figure": {"caption": "ReLU and GELU. GELU is smooth, and slightly negative just left of zero."}}
 x = torch.linspace(-3, 3, 121)
@@ -403,9 +401,9 @@ class FeedForward(nn.Module):
 #
 # <details><summary>Answer</summary>
 #
-# All five for attention, one for the feed-forward layer. `nn.Linear` multiplies the last axis and leaves the others alone,
-# so each word meets the same $W_1$ and $W_2$ without meeting the others. Sharing the weights makes it tempting to
-# think that the words influence each other; they share a machine, not what goes through it.
+# All five for attention, one for the feed-forward layer. `nn.Linear` multiplies the last axis and leaves the others
+# alone, so each word meets the same $W_1$ and $W_2$ without meeting the others. The shared weights make it tempting
+# to think that the words influence each other. But no word's numbers enter another word's sum.
 #
 # </details>
 
@@ -419,9 +417,9 @@ for name, layer in both.items():
     print(f"{name:13} {int((change > 1e-5).sum())} of 5 outputs move")
 
 # %% [markdown]
-# "Each word by itself" is said in two more ways that sound different: lay all words of all sentences in one long
-# table and multiply; or slide a window one word wide over the sentence, a **convolution with kernel 1**. They are all the
-# same function:
+# Elsewhere you may find the same layer described in two other ways. One lays all words of all sentences in one long
+# table and multiplies. The other slides a window one word wide over the sentence, a **convolution with kernel 1**.
+# All three are the same function:
 
 # %% tags=["atol=2e-5"]
 feed_forward = FeedForward(d_model=8, d_ff=32)
@@ -441,7 +439,7 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
 # %% [markdown]
 # ## The block
 #
-# All parts of an encoder block are there. Put together, for three words:
+# Now we have all the parts of an encoder block. Here they are put together, for three words:
 
 # %% tags=["remove-input"]
 draw("words_through_a_block")
@@ -480,16 +478,14 @@ print(tuple(x.shape), "→", tuple(plain(x).shape))
 torch.set_rng_state(chance)
 
 # %% [markdown]
-# This is the block to be able to write from memory. Two things are added to it in practice: another place for the norm,
-# and dropout.
+# This is the block that you should be able to write from memory. In practice it has two more options: another place
+# for the norm, and dropout.
 #
 # ### Before or after?
 #
-# The paper puts the norm *after* the sum, on the stream itself:
-# **post-norm**. Most large language models since GPT-2 put it *before* the sublayer, on the branch: **pre-norm**.
-# (BERT and its relatives kept the paper's order. The paper's
-# figure writes "Add & Norm" for the plus and the norm behind it; PyTorch's layers have `norm_first=True` for
-# pre-norm.)
+# The paper puts the norm *after* the sum, on the stream itself: **post-norm**. Most large language models since GPT-2
+# put it *before* the sublayer, on the branch that leads to it: **pre-norm**. BERT and its relatives kept the paper's
+# order. (In PyTorch, `norm_first=True` asks for pre-norm.)
 #
 # $$\text{post-norm: } \operatorname{LayerNorm}(x + f(x)) \qquad\qquad \text{pre-norm: } x + f(\operatorname{LayerNorm}(x))$$
 
@@ -499,10 +495,10 @@ draw("pre_and_post_norm")
 # %% [markdown]
 # ### Dropout
 #
-# In training, the smaller of the paper's two models, called **base**, sets to zero one in ten of the numbers that a
-# sublayer wants to add, at random, anew at every step. No single number can then be relied upon, which makes it
-# harder for a model to learn its examples by heart. The others are divided by 0.9, so that the sum stays the same on
-# average. With one half instead of one in ten:
+# In training, some of the numbers that a sublayer wants to add are set to zero. They are chosen at random, anew at
+# every step. In the smaller of the paper's two models, called **base**, it is one number in ten. No single number can
+# then be relied upon, which makes it harder for a model to learn its examples by heart. The other numbers are divided
+# by 0.9, so that the sum stays the same on average. With one half instead of one in ten:
 
 # %%
 torch.manual_seed(0)
@@ -513,7 +509,7 @@ dropout.eval()
 print("in use:     ", dropout(torch.ones(8)).tolist())
 
 # %% [markdown]
-# A call of `train()` or `eval()` tells a module which of the two to do. The paper drops in two places: behind every
+# A call of `train()` switches dropout on, `eval()` switches it off. The paper uses it in two places: behind every
 # sublayer, and on the sum of embeddings and positions. (Much code drops attention weights as well.)
 #
 # ### The block with both
@@ -659,9 +655,9 @@ class Encoder(nn.Module):
 #
 # <details><summary>Answer</summary>
 #
-# The feed-forward layer, by a factor of two. Four matrices sound like more than two, but with $d_{\text{ff}} = 4d$ the
-# two are four times as large: $8d^2$ against $4d^2$. Two thirds of the parameters of an encoder's blocks are in their
-# feed-forward layers. They get less attention, so to speak, than they deserve.
+# The feed-forward layer, by a factor of two. Four matrices sound like more than two, but with $d_{\text{ff}} = 4d$
+# each of the two is four times as large: $8d^2$ against $4d^2$. So two thirds of a block's parameters are in its
+# feed-forward layer.
 #
 # </details>
 
@@ -682,9 +678,10 @@ print(f"{'six blocks, counted':19} {sum(p.numel() for p in encoder.parameters())
 # %% [markdown]
 # ## Forty-eight layers
 #
-# Why the plus *and* the norm? Now we can measure how a gradient fares in a deep stack: 48 feed-forward layers, not yet
-# trained, one on another. They are joined in three ways, without a way around, with it, and with a way around *and* a norm. And
-# they start with two kinds of random weights, those of Glorot and Bengio (2010) and those of He et al. (2015).
+# Why the plus *and* the norm? Now we can measure what happens to a gradient in a deep stack: 48 feed-forward layers,
+# not yet trained, one on another. They are joined in three ways: without a plus sign, with it, and with a plus sign
+# *and* a norm. And they start with two kinds of random weights, those of Glorot and Bengio (2010) and those of He et
+# al. (2015).
 
 
 # %%
@@ -717,20 +714,16 @@ def gradients(start, residual, normalise, depth=48, d_model=64):
 
 
 # %% [markdown]
-# **Predict.** The gradient enters at the output, above layer 48, and runs down to the input. How large does it arrive
-# there, compared with where it started, if there is no way around and the weights are Glorot's: about as large, a
-# thousandth, or less than a billionth? And with He's?
+# **Predict.** The gradient starts at the output, above layer 48, and runs down to the input. There is no plus sign,
+# and the weights are Glorot's. How much of the gradient arrives: about all of it, a thousandth, or less than a
+# billionth? And with He's weights?
 #
 # <details><summary>Answer</summary>
 #
-# Less than a billionth with Glorot's, about as large with He's. Each of Glorot's layers nearly halves the gradient,
-# and 48 halvings multiply. He's keep the size. In a sum variances add up (chapter 2), so on the way down $W_2$
-# multiplies the gradient's variance by its 64 outputs times the variance of its numbers, $64 \cdot 2/256 = 1/2$; ReLU
-# lets half of it through; and $W_1$ multiplies it by $256 \cdot 1/64 = 4$. Together that is 1. Glorot's numbers have
-# variance 2/320 in both matrices (2 over inputs plus outputs, a compromise between the way up and the way down that
-# knows nothing of ReLU): $0.4 \cdot 1/2 \cdot 1.6 = 0.32$, in size $\sqrt{0.32} = 0.57$ a layer, and $0.57^{48}$ is
-# about $10^{-12}$. It is tempting to conclude that no deep stack can be trained without residuals. The size of the
-# gradient, at least, does not forbid it, if one starts with the right weights.
+# Less than a billionth with Glorot's, about all of it with He's. Each of Glorot's layers leaves a share of 0.57 (a
+# note below says why), and $0.57^{48}$ is about $10^{-12}$. He's weights are made for ReLU, so that each layer keeps
+# the size. It is tempting to conclude that no deep stack can be trained without residuals. The size of the gradient,
+# at least, does not forbid it, if one starts with the right weights.
 #
 # </details>
 
@@ -760,14 +753,26 @@ bare = {
 assert bare["Glorot"] < 1e-9 and 0.1 < bare["He"] < 10
 
 # %% [markdown]
-# The middle row: a way around alone makes the gradient grow, with either kind of weights. The last row is the one
-# that matters. With a way around and a norm the size stays within a factor of ten for both starts. Why?
-# $f(\operatorname{norm}(x))$ divides by the length of $x$, and so does its derivative. The longer the stream has
-# grown, the less a layer adds to it in proportion, and the same holds for the gradient. After $l$ layers like He's,
-# each of which adds a vector of about the same length, the stream is about $\sqrt{l}$ times as long as at first. So
-# the next layer adds only about $1/l$ to its squared length, and about as much to the squared size of the gradient
-# that comes back through it. Multiplied from 1 to 48, the factors $1 + 1/l$ give 49, in size 7. (The loop above
-# printed something near it for He's, and ten million without the norm.)
+# The middle row: a plus sign alone makes the gradient grow, with either kind of weights. The last row is the one that
+# matters. With a plus sign and a norm, the gradient's size stays within a factor of ten for both starts. The norm
+# divides by the length of the stream, so the longer the stream has grown, the less a layer changes it. The same holds
+# for the gradient on its way back.
+#
+# <details><summary>Where 0.57 comes from, and how much the norm lets through</summary>
+#
+# *Without plus sign and norm.* In a sum, variances add up (chapter 2). Follow the variance of the gradient down
+# through one layer with He's weights. $W_2$ has 64 outputs and numbers of variance 2/256: a factor of $64 \cdot
+# 2/256 = 1/2$. ReLU lets half of it through: another $1/2$. $W_1$ has 256 outputs and numbers of variance 1/64: a
+# factor of $256/64 = 4$. Together that is 1. Glorot's numbers have variance $2/(64 + 256)$ in both matrices. They are
+# a compromise between the way up and the way down, and know nothing of ReLU: $0.4 \cdot 1/2 \cdot 1.6 = 0.32$. The
+# size is the root, $\sqrt{0.32} = 0.57$.
+#
+# *With both.* Each of He's layers adds a vector of about the same length as the first $x$, in a direction of its own.
+# So layer $l$ meets a stream that is about $\sqrt{l}$ times as long as the first $x$. It adds about $1/l$ to the
+# stream's squared length, and about as much to the squared size of the gradient. Multiply the factors $1 + 1/l$ from
+# 1 to 48: that gives 49, in size 7.
+#
+# </details>
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without residuals the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with residuals it grows to about a thousand, with residuals and normalisation it stays within a factor of ten. Right, He: without residuals it stays near 1, with residuals it grows to more than ten million, with residuals and normalisation it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
@@ -781,8 +786,9 @@ plt.show()
 # %% [markdown]
 # ## Before or after, measured
 #
-# Whether the norm stands after the sum or on the branch looks like a matter of taste. Build 24 blocks of each kind, untrained, and look at two things: how long the
-# vectors are as they travel up, and how large a gradient the matrices of each block receive.
+# Does it make a difference whether the norm stands after the sum or on the branch? Build 24 blocks of each kind,
+# untrained, and look at two things: how long the vectors are as they travel up, and how large a gradient the matrices
+# of each block receive.
 
 
 # %% tags=["rtol=0.02"]
@@ -829,21 +835,28 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 
 # %% [markdown]
 # With post-norm every vector leaves every block at length $\sqrt{128} \approx 11.3$: LayerNorm sees to it. With
-# pre-norm nothing shortens the stream. Each block adds something, the length grows, and later blocks change the
-# vectors by ever smaller proportions. At the top, the last norm divides by that length: a change in the last block's
-# $W_2$, which turns a long vector only a little, moves the output less. That is what a small gradient says.
+# pre-norm nothing shortens the stream. Each block adds something, and the length grows. At the top, the last norm
+# divides by that length. So a change in the last block's $W_2$ moves the output only a little, and its gradient is
+# small.
 #
-# Does it matter? Xiong et al. (2020) found that post-norm Transformers often fail, or end up worse, unless the learning
-# rate starts tiny and is **warmed up** over the first steps ([chapter 8](08_training.ipynb) draws such a rate), and
-# that pre-norm ones can do without. They blamed large gradients near the output while the weights are still random, and
-# in our last column post-norm's is the larger one: 8.9 against 2.2. (A hint, no more: pre-norm's first block has 9.6,
-# and with Adam the length of a first step does not depend on the gradient's size, as chapter 8 shows.) On our small scale post-norm was slower, but nothing says that it needed a warm-up. Six blocks were
-# trained on the task of chapter 4, eight digits to be written backwards, for 300 steps at a constant rate: of the
-# digits pre-norm got a share of 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> right, post-norm
-# 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> (means of three seeds), no more than a model
-# that is blind to order. A warm-up, a third of these steps, did not help here (0.33<!-- norm_order:
-# accuracy/blocks_6/post_norm/warm_up/mean .2f -->); time did. After 600 steps post-norm had at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min
-# .4f --> right, from three seeds ([all numbers](../book/results.md)).
+# Does that matter for training? Xiong et al. (2020) found that post-norm Transformers often fail, or end up worse,
+# unless the learning rate starts tiny and is **warmed up** over the first steps ([chapter 8](08_training.ipynb) draws
+# such a rate), and that pre-norm ones can do without. They blamed large gradients near the output while the weights
+# are still random. Our last column fits, 8.9 for post-norm against 2.2, but it is no more than a hint: pre-norm's
+# first block has 9.6.
+#
+# <details><summary>Our own small experiment, with and without a warm-up</summary>
+#
+# We trained six blocks of each kind on the task of chapter 4, eight digits to be written backwards. After 300 steps
+# at a constant rate pre-norm got a share of 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> of
+# the digits right. Post-norm got 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than
+# a model that is blind to order (means of three seeds). A warm-up over a third of the steps did not change that
+# (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f -->). More steps did: after 600, post-norm had at
+# least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> right with each of three seeds ([all
+# numbers](../book/results.md)). So on our small scale post-norm was slower, and nothing says that it needed a
+# warm-up.
+#
+# </details>
 
 # %% [markdown]
 # ## What it costs
@@ -857,17 +870,20 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # | recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ |
 # | convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
 #
-# The second column is the reason for the Transformer: the words of a recurrent network have to wait for each other.
-# For a training step on one sentence of 128 words (prediction and gradient), a GRU, the recurrent layer of [chapter
+# The steps are a main reason for the Transformer: the words of a recurrent network have to wait for each other. For a
+# training step on one sentence of 128 words (prediction and gradient), a GRU, the recurrent layer of [chapter
 # 1](01_bottleneck.ipynb), took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times
-# as long as attention on two CPU cores. A convolution's words do not wait either. At 512 words it took 0.39<!--
-# parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But it sees three
-# neighbouring words, and two words at a distance of 500 hear of each other only through a stack of many layers: the
-# third column. (The logarithm holds for convolutions with gaps, which look at every k-th word, then at every
-# $k^2$-th, and so on; without gaps it takes about $n/k$ layers.)
+# as long as attention on two CPU cores. <details><summary>And a convolution?</summary>
 #
-# In the row of self-attention, the first column counts the scores and the averages only. The projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$
-# multiplications more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
+# A convolution's words do not wait either: at 512 words our convolution took 0.39<!-- parallel_time:
+# training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But it sees only three
+# neighbouring words. Two words at a distance of 500 hear of each other through a stack of many layers: the last
+# column. (The logarithm holds for convolutions with growing gaps; without gaps it takes about $n/k$ layers.)
+#
+# </details>
+#
+# For self-attention, the column of operations counts the scores and the averages only. The projections to $Q$, $K$,
+# $V$ and back cost $4\,n\,d^2$ multiplications more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
 
 # %% [markdown]
 # **Predict.** Everyone knows that attention is quadratic in the length of the text. What share of a block's multiplications
@@ -878,8 +894,8 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 #
 # Three per cent at 100 words; one half at 3,072, which is $6d$. "Quadratic" says how a cost grows, not how large it
 # is: the rest of the block costs $12\,n\,d^2$, so the share of the quadratic part is $n / (6d + n)$, a quarter at
-# 1,024 tokens. That is for multiplications. In memory, if the tables of weights are stored (the fused form of chapter
-# 2 avoids it), their $h \cdot n^2$ numbers outgrow the $n \cdot d$ of the vectors from $n = d / h$ on, 64 here with 8 heads.
+# 1,024 tokens. (In memory it is another matter, if the $n^2$ weights of each head are stored; the fused form of
+# chapter 2 avoids that.)
 #
 # </details>
 
@@ -948,9 +964,9 @@ for name, shape in {"over each word": (8,), "over the sentence": (5, 8)}.items()
     print(f"{name:18} the words move by up to {change.abs().max():.2f}")
 
 # %% [markdown]
-# All masks of the attention are then in vain. In a left-to-right model the same mistake tells every word something
-# about the future. The test that finds it is the one of chapter 3: a sentence must get the same vectors alone and in a
-# padded batch.
+# Then the masks in the attention no longer help. In a left-to-right model the same mistake tells every word something
+# about the future. The test that finds it is the one of chapter 3: a sentence must get the same vectors alone and in
+# a padded batch.
 #
 # ### Dropout that stays on
 #
@@ -1046,12 +1062,13 @@ with torch.no_grad():
 # %% [markdown]
 # ## Summary
 #
-# 1. Attention averages words, in MiniLM without its plus signs until they are all the same; a residual, $x + f(x)$,
-#    keeps them apart and gives the gradient a way through.
+# 1. Attention averages words. Without its plus signs, MiniLM makes all of them the same; a residual, $x + f(x)$,
+#    keeps them apart and lets the gradient through.
 # 2. LayerNorm takes mean and variance over one word's features; BatchNorm over one feature of all words in the batch.
-# 3. The feed-forward layer works on each word by itself, equals two convolutions with kernel 1, and holds two thirds of
-#    the parameters.
-# 4. Post-norm normalises the stream, pre-norm the branches; at the start their vectors and gradients scale differently.
+# 3. The feed-forward layer works on each word by itself, equals two convolutions with kernel 1, and holds two thirds
+#    of the parameters.
+# 4. Post-norm normalises the stream, pre-norm the branches. Before training, pre-norm's vectors grow from block to
+#    block, and its last block gets a small gradient.
 # 5. Of a block's multiplications ($d = 512$) attention's $n^2$ is 3 % at 100 words, a quarter at 1,024, half at $6d$.
 #    What makes the encoder fast, in training and in use, is that no word waits for another.
 #

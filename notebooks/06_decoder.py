@@ -33,9 +33,9 @@ draw("whole_transformer")
 # %% [markdown]
 # **After this chapter you can**
 #
-# - say what a causal mask hides in training, and test that yours is tight;
+# - say what a causal mask hides in training, and test that yours lets nothing through;
 # - compute cross-attention by hand, and say where its queries, keys and values come from;
-# - shift the target by one, explain teacher forcing, and recognise a model that has read its own answers;
+# - shift the target by one, explain teacher forcing, and recognise a model that could read its answers in training;
 # - put the whole Transformer together, train it, and let it write;
 # - count its parameters, and check the paper's 65 and 213 million.
 #
@@ -72,22 +72,23 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 # the future does exist, in the same tensor, and a position that could look at it would simply read the answer there.
 # Hence the **causal mask** of [chapter 2](02_self_attention.ipynb): position $i$ may attend to positions $0 \dots i$.
 #
-# The mask has to keep a promise: *all at once* must give the same vectors as *one at a time*. To test it, take chapter
-# 5's blocks and six characters, and compute the six vectors in one pass with the mask. Then hand over the first $i + 1$
-# characters only, and compare the last vector.
+# The mask has to keep a promise: *all at once* must give the same vectors as *one at a time*. To test it, take
+# chapter 5's blocks and six characters (random vectors will do). Compute the six vectors in one pass, with the mask.
+# Then hand over the first character only, then the first two, and so on. Each time, compare the last vector with the
+# one from the single pass.
 
 # %% [markdown]
-# **Predict.** All at once, the six vectors are computed *with* the mask. One at a time, nothing stands behind the
-# last character, so there we leave the mask out, and look at the last vector only. Are the two equal, for a stack of
-# one block? And for a stack of two?
+# **Predict.** One at a time, nothing stands behind the last character. So there we leave the mask out. Does the last
+# vector still equal the one that was computed all at once, *with* the mask, for a stack of one block? And for a stack
+# of two?
 #
 # <details><summary>Answer</summary>
 #
 # For one block, yes: the last character may see all the others anyway; its row of a causal mask is all True. For two
 # blocks, no: it differs by 0.07, where the numbers are about 1, and that is no rounding error. The second block reads
-# what the first made of *all* the characters so far. Without a mask, the first block lets `1` look at the `9` after
-# it, which it could not do when everything was computed at once. It is tempting to say that a mask is needed only
-# where there is a future; but every character has one, namely the characters written after it.
+# what the first made of *all* the characters so far. Without a mask, the first block lets the first character look at
+# the second. When everything was computed at once, it could not. It is tempting to say that a mask is needed only
+# where there is a future. But every character except the last has one: the characters written after it.
 #
 # </details>
 
@@ -110,14 +111,15 @@ for n, name in ((1, "one block"), (2, "two blocks")):
     print(f"{name:18} {gap(n, False):9.4f} {gap(n, True):13.4f}")
 
 # %% [markdown]
-# So the mask stays on in use as in training. With it, the vector of a character that is written never changes again,
-# however many follow; without it, each new character changes all of them. And the comparison is a good test of any
+# So the mask stays on in use as in training. With it, a character's vector never changes again, whatever is written
+# after it. Without it, each new character changes all the vectors before it. And the comparison is a good test of any
 # decoder.
 #
 # ## Looking at the source
 #
-# The second look is **cross-attention**. It is the attention of chapters 2 and 3, with one change: the queries are made
-# from the decoder's vectors, the keys and values from the encoder's output, which is called the **memory**:
+# The decoder looks at what it has written, and it looks at the source. This second look is **cross-attention**. It is
+# the attention of chapters 2 and 3, with one change: the queries are made from the decoder's vectors, the keys and
+# values from the encoder's output, which is called the **memory**:
 #
 # $$Q = X_{\text{decoder}} W^Q, \qquad K = X_{\text{encoder}} W^K, \qquad V = X_{\text{encoder}} W^V.$$
 #
@@ -132,8 +134,8 @@ print({letter: f"{share:.2f}" for letter, share in zip("may 5", shares, strict=T
 
 # %% [markdown]
 # Source and target have lengths of their own, so the table of weights is now a rectangle: one row for each position
-# that is written, one column for each that is read. No causal mask is needed, because the whole source is there. A
-# padding mask is, if sources of different lengths share a batch. Here are two sources, of nine characters and of five,
+# that is written, one column for each that is read. No causal mask is needed, because the whole source is there. But
+# sources of different lengths in one batch need a padding mask. Here are two sources, of nine characters and of five,
 # and six characters written; one head, in full:
 
 # %%
@@ -256,10 +258,10 @@ class DecoderBlock(nn.Module):
 #
 # <details><summary>Answer</summary>
 #
-# Three, then all six. The fourth character is seen by the fourth, fifth and sixth position; the first three lie before
-# it and have not seen it. (Tempting: one, since only one character changed. But the later ones look back at it.) The
-# memory is behind no causal mask: every written position may look at every place of the source, and softmax gives each
-# at least a little weight.
+# Three, then all six. The fourth character is seen by the fourth, fifth and sixth position; the first three lie
+# before it and have not seen it. (Tempting: one, since only one character changed. But the later ones look back at
+# it.) No causal mask hides the memory: every written position may look at every place of the source, and softmax
+# gives each at least a little weight.
 #
 # </details>
 
@@ -376,10 +378,14 @@ print("predicts:", to_text(target[0]), target.shape[1])
 draw("shift")
 
 # %% [markdown]
-# In a batch of targets of different lengths there is more behind the end: padding. There only the longest target loses
-# its end token; a shorter one loses a padding token, and the model does read its end. What it then predicts is padding,
-# which does not count: the loss must leave it out, with `ignore_index=PAD`. (All dates of this chapter have eleven
-# characters, so here there is no padding.)
+# <details><summary>And if the targets of a batch have different lengths?</summary>
+#
+# Then the shorter ones have padding behind their end tokens. Moved to the right, the longest target loses its end
+# token. A shorter one loses a padding token instead, so the model does read its end token. What it predicts from
+# there is padding, and the loss must leave that out, with `ignore_index=PAD`. (All dates of this chapter have eleven
+# characters.)
+#
+# </details>
 #
 # What is wanted at each place is one character, so all of the probability should go there. The loss of a place is the
 # negative logarithm of the share that the right character gets, the **cross-entropy**; `F.cross_entropy` computes it for
@@ -389,10 +395,10 @@ draw("shift")
 draw("targets")
 
 # %% [markdown]
-# Training in this way is called **teacher forcing**: whatever the model would have said itself, the next position reads
-# the right character, as if a teacher had corrected it at once. That is what makes all eleven positions trainable in one
-# pass. It also means that in training the model never sees its own mistakes, while in use it has to live with them; what
-# that costs is measured further down.
+# Training in this way is called **teacher forcing**. Whatever the model would have said itself, the next position
+# reads the right character, as if a teacher had corrected it at once. That is what makes all eleven positions
+# trainable in one pass. It also means that in training the model never sees its own mistakes, while in use it has to
+# live with them. What that costs is measured further down.
 #
 # ## The whole Transformer
 #
@@ -410,13 +416,20 @@ draw("targets")
 draw("vector_to_token")
 
 # %% [markdown]
-# (The bias $b$ is common in code; the paper does not mention one.) The decoder's vector comes out of a LayerNorm with
-# length $\sqrt{d_{\text{model}}}$, and its product with a random vector of length 1 is about ±1: a sum of
-# $d_{\text{model}}$ products, each of variance $1 / d_{\text{model}}$ (chapter 2). That is a sensible size for
-# scores, and therefore each token's vector starts with length about 1. A sinusoidal position is longer than that, and
-# [chapter 4](04_order.ipynb) showed what happens when one of two summands drowns the other. The paper multiplies the
-# token's vector by
-# $\sqrt{d_{\text{model}}}$ when it comes in. It gives no reason; this may be it.
+# (The bias $b$ is common in code; the paper does not mention one.)
+#
+# How long should a token's vector be? For the scores, a length of about 1 is right. For the input it is too short: a
+# sinusoidal position is much longer, and [chapter 4](04_order.ipynb) showed what happens when one of two summands
+# drowns the other. The paper multiplies the token's vector by $\sqrt{d_{\text{model}}}$ when it comes in. It does not
+# say why; this may be the reason.
+#
+# <details><summary>Why a length of 1 is right for the scores</summary>
+#
+# The decoder's vector comes out of a LayerNorm with length $\sqrt{d_{\text{model}}}$. Its product with a random
+# vector of length 1 is a sum of $d_{\text{model}}$ products, each of variance $1 / d_{\text{model}}$ (chapter 2). So
+# the scores start at about ±1.
+#
+# </details>
 
 
 # %% tags=["atol=0.15"]
@@ -444,10 +457,9 @@ print(f"length of a token     {words.norm(dim=-1).mean():.1f}")
 print(f"the token times √512  {(math.sqrt(512) * words).norm(dim=-1).mean():.1f}")
 
 # %% [markdown]
-# The matrices of all linear layers start with Glorot's random numbers (chapter 5: a compromise between the way up and
-# the way down, good enough with residuals and norms around it), and their biases with zeros. (With `std`, random
-# numbers from a normal distribution of that deviation, cut off at twice it, in every matrix, whatever its shape: BERT
-# will want that.)
+# The matrices of all linear layers start with Glorot's random numbers, which are good enough with residuals and norms
+# around them ([chapter 5](05_encoder.ipynb)). The biases start with zeros. (BERT will want another start; `std` is
+# for that.)
 
 
 # %%
@@ -464,8 +476,8 @@ def initialise(model, std=None):
 
 
 # %% [markdown]
-# A model has many sizes, and they belong together: they come in one object, which nobody can change once a model is
-# made of it (`frozen`). What is not named is as in the paper's base model, the smaller of its two.
+# A model has many sizes that belong together, so they come in one object, which cannot be changed once it is made
+# (`frozen`). If you leave a size out, it is that of the paper's base model, the smaller of its two.
 
 
 # %%
@@ -575,10 +587,10 @@ assert_close(hidden @ E.T + model.output_bias, logits)
 assert_close(model.embedding(texts), E[texts] * math.sqrt(32))
 
 # %% [markdown]
-# Equal to PyTorch's? `nn.Transformer` consists of the two stacks and leaves embeddings and scores to its users, so the
-# folded cell gives it ours. (It also ends each stack with one more LayerNorm, which the paper does not have;
-# `final_norm=True` adds it to ours.) The gradient of $E$ is compared as well. Two programs can compute the same numbers
-# and yet learn differently, when one of them keeps a copy of $E$ that is not trained, for example.
+# Does it compute what PyTorch's does? `nn.Transformer` consists of the two stacks only, so the folded cell lends it
+# our embeddings and scores. (It also ends each stack with one more LayerNorm, which the paper does not have;
+# `final_norm=True` adds it to ours.) Scores are compared, and the gradient of $E$, too: a model could give the right
+# scores and still learn the wrong thing.
 
 
 # %% tags=["hide-input", "atol=1e-5"]
@@ -697,9 +709,9 @@ for row, answer in zip(texts, target, strict=True):
     print(to_text(row).ljust(20), "→", to_text(answer))
 
 # %% [markdown]
-# One block in the encoder, one in the decoder, width 64. The loop is the one of chapter 4; the learning rate rises for
-# 50 steps (a warm-up) and falls to zero over the second half. What the decoder reads is a parameter, because we shall
-# spoil it later.
+# One block in the encoder, one in the decoder, width 64. The loop is the one of chapter 4; the learning rate rises
+# for 50 steps (a warm-up) and falls to zero over the second half. What the decoder reads is an argument, `reads`,
+# because further down we shall give it the wrong thing.
 
 # %%
 CONFIG = TransformerConfig(
@@ -736,11 +748,10 @@ model, losses = train()
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 
 # %% [markdown]
-# To write, the decoder starts with nothing but the begin token, and each character it chooses is read at the next step.
-# This plain loop runs the decoder over the whole text so far at every step and takes the likeliest character each time,
-# which is called **greedy** decoding. All our answers are eleven characters long, so eleven steps will do. Where lengths
-# differ, one must also stop at the end token, and not count what a row says behind its own ([chapter
-# 9](09_generating.ipynb)).
+# To write, the decoder starts with nothing but the begin token, and each character it chooses is read at the next
+# step. This plain loop runs the decoder over the whole text so far at every step. It takes the likeliest character
+# each time, which is called **greedy** decoding. All our answers are eleven characters long, so eleven steps will do.
+# (Where lengths differ, each answer must stop at its end token: [chapter 9](09_generating.ipynb).)
 
 
 # %% tags=["atol=0.1"]
@@ -780,9 +791,9 @@ text = "july 20, 1969"
 print(text, "→", to_text(write(model, *to_ids([text.lower()]))[0]))
 
 # %% [markdown]
-# And step by step, so that one can watch it write. Above stands what it reads, darker where its cross-attention is
-# (mean of the four heads); below, what it has written and its four likeliest next characters. Go through it with the
-# arrow keys. When is it unsure?
+# And step by step, so that you can watch it write. At the top is what it reads; the darker a character, the more
+# cross-attention it gets (mean of the four heads). Below are what it has written and its four likeliest next
+# characters. Go through it with the arrow keys. When is it unsure?
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -822,8 +833,8 @@ assert watched.labels[-1].endswith(": .")
 # %% [markdown]
 # ### With a teacher, and alone
 #
-# In training it read the right characters, whatever it said. Now it reads its own. How much does that matter? The
-# trained model makes too few mistakes to tell, so here is one that was trained for 150 steps only.
+# In training the model read the right characters, whatever it said. Now it reads its own. How much does that matter?
+# The trained model makes too few mistakes to tell, so here is one that was trained for 150 steps only.
 
 # %% [markdown]
 # **Predict.** It says every character of the 1,000 unseen dates twice: *with a teacher*, reading the right characters,
@@ -833,8 +844,8 @@ assert watched.labels[-1].endswith(": .")
 # <details><summary>Answer</summary>
 #
 # More characters are right with a teacher: alone, one mistake leads to the next. But whole dates are right *equally*
-# often, and that is no accident. If every character comes out right with the teacher, then what it would have read
-# alone is just what the teacher gave it. Until the first mistake the two ways are the same; they part behind it.
+# often, and that is no accident. Until the first mistake, what it reads alone is just what the teacher would give it,
+# so both ways say the same. They part only after a mistake, and then the date is wrong in both.
 #
 # </details>
 
@@ -861,13 +872,14 @@ assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 
 # %% [markdown]
 # The columns are the first seven characters, with the first date's as an example. Look at the year's last two digits.
-# The third place is the hard one for both: about half of the decades are wrong. With a teacher the fourth is nearly
-# always right all the same: it looks as if the model needed the third digit to find the fourth, and here it has been
-# told. Alone it goes on from its own wrong decade, and the fourth digit is wrong about as often as the third. That a
-# model is trained on right characters only, and in use reads its own, wrong ones included, is called **exposure
-# bias**. (The fourth digit shows that a mistake is carried on. How much of that comes from training on right
-# characters only, it does not show: the teacher also gave away the third digit.) Here is the first of the unseen dates in which the two ways differ,
-# character by character:
+# The third place is the hard one for both: about half of the decades are wrong. With a teacher the fourth digit is
+# nearly always right all the same. It looks as if the model needs the third digit to find the fourth, and the teacher
+# has given it away. Alone the model goes on from its own wrong decade, and the fourth digit is wrong about as often
+# as the third.
+#
+# In training the model meets right characters only, in use also its own wrong ones. This difference is called
+# **exposure bias**. (Our table shows that mistakes are carried on, not how much the training is to blame for it.)
+# Here is one of the unseen dates, the first in which the two ways differ:
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -906,8 +918,8 @@ with_and_without(
 #
 # Hardly any date, and nearly all months and days. It is tempting to say that the model has learned to copy the year's
 # digits, and a digit is a digit. But in training every answer began with 19 or 20, and the model has learned that as
-# well: nearly all its answers begin so, and not even the year's last two digits are simply copied.
-# A model may learn anything that is true of its examples, whether we meant it or not.
+# well: nearly all its answers begin so, and most of them do not even have the year's last two digits right. A model
+# may learn anything that is true of its examples, whether we meant it or not.
 #
 # </details>
 
@@ -927,9 +939,9 @@ assert as_learned > 0.85
 assert hits[:, 2:4].all(dim=1).float().mean() < 0.6
 
 # %% [markdown]
-# Where does it look? `record` notes what the parts of a model give while it runs, and computes the weights of each
-# attention once more from the same queries and keys, for the fused form does not keep them. The picture shows the
-# mean of its four heads, for one date in both spellings; each row is a character about to be written.
+# Where does it look? `record` notes the attention weights while the model runs. The picture shows the
+# cross-attention, mean of its four heads, for one date in both spellings. Each row is a character about to be
+# written.
 
 # %%
 day = datetime.date(1969, 7, 20)
@@ -957,8 +969,8 @@ for text, look in zip(spellings(day), looks, strict=True):
 
 # %% [markdown]
 # Nobody told the model where in a date the year stands. It finds the year in both spellings, though in the data the
-# year begins anywhere from the seventh character to the fifteenth. (It always stands last. Whether the model uses that
-# or *what* stands there, the picture does not tell.)
+# year begins anywhere from the seventh character to the fifteenth. (But the year always stands last. Whether the
+# model goes by the place or by the digits, the picture does not tell.)
 #
 # ## What goes wrong
 #
@@ -970,8 +982,8 @@ for text, look in zip(spellings(day), looks, strict=True):
 copying, copying_losses = train(reads=lambda target: target)
 
 # %% [markdown]
-# **A mask that is off by one** comes to the same thing. `tril(diagonal=1)` lets each position see one place too far, and
-# after the shift, one place too far is the answer.
+# **A mask that is off by one** has the same effect. `tril(diagonal=1)` lets each position see one place too far.
+# After the shift, the answer stands just there.
 
 
 # %%
@@ -1026,9 +1038,10 @@ for broken in (copying_losses, leaky_losses):
     assert sum(broken[100:200]) < sum(losses[100:200]) / 2
 
 # %% [markdown]
-# The dashed line in the picture is a yardstick. A decoder that never looks at the source can do no better than to spread
-# its probability evenly over all 73,049 days; that costs $\ln 73{,}049 = 11.2$ for a date, or 1.02 for each of its eleven
-# characters. Whoever falls below the line knows something about the answer: from the source, or from the answer itself.
+# The dashed line in the picture is a yardstick. A decoder that never looks at the source can do no better than to
+# spread its probability evenly over all 73,049 days; that costs $\ln 73{,}049 = 11.2$ for a date, or 1.02 for each of
+# its eleven characters. A model below the line knows something about the answer: from the source, or from the answer
+# itself.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Training loss over 400 steps, logarithmic axis, and a dashed line at 1.02. The loss without the shift is far below the right model's from the start; with the mask off by one it leaves the right one after some tens of steps and then stays well below it. All three end below the dashed line."}, "figure": {"caption": "Loss in training, the same steps, batches and rates for all three. The two broken models look better than the right one. Dashed: the best that a decoder blind to the source could do, ln 73,049 / 11."}}
 curves = {name: each for name, (_, each) in trained.items()}
@@ -1095,9 +1108,9 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
 #
 # ## How many parameters?
 #
-# The paper lists 65 million for the base model ($d_{\text{model}} = 512$) and 213 million for the big one (1,024), with a
-# shared vocabulary of "about 37000" tokens. A block's parameters were counted in chapter 5; a decoder block has one more
-# attention and one more norm.
+# The paper lists 65 million for the base model ($d_{\text{model}} = 512$) and 213 million for the big one (1,024),
+# with a shared vocabulary of "about 37000" tokens. An encoder block's parameters were counted in chapter 5; a decoder
+# block has one attention and one norm more.
 
 # %% [markdown]
 # **Predict.** The base model has six encoder blocks, six decoder blocks, and one tied matrix of 37,000 × 512. Which of
@@ -1140,8 +1153,9 @@ for what, (in_base, in_big) in rows.items():
     print(f"{what:17} {in_base:5.2f} {in_big:8.2f}")
 
 # %% [markdown]
-# We get 63.1 and 214.3 million: less than 65, more than 213. The two counts agree to within three per cent. Where the rest comes from we do not know: the paper does not say what it counts. (Another vocabulary does not explain it:
-# exercise 3.) That is worth knowing when *your* model of the base size comes out at 63 million: nothing is missing.
+# We get 63.1 and 214.3 million: less than 65, more than 213. Our counts and the paper's agree to within three per
+# cent. Why they are not equal we do not know: the paper does not say what it counts. (Another vocabulary does not
+# explain it: exercise 3.) So if *your* model of the base size has 63 million, nothing is missing.
 
 # %% [markdown]
 # ## Exercises
