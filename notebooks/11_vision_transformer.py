@@ -798,7 +798,7 @@ assert agreement["ink"] > agreement["rollout"] + 0.05
 # patches, so they are interpolated, by the function under *Where the words stand*.
 
 # %% [markdown]
-# **Predict.** At 8 × 8 the model names about 0.96 of the digits rightly. We enlarge the test images to 12 × 12 and
+# **Predict.** The model is right for about 0.96 of the digits at 8 × 8. We enlarge the test images to 12 × 12 and
 # interpolate the positions. Is it still right for about 0.96, for about 0.75, or does it guess (0.1)?
 #
 # <details><summary>Answer</summary>
