@@ -528,9 +528,9 @@ model, fine = train(ViTConfig.DIGITS)
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 
 # %% [markdown]
-# For comparison we take two older methods with scikit-learn's standard settings: logistic regression, and a support
-# vector machine (SVM), a classifier whose borders between the classes may be curved. Both get an image as a plain row
-# of 64 numbers, so neither knows that pixels have neighbours.
+# We also train two older methods with scikit-learn's standard settings: logistic regression, and a support vector
+# machine (SVM), a classifier whose borders between the classes may be curved. Both get an image as a plain row of 64
+# numbers, so neither knows that pixels have neighbours.
 
 # %% [markdown]
 # **Predict.** Put the four in order, best first: ViT with patches of 2 × 2, ViT with patches of 4 × 4, logistic
@@ -640,9 +640,9 @@ plt.show()
 #
 # </details>
 #
-# Two ways to need fewer labels came soon. DeiT (Touvron et al., 2021) trains a ViT on ImageNet alone, with distorted
-# images and a convolutional network as its teacher. MAE (He et al., 2022) hides three quarters of the patches and
-# lets the model fill them in: BERT's exercise ([chapter 13](13_pretraining.ipynb)), on images.
+# Two ways to need fewer labelled images came soon. DeiT (Touvron et al., 2021) trains a ViT on ImageNet alone, with
+# distorted images and a convolutional network as its teacher. MAE (He et al., 2022) hides three quarters of the
+# patches and lets the model fill them in: BERT's exercise ([chapter 13](13_pretraining.ipynb)), on images.
 #
 # ## What it found out about places
 #
@@ -681,12 +681,12 @@ assert neighbours > far + 0.03
 # %% [markdown]
 # ## Where does it look?
 #
-# From which patches does the answer come? The class token's attention in the last layer names places. But what stands
-# there by then has been mixed from other places by the layers below. **Attention rollout** (Abnar and Zuidema, 2020)
-# follows the mixing through all layers. Take one layer. Its weights, averaged over the heads, are a table $W$: row
-# $i$ says how much output $i$ takes from each input. The residual connection adds the input itself, so rollout uses
-# $\frac{1}{2}(W + I)$ instead: a weight of 0.6 becomes 0.3, and the diagonal gains 0.5. The product of these tables,
-# layer by layer, says how much of each patch reaches each output.
+# From which patches does the answer come? The class token's attention in the last layer points at places. But what
+# stands there by then has been mixed from other places by the layers below. **Attention rollout** (Abnar and Zuidema,
+# 2020) follows the mixing through all layers. Take one layer. Its weights, averaged over the heads, are a table $W$:
+# row $i$ says how much output $i$ takes from each input. The residual connection adds the input itself, so rollout
+# uses $\frac{1}{2}(W + I)$ instead: a weight of 0.6 becomes 0.3, and the diagonal gains 0.5. The product of these
+# tables, layer by layer, says how much of each patch reaches each output.
 
 
 # %%
@@ -887,7 +887,8 @@ plt.show()
 
 # %% [markdown]
 # "Vision Transformer models pre-trained on the JFT-300M dataset outperform ResNet-based baselines on all datasets",
-# says the table's caption. These are the entries in which one of the two is *not* ahead:
+# says the table's caption. Two of the ViTs are meant, H/14 and L/16. These are the entries in which one of them is
+# *not* ahead:
 
 # %% tags=["hide-input"]
 for name in ("ViT-H/14", "ViT-L/16"):
@@ -907,7 +908,7 @@ print(
 # instead of JFT's 300 million, L/16 is below BiT-L on every task (on Flowers by 0.02 only). What the table does show
 # is the price: about the same accuracy for a fifteenth of the computing.
 #
-# ## Clothes and animals
+# ## Clothes
 #
 # Our digits are very small. Fashion-MNIST has 60,000 grey pictures of clothes, 28 × 28 pixels, in ten classes (Xiao,
 # Rasul and Vollgraf, 2017). `experiments/images.py` trains two models on them from scratch: a ViT with 307,000
@@ -1020,7 +1021,7 @@ for name, cut in {"patches": patches(photos, 4), "view alone": viewed}.items():
     print(f"{name:11} {(cut[:, 0] == corner).sum().item()} of {corner.numel()}")
 
 # %% [markdown]
-# ### The class token stretched along
+# ### Positions interpolated as one list
 #
 # Suppose you interpolate all 17 rows as one list, because "positions are a sequence". The class token's row is then
 # mixed with the first patch's, and along the list the end of one row of patches is mixed with the beginning of the
@@ -1134,10 +1135,10 @@ for kind in (ViT, MeanViT):
     print(f"{kind.__name__:8} {score:.2f} after 300 steps")
 
 # %% [markdown]
-# **5. Build it: a small CNN, and rob it.** Three convolutions of 3 × 3 with 32, 64 and 128 channels, the last two
-# with a stride of 2, GELU after each, the mean over all places, one linear layer. Train it on 100 images (a learning
-# rate of 0.003 does well), once as they are, once with all pixels in another order, the same for every image. Do it
-# for two different hundreds of images and three shuffles. How much were the neighbours worth?
+# **5. Build it: a small CNN, on shuffled pixels too.** Three convolutions of 3 × 3 with 32, 64 and 128 channels, the
+# last two with a stride of 2, GELU after each, the mean over all places, one linear layer. Train it on 100 images (a
+# learning rate of 0.003 does well), once as they are, once with all pixels in another order, the same for every
+# image. Do it for two different hundreds of images and three shuffles. How much were the neighbours worth?
 
 
 # %% tags=["hide-cell", "atol=0.1"]
