@@ -232,7 +232,7 @@ for name, segment in {"A": torch.zeros(4), "B": torch.ones(4)}.items():
 # What remains is the encoder of chapter 5, in the post-norm order, with GELU in the feed-forward layers, and one
 # small part that most drawings leave out, the **pooler**: `[CLS]`'s last vector goes through one more layer and a
 # tanh, which brings its numbers between −1 and 1. The paper does not mention it, but the authors' code and the
-# published weights have it, and the paper's classifiers read the pooler's output. Do not take this output for a
+# published weights have it, and the paper's classifiers read the pooler's output. Do not take `[CLS]`'s vector for a
 # summary of the text. Before fine-tuning, as the paper says in a footnote, it is none: it was only trained to say
 # whether the second sentence follows the first. Fine-tuning makes it useful for a task (chapter 14). [Chapter
 # 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) measures how far from a summary it is.
@@ -541,8 +541,8 @@ assert torch.equal(untouched.pooler.weight, before)
 assert len(result.missing_keys) == len(untouched.state_dict())
 
 # %% [markdown]
-# Every tensor is in its place. Does our module also *use* them rightly? There are seven hidden states to compare with
-# Hugging Face's: the embeddings, and the output of each of the six layers.
+# With our own loader every tensor is in its place. Does our module also *use* them rightly? There are seven hidden
+# states to compare with Hugging Face's: the embeddings, and the output of each of the six layers.
 
 
 # %%
@@ -579,9 +579,6 @@ assert worst[torch.float32] < 1e-5 and worst[torch.float64] < 1e-12
 #
 # The way back works, too. The library's `save_pretrained` writes our weights to a file under Hugging Face's names.
 # `transformers` loads this file and saves it again, and we load that:
-#
-# And back: what the library's `save_pretrained` writes from our module, `transformers` loads, saves again, and we
-# load once more.
 
 # %% tags=["hide-input"]
 library = lectures_lib.models.bert.Bert
@@ -808,9 +805,6 @@ assert all(vectors(text, "light")[1] == 4 for text in before_nouns)
 #
 # A model that reads from left to right cannot tell the two senses apart at this word. This can be seen without any
 # training: give MiniLM's own layers a causal mask.
-#
-# A model that reads from left to right cannot part the two senses at this word, and it needs no training to see why.
-# Give MiniLM's own layers a causal mask:
 
 # %% tags=["atol=1e-5"]
 apart = []
