@@ -233,8 +233,6 @@ assert not chosen[special].any()
 assert torch.equal(read[~chosen], text[~chosen])
 
 # %% [markdown]
-# The library's `mask_tokens` is this function with rates that one can set; from the same seed it draws the same holes.
-#
 # ### Why not always `[MASK]`?
 #
 # Because after pre-training nobody ever writes `[MASK]` again. In the tasks that BERT is made for, the texts are
@@ -503,9 +501,9 @@ assert abs(loss - expected) < 1e-5 and apart < 1e-5
 #
 # The procedure (appendix A.2 of the paper): batches of 256 inputs of up to 512 tokens, 1,000,000 steps, Adam with a
 # learning rate of $10^{-4}$ that rises for 10,000 steps and falls in a straight line to 0, weight decay 0.01, dropout
-# 0.1, GELU. (The decay spares biases and LayerNorms, which only the code says; it is AdamW's, of [chapter
-# 8](08_training.ipynb).) The text: 3.3 billion words, 800 million from books and 2,500 million from Wikipedia. It
-# must consist of whole documents, the authors say; shuffled sentences have no next sentence.
+# 0.1, GELU. (The decay is AdamW's, of [chapter 8](08_training.ipynb).) The text: 3.3 billion words, 800 million from
+# books and 2,500 million from Wikipedia. It must consist of whole documents, the authors say; shuffled sentences have
+# no next sentence.
 #
 # The paper says "256 sequences × 512 tokens = 128,000 tokens/batch" and "approximately 40 epochs", and lectures
 # repeat it. The same appendix says that nine steps in ten read inputs of 128 tokens, since attention's cost grows
@@ -693,7 +691,7 @@ history = training.fit(
 #
 # "Below 34, it is a Transformer and they only count" is tempting. But the counts come from the *whole* text, in one
 # pass and without error; two minutes of gradient steps have to find out first that neighbours matter at all. What
-# counting cannot do is use what stands further away, and for that, we believe, our model is too small and its text too
+# counting cannot use is what stands further away; for that, we believe, our model is too small and its text too
 # short.
 #
 # </details>
@@ -742,7 +740,7 @@ if SOURCE == "offline" and not LARGE:
 # which tokens are common, and little more. Then, within two hundred steps, the perplexity nearly halves. Our guess:
 # the layers have to learn two things *together*, to look at the neighbours of a hole, and what to conclude from them.
 # Each is of little use without the other, so at first the gradient for either is small. In our first attempts this
-# plateau outlasted the two minutes, and one would have said that so small a model cannot learn this.
+# plateau outlasted the two minutes.
 #
 # Does the model use the *order* of what it reads, or only which tokens are near? Let the left and the right neighbour
 # of a hole change places, and ask again. (We ask about one hole in each text, between two words.) Beside it stands a
@@ -874,11 +872,10 @@ plt.show()
 
 # %% [markdown]
 # Compare "no NSP" with "left to right", which had no NSP either: the difference is what looking to both sides brings.
-# It is ten points on SQuAD, nine on MRPC, two on MNLI, and hardly anything on QNLI and SST-2. A bidirectional LSTM on
-# top wins back two thirds of SQuAD's loss, and nothing elsewhere. NSP itself matters for QNLI, where a question has
-# to be matched with a sentence, and by these numbers hardly elsewhere (the authors call the losses on MNLI and SQuAD
-# significant, too). RoBERTa's authors repeated the comparison with long stretches of text as inputs: without NSP the
-# results were as good or slightly better. Most later models have left it out.
+# It is ten points on SQuAD, nine on MRPC, two on MNLI, and hardly anything on QNLI and SST-2. NSP itself matters for
+# QNLI, where a question has to be matched with a sentence, and by these numbers hardly elsewhere (the authors call
+# the losses on MNLI and SQuAD significant, too). RoBERTa's authors repeated the comparison with long stretches of
+# text as inputs: without NSP the results were as good or slightly better. Most later models have left it out.
 #
 # <details><summary>Why would it teach so little?</summary>
 #
@@ -1065,7 +1062,7 @@ print(
 # ### Holes where there is nothing to guess
 #
 # If the special tokens are not excluded, `[CLS]`, `[SEP]` and the padding become exercises too, and the easiest of
-# all.
+# all. (`mask_tokens` is the library's `make_holes`.)
 
 
 # %%
