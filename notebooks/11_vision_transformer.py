@@ -4,8 +4,9 @@
 # A Transformer reads a row of vectors. So far the vectors were words, or pieces of words. But nothing in it knows
 # what a word is: a block of [chapter 5](05_encoder.ipynb) takes vectors of the right width and asks no questions.
 #
-# Can a Transformer read an image, then? All it takes is a way to cut the image into "words". The way that worked is
-# almost disappointingly simple. This chapter builds it, trains it, and asks what has been lost by it.
+# Can a Transformer read an image, then? All it needs is a way to cut the image into "words". The way that worked is
+# almost disappointingly simple. This chapter builds it, trains it, and asks what is lost when an image is read in
+# this way.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -65,7 +66,7 @@ plt.show()
 # %% [markdown]
 # **After this chapter you can**
 #
-# - cut images into patches and put them together again, and recognise the `view` that cuts something else;
+# - cut images into patches and put them together again, and notice a tensor that has the right shape and the wrong contents;
 # - show that the patch embedding is a convolution, and what the class token and the positions are for;
 # - build a Vision Transformer in fifty lines;
 # - count its parameters and its multiplications;
@@ -100,7 +101,7 @@ logging.disable_progress_bar()
 # ## Sixteen pixels, four words
 #
 # Take an image of 4 × 4 pixels. To see where each number ends up, let the pixel in row 2, column 3 be 23. We want
-# four **patches** of 2 × 2, each flattened to one row of four numbers. With a pencil the first one is 11, 12, 21, 22.
+# four **patches** of 2 × 2, each flattened to one row of four numbers. By hand, the first one is 11, 12, 21, 22.
 
 # %%
 small = torch.tensor([[10 * r + c for c in range(1, 5)] for r in range(1, 5)])
@@ -108,9 +109,9 @@ small = small.float().view(1, 1, 4, 4)  # a batch of one image with one channel
 print(small[0, 0].int())
 
 # %% [markdown]
-# In memory the sixteen numbers lie in one line, row after row. Reshaping never changes their order; it only puts the
-# brackets elsewhere. So we first split each side in two, "which patch" and "where in the patch", and then move the
-# axes about. That is what `permute` is for.
+# In memory the sixteen numbers lie in one line, row after row, and reshaping never changes their order; it only puts
+# the brackets elsewhere. So we work in two steps. First we split each side of the image in two: which patch, and
+# where in that patch. Then we reorder the axes with `permute`, so that the two "where in the patch" axes come last.
 
 # %%
 x = small.reshape(1, 1, 2, 2, 2, 2)  # batch, channels, patch row, y, patch column, x
@@ -122,7 +123,7 @@ print(cut[0].int())
 assert cut[0, 0].tolist() == [11, 12, 21, 22]
 
 # %% [markdown]
-# Forget the middle line, and the shape is just as right. PyTorch has no reason to complain.
+# Leave out the line with `permute`, and the result has the same shape. PyTorch has no reason to complain.
 
 # %% [markdown]
 # **Predict.** `small.view(1, 4, 4)` also makes four rows of four numbers. What is its first "patch"?
@@ -152,12 +153,12 @@ for ax, rows, title in zip(axes, (cut, viewed), ("patches", "view alone"), stric
 plt.show()
 
 # %% [markdown]
-# On the right, each "patch" is a strip of one row. In a real image, with patches of 16 × 16, it is a strip of 256
-# neighbouring pixels from one row and the next. With three colours it is even worse: the strips of the red channel
-# come first, then the green ones, so hardly any patch sees two colours.
+# On the right, each "patch" is a strip of one row. In a grey photograph with patches of 16 × 16 it would be 256
+# neighbouring pixels in a line. In a colour image it is worse still: memory holds the whole red channel first, then
+# the green, then the blue, so hardly any such "patch" sees two colours.
 #
-# Now as a function, for any number of channels, with its inverse. `grid` counts rows and columns of patches, and
-# refuses an image that the patches do not fill.
+# Now as a function, for any number of channels, with its inverse. (`grid`, from the library, counts the rows and
+# columns of patches, and refuses an image whose sides are not a multiple of the patch size.)
 
 
 # %%
@@ -194,19 +195,20 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# Two tests that cost a line each: cutting and putting together must give back the image (two wrong `view`s do, too),
-# and the first patch must be the upper left corner.
+# The last lines are two tests worth keeping. Cutting and then putting together must give back the image; but a wrong
+# cut followed by the matching wrong inverse would pass that test too. So we also check that the first patch *is* the
+# upper left corner.
 #
 # ## A patch becomes a vector
 #
 # A patch of 16 × 16 pixels with three colours is 768 numbers. One linear layer, the same for every patch, turns them
-# into a vector of width $d_{\text{model}}$. (That both are 768 in the base model is a coincidence, and a source of
-# confusion.) There is no table of embeddings as for words, because there is no list of all patches.
+# into a vector of width $d_{\text{model}}$. (In the base model $d_{\text{model}}$ is 768 as well; that is a
+# coincidence.) There is no table of embeddings as for words, because nobody can list all possible patches.
 #
-# By hand: let the matrix have one column, (1, 0, 0, −1). From the first patch of our little image it makes
-# $11 - 22 = -11$, the brightness on the upper left minus that on the lower right. The same rule, laid on every patch
-# without overlap: people who know image processing have a word for that. It is a **convolution**, with a kernel as
-# large as a patch and a stride as large as the kernel.
+# By hand: let the matrix have one column, (1, 0, 0, −1). From the first patch of our little image it makes $11 - 22 =
+# -11$, the brightness at the upper left minus that at the lower right. Applying the same small rule to every square
+# of an image is a **convolution**. Here its kernel is as large as a patch, and so is its stride, the step from one
+# place to the next, so that the squares do not overlap.
 
 # %%
 kernel = torch.tensor([[1.0, 0.0], [0.0, -1.0]])
@@ -215,8 +217,9 @@ by_convolution = F.conv2d(small, kernel[None, None], stride=2)
 print(by_matrix[0].tolist(), by_convolution.flatten().tolist())
 
 # %% [markdown]
-# And with random numbers, colours, and 16 outputs. The convolution's kernel *is* the matrix in another shape, which
-# is why checkpoints store it as (outputs, channels, height, width).
+# The same with random numbers, colours, and 16 outputs. The convolution's kernel *is* the matrix in another shape.
+# That is why a checkpoint can store this linear layer as a convolution, with the shape (outputs, channels, height,
+# width).
 
 # %% tags=["atol=1e-5"]
 convolution = nn.Conv2d(3, 16, kernel_size=4, stride=4)
@@ -235,11 +238,12 @@ assert off < 1e-5
 # %% [markdown]
 # ## A word that stands for the whole
 #
-# The encoder gives one vector for every patch, and we need one answer for the image. The paper borrows BERT's trick
-# ([chapter 12](12_bert.ipynb)): put one more vector in front, the **class token**, and read the answer off its place.
-# It is a row of parameters, the same for every image, so it starts out knowing nothing. All it can do is attend,
-# block after block, and what it has gathered at the end is classified by one linear layer. (The mean of the patches'
-# outputs would do as well; the authors tried it, and found that it only needs a different learning rate.)
+# The encoder gives one vector for every patch, and we need one answer for the image. The paper borrows a device from
+# BERT, which you meet in [chapter 12](12_bert.ipynb): put one more vector in front, the **class token**, and read the
+# answer off at its place. It is a row of parameters, the same for every image, so at the start it knows nothing about
+# this one. In each block it attends to the patches; at the end one linear layer turns what it has gathered into
+# scores. (The mean of the patches' outputs works as well. The authors tried it, and found that it only needs another
+# learning rate.)
 #
 # ## Where the words stand
 #
@@ -252,10 +256,9 @@ assert off < 1e-5
 #
 # <details><summary>Answer</summary>
 #
-# Not at all (up to rounding). The class token takes a weighted mean over a *set*, and so does every patch. It is
-# tempting to expect at least a small change, since to us the second image is unrecognisable: to this encoder, the two
-# images of each pair below are the same image. (With a causal mask the *patches'* outputs would depend on the order,
-# and the class token, being first, would see no patch at all; a ViT has no such mask.)
+# Not at all (up to rounding). What the class token takes in is a weighted sum over the patches, and a sum does not
+# depend on the order of its terms. It is tempting to expect at least a small change, since to us the second image is
+# unrecognisable. But to this encoder the two images of each pair below are the same image.
 #
 # </details>
 
@@ -289,13 +292,14 @@ for i in range(4):
 plt.show()
 
 # %% [markdown]
-# So a vector is added for every place, class token included. The paper **learns** them: one row of parameters for
-# each of the $n + 1$ places. Note what it does *not* do. The rows are numbered from 0 to 16, and nobody tells the
-# model that place 5 lies below place 1. That an image has two dimensions, it has to find out.
+# So a vector is added for every place, the class token's included. The paper **learns** these vectors: a table with
+# one row for each of the $n + 1$ places. The table says nothing about space. For our image its rows are numbered from
+# 0 to 16, and nobody tells the model that place 5 lies below place 1. That an image has two dimensions, it has to
+# find out.
 #
-# For an image of another size there will be more places than rows. Then the paper **interpolates** them: take off the
-# class token's row, lay the other rows out as a small image with $d_{\text{model}}$ channels, enlarge that image, and
-# put the class token's row back in front. We need this at the end of the chapter, but it belongs to the model:
+# A larger image has more patches than the table has rows. Then the paper **interpolates**: it takes off the class
+# token's row, lays the other rows out as a small image with $d_{\text{model}}$ channels, enlarges that image, and
+# puts the class token's row back in front. We need this at the end of the chapter, but it belongs to the model:
 
 
 # %%
@@ -367,9 +371,9 @@ class ViT(nn.Module):
 
 
 # %% [markdown]
-# (The classes' names are there for a saved model to keep.) The library holds the same text, and puts before it errors
-# that say what is wrong. Against Hugging Face's `ViTForImageClassification`, with the same random weights, the scores
-# of three images:
+# (`names`, the names of the classes, are only there to be saved with a model. The library has the same class; it also
+# checks its inputs, so that a wrong shape gets a clear error.) Does it compute the same as Hugging Face's
+# `ViTForImageClassification`? With the same random weights, on three images:
 
 # %% tags=["hide-input", "atol=1e-5"]
 config = ViTConfig(12, 4, 3, 5, d_model=32, n_layers=2, n_heads=4, d_ff=64)
@@ -402,10 +406,13 @@ assert off < 1e-5 and off_gradient < 1e-4
 # patches a side, $14^2 = 196$, and the class token: **197**. That is the whole arithmetic of a ViT's name: B/16 is
 # the base size with patches of 16, H/14 the huge one with patches of 14.
 #
-# Its parameters can be counted on paper. With $d_{ff} = 4d$, a block has $4(d^2 + d)$ in its attention, $8d^2 + 5d$
-# in the feed-forward layers, $4d$ in the two norms: $12d^2 + 13d$. Around the $L$ blocks stand the patch embedding,
-# $(3p^2 + 1)\,d$; the class token and $n + 1$ positions, $(n + 2)\,d$ in all with $n$ patches; a last norm, $2d$; and
-# the head, $1000\,(d + 1)$.
+# Its parameters can be counted on paper. Let $d$ be $d_{\text{model}}$, and $d_{ff} = 4d$. A block has $4(d^2 + d)$
+# in its attention, $8d^2 + 5d$ in the feed-forward layers and $4d$ in the two norms: $12d^2 + 13d$ together. Around
+# the $L$ blocks stand
+#
+# - the patch embedding, $(3p^2 + 1)\,d$ for patches of $p \times p$ pixels;
+# - the class token and $n + 1$ positions, $(n + 2)\,d$ in all for $n$ patches;
+# - a last norm, $2d$; and the head for 1,000 classes, $1000\,(d + 1)$.
 
 
 # %%
@@ -428,26 +435,34 @@ for name, c in configs.items():
 assert all(exact[name] == count(c) for name, c in configs.items())
 
 # %% [markdown]
-# Table 1 of the paper (Dosovitskiy et al., 2021) gives 86, 307 and 632 million. That fits base without its head, huge
-# with it, and large neither way; with patches of 32 large would have 306.5 million. If your own count disagrees with
-# a table, it is worth knowing that the table can be the odd one out.
+# <details><summary>The paper's own numbers</summary>
+#
+# Table 1 of the paper (Dosovitskiy et al., 2021) gives 86, 307 and 632 million. The 86 is the base model without its
+# head (85.8), and the 632 is the huge one with it. The 307 fits neither; a large model with patches of 32 would have
+# 306.5. If your own count disagrees with a table, the table may be the one that is wrong.
+#
+# </details>
 #
 # ### The fourth power
 #
 # Twice the resolution means four times the patches, and attention compares every patch with every other one: sixteen
-# times the scores. Attention's cost grows with the **fourth power** of the image's side. But the linear layers grow
-# with the square only. For each layer and $n$ tokens there are $12nd^2$ multiplications in matrices of parameters,
-# and $2n^2d$ in scores and averages.
+# times the scores. The cost of these scores grows with the **fourth power** of the image's side. The linear layers
+# work on each token by itself, so their cost grows only with the square.
+#
+# In numbers, for one layer and $n$ tokens: each token goes through the $12d^2$ weights of the block, which makes
+# $12nd^2$ multiplications. Each of the $n^2$ scores is a dot product of $d$ numbers, and averaging the values costs
+# the same again: $2n^2d$. (The patch embedding and the head add less than one per cent at 224 pixels.)
 
 # %% [markdown]
-# **Predict.** From 224 to 448 pixels a side, all multiplications of B/16 together grow by about what factor: 4, 4.5,
-# 8 or 16?
+# **Predict.** From 224 to 448 pixels a side, all multiplications of B/16's blocks together grow by about what factor:
+# 4, 4.5, 8 or 16?
 #
 # <details><summary>Answer</summary>
 #
 # 4.5. The linear layers grow by 4, scores and averages by 16, but at 224 pixels those are only 4 % of the work, so
-# the 16 hardly counts. "16" is the famous quadratic cost, and it holds for the part that is small here. It takes over
-# where $2n^2d > 12nd^2$, that is from $n = 6d$ on: about 4,600 patches, or an image of nearly 1,100 pixels a side.
+# the 16 hardly counts. "16" is right for attention's scores, and they are the small part here. They become the larger
+# part where $2n^2d > 12nd^2$, that is from $n = 6d$ on: about 4,600 patches, or an image of nearly 1,100 pixels a
+# side.
 #
 # </details>
 
@@ -461,14 +476,14 @@ for side in (224, 448, 896, 1792):
     print(f"{side:4} {n:7,} {total / 1e9:24,.1f} {attention / total:31.0%}")
 
 # %% [markdown]
-# Both halves of the story are true: at the usual size attention is cheap, and at the size of a photograph it is most
-# of the work.
+# So attention is cheap at the usual size, and most of the work at the size of a photograph.
 #
 # ## Reading digits
 #
-# Now to work. Scikit-learn comes with 1,797 handwritten digits of 8 × 8 pixels. We take 1,200 to learn from and 397
-# to be tested on (200 more are kept for choosing the settings). Patches of 2 × 2 make a sentence of 17 words, for
-# three blocks of width 64; beside it we train the same with patches of 4 × 4, a sentence of 5.
+# Scikit-learn comes with 1,797 handwritten digits of 8 × 8 pixels. We take 1,200 to learn from and 397 for the test.
+# (The other 200 were used to choose the settings.) Patches of 2 × 2 make a sentence of 17 "words" with the class
+# token. Our ViT has three blocks of width 64. For comparison we train a second one with patches of 4 × 4, a sentence
+# of 5.
 
 # %%
 learn, test = data.load("images", "train"), data.load("images", "test")
@@ -513,9 +528,9 @@ model, fine = train(ViTConfig.DIGITS)
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 
 # %% [markdown]
-# To know whether a result is good one needs something to hold it against. Two methods from before deep learning, on
-# the same images as plain rows of 64 numbers, as they come out of the box: logistic regression and a support vector
-# machine (SVM) with a Gaussian kernel. Neither knows that pixels have neighbours.
+# We also train two older methods with scikit-learn's standard settings: logistic regression, and a support vector
+# machine (SVM), a classifier whose borders between the classes may be curved. Both get an image as a plain row of 64
+# numbers, so neither knows that pixels have neighbours.
 
 # %% [markdown]
 # **Predict.** Put the four in order, best first: ViT with patches of 2 × 2, ViT with patches of 4 × 4, logistic
@@ -526,9 +541,8 @@ print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 # The SVM wins, with 0.990<!-- digits: 1200/svm/mean .3f --> right. Over five seeds the ViT with 4 × 4 patches has
 # 0.976<!-- digits: 1200/patches_of_4/mean .3f -->, logistic regression 0.967<!-- digits:
 # 1200/logistic_regression/mean .3f -->, and the ViT with 2 × 2 patches 0.956<!-- digits: all_images/patches_of_2/mean
-# .3f -->. The tempting order is newest first: both ViTs before the older methods; but 1,200 small images are little
-# to learn from, and the next section shows how the gap closes. Single runs of the two ViTs can draw level with
-# logistic regression.
+# .3f -->. The tempting order is newest first. But 1,200 small images are little to learn from; the next section shows
+# how the order depends on their number. In a single run, as here, each ViT may be level with logistic regression.
 #
 # </details>
 
@@ -563,10 +577,10 @@ plt.show()
 assert fine[600] > 0.9 and coarse[600] > 0.93 and older["SVM"] > 0.98
 
 # %% [markdown]
-# The standard error of such a share is about 0.01, so smaller differences mean little, and five seeds tested on the same
-# images do not make it smaller. Four large words
-# are better here than sixteen small ones, perhaps because a patch of 2 × 2 says so little by itself. We go on with the
-# 2 × 2 patches, because there is more to look at. Here are ten digits that this model got wrong:
+# How much of this is luck? With 397 test images, another test set of the same size would easily move each share by
+# 0.01 ([chapter 13b](13b_how_sure.ipynb) computes this), so smaller differences mean little. Four large words did
+# better here than sixteen small ones, perhaps because a patch of 2 × 2 says so little by itself. We go on with the 2
+# × 2 patches, because there is more to look at. Here are ten digits that this model got wrong:
 
 # %% mystnb={"image": {"alt": "Ten small pictures of handwritten digits that the model misread, each with its label and the model's answer above. Some are hard to read for people too."}, "figure": {"caption": "Digits that the model misread: the right answer \u2192 its own."}} tags=["hide-input"]
 with torch.no_grad():
@@ -581,8 +595,9 @@ plt.show()
 # %% [markdown]
 # ## Hungry for data
 #
-# Give all three less to learn from. (Five seeds, with other images for each except in the last row, where all 1,200 are
-# used; the ViT has patches of 4 × 4, and its standard deviation is given, too.)
+# Now give the methods fewer images to learn from. The ViT here is the better of the two, with patches of 4 × 4. Each
+# number is the mean of five seeds (± the standard deviation), with another choice of images for each seed, except in
+# the last row, where all 1,200 are used.
 #
 # | images | ViT | logistic regression | SVM |
 # |---|---|---|---|
@@ -592,40 +607,47 @@ plt.show()
 # | 1,200 | 0.976<!-- digits: 1200/patches_of_4/mean .3f --> ± 0.007<!-- digits: 1200/patches_of_4/sd .3f --> | 0.967<!-- digits: 1200/logistic_regression/mean .3f --> | 0.990<!-- digits: 1200/svm/mean .3f --> |
 #
 # With 50 images the ViT is behind both. At 400 it draws level with logistic regression, and at 1,200 it is ahead by
-# 0.009, four images of 397 and less than the standard error. The SVM stays ahead of it all the way, by six points at first and by one in the end.
+# 0.009, four images of 397. The SVM stays ahead of it throughout, by six points at first and by one in the end.
 #
-# The paper tells a similar story on another scale. Pre-trained on ImageNet alone, 1.3 million images, the large ViT
-# is worse than the base one, and both are worse than good convolutional networks. With 14 million images it is about
-# even, and only with the 300 million of Google's own collection JFT does the large model pull ahead. What does a
-# convolutional network know beforehand that a ViT must learn? That neighbouring pixels belong together, and that a
-# thing is the same thing wherever it stands. The SVM knows neither, so its lead shows nothing of this. A small CNN
-# does know it, and can be robbed of it: let all pixels change places, the same way in every image.
-# (`experiments/convolution.py`: three convolutions, about as many parameters as the ViT with 4 × 4 patches, and the
-# same 600 steps.)
+# The paper tells a similar story on another scale. It compares a base and a large ViT. Pre-trained on ImageNet alone,
+# 1.3 million images, the large one is the worse of the two, and both are worse than good convolutional networks. With
+# 14 million images the two are about equal; only with the 300 million of Google's own collection JFT does the large
+# one win.
+#
+# What does a convolutional network know beforehand that a ViT must learn? That neighbouring pixels belong together,
+# and that a thing is the same thing wherever it stands.
+#
+# <details><summary>Is that why the ViT needs more images? A test</summary>
+#
+# The table above cannot tell, since the SVM knows neither of these things. A small convolutional network (CNN) does,
+# and we can take it away: move all pixels to new places, the same way in every image. (`experiments/convolution.py`:
+# about as many parameters as the ViT with 4 × 4 patches, the same 600 steps, five seeds.)
 #
 # | images | CNN | CNN, pixels shuffled | ViT | ViT, pixels shuffled |
 # |---|---|---|---|---|
 # | 100 | 0.841<!-- convolution: 100/cnn/mean .3f --> | 0.780<!-- convolution: 100/cnn_shuffled_pixels/mean .3f --> | 0.814<!-- digits: 100/patches_of_4/mean .3f --> | 0.798<!-- convolution: 100/vit_shuffled_pixels/mean .3f --> |
 # | 1,200 | 0.965<!-- convolution: 1200/cnn/mean .3f --> | 0.967<!-- convolution: 1200/cnn_shuffled_pixels/mean .3f --> | 0.976<!-- digits: 1200/patches_of_4/mean .3f --> | 0.961<!-- convolution: 1200/vit_shuffled_pixels/mean .3f --> |
 #
-# With 100 images the shuffle costs the CNN six points on average over five seeds, and with them what looked like a
-# lead over the ViT. It was one and the same shuffle in all five, though; in a shorter training on two sets of images
-# (exercise 5) one of three shuffles cost up to five points, one up to four, and one nothing: on one of the two sets
-# it even gained two. With 1,200, on images as small as these, it does as well without, and the ViT is no worse. If
-# only whole patches change places (the pictures further up), a ViT cannot even notice: up to the order of random rows
-# it is the same task. With 2 × 2 patches it gets to 0.952<!-- digits: all_images/shuffled_patches/mean .3f -->,
-# against 0.956<!-- digits: all_images/patches_of_2/mean .3f --> unshuffled. Without positions, on the other hand, it
-# is down to 0.620<!-- digits: all_images/no_positions/mean .3f -->.
+# With 100 images the shuffle costs the CNN six points. In order, it had been ahead of the ViT; shuffled, it no longer
+# is. But all five seeds used the same shuffle. In exercise 5, with three others, the cost lies between five points
+# and none (once it even gains two). With 1,200 images this small, the CNN is as good shuffled as in order.
 #
-# There are two ways out of the hunger for data. DeiT (Touvron et al., 2021) trains a ViT on ImageNet alone, with
-# images distorted in many ways and a convolutional network as its teacher. MAE (He et al., 2022) needs no labels at
-# all: it hides three quarters of the patches and lets the model fill them in, which is BERT's exercise ([chapter
-# 13](13_pretraining.ipynb)) on images.
+# If whole patches change places instead, the same way in every image, a ViT cannot even notice. Before training its
+# position vectors are random, so no order of the places is better than another. With 2 × 2 patches it gets to
+# 0.952<!-- digits: all_images/shuffled_patches/mean .3f --> shuffled and 0.956<!-- digits:
+# all_images/patches_of_2/mean .3f --> in order. Without positions, on the other hand, it falls to 0.620<!-- digits:
+# all_images/no_positions/mean .3f -->.
+#
+# </details>
+#
+# Two ways to need fewer labelled images came soon. DeiT (Touvron et al., 2021) trains a ViT on ImageNet alone, with
+# distorted images and a convolutional network as its teacher. MAE (He et al., 2022) hides three quarters of the
+# patches and lets the model fill them in: BERT's exercise ([chapter 13](13_pretraining.ipynb)), on images.
 #
 # ## What it found out about places
 #
 # If nobody told the model that an image has two dimensions, did it find out? Compare the learned vector of each place
-# with those of all others, by the cosine of their angle. For each of the 16 places that gives a little map of 4 × 4.
+# with those of all others, by the cosine of their angle. That gives a small map of 4 × 4 for each of the 16 places.
 
 # %% tags=["atol=0.06"]
 learned = F.normalize(model.positions.detach()[1:], dim=-1)
@@ -646,10 +668,9 @@ plt.show()
 # %% [markdown]
 # Faintly, it did: over five seeds the cosine of neighbours is 0.09<!-- digits: likeness/neighbours/mean .2f --> on
 # average, that of places four or more steps apart -0.06<!-- digits: likeness/far_apart/mean .2f -->. Whatever else
-# you see in the picture, train with another seed before you read meaning into it. The paper's picture of the same
-# kind (its figure 7) is far more beautiful; there each place resembles its own row and column. That took millions of
-# images. Ours saw 1,200, and 600 steps left each place pointing roughly as its random start did (a mean cosine of
-# about 0.8).
+# you see in the picture, train with another seed before you read meaning into it. In the paper's picture (its figure
+# 7) each place clearly resembles its own row and column. That took millions of images. Ours saw 1,200, and after 600
+# steps most of what a position holds is still its random start.
 
 # %% tags=["remove-cell"]
 torch.manual_seed(0)
@@ -660,10 +681,12 @@ assert neighbours > far + 0.03
 # %% [markdown]
 # ## Where does it look?
 #
-# The class token's attention in the last layer says what it takes *there*, but what stands there has been mixed by
-# the layers below. **Attention rollout** (Abnar and Zuidema, 2020) multiplies the layers' tables of weights, the mean
-# over the heads, each time half and half with the identity, because the residual connection hands on a vector as it
-# is.
+# From which patches does the answer come? The class token's attention in the last layer points at places. But what
+# stands there by then has been mixed from other places by the layers below. **Attention rollout** (Abnar and Zuidema,
+# 2020) follows the mixing through all layers. Take one layer. Its weights, averaged over the heads, are a table $W$:
+# row $i$ says how much output $i$ takes from each input. The residual connection adds the input itself, so rollout
+# uses $\frac{1}{2}(W + I)$ instead: a weight of 0.6 becomes 0.3, and the diagonal gains 0.5. The product of these
+# tables, layer by layer, says how much of each patch reaches each output.
 
 
 # %%
@@ -702,14 +725,14 @@ for digit, ax in enumerate(panels):
 plt.show()
 
 # %% [markdown]
-# (The same picture of a digit that you draw, in your browser: [Type your own](../book/live.md#a-vit-that-reads-your-digit).)
+# (You can draw a digit and see its rollout in your browser: [Type your
+# own](../book/live.md#a-vit-that-reads-your-digit).)
 #
-# Such pictures are in many papers, and they invite a story: "it looks at the loop". Before telling one, check it. If
-# rollout says what matters, then blanking the patches that it marks should hurt the score of the right digit most. We
-# blank each patch in turn and compare the order of the patches by damage with their order by rollout (rank
-# correlation: 1 same order, 0 unrelated). For comparison, a rule that needs no model: the more ink, the more it
-# matters. To be fair to rollout, only patches with more than a trace of ink count (a mean above 0.1); blanking an
-# empty one changes nothing.
+# Such pictures invite a story: "it looks at the loop". Check it first. If rollout says what matters, then blanking
+# the patches that it marks should lower the score of the right digit most. We blank each patch in turn and put the
+# patches in order, once by this damage and once by rollout. A rank correlation compares the two orders (1: the same,
+# 0: unrelated). Beside rollout we try a rule that needs no model: the more ink, the more it matters. Only patches
+# with more than a trace of ink count (a mean above 0.1), since blanking an empty patch changes nothing.
 
 
 # %%
@@ -737,13 +760,12 @@ def rank_correlation(a, b):
 #
 # <details><summary>Answer</summary>
 #
-# The ink, by far. Over five seeds its rank correlation with the damage is
-# 0.46<!-- digits: agreement_with_damage/ink/mean .2f --> on average, rollout's
-# 0.03<!-- digits: agreement_with_damage/rollout/mean .2f --> (from
-# -0.04<!-- digits: agreement_with_damage/rollout/min .2f --> to
-# 0.13<!-- digits: agreement_with_damage/rollout/max .2f -->). What comes from inside the model looks like an
-# explanation. But rollout multiplies attention's weights, and what is passed on with them (the values, the feed-forward
-# layers) is in none of them. (The ink has an advantage: what blanking takes away *is* the ink.)
+# The ink, by far. Over five seeds its rank correlation with the damage is 0.46<!-- digits:
+# agreement_with_damage/ink/mean .2f --> on average, rollout's 0.03<!-- digits: agreement_with_damage/rollout/mean .2f
+# --> (from -0.04<!-- digits: agreement_with_damage/rollout/min .2f --> to 0.13<!-- digits:
+# agreement_with_damage/rollout/max .2f -->). What comes from inside the model looks like an explanation. But rollout
+# sees only attention's weights; the values that they average, and the feed-forward layers, are not in it. (The ink
+# has an advantage: what blanking takes away *is* the ink.)
 #
 # </details>
 
@@ -767,14 +789,13 @@ assert agreement["rollout"] < 0.35 and agreement["ink"] > 0.15
 assert agreement["ink"] > agreement["rollout"] + 0.05
 
 # %% [markdown]
-# Look at the pictures again: some of the bright patches hold hardly any ink. On large models such pictures look more
-# like what one hopes to see; whether attention explains anything is disputed (Jain and Wallace, 2019, and many
-# since).
+# Look at the pictures again: some of the strongly coloured patches hold hardly any ink. Whether attention explains
+# anything is disputed (Jain and Wallace, 2019, and many since).
 #
 # ## An image of another size
 #
-# The encoder does not mind how long the sentence is, but the positions are 17 rows and no more. For images of 12 × 12
-# pixels, 36 patches, they are interpolated, by the function under *Where the words stand*.
+# The encoder takes a sentence of any length, but there are only 17 positions. An image of 12 × 12 pixels has 36
+# patches, so they are interpolated, by the function under *Where the words stand*.
 
 # %% [markdown]
 # **Predict.** The model is right for about 0.96 of the digits at 8 × 8. We enlarge the test images to 12 × 12 and
@@ -784,10 +805,9 @@ assert agreement["ink"] > agreement["rollout"] + 0.05
 #
 # About 0.75: over five seeds 0.75<!-- digits: same_model/size_12/mean .2f -->. To us the images are the same, only
 # larger. But a patch of 2 × 2 now shows a smaller piece of the stroke than any patch the model has learned from, and
-# there are 36 of them. That cannot be the whole reason: at 16 × 16 it has
-# 0.70<!-- digits: same_model/size_16/mean .2f -->, and at 10 × 10, nearest to what it learned, only
-# 0.54<!-- digits: same_model/size_10/mean .2f -->. Interpolated positions are where one *starts* from; the paper
-# fine-tunes at the new size.
+# there are 36 of them. That cannot be the whole reason: at 16 × 16 it has 0.70<!-- digits: same_model/size_16/mean
+# .2f -->, and at 10 × 10, nearest to what it learned, only 0.54<!-- digits: same_model/size_10/mean .2f -->. So
+# interpolated positions are only a starting point: the paper goes on training at the new size.
 #
 # </details>
 
@@ -802,34 +822,37 @@ print(f"8 × 8: {accuracy(model):.2f}   12 × 12: {right_way:.2f}")
 assert 0.4 < right_way < accuracy(model)
 
 # %% [markdown]
-# (The authors' code enlarges bilinearly, Hugging Face's bicubically. Ours follows Hugging Face's, so that the same
-# weights give the same numbers.)
-#
 # ## The table of the lecture
 #
-# The HKUST lecture shows the table that made the Vision Transformer famous, the paper's table 2: models pre-trained
-# on a very large collection, against the two best of their time, BiT-L (a very large ResNet) and Noisy Student (an
-# EfficientNet). Left, accuracy on ImageNet over the price of pre-training; right, all seven tasks, as the difference
-# from BiT-L.
+# A lecture shows the table that made the Vision Transformer famous, the paper's table 2. The ViTs were pre-trained on
+# very large collections. Against them stand the two best of their time, BiT-L (a very large ResNet, pre-trained on
+# JFT as well) and Noisy Student (an EfficientNet); both are convolutional networks. Left, accuracy on ImageNet
+# against the price of pre-training; right, all seven tasks, as the difference from BiT-L.
 
 # %% mystnb={"image": {"alt": "Left, ImageNet accuracy over TPU core-days on a logarithmic axis: ViT-H/14 at 88.55 and 2,500 days, ViT-L/16 at 87.76 and 680, the same pre-trained on ImageNet-21k at 85.30 and 230, BiT-L at 87.54 and 9,900, Noisy Student at 88.4 and 12,300. Right, differences from BiT-L with error bars for seven tasks: H/14 is above zero in all, L/16 on JFT above zero or, for ReaL and VTAB, on it, L/16 on ImageNet-21k below zero in all."}, "figure": {"caption": "The paper's table 2. Bars: standard deviation over three fine-tuning runs; grey around zero: BiT-L's own. Data: Dosovitskiy et al. (2021)."}} tags=["hide-input"]
 TASKS = ("ImageNet", "ReaL", "CIFAR-10", "CIFAR-100", "Pets", "Flowers", "VTAB")
-# Accuracy ± standard deviation for each task, and TPUv3 core-days; - where the table
-# has none.
-ROWS = """
-ViT-H/14       | 88.55±.04 90.72±.05 99.50±.06 94.55±.04 97.56±.03 99.68±.02 77.63±.23 | 2500
-ViT-L/16       | 87.76±.03 90.54±.03 99.42±.03 93.90±.05 97.32±.11 99.74±.00 76.28±.46 | 680
-ViT-L/16, I21k | 85.30±.02 88.62±.05 99.15±.03 93.25±.05 94.67±.15 99.61±.02 72.72±.21 | 230
-BiT-L          | 87.54±.02 90.54     99.37±.06 93.51±.08 96.62±.23 99.63±.03 76.29±1.7 | 9900
-Noisy Student  | 88.4      90.55     -         -         -         -         -         | 12300
-"""
-TABLE_2, SPREAD, CORE_DAYS = {}, {}, {}
-for line in ROWS.strip().split("\n"):
-    name, cells, days = line.split("|")
-    found = [(cell.replace("-", "nan") + "±0").split("±")[:2] for cell in cells.split()]
-    TABLE_2[name.strip()] = [float(score) for score, _ in found]
-    SPREAD[name.strip()] = [float(spread) for _, spread in found]
-    CORE_DAYS[name.strip()] = int(days)
+# Accuracy in % for each task, and its standard deviation over three fine-tuning runs (0
+# where the table has none). Of Noisy Student it has the first two tasks only.
+TABLE_2 = {
+    "ViT-H/14": (88.55, 90.72, 99.50, 94.55, 97.56, 99.68, 77.63),
+    "ViT-L/16": (87.76, 90.54, 99.42, 93.90, 97.32, 99.74, 76.28),
+    "ViT-L/16, I21k": (85.30, 88.62, 99.15, 93.25, 94.67, 99.61, 72.72),
+    "BiT-L": (87.54, 90.54, 99.37, 93.51, 96.62, 99.63, 76.29),
+    "Noisy Student": (88.4, 90.55),
+}
+SPREAD = {
+    "ViT-H/14": (0.04, 0.05, 0.06, 0.04, 0.03, 0.02, 0.23),
+    "ViT-L/16": (0.03, 0.03, 0.03, 0.05, 0.11, 0.00, 0.46),
+    "ViT-L/16, I21k": (0.02, 0.05, 0.03, 0.05, 0.15, 0.02, 0.21),
+    "BiT-L": (0.02, 0, 0.06, 0.08, 0.23, 0.03, 1.7),
+}
+CORE_DAYS = {  # on TPUv3, for pre-training
+    "ViT-H/14": 2500,
+    "ViT-L/16": 680,
+    "ViT-L/16, I21k": 230,
+    "BiT-L": 9900,
+    "Noisy Student": 12300,
+}
 COLOURS = (plots.RED, plots.ORANGE, plots.PURPLE, plots.GREY, plots.BLUE)
 
 figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.8))
@@ -863,48 +886,48 @@ plt.show()
 
 # %% [markdown]
 # "Vision Transformer models pre-trained on the JFT-300M dataset outperform ResNet-based baselines on all datasets",
-# says the table's caption. Where it does not:
+# says the table's caption. Two of the ViTs are meant, H/14 and L/16. These are the entries in which one of them is
+# *not* ahead:
 
 # %% tags=["hide-input"]
 for name in ("ViT-H/14", "ViT-L/16"):
     for rival in ("BiT-L", "Noisy Student"):
-        rows = zip(TASKS, TABLE_2[name], TABLE_2[rival], strict=True)
+        rows = zip(TASKS, TABLE_2[name], TABLE_2[rival], strict=False)
         for task, ours, theirs in rows:
             if ours <= theirs:
-                print(f"{name} {ours} {task}: {rival} {theirs}")
+                print(f"{task}: {name} {ours}, {rival} {theirs}")
 print(
     f"BiT-L cost {CORE_DAYS['BiT-L'] / CORE_DAYS['ViT-L/16']:.0f} times as much as L/16"
 )
 
 # %% [markdown]
-# BiT-L is the ResNet. Against it H/14 is ahead everywhere, and L/16 in five of seven; the exceptions are a tie (ReaL)
-# and 0.01 beside standard deviations of 0.46 and 1.70 (VTAB), but "all" is too strong a word. And the same L/16
-# pre-trained on ImageNet-21k, 14 million images instead of JFT's 300 million, is below BiT-L on every task, on Flowers
-# by 0.02 only, which is within the spread. (BiT-L was pre-trained on JFT, too.) What the table does show is the price:
-# about the same accuracy for a fifteenth of the computing.
+# Only BiT-L is a ResNet, so the caption is about the first two lines. Against BiT-L, H/14 is ahead everywhere, and
+# L/16 in five of seven. The exceptions are a tie (ReaL) and a difference of 0.01, small beside the standard
+# deviations of 0.46 and 1.70 (VTAB); still, "all" is too strong. Pre-trained on ImageNet-21k, 14 million images
+# instead of JFT's 300 million, L/16 is below BiT-L on every task (on Flowers by 0.02 only). What the table does show
+# is the price: about the same accuracy for a fifteenth of the computing.
 #
-# ## Clothes and animals
+# ## Clothes
 #
-# Digits of 8 × 8 greys are small. Fashion-MNIST has 28 × 28: 60,000 grey pictures of clothes in ten classes (Xiao, Rasul
-# and Vollgraf, 2017). `experiments/images.py` trains a ViT on them from scratch, patches of 4 × 4, four blocks of width
-# 96, 307,000 parameters, on one processor core; and beside it, on the same pictures, a small network of convolutions
-# with 66,000. Both see 18,000 batches of 128 pictures, each picture moved by up to three pixels, and half of them mirrored.
+# Our digits are very small. Fashion-MNIST has 60,000 grey pictures of clothes, 28 × 28 pixels, in ten classes (Xiao,
+# Rasul and Vollgraf, 2017). `experiments/images.py` trains two models on them from scratch: a ViT with 307,000
+# parameters (patches of 4 × 4, four blocks of width 96) and a small network of convolutions with 66,000. Both see
+# 18,000 batches of 128 pictures, shifted by up to three pixels and half of them mirrored.
 
 # %% [markdown]
 # **Predict.** After 900 batches the ViT names 74 % of the pictures that were kept for validation, the convolutions
-# 77 %. After all 18,000, with five times the parameters: is the ViT ahead, about level, or still behind?
+# 77 %. After all 18,000, with nearly five times the parameters: is the ViT ahead, about level, or still behind?
 #
 # <details><summary>Answer</summary>
 #
-# Still behind, but by less: on the 10,000 test pictures the ViT has
-# 91.0 %<!-- images_cpu: fashion_mnist/vit/augmented/test/mean .1f -->, the convolutions
-# 91.7 %<!-- images_cpu: fashion_mnist/cnn/augmented/test/mean .1f -->. "More parameters, more pictures" is tempting, and
-# with hundreds of millions of pictures it came true (above). Here the distance goes up and down from reading to
-# reading (3.5 points after 900 batches, 7 after 1,800, 0.7 after 7,200, 2.5 after 9,000) and is 1.2 at the end
-# (validation), 0.7 on the test images. It is one seed each, and each share has a standard error of
-# 0.3 points, so "level" cannot be excluded either. In time the ViT paid more:
-# 150<!-- images_cpu: fashion_mnist/vit/augmented/minutes/mean .0f --> minutes against
-# 87<!-- images_cpu: fashion_mnist/cnn/augmented/minutes/mean .0f -->, both beside other work.
+# Still behind, but by less: on the 10,000 test pictures the ViT has 91.0 %<!-- images_cpu:
+# fashion_mnist/vit/augmented/test/mean .1f -->, the convolutions 91.7 %<!-- images_cpu:
+# fashion_mnist/cnn/augmented/test/mean .1f -->. "It has more parameters, and time enough" is tempting, and with
+# hundreds of millions of pictures it came true (above). Here the distance varies (3.5 points after 900 batches, 7
+# after 1,800, 0.7 after 7,200, 2.5 after 9,000) and is 1.2 at the end (validation), 0.7 on the test images. With one
+# seed each and 10,000 pictures "level" cannot be excluded either. The ViT also took longer: 150<!-- images_cpu:
+# fashion_mnist/vit/augmented/minutes/mean .0f --> minutes against 87<!-- images_cpu:
+# fashion_mnist/cnn/augmented/minutes/mean .0f -->, on a processor that had other work too.
 #
 # </details>
 
@@ -951,9 +974,9 @@ ax.set(ylim=(0.7, 0.95))
 plt.show()
 
 # %% [markdown]
-# To do the same in the notebook, with a larger ViT, set the switch to `True`; for CIFAR-10 (50,000 small photographs in
-# ten classes), to its name. It wants a GPU, and a network or a local copy of the data
-# ([Running the course](../book/running.md)).
+# To train a larger ViT in the notebook, set the switch to `True`, or to the name of CIFAR-10 (50,000 small
+# photographs, among them animals). It needs a GPU, and a network or a local copy of the data ([Running the
+# course](../book/running.md)).
 
 # %%
 REAL_DATA = False  # True: train on Fashion-MNIST; "uoft-cs/cifar10": on CIFAR-10
@@ -985,13 +1008,11 @@ if REAL_DATA:
 #
 # ### `view` where `permute` is needed
 #
-# The mistake of the beginning is not found by training. In our five runs with `view` alone the ViT reached
+# Training does not find the mistake of the first section. In our five runs with `view` alone the ViT reached
 # 0.963<!-- digits: all_images/viewed/mean .3f -->, against 0.956<!-- digits: all_images/patches_of_2/mean .3f -->
-# with real patches. On images this small a strip of four pixels from one row is as good a word as a square, or a
-# little better, and nothing warns you. (We have not measured it on photographs.)
+# with real patches: on images this small a strip of four pixels is as good a word as a square, or a little better.
 #
-# So the accuracy will not tell you, nor would putting together by another `view`. One comparison does: the first
-# patch is the upper left corner. How many of its 96 numbers (two images, three colours, 4 × 4 pixels) are?
+# Only the comparison with the upper left corner finds it. How many of the first patch's 96 numbers are right?
 
 # %%
 viewed = photos.view(2, 6, 48)
@@ -999,11 +1020,11 @@ for name, cut in {"patches": patches(photos, 4), "view alone": viewed}.items():
     print(f"{name:11} {(cut[:, 0] == corner).sum().item()} of {corner.numel()}")
 
 # %% [markdown]
-# ### The class token stretched along
+# ### Positions interpolated as one list
 #
-# Interpolate all 17 rows as one list, because "positions are a sequence", and two things happen. The class token's
-# row runs into those of the first two patches, and rows of patches run into each other: the right edge of the image
-# becomes the neighbour of the left edge one row further down. The shape is right, (37, 64), and no error is raised.
+# Suppose you interpolate all 17 rows as one list, because "positions are a sequence". The class token's row is then
+# mixed with the first patch's, and along the list the end of one row of patches is mixed with the beginning of the
+# next, which lies at the other edge of the image. The shape is right, (37, 64), and no error is raised.
 
 
 # %% tags=["atol=0.15"]
@@ -1029,7 +1050,7 @@ assert_close(accuracy(stretched), accuracy(model))
 assert wrong_way < right_way - 0.2
 
 # %% [markdown]
-# At the size it was trained on, the two models are the same, so no test at that size can find this.
+# At the size that the model was trained on, interpolation changes nothing, so no test at that size can find this.
 
 # %% [markdown]
 # ## Exercises
@@ -1113,10 +1134,10 @@ for kind in (ViT, MeanViT):
     print(f"{kind.__name__:8} {score:.2f} after 300 steps")
 
 # %% [markdown]
-# **5. Build it: a small CNN, and rob it.** Three convolutions of 3 × 3 with 32, 64 and 128 channels, the last two
-# with a stride of 2, GELU after each, the mean over all places, one linear layer. Train it on 100 images (a learning
-# rate of 0.003 does well), once as they are, once with all pixels in another order, the same for every image. Do it
-# for two different hundreds of images and three shuffles. How much were the neighbours worth?
+# **5. Build it: a small CNN, on shuffled pixels too.** Three convolutions of 3 × 3 with 32, 64 and 128 channels, the
+# last two with a stride of 2, GELU after each, the mean over all places, one linear layer. Train it on 100 images (a
+# learning rate of 0.003 does well), once as they are, once with all pixels in another order, the same for every
+# image. Do it for two different hundreds of images and three shuffles. How much were the neighbours worth?
 
 
 # %% tags=["hide-cell", "atol=0.1"]
@@ -1163,12 +1184,12 @@ for shuffle in (None, 0, 1, 2):
 #    with a stride.
 # 2. A class token in front collects the answer; learned positions say where a patch was, and nothing says that places
 #    have neighbours.
-# 3. B/16 reads 197 tokens with 86.6 million parameters. Scores and averages grow with the fourth power of the side,
-#    but at 224 pixels they are 4 % of the work.
-# 4. With few images a ViT loses to an SVM, and it does so here. A convolution knows beforehand which pixels are
-#    neighbours; with 100 images that seemed to help a little, depending on the shuffle, and no more with 1,200 as small as these.
-# 5. Test what you cut against a corner of the image, test at sizes other than the one you trained on, and do not read
-#    attention as explanation before you have checked it.
+# 3. B/16 reads 197 tokens with 86.6 million parameters. Attention's scores and averages grow with the fourth power of
+#    the side, but at 224 pixels they are 4 % of the work.
+# 4. With few images a ViT loses to older methods, here to an SVM. A convolution knows beforehand which pixels are
+#    neighbours; how much that helped here depended on the shuffle it was compared with.
+# 5. Test what you cut against a corner of the image, test at sizes other than the one you trained on, and do not take
+#    attention for an explanation before you have checked it.
 #
 # **Homework 4** is about this chapter: [exercises](../exercises/hw4_vision_transformer.ipynb).
 #

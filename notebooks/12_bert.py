@@ -3,10 +3,10 @@
 #
 # Two sentences: *She left the light on all night.* And: *She left the light bag at home.* Read the first four words
 # of each. What does "light" mean? You cannot know, and neither can any model that reads from left to right: up to
-# this word the sentences are the same. What decides stands to the right.
+# this word the sentences are the same. The words that decide it come later.
 #
-# The picture below shows three answers to the question of who may look at whom. **Why would a model read a sentence
-# in both directions, even at the price of learning on sentences with holes in them?**
+# The picture below shows which words three models may look at. **Why would a model read a sentence in both
+# directions, even at the price of learning on sentences with holes in them?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -59,11 +59,11 @@ plt.show()
 # %% [markdown]
 # **After this chapter you can**
 #
-# - say what is pre-trained, what is fine-tuned, and how ELMo, GPT and BERT differ as masks;
+# - say what is pre-trained, what is fine-tuned, and which words ELMo, GPT and BERT let a word look at;
 # - draw BERT's input for a pair of sentences, and compute its three embeddings and their normalisation by hand;
-# - build BERT's body in some forty lines, and count its parameters exactly;
-# - load real weights into the module you have just written, so that *no* tensor is forgotten in silence;
-# - measure context at work in a word's vector, and say what a bare cosine does not show.
+# - build BERT's body in about forty lines, and count its parameters exactly;
+# - load real weights into the module you have just written, and be sure that no tensor was left out;
+# - measure what context does to a word's vector, and say with what a cosine has to be compared.
 #
 # **Time** about 75 minutes. **You need** chapters [4](04_order.ipynb), [5](05_encoder.ipynb) and
 # [7](07_subwords.ipynb). Nothing is trained here; that is [chapter 13](13_pretraining.ipynb).
@@ -101,19 +101,19 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Learn once, use often
 #
-# Labelled examples are expensive. The smallest task of the benchmark GLUE that BERT was tried on has 2,500 pairs of
-# sentences. Its pre-training text, books and Wikipedia, has 3.3 billion words, and nobody had to label one. So learn
-# what language is like from the text, once, and then learn the task from the few labels. This is **transfer
-# learning**.
+# Labelled examples are expensive. BERT was tried on GLUE, a collection of language tasks; the smallest of them has
+# 2,500 labelled pairs of sentences. The text it had learned from beforehand, books and Wikipedia, has 3.3 billion
+# words, and nobody had to label one. So learn what language is like from the text, once, and then learn the task from
+# the few labels. This is **transfer learning**.
 #
 # In vision this had been common practice for years. A network is trained on a million labelled photographs; for a new
-# task one keeps its body, which has learned edges, textures and shapes, and replaces the last layer. Four ways of doing
-# this for text matter here. They differ in what is kept and what is trained again:
+# task one keeps all but its last layer, since it has learned edges, textures and shapes. Four ways of doing this for
+# text matter here. They differ in what is kept and what is trained again:
 #
 # | | learned before | for a new task | a word's vector depends on |
 # |---|---|---|---|
 # | word2vec (2013) | a table of vectors | a new model on top; the table is often left as it is | the word alone |
-# | ELMo (2018) | two recurrent readers | a new model on top; the readers are frozen: *features* | the words before, and apart from them those after |
+# | ELMo (2018) | two recurrent readers | a new model on top; the readers are frozen: *features* | the words before it and the words after it, read separately |
 # | GPT (2018) | a Transformer with a causal mask | one new layer; everything is trained further: *fine-tuning* | the words before |
 # | BERT (2018) | a Transformer encoder | one new layer; fine-tuning (features work as well) | all words |
 #
@@ -125,16 +125,15 @@ print(f"new parameters: {new:,}; BERT base brings {109_482_240:,}")
 print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 
 # %% [markdown]
-# And the holes? Chapter 10's model learned by predicting the next word at every place, which works because the next
+# And the holes? Chapter 10's model learned by predicting the next word at every place. This works because the next
 # word was hidden from it. A model that looks both ways *sees* the next word; predicting it would teach it to copy.
 # BERT therefore hides some words in the input itself and predicts those. How, and what it costs, is chapter 13. This
 # chapter is about the model that does it.
 #
-# The letters stand for *Bidirectional Encoder Representations from Transformers*. Is BERT "bidirectional" like a
-# bidirectional recurrent network, then? That network has two directions.
-# Self-attention has none: every word looks at all others at once, and only the position vectors tell it where they
-# stand. ELMo's left-hand reader never sees what the right-hand one sees; in BERT, words from both sides meet in every
-# layer.
+# The letters stand for *Bidirectional Encoder Representations from Transformers*. A bidirectional recurrent network,
+# such as ELMo's, has two readers, one for each direction, and neither sees what the other sees. BERT's self-attention
+# has no direction: every word looks at all others at once, in every layer, and only the position vectors tell it
+# where they stand.
 #
 # ## What goes in
 #
@@ -144,8 +143,8 @@ print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 # $$\texttt{[CLS]}\;\; A\;\; \texttt{[SEP]}\;\; B\;\; \texttt{[SEP]},$$
 #
 # so that words of $A$ can look at words of $B$ from the first layer on. `[SEP]` ends each sentence. `[CLS]`, for
-# "classification", stands for no word; its vector is meant for what is to be said about the whole. (On slides one
-# also meets `<bos>` and `<sep>`; in BERT's vocabulary the two are called `[CLS]` and `[SEP]`.)
+# "classification", stands for no word. Its vector is the one from which a classifier will read its answer about the
+# whole input. (Some slides call the two `<bos>` and `<sep>`.)
 #
 # Chapter 7 built the tokenizer. Here it is with the vocabulary that was published with BERT. MiniLM, the small real
 # BERT of chapter 3, uses it too.
@@ -159,8 +158,8 @@ print(wordpiece.tokenize("Penguins are flightless birds").tokens)
 
 # %% [markdown]
 # The first pair is that of figure 2 in the paper, where the last word is cut into `play` and `##ing`. In the
-# published vocabulary of 30,522 pieces (the paper says 30,000) "playing" is frequent enough to be whole. `flight` and
-# `##less` are cut as in the paper.
+# published vocabulary of 30,522 pieces "playing" is a piece of its own. `flight` and `##less` are cut as in the
+# paper.
 #
 # Each token has three numbers, and each number picks a vector from a table.
 
@@ -230,14 +229,15 @@ for name, segment in {"A": torch.zeros(4), "B": torch.ones(4)}.items():
 # %% [markdown]
 # ## The body
 #
-# What remains is the encoder of chapter 5, in the post-norm order, with GELU in the feed-forward layers. At the end
-# stands a small thing that drawings leave out, the **pooler**: `[CLS]`'s last vector goes through one more layer and
-# a tanh, which brings its numbers between −1 and 1. The paper does not speak of it; the authors' code has it,
-# published weights contain it, and the classifiers of the paper stand on it. What `[CLS]` holds *before* fine-tuning is
-# no summary of the text, and the paper says so in a footnote: it was trained on the next sentence. Fine-tuning makes one
-# of it (chapter 14); how far it is from one, [chapter 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) measures.
+# What remains is the encoder of chapter 5, in the post-norm order, with GELU in the feed-forward layers, and one
+# small part that most drawings leave out, the **pooler**: `[CLS]`'s last vector goes through one more layer and a
+# tanh, which brings its numbers between −1 and 1. The paper does not mention it, but the authors' code and the
+# published weights have it, and the paper's classifiers read the pooler's output. Do not take `[CLS]`'s vector for a
+# summary of the text. Before fine-tuning, as the paper says in a footnote, it is none: it was only trained to say
+# whether the second sentence follows the first. Fine-tuning makes it useful for a task (chapter 14). [Chapter
+# 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) measures how far from a summary it is.
 #
-# The three embeddings are a module of their own. All of it, as the library holds it too:
+# The three embeddings are a module of their own; the library has the same code.
 
 
 # %%
@@ -292,9 +292,8 @@ class Bert(nn.Module):
 
 
 # %% [markdown]
-# No mask hides the future: it reads both ways. Does it compute what Hugging Face's `BertModel` computes? Here are two
-# small models with the same random weights, on three pairs of different lengths. (The weights' names are translated
-# by a table, which the section *Real weights* takes apart.)
+# No mask hides the future: this model reads both ways. Does it compute what Hugging Face's `BertModel` computes? Here
+# are two small models with the same random weights, on three pairs of different lengths.
 
 # %% tags=["hide-input", "atol=1e-5"]
 torch.manual_seed(0)
@@ -407,9 +406,9 @@ plt.show()
 # | large | 24 | 1024 | 16 | 4096 | 335,141,888 |
 #
 # One name to be careful with: $d_{\text{ff}}$ is the *hidden* width of the feed-forward layer, $4\,d_{\text{model}}$.
-# Its output is $d_{\text{model}}$ wide again. A reader of a slide that calls the output $d_{\text{ff}}$ builds a base
-# model of 67 million parameters. (More numbers from slides are recomputed among the [checked
-# claims](../book/claims.md).)
+# Its output is $d_{\text{model}}$ wide again. One slide uses $d_{\text{ff}}$ for the output. Whoever builds base from
+# it, with a hidden width of 768, gets 67 million parameters. (More numbers from slides are recomputed among the
+# [checked claims](../book/claims.md).)
 
 # %% tags=["remove-cell"]
 for parts in counts.values():
@@ -421,10 +420,10 @@ assert sum(count(30_522, 768, 12, d_ff=768).values()) == 66_987_264
 # %% [markdown]
 # ## Real weights
 #
-# MiniLM is a BERT of six layers. Twelve were taught to imitate a larger model (Wang et al., 2020), every second of them
-# was kept, and the six were trained further until texts that belong together lay near each other. Its file holds 104
-# tensors, under Hugging Face's names. Our module calls the same tensors by other names, so we need a table that
-# translates. `{i}` is the layer, `{kind}` is `weight` or `bias`.
+# MiniLM is a BERT of six layers. A model of twelve layers was taught to imitate a larger one (Wang et al., 2020).
+# Every second of its layers was kept, and these six were trained further until texts that belong together had similar
+# vectors. The file holds 104 tensors, under Hugging Face's names. Our module has other names for them, so we need a
+# table that translates. `{i}` is the layer, `{kind}` is `weight` or `bias`.
 
 # %% tags=["hide-input"]
 state = minilm.load()
@@ -433,8 +432,8 @@ for their_name in list(BODY)[::4]:
     print(f"  {their_name}\n      → {BODY[their_name]}")
 
 # %% [markdown]
-# A row is turned into a pattern in which each placeholder matches one part of a name, up to the next dot. Then every
-# tensor is looked up. The important line is the last `raise`: a name that no row knows stops the program.
+# Each row becomes a regular expression in which a placeholder matches one part of a name, up to the next dot. Then
+# every tensor is looked up. The important line is the last `raise`: a name that no row knows stops the program.
 
 
 # %%
@@ -483,9 +482,9 @@ renamed = rename(state, BODY, ignored=IGNORED)
 print(f"{len(renamed)} of {len(state)} renamed; ignored: {', '.join(IGNORED)}")
 
 # %% [markdown]
-# The one tensor that is left out holds the numbers 0, 1, 2, …, which nobody has to store. That is one direction: no
-# tensor of theirs is forgotten. The other direction is that every parameter of *ours* must be given one, of the right
-# shape:
+# The one tensor that is left out holds the numbers 0, 1, 2, …, which nobody has to store. So no tensor of *theirs* is
+# forgotten. We also have to check the other direction: every parameter of *ours* must be given a tensor, of the right
+# shape.
 
 
 # %%
@@ -516,7 +515,7 @@ except ValueError as error:
 
 # %% [markdown]
 # Is so much care needed? PyTorch's own `load_state_dict(state, strict=False)` takes what fits and returns lists of
-# the rest, which nobody has to read.
+# the rest. Nothing forces you to read them.
 
 # %% [markdown]
 # **Predict.** The file is poured into our `Bert` as it is, under Hugging Face's names, with `strict=False`. How many
@@ -542,8 +541,8 @@ assert torch.equal(untouched.pooler.weight, before)
 assert len(result.missing_keys) == len(untouched.state_dict())
 
 # %% [markdown]
-# So much for forgetting. Is what was loaded also *used* rightly? There are seven hidden states to compare with
-# Hugging Face's: the embeddings, and what each of the six layers gives.
+# With our own loader every tensor is in its place. Does our module also *use* them rightly? There are seven hidden
+# states to compare with Hugging Face's: the embeddings, and the output of each of the six layers.
 
 
 # %%
@@ -575,11 +574,11 @@ minilm_model = minilm_model.float()
 assert worst[torch.float32] < 1e-5 and worst[torch.float64] < 1e-12
 
 # %% [markdown]
-# Double precision is the sharper test. There rounding shrinks by a factor of half a billion, while a *mistake* would
-# stay as large as it is.
+# Double precision is the sharper test. In it rounding errors shrink by a factor of half a billion, while a *mistake*
+# would stay as large as it is.
 #
-# And back: what the library's `save_pretrained` writes from our module, `transformers` loads, saves again, and we
-# load once more.
+# The way back works, too. The library's `save_pretrained` writes our weights to a file under Hugging Face's names.
+# `transformers` loads this file and saves it again, and we load that:
 
 # %% tags=["hide-input"]
 library = lectures_lib.models.bert.Bert
@@ -595,7 +594,8 @@ print(f"{kept} of {len(own)} tensors equal, bit for bit")
 # %% [markdown]
 # ## Who looks at whom
 #
-# The pair about the dog, in all 72 heads. Choose a head and a word; two of the heads have names.
+# The pair about the dog, in all 72 heads. Choose a head and a word; two heads that do something recognisable have
+# names.
 
 # %%
 hidden, weights = hidden_states(minilm_model, tokens, segments)
@@ -618,9 +618,9 @@ assert weights[5, 11, he, dog] > 0.7 and weights[4, 5, 1:-1, 0].mean() > 0.7
 assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 
 # %% [markdown]
-# In layer 5, head 11 gives four fifths of the attention of "he" to "dog", a word of the *other* sentence. No step of
-# the program links the two sentences; they share a row, and that is enough. (One head, one pair. Chapter 16 tests
-# such findings on many sentences. And in the browser you can look through all 72 heads with a sentence of your own:
+# In layer 5, head 11 gives four fifths of the attention of "he" to "dog", a word of the *other* sentence. Nothing in
+# the program links the two sentences; they stand in one row, and that is enough. (This is one head and one pair.
+# Chapter 16 tests such findings on many sentences. You can look through all 72 heads with a sentence of your own:
 # [Type your own](../book/live.md#where-a-bert-looks).)
 #
 # `[CLS]` and `[SEP]` mean nothing by themselves, and yet they get much of the attention. Clark and others (2019)
@@ -646,15 +646,15 @@ plt.show()
 assert to_cls[1:].min() > 0.4 and to_sep[1:].max() < 0.1
 
 # %% [markdown]
-# The other way round: MiniLM rests on `[CLS]`. A head with nothing to do has to put its weight somewhere, since its
-# weights must sum to 1. So goes the usual explanation. Which mark becomes the resting place was settled when the
-# weights were learned: it is a fact about a checkpoint, not about the architecture.
+# In MiniLM it is `[CLS]` instead. The usual explanation: a head's weights must sum to 1, so a head that finds nothing
+# to attend to has to put them somewhere. Which mark becomes this resting place was settled when the weights were
+# learned. It is a fact about a checkpoint, not about the architecture.
 #
 # ## A word in its context
 #
 # *Please turn on the **light**. The feather is very **light**.* A table of word vectors has one row for both. How
-# different are the two vectors in MiniLM? Some care is needed. A vector that enters the first layer already depends
-# on the *position*, so two "light" at different places differ before any context has been read:
+# different are the two vectors in MiniLM? Before we measure, one warning. A vector that enters the first layer
+# already contains the *position*, so two "light" at different places differ before any context has been read:
 
 
 # %% tags=["atol=0.01"]
@@ -706,13 +706,13 @@ for name, cosine in compared.items():
 assert all(vectors(text, "light")[1] == 5 for text in two_of_each)
 
 # %% [markdown]
-# The layers part what went in equal. Two lamps end at 0.95, two weights at 0.84; without these two numbers the 0.50 to
-# 0.59 between lamp and weight would say little. (In the picture below, different senses still have a mean cosine of 0.90
-# after layer 4.) The question is always: *compared with what?*
+# The vectors were equal at the input, and the layers have moved them apart. Compare the numbers with each other: two
+# lamps end at 0.95, two weights at 0.84, and only beside these do the 0.50 to 0.59 between lamp and weight mean
+# something. A cosine alone is neither high nor low. The question is always: *compared with what?*
 #
-# Still, in these sentences the deciding words stand to the left. The case for reading both ways is the one from the
-# beginning of the chapter: six openings, each continued in two ways. "Light" is always at place 4, and what precedes
-# it is the same.
+# In these sentences, though, the words that decide stand to the left. The beginning of the chapter had the case in
+# which one must read both ways. Here are six such openings, each continued in two ways. "Light" is always at place 4,
+# and the words before it are the same.
 
 # %%
 lights = {
@@ -760,17 +760,17 @@ assert right[2:] == [12] * 5
 assert all(vectors(text, "light")[1] == 4 for text in texts)
 
 # %% [markdown]
-# Layer 0 leaves the senses where they were. After layer 1 the nearest neighbour of every "light", among the sentences
-# with another opening, has the same sense, and so it stays. The gap between the lines is small, 0.03 to 0.06, but
-# every neighbour falls on the right side of it.
+# After layer 0 the two lines still lie together. After layer 1 the nearest neighbour of every "light", among the
+# sentences with another opening, has the same sense, and it stays like that, although the two lines are only 0.03 to
+# 0.06 apart.
 #
-# Is it the *sense* that decides? In these sentences the lamp is always a noun by itself, and the weight always stands
-# before a noun. Put the lamp before a noun, too: "the light switch", "the light bulb".
+# Is it the *sense* that decides? Call a "light" that shines a *lamp*, and one that is not heavy a *weight*. In these
+# sentences every lamp is a noun by itself, and every weight stands before a noun. So let the lamp stand before a
+# noun, too: "the light switch", "the light bulb".
 
 # %% [markdown]
-# **Predict.** Six such lamps are compared with the twelve vectors from before. Whose neighbours will they be: those
-# of the other lamps, which share the sense, or those of the weights, which share the place before a noun? Does the
-# layer matter?
+# **Predict.** Six such lamps are compared with the twelve vectors from before. Will they be nearest to the other
+# lamps, which share the sense, or to the weights, which share the place before a noun? Does the layer matter?
 #
 # <details><summary>Answer</summary>
 #
@@ -800,12 +800,11 @@ for name, is_weight in list(zip(names, sense[nearest], strict=True))[2:]:
 assert all(vectors(text, "light")[1] == 4 for text in before_nouns)
 
 # %% [markdown]
-# The context is read, then, but for most of the way up sense alone does not decide. (Which part of grammar does?
-# Weights that stand *not* before a noun, as in "The bag is light", would be the other half of the test; try some.)
-# Eighteen sentences are an illustration; chapter 15 does this with more words, and against static vectors.
+# So the context is read, but in most layers it is not the sense alone that decides. Eighteen sentences are only an
+# illustration; chapter 15 does this with more words, and against static vectors.
 #
-# A model that reads from left to right cannot part the two senses at this word, and it needs no training to see why.
-# Give MiniLM's own layers a causal mask:
+# A model that reads from left to right cannot tell the two senses apart at this word. This can be seen without any
+# training: give MiniLM's own layers a causal mask.
 
 # %% tags=["atol=1e-5"]
 apart = []
@@ -864,11 +863,11 @@ if BERT_BASE:
 # %% [markdown]
 # ## What goes wrong
 #
-# Neither of the following raises an error.
+# None of the following raises an error.
 #
 # ### Padding without a mask
 #
-# In a batch, short texts are filled up with `[PAD]`. If nobody says so, the words attend to the filling.
+# In a batch, short texts are filled up with `[PAD]`. Without a mask the words attend to these `[PAD]`s, too.
 
 # %% tags=["atol=0.01"]
 n = len(pair.ids)
@@ -885,7 +884,7 @@ for name, read in {"with lengths": masked, "without": bare}.items():
 assert (masked - alone).abs().max() < 1e-5
 
 # %% [markdown]
-# The worst of it is that results then depend on which *other* texts share the batch.
+# Worse, a text's result then depends on which *other* texts share its batch.
 #
 # ### Segments or special tokens forgotten
 #
@@ -898,9 +897,9 @@ cosine = F.cosine_similarity(no_segments, alone, dim=-1)
 print(f"all segments 0: lowest cosine to the right vector {cosine.min():.3f}")
 
 # %% [markdown]
-# Hardly, for this pair and *this checkpoint*, perhaps because its last training was on single sentences, always
-# segment 0, and `[SEP]` shows the border as well. For a BERT fine-tuned on pairs one should not count on it. Now
-# leave out `[CLS]` and `[SEP]`.
+# Hardly, for this pair and *this checkpoint*. Perhaps that is because its last training was on single sentences, in
+# which every segment is 0; and `[SEP]` marks the border as well. Do not count on it for a BERT that was fine-tuned on
+# pairs. Now leave out `[CLS]` and `[SEP]`.
 
 # %% [markdown]
 # **Predict.** The twelve sentences about light are read without special tokens, so that the first word, a pronoun,
@@ -911,8 +910,8 @@ print(f"all segments 0: lowest cosine to the right vector {cosine.min():.3f}")
 #
 # That of `[CLS]`, in all twelve: the cosines are about 0.9 and above, those with its own vector a third at most. In
 # training only `[CLS]` ever stood at position 0, so to the model position 0 *means* `[CLS]`. It is tempting to think
-# that a missing mark costs a little accuracy everywhere. But a classifier that takes the first vector gets something
-# that looks right.
+# that a missing mark costs a little accuracy everywhere. In fact a classifier that takes the first vector gets one
+# that looks like `[CLS]`, and nothing shows the mistake.
 #
 # </details>
 
@@ -941,8 +940,8 @@ assert to_itself.max() < 0.8 and to_cls.max() < 0.8
 assert cosine.min() > 0.99
 
 # %% [markdown]
-# Kept at position 1, the pronoun does not turn into `[CLS]`, but it is far from itself, too: its vector also depends on
-# the marks around it.
+# If it keeps position 1, the pronoun does not turn into `[CLS]`. But its vector has changed as well: it also depends
+# on the marks around it.
 
 # %% [markdown]
 # ## Exercises
@@ -1070,7 +1069,8 @@ print(f"one batch or six: largest difference {(together - alone).abs().max():.0e
 # 2. BERT has no causal mask. What a word means may be decided to its right, where a left-to-right model cannot look.
 # 3. The input is `[CLS]` A `[SEP]` B `[SEP]`; three learned vectors are added for each token and normalised.
 # 4. The body is chapter 5's encoder and a pooler: 109,482,240 parameters (base), 335,141,888 (large).
-# 5. To load real weights one needs a table of names, a program that stops when a tensor is left over, and a tight comparison of the hidden states.
+# 5. To load real weights you need a table of names, a program that stops when a tensor is left over, and a close
+#    comparison of the hidden states.
 #
 # **Homework 5**, questions 1 to 3, is about this chapter: [exercises](../exercises/hw5_bert.ipynb).
 #

@@ -44,7 +44,7 @@ asked_for = [(e["text"], e["word"], e["index"]) for e in examples]
 cuts = [features.cut_text(tokenizer, *where) for where in asked_for]
 V = torch.stack([v[:, 0] for v in features.word_vectors(model, cuts)], dim=1)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels with 24 occurrences of the word light, 12 meaning brightness (blue discs) and 12 meaning not heavy (orange squares). Left, a table of word vectors: all of them lie on one point. Right, MiniLM's last layer: brightness to the left and not heavy to the right, two or three of them near the border."}, "figure": {"caption": "Twenty-four sentences with the word light. In a table they share one vector. BERT gives each its own, and the two meanings part (drawn are the two directions of largest variance)."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels with 24 occurrences of the word light, 12 meaning brightness (blue discs) and 12 meaning not heavy (orange squares). Left, a table of word vectors: all of them lie on one point. Right, MiniLM's last layer: brightness to the left and not heavy to the right, two or three of them near the border."}, "figure": {"caption": "Twenty-four sentences with the word light. In a table they share one vector. BERT gives each its own, and the two meanings move apart. The picture shows the two directions in which the vectors vary most."}}
 MARKS = ((plots.BLUE, "o", 80), (plots.ORANGE, "s", 22))
 
 
@@ -76,11 +76,10 @@ plt.show()
 # - say where a static vector ends up when its word has two meanings;
 # - take the vector of a word, not of a piece, out of any layer of a BERT, and check that it is the right one;
 # - measure whether vectors tell meanings apart, without being fooled by the position of the word;
-# - choose layers for a task, combine them in the six ways of BERT's own table, and say what frozen features cost
-#   against fine-tuning.
+# - choose layers for a task, combine them in the six ways that the BERT paper tried, and compare the cost of frozen features with that of fine-tuning.
 #
-# **Time** about 60 minutes. **You need** [chapter 12](12_bert.ipynb); for the names in the second half also what
-# [chapter 14](14_fine_tuning.ipynb) says about BIO labels.
+# **Time** about 60 minutes. **You need** [chapter 12](12_bert.ipynb), and from [chapter 14](14_fine_tuning.ipynb) the
+# BIO labels, in which names are marked.
 
 # %% tags=["hide-input"]
 import math
@@ -113,9 +112,8 @@ logging.disable_progress_bar()
 # ## One vector for each word
 #
 # *We sat in the shade of the … and listened to its leaves.* You can guess the missing word from the words around it.
-# **word2vec** (Mikolov et al., 2013) turns this round: a word's vector is made such that one can tell from it which
-# words stand around the word. All that is kept of a sentence is pairs: each word with each of its neighbours, up to a
-# certain distance.
+# **word2vec** (Mikolov et al., 2013) turns this round: it gives a word a vector from which one can guess the words
+# around it. Of a sentence it keeps only pairs: each word with each of its neighbours, up to a certain distance.
 
 
 # %%
@@ -143,9 +141,10 @@ assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expec
 # %% [markdown]
 # From the pair (tree, old) a model could be asked "which word stood near *tree*?" That is a choice among the whole
 # vocabulary, a softmax over ten thousand words or more, for every pair of a long text. **Negative sampling** asks
-# something cheaper. It puts the true pair among $k$ false ones, whose second word is drawn at random, and asks of each:
-# *did this word stand near?* Every word has two vectors, $v$ as itself and $v'$ as somebody's neighbour, and the answer
-# is a logistic regression on their dot product (equation 4 of the paper):
+# something cheaper. It puts the true pair among $k$ false ones, whose second word is drawn at random, and asks of
+# each: *did this word stand near?* Every word has two vectors: $v$ is used when the word itself is asked about, $v'$
+# when it may be the neighbour. The probability of "yes" is $\sigma(v' \cdot v)$, where $\sigma(x) = 1/(1 + e^{-x})$
+# as in logistic regression. So the loss of one pair is (equation 4 of the paper)
 #
 # $$-\log\sigma(v'_{\text{near}}\cdot v)-\sum_{i=1}^{k}\log\sigma(-v'_{i}\cdot v).$$
 #
@@ -183,8 +182,8 @@ assert_close(skip_gram_loss(v, near, noise), torch.tensor(sum(parts)))
 assert_close(keep, torch.tensor([(0.01 / f) ** 0.5 for f in (0.9, 0.09, 0.01)]))
 
 # %% [markdown]
-# The model is two tables. As in the authors' code, the one begins small and random, the other at 0, so that every score
-# begins at 0 as well.
+# The model is two tables. As in the authors' code, the vectors $v$ begin small and random and the vectors $v'$ at 0,
+# so that every dot product begins at 0.
 
 
 # %%
@@ -281,14 +280,14 @@ plots.heatmap(table.clamp(min=0), names, fields, ax=ax, numbers=".1f", limit=1.0
 plt.show()
 
 # %% [markdown]
-# In this example the table does with two meanings what one would expect: it puts the word **between** them, at a point
-# moderately near to drawings and to mails. Whatever the method that fills the table, one row is one point: nobody asks the sentence when the
-# vector is looked up.
+# So the table puts a word with two meanings **between** them, at a point moderately near to drawing and to mail.
+# Whatever method fills a table, one row is one point: nobody looks at the sentence when the vector is looked up.
 #
 # ## ELMo, GPT, BERT
 #
-# So the vector must be *computed* from the sentence. The year 2018 brought three answers, and the
-# [lectures](../book/references.md) compare them:
+# So the vector must be *computed* from the sentence. The year 2018 brought three ways to do it, which the
+# [lectures](../book/references.md) compare. (CoNLL-2003 is a task of finding names in news, GLUE a collection of
+# tasks.)
 #
 # | | reads | what one takes for a task | CoNLL-2003 names, test F1 | GLUE, average |
 # |---|---|---|---|---|
@@ -297,8 +296,8 @@ plt.show()
 # | BERT base | a Transformer, both sides in every layer | fine-tuning; features work as well | 92.4 | 79.6 |
 # | BERT large | the same, larger | the same | 92.8 | 82.1 |
 #
-# (Figures of the BERT paper, tables 1 and 7. GLUE's ELMo is a BiLSTM with attention on top of ELMo's features. The
-# models also differ in size and in what they had read, so the table compares systems, not ideas.)
+# (Figures of the BERT paper, tables 1 and 7. On GLUE, ELMo's features went into a BiLSTM with attention. The models
+# also differ in size and in what they had read, so the table compares systems, not ideas.)
 #
 # From ELMo comes the **scalar mix**: not one layer, but $\gamma \sum_i s_i h_i$ with $s = \text{softmax}(w)$, where $w$
 # and $\gamma$ are learned together with the task. By hand, three layers, vectors of two numbers, shares 0.5, 0.25, 0.25:
@@ -314,9 +313,9 @@ print([round(number, 4) for number in mix(h).tolist()])
 # %% [markdown]
 # ## A word's vector
 #
-# Taking a word's vector out of BERT is little work, and it is easy to get wrong. The text becomes pieces, `[CLS]` goes in
-# front, and a word may have several pieces. The paper takes the vector of a word's **first** piece. Step by step, for
-# the sentence of the bicycle:
+# Taking a word's vector out of BERT takes a few lines, and they are easy to get wrong. The text becomes pieces,
+# `[CLS]` goes in front, and a word may have several pieces. The paper takes the vector of a word's **first** piece.
+# Step by step, for the sentence of the bicycle:
 
 # %%
 example = next(e for e in examples if e["text"].startswith("This racing bike"))
@@ -334,9 +333,9 @@ ours = torch.stack(states)[:, 0, place]
 print("hidden states, numbers in each:", *ours.shape)
 
 # %% [markdown]
-# Hidden state 0 is the normalised sum of the three embeddings, state $i$ is what layer $i-1$ gives, so MiniLM with its
-# six layers has seven. The library's `word_vectors` does the same for many texts at once. Are they equal, and equal to
-# Hugging Face's?
+# Hidden state 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one more, so there
+# are seven. The library's `word_vectors` does the same for many texts at once. Are they equal, and equal to Hugging
+# Face's?
 
 # %% tags=["hide-input", "atol=1e-4"]
 cut = features.cut_text(tokenizer, example["text"], example["word"], example["index"])
@@ -375,10 +374,11 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 
 # %% [markdown]
 # One thing must be excluded first. BERT *adds the position into the vector*. If one meaning stood mostly at the
-# beginning of its sentences, the vectors would find it without any understanding. The set is therefore **matched**: for
-# each word, both meanings stand equally often at each position. That has a consequence of its own. A sentence's matched
-# partner, at the same position and with the *other* meaning, would be its nearest neighbour for the position alone. So
-# only sentences with the word at another position may be neighbours. Then the position by itself is exactly at chance:
+# beginning of its sentences, the vectors would find it without any understanding. So the set is **matched**: for each
+# word, both meanings stand equally often at each position. But now the same position points to the *wrong* meaning.
+# Take a sentence with "light" at position 6, and leave it out: among the others at position 6 its own meaning is one
+# short. So we only allow neighbours with the word at another position (`may` says which). Then the position by itself
+# is exactly at chance:
 
 # %%
 word = [e["word"] for e in examples]
@@ -403,9 +403,9 @@ for table in (by_position, features.cosines(V)[6]):
     assert abs(accuracy(table) - known) < 1e-9
 
 # %% [markdown]
-# The static vector of "light" says nothing: it is the same in all sentences. But a static table is not helpless. One can
-# average its vectors of all *other* words in the sentence, "bag" and "carry" among them. This is the baseline to beat,
-# and we give it MiniLM's own table.
+# The static vector of "light" says nothing: it is the same in all sentences. But a static table can still help. One
+# can average its vectors of all *other* words in the sentence, "bag" and "carry" among them. This is the baseline to
+# beat. Its vectors are those of MiniLM's own table.
 
 # %% [markdown]
 # **Predict.** Three readers look for the neighbour with the same meaning: the mean of the other words' static vectors;
@@ -413,10 +413,10 @@ for table in (by_position, features.cosines(V)[6]):
 #
 # <details><summary>Answer</summary>
 #
-# State 0 is at chance, 0.5. It holds the word, which is the same everywhere, and the position, which is matched. The mean
-# of static vectors reaches 0.80, and the last state 0.91. If you put the static vectors at chance too, because they are
-# static: only the vector of "light" is the same everywhere. The words beside it differ, and mostly a list of them is
-# enough, in any order. BERT has to be better than that list, and not only better than chance.
+# State 0 is at chance, 0.5. It holds the word, which is the same everywhere, and the position, which is matched. The
+# mean of static vectors reaches 0.80, and the last state 0.91. You may have put the static vectors at chance too. But
+# only the vector of "light" is the same everywhere. The words beside it differ, and mostly a list of them is enough,
+# in any order. BERT has to be better than that list, and not only better than chance.
 #
 # </details>
 
@@ -456,12 +456,12 @@ right = {
 assert right["bank"] + right["spring"] == 46 and right["bat"] == 18
 
 # %% [markdown]
-# One layer is enough for 0.75. With 96 sentences the standard error of such a share is 0.03 to 0.04. So the last state is
-# ahead of the baseline by about two standard errors of their difference, were the samples independent, and no more;
-# and which of the states 2 to 6 is best cannot be said. The words differ more than these states do. (For "light", a noun in one sense
-# and an adjective in the other, grammar alone might do it, as chapter 12 warned. "Bank" and "spring" are nouns in both
-# senses, and have 46 of 48 right in the last state; "bat", a noun too, has 18 of 24.) Here are one of the
-# best and the worst. (In state 0 the matched partners lie on each other.)
+# One layer is enough for 0.75. With 96 sentences the standard error of such a share is 0.03 to 0.04. So the last
+# state's lead over the baseline, 0.10, is about two standard errors of a difference and no more; and nobody can say
+# which of the states 2 to 6 is best. The words differ more: in the last state "bank" and "spring" together have 46 of
+# 48 right, "light" 23 of 24, and "bat" 18 of 24. (For "light", a noun in one sense and an adjective in the other,
+# grammar alone might be enough, as chapter 12 warned. The other three are nouns in both senses.) Here are "light" and
+# "bat":
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of four scatter plots. In state 0 only seven points are seen in each, every one an orange square on a blue disc: the positions. Upper row light: two groups from state 2 on, with one or two sentences among the others. Lower row bat: animal and club are mixed in states 2 and 4 and lie side by side in state 6, with a few on the wrong side."}, "figure": {"caption": "The occurrences of two words in hidden states 0, 2, 4 and 6, each in its two directions of largest variance."}}
 figure, axes = plots.small_multiples(8, columns=4, size=(1.8, 1.8))
@@ -474,9 +474,9 @@ for row, name in enumerate(("light", "bat")):
 plt.show()
 
 # %% [markdown]
-# And the three models of 2018? One model can play all of them. MiniLM reads only what stands to the left of the word (and
-# the word), which is all that GPT would see; then only what stands to the right; then both halves, one after the other,
-# with their two vectors side by side, as in ELMo; and finally the whole sentence.
+# And the three models of 2018? MiniLM can imitate what each of them sees. First it reads only the left half, up to
+# the word itself, which is all that GPT would see. Then it reads only the right half. As for ELMo, the two vectors
+# can be put side by side. Finally it reads the whole sentence, as BERT does.
 
 # %% [markdown]
 # **Predict.** The reader of whole sentences finds 87 right neighbours of 96. How many will the reader of left halves
@@ -484,11 +484,11 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# Left halves give 77, right halves 79: each alone loses eight to ten points, for the word that decides ("bag", "lamp")
-# stands before "light" in one sentence and behind it in the next. Side by side they have 85, two fewer than the whole,
-# a difference that means nothing. "Both sides in every layer" is BERT's argument, and it is tempting to expect a clear
-# win. It would show in sentences where a word on the left must be understood through one on the right before it helps.
-# Such sentences may be rare in so small a set.
+# Left halves give 77, right halves 79. Each alone loses eight to ten points, because the word that decides ("bag",
+# "lamp") stands before "light" in one sentence and after it in the next. Side by side they have 85, two fewer than
+# the whole, a difference that means nothing. "Both sides in every layer" is BERT's argument, and it is tempting to
+# expect a clear win. It would show in sentences where a word on the left must be understood through one on the right
+# before it helps. Such sentences may be rare in so small a set.
 #
 # </details>
 
@@ -513,17 +513,17 @@ assert max(halves["left of the word"], halves["right of the word"]) < 0.85
 assert halves["both, side by side"] > 0.86
 
 # %% [markdown]
-# (MiniLM was never trained to read halves, and reads each of them in both directions, which GPT and ELMo's networks do
-# not: only *what* they see is alike.)
+# (MiniLM was never trained to read halves, and it reads each half in both directions, which GPT and ELMo's networks
+# do not. Only *what* they see is alike.)
 #
-# **Your own two sentences**, and how far the vectors of one word part from layer to layer, in your browser:
-# [Type your own](../book/live.md#one-word-two-sentences).
+# In your browser: two sentences of your own, and how the vectors of one word move apart from layer to layer ([Type
+# your own](../book/live.md#one-word-two-sentences)).
 #
 # ## Which layers?
 #
 # Now a task with labels: names of persons, places, organisations. The BERT paper (section 5.3, table 7) kept BERT
-# frozen, took vectors from it in six ways and trained a tagger on them. The six ways are slices and sums of the hidden
-# states. On states that are easy to read, where every number of state $i$ is $i$:
+# frozen, took vectors from it in six ways and trained a tagger on them. To see what the six ways do, take states that
+# are easy to read, in which every number of state $i$ is $i$:
 
 # %%
 states = torch.arange(7.0)[:, None].expand(7, 2)  # state i of a word is (i, i)
@@ -532,10 +532,11 @@ for name in COMBINATIONS:
     print(f"{name:18}", [round(number, 1) for number in combined.tolist()])
 
 # %% [markdown]
-# "Weighted" is a scalar mix, which begins as the plain mean. The book's set `entities` has 130 sentences to learn from
-# and 90 held out, with 131 names. Our tagger is one linear layer on the vectors, which are first brought to mean 0 and
-# variance 1 (exercise 4 shows why). `fit_probe` trains it on all words at once, together with the mix where there is
-# one. It draws nothing at random, so there is no seed to be lucky with.
+# "Weighted" is a scalar mix, which begins as the plain mean. ("All" means the six layers: state 0 is not among them,
+# so the mean is 3.5.) The book's set `entities` has 130 sentences to learn from and 90 held out, with 131 names. Our
+# tagger is one linear layer on the vectors, which are first brought to mean 0 and variance 1 (exercise 4 shows why).
+# `fit_probe` trains it on all words at once, together with the mix where there is one. It draws nothing at random, so
+# there is no seed to be lucky with.
 
 # %%
 sets = {
@@ -577,9 +578,9 @@ def inputs(states, name):
 
 
 # %% [markdown]
-# Two baselines do without BERT's layers: the same tagger on the static table, and logistic regression on what one sees of
-# a word, which is the word itself, its neighbours, its ending and its outline (Reykjavik → Xx). The outline shows
-# capitals, which MiniLM does not see.
+# Two baselines do without BERT's layers. One is the same tagger on the static table. The other is a logistic
+# regression on what one sees of a word: the word itself, its neighbours, its ending and its outline (Reykjavik → Xx).
+# The outline shows capitals, which MiniLM does not see.
 
 
 # %% tags=["hide-input"]
@@ -638,7 +639,7 @@ assert scores["embeddings"] > by_bag and scores["embeddings"] < scores["last"] -
 assert scores["last"] < scores["second_to_last"] < scores["concat_last_four"] - 0.03
 assert max(of_state) in of_state[3:5] and max(of_state) > of_state[6] + 0.08
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of entity F1. Left, by hidden state: 0.52 at state 0, rising to about 0.75 at states 3 and 4, falling to 0.63 at state 6. Right, bars for the combinations: embeddings 0.52, last 0.63, second to last 0.68, weighted sum of all 0.71, weighted sum of the last four 0.71, concatenation of the last four 0.74. Lines for the static table at 0.48 and for the bag of features at 0.44. A band from 0.69 to 0.80 for fine-tuning."}, "figure": {"caption": "Names found on the book's held-out sentences by a linear tagger. Left: single hidden states. Right: the combinations of BERT's table 7. The band: MiniLM fine-tuned on the same sentences, lowest to highest of five seeds, on the 60 test sentences."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of entity F1. Left, by hidden state: 0.52 at state 0, rising to about 0.75 at states 3 and 4, falling to 0.63 at state 6. Right, bars for the combinations: embeddings 0.52, last 0.63, second to last 0.68, weighted sum of all 0.70, weighted sum of the last four 0.71, concatenation of the last four 0.74. Lines for the static table at 0.47 and for the bag of features at 0.44. A band from 0.69 to 0.80 for fine-tuning."}, "figure": {"caption": "Names found on the book's held-out sentences by a linear tagger. Left: single hidden states. Right: the combinations of BERT's table 7. The band: MiniLM fine-tuned on the same sentences, lowest to highest of five seeds, on the 60 test sentences."}}
 figure, (ax, bx) = plt.subplots(
     1, 2, figsize=(7.4, 3.1), sharey=True, width_ratios=[1, 1.5]
 )
@@ -659,21 +660,20 @@ bx.legend(fontsize=9, loc="upper left", ncols=2)
 plt.show()
 
 # %% [markdown]
-# So what the last layer is worth depends on the task, and on what reads it. That is the reason for taking several
-# layers: with a mix or a concatenation one need not know the best one in advance.
+# So what the last layer is worth depends on the task. That is the reason for taking several layers: with a mix or a
+# concatenation one need not know the best one in advance.
 #
-# The band is MiniLM fine-tuned on the same 130 sentences, also under a linear layer. On the test split alone five seeds
-# reach from 0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small:
-# entities/test/f1/max .2f -->. With so few sentences, the fresh head and the order of the batches matter more than the
-# choice among the better combinations, and the best of the frozen vectors lie at the height of the band (the bars are
-# of 90 sentences, the band of 60 of them).
+# The band in the picture is MiniLM fine-tuned on the same 130 sentences, also under a linear layer: from 0.69<!--
+# fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f --> over
+# five seeds, on the 60 test sentences. The best frozen vectors reach this band. With so few sentences, the seed
+# matters more than the choice among the better combinations.
 #
 # ### Does it hold elsewhere?
 #
-# In the paper a two-layer BiLSTM stands on the vectors, and reads the sentence once more before it names a word. The
-# first column has its results on CoNLL-2003, news with capital letters. The others are ours, with the smaller MiniLM, on
-# WNUT-17: posts from social media, collected so that their names are new and odd. The levels cannot be compared, the
-# shape of the columns can. The last line is fine-tuning.
+# In the paper the tagger on top is a two-layer BiLSTM, which reads the whole sentence of vectors before it labels a
+# word. The first column has its results on CoNLL-2003, news with capital letters. The others are ours, with the
+# smaller MiniLM, on WNUT-17: posts from social media, collected so that their names are new and odd. Do not compare
+# the levels. Compare how the numbers go up and down within a column. The last line is fine-tuning.
 #
 # | features | BERT base, BiLSTM | MiniLM, linear layer | MiniLM, BiLSTM |
 # |---|---|---|---|
@@ -692,16 +692,11 @@ plt.show()
 # standard deviation of at most 1.7 %<!-- ner_features: concat_last_four/bilstm/test/f1/sd .1f -->. Our BiLSTM has 64
 # units in each direction, the paper's 768. The validation split is among the [measured results](../book/results.md).)
 #
-# - The last state is behind the one before it, by 0.7 points in the paper and by seven to nine here. Under the linear
-#   layer it is behind even the embeddings; under the BiLSTM it is two points ahead of them.
-# - Under the linear layer, several states together did better than each of the three single ones that we tried (a
-#   middle one was not among them). The two weighted sums lead the second-to-last state by about a point, two to four
-#   times the spread over the seeds, the four states side by side by more; all on one test set. Under the BiLSTM, which
-#   can make more of a vector, only the weighted sum of the last four is ahead of the second-to-last state, by a point;
-#   the other two are level with it. The paper's differences, 95.5 to 96.1,
-#   are smaller still, and it gives no spread.
-# - Our own word2vec is useless here, probably because much of what these names are made of does not occur in two million
-#   words of Wikipedia.
+# - The last state is behind the one before it, by 0.7 points in the paper and by seven to nine here.
+# - Under the linear layer, every combination of several states is ahead of the single ones that we tried, by about one
+#   point to more than two. Under the BiLSTM only one combination is ahead, by a point. In the paper all of them lie
+#   between 95.5 and 96.1, and no spread is given. So the choice among the combinations matters little.
+# - Our own word2vec is useless here. Probably many of these new, odd names are not among the words that it knows.
 
 # %% tags=["nbval-ignore-output"]
 REAL = False  # True: three rows of the table, by this page's tagger (needs 5 GB)
@@ -715,35 +710,35 @@ if REAL:
 # %% [markdown]
 # ## Frozen or fine-tuned?
 #
-# In the paper the best of the frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4). They
-# have a BiLSTM on top, where fine-tuning adds one linear layer: what fine-tuning lets the body do, a tagger on frozen
-# vectors has to do by itself. And it nearly can. On WNUT-17, MiniLM fine-tuned under a linear layer has
+# In the paper the best frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4). But there
+# a BiLSTM stands on the frozen features, and only one linear layer on the fine-tuned ones. The BiLSTM has to do what
+# otherwise BERT itself learns to do, and it nearly can. On WNUT-17, MiniLM fine-tuned under a linear layer has
 # 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->; frozen, under a BiLSTM on the features that are best on the
 # validation split, 40.5 %<!-- ner_features: weighted_all/bilstm/test/f1/mean .1f -->.
 #
-# What does it cost? Frozen features read all sentences once, forward only. An epoch of fine-tuning adds the backward pass
-# and the optimizer; in our experiment, on the same sentences, it took
-# 4.0<!-- ner_features: cost/epoch_of_fine_tuning_over_features/median .1f --> times as long. So three epochs cost as much
-# as twelve readings. And once read, the vectors serve every tagger: behind the two right columns of the six combinations
-# above stand 36 trained taggers, for which MiniLM read the text once. The price is memory, here for the 62,730 training
-# words of WNUT-17:
+# What does it cost? Frozen features read all sentences once, forward only. An epoch of fine-tuning adds the backward
+# pass and the optimizer; in our experiment, on the same sentences, it took 4.0<!-- ner_features:
+# cost/epoch_of_fine_tuning_over_features/median .1f --> times as long. So three epochs of fine-tuning cost as much as
+# reading the text twelve times. And once the vectors are there, they serve every tagger: for the 36 frozen BiLSTM and
+# linear taggers in the table (six combinations, two taggers, three seeds) MiniLM read the text once. The price is
+# memory, here for the 62,730 training words of WNUT-17:
 
 # %%
 for name, states in (("all seven states", 7), ("the last four", 4), ("one state", 1)):
     print(f"{name:16} {62_730 * states * 384 * 4 / 1e6:3.0f} MB in single precision")
 
 # %% [markdown]
-# So: features where many models are to stand on one body, where the body runs elsewhere or must not be changed, or where
-# the task needs a model of its own on top. Fine-tuning where there are labels enough for it and the result counts. And
-# the baselines beside either of them.
+# So take features where many models share one body, where the body runs elsewhere or must not be changed, or where
+# the task needs a model of its own on top. Fine-tune where there are enough labels and the result matters most.
+# Measure the baselines in both cases.
 #
 # ## What goes wrong
 #
 # ### Another set of sentences
 #
-# What if nobody had thought of position? Let us make two sets of sentences that are not matched: in the one, the first
-# meaning of each word stands early in its sentences and the second late; in the other it is the other way round. And any
-# other sentence may be the neighbour, those with the word at the same position included.
+# What if nobody had thought of position? We make two sets of sentences that are not matched. In one, the first
+# meaning of each word stands early in its sentences and the second late; in the other it is the other way round. And
+# any other sentence may be the neighbour, those with the word at the same position included.
 
 # %% [markdown]
 # **Predict.** The sentences, the vectors and the question are the same. Which of the states 0 to 6
@@ -751,10 +746,10 @@ for name, states in (("all seven states", 7), ("the last four", 4), ("one state"
 #
 # <details><summary>Answer</summary>
 #
-# State 0, and all of them. It holds the word and the position, and in these sets the position is the meaning. The
-# last state, as good as any in the matched set, has about 0.90, and so the conclusion is turned round: "the
-# embeddings know every meaning, and the layers forget some of it". Whoever expected the same order as before trusted
-# that a test measures what it is named after.
+# State 0, and all of them. It holds the word and the position, and in these sets the position gives the meaning away.
+# The last state, as good as any in the matched set, has about 0.90. One would conclude the opposite of before: "the
+# embeddings know every meaning, and the layers forget some of it". If you expected the old order, you trusted that a
+# test measures what its name says.
 #
 # </details>
 
@@ -780,16 +775,20 @@ assert accuracy(by_position, unmatched) == 1.0 and trap[0] > 0.98 > 0.93 > trap[
 assert trap[-1] > 0.87 and back_door < 0.3
 
 # %% [markdown]
-# With neighbours at other positions only, half of the trap is left: position alone still has 0.82, and which state is
-# best can hardly be told any more. The last line is the other half, by the back door. In the matched set, the sentence
-# at the same position has the other meaning, and whoever goes by position is *below* chance.
+# Excluding neighbours at the same position does not help enough: position alone still has 0.82, since "early" and
+# "late" remain. Matching alone does not help either. The last line shows it: if neighbours at the same position are
+# allowed in the matched set, they mostly have the other meaning, and position alone falls *below* chance. One needs
+# both.
 #
 # ### The vector of something else
 #
-# Here are four ways to miss the word. One takes vector $i + 1$ for word $i$, as if each word had one piece: right up to
-# the first word of several pieces, and shifted from there on. One forgets `[CLS]`, and takes the vector before the
-# word. One takes `[CLS]` for every word, and one the word's last piece. None raises an error, for every place of the
-# text has a vector.
+# Here are four ways to miss the word. None raises an error, for every place of the text has a vector.
+#
+# - Take vector $i + 1$ for word $i$, as if each word had one piece. After the first word of several pieces all places
+#   are shifted.
+# - Forget `[CLS]`, and take the vector before the word.
+# - Take `[CLS]` for every word.
+# - Take the word's last piece.
 
 # %% [markdown]
 # **Predict.** The tagger learns and is tested with such vectors, on the last four states side by side. With the right
@@ -798,10 +797,10 @@ assert trap[-1] > 0.87 and back_door < 0.3
 #
 # <details><summary>Answer</summary>
 #
-# Between, at about 0.5. Much is lost, and still the vectors of the wrong words are no worse than the bag of features: a
-# neighbour's vector was computed from the whole sentence, and tells a good deal about the word beside it. That is what
-# makes the bug hard to see, and the shifted vectors do hardly worse. Only `[CLS]` for every word falls below 0.15: it
-# is the same for all words of a sentence, so it cannot tell them apart.
+# Between, at about 0.5. Much is lost, and still the vectors of the wrong words are no worse than the bag of features:
+# a neighbour's vector was computed from the whole sentence, and tells a good deal about the word beside it. That
+# makes the bug hard to see. The shifted vectors do hardly worse. Only `[CLS]` for every word falls below 0.15: it is
+# the same for all words of a sentence, so it cannot tell them apart.
 #
 # </details>
 
@@ -824,8 +823,8 @@ assert scores[concat] - 0.1 > max(shifted, one_left) and min(shifted, one_left) 
 assert cls < 0.15 and abs(last_piece - scores[concat]) < 0.06
 
 # %% [markdown]
-# Check on one sentence that the pieces under the vector spell the word. The last piece, often called a mistake, cannot
-# be told from the first by these names, so long as the tagger also learned on it.
+# Check on one sentence that the pieces under the vector spell the word. The last piece is often called a mistake.
+# With these names it does about as well as the first, as long as the tagger also learned from last pieces.
 #
 # ## Exercises
 #
@@ -959,8 +958,9 @@ print(f"linear {scores['second_to_last']:.2f}, BiLSTM {f1(said):.2f} (one seed)"
 #    ended up between them.
 # 2. BERT computes a vector for each occurrence. Whether it knows the meaning is a question for nearest neighbours in
 #    sentences *matched* in the place of the word, with the mean of static vectors as the baseline to beat.
-# 3. Which layer? For names a middle one, in our small set with MiniLM; the last was worse there, in the paper by 0.7 points only. It does no harm for meanings. Several layers
-#    together are a safe choice.
+# 3. Which layer? For meanings the last was as good as any. For names it was worse than a middle one with MiniLM, and in
+#    the paper worse than the one before it, by 0.7 points. With
+#    several layers together one need not know the best one in advance.
 # 4. Frozen features are computed once and serve many models; fine-tuning pays for every one anew.
 # 5. A wrong place in the text has a vector too, and one good enough to hide the mistake. Look at the pieces.
 #
