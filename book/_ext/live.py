@@ -19,6 +19,7 @@ import torch
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from lectures_lib import data, decoding, stored
@@ -314,20 +315,25 @@ class Live(SphinxDirective):
         name = self.arguments[0]
         if name not in FIGURES:
             raise self.error(f"a live figure is one of {', '.join(FIGURES)}, not {name!r}")
-        return [placed(name, self.env.docname)]
+        return [placed(name, self.env)]
 
 
-def placed(name: str, page: str) -> nodes.raw:
-    """The place of a figure on a page, with its example, and the scripts that take over."""
+def placed(name: str, env: BuildEnvironment) -> nodes.raw:
+    """The place of a figure on the page that is read, with its example, which is also what paper
+    shows of it, and the scripts that take over.
+    """
     options, example = FIGURES[name]()
     told = {**options, "figure": name, "models": list(map(addresses, options["models"]))}
     data = html.escape(json.dumps(told, ensure_ascii=False))
+    section = next(anchor for anchor, figure in SECTIONS.items() if figure == name)
+    where = f"{env.app.config.html_baseurl}{PAGE}.html#{section}"
     text = (
         f'<style>\n{style()}</style>\n<div class="live" data-live="{data}">\n'
-        f'<div class="lv-box"><p class="lv-title">{html.escape(options["title"])}</p>\n'
-        f"<p>An example (to type your own, this page needs scripts and a browser of 2023 or "
-        f"later):</p>\n<pre>{html.escape(example)}</pre></div>\n</div>\n"
-        f'<script type="module" src="{"../" * page.count("/")}{FOLDER}/live.js"></script>\n'
+        f'<div class="lv-box lv-still"><p class="lv-title">{html.escape(options["title"])}</p>\n'
+        f'<p class="lv-screen">An example (to type your own, this page needs scripts and a browser '
+        f'of 2023 or later):</p>\n<p class="lv-paper">An example; your own is computed in a '
+        f"browser, at {html.escape(where)}:</p>\n<pre>{html.escape(example)}</pre></div>\n</div>\n"
+        f'<script type="module" src="{"../" * env.docname.count("/")}{FOLDER}/live.js"></script>\n'
     )
     return nodes.raw("", text, format="html")
 
@@ -345,7 +351,7 @@ def bring(app: Sphinx, doctree: nodes.document) -> None:
         while not isinstance(paragraph.parent, nodes.section):
             paragraph = paragraph.parent
         brought.add(name)
-        paragraph.parent.insert(paragraph.parent.index(paragraph) + 1, placed(name, page))
+        paragraph.parent.insert(paragraph.parent.index(paragraph) + 1, placed(name, app.env))
 
 
 @cache

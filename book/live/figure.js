@@ -52,8 +52,16 @@ export class Figure {
     this.title = make("p", { class: "lv-title" }, title);
   }
 
+  // In place of the example, which stays for paper.
   show(...parts) {
-    this.host.replaceChildren(make("div", { class: "lv-box", role: "group", "aria-label": this.title.textContent }, this.title, ...parts));
+    const still = this.host.querySelector(".lv-still");
+    this.host.classList.add("lv-on");
+    this.host.replaceChildren(...(still ? [still] : []), make("div", { class: "lv-box", role: "group", "aria-label": this.title.textContent }, this.title, ...parts));
+  }
+
+  // It shows something of the reader's: paper shall show that.
+  used() {
+    this.host.classList.add("lv-used");
   }
 
   say(text, wrong = false) {
@@ -97,6 +105,7 @@ export class Figure {
       this.running = machine.ask(task, request, (part) => { if (current()) tell(part); });
       const result = await this.running.promise;
       if (!current()) return null;
+      this.used();
       if (this.status.textContent === WORKING) this.say("");
       return result;
     } catch (error) {

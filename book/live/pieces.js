@@ -47,6 +47,7 @@ export class Pieces extends Figure {
       this.say(`That did not work: ${error.message}`, true);
       return;
     }
+    this.used();
     this.found.hidden = !text.trim();
     this.say(text.trim() ? "" : "Type a text first.", !text.trim());
     this.rows.replaceChildren(...this.ready.map(({ name, tokens }) => this.row(name, tokens, text)));

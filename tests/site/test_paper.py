@@ -1,0 +1,108 @@
+"""Chapters on paper: answers at the end, nothing cut, no empty forms."""
+
+import pytest
+from sitemap import ROOT
+
+pytestmark = pytest.mark.browser
+PAGES = sorted(f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
+WIDE = ["book/results", "book/published", "book/exam", "book/live", "book/claims", "book/lectures"]
+PAPER = 718  # pixels between the margins of A4
+CUT = """() => {
+  const right = document.querySelector("article").getBoundingClientRect().right;
+  const seen = [...document.querySelectorAll("article :is(img, svg, table, pre, .katex-display, .lv-box, td, th)")];
+  const inside = (e) => [...(function* () { for (let p = e.parentElement; p.tagName !== "ARTICLE"; p = p.parentElement) yield p; })()]
+    .every((p) => !/auto|scroll|hidden/.test(getComputedStyle(p).overflowX) || p.scrollWidth <= p.clientWidth + 1);
+  return seen.filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 1 && !e.closest("[role=tooltip], .katex svg"))
+    .filter((e) => e.getBoundingClientRect().right > right + 1 || !inside(e)).map((e) => e.outerHTML.slice(0, 90));
+}"""
+
+
+@pytest.fixture
+def paper(browser, address):
+    """A function that opens a page as it is when it is printed."""
+    opened = []
+
+    def open_it(path, **options):
+        page = browser.new_page(viewport={"width": PAPER, "height": 1040}, **options)
+        opened.append(page)
+        page.goto(f"{address}{path}.html", wait_until="load")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print")
+        return page
+
+    yield open_it
+    for page in opened:
+        page.close()
+
+
+@pytest.mark.parametrize("path", [*PAGES, *WIDE])
+def test_nothing_is_cut(paper, path):
+    assert not paper(path).evaluate(CUT)
+
+
+def test_answers_stand_at_the_end_and_their_places_name_them(paper):
+    page = paper("notebooks/03_multi_head_attention")
+    folded = page.locator("article details:not([class])")
+    assert not folded.locator(":scope > p").first.is_visible()
+    said = page.evaluate(
+        "[...document.querySelectorAll('details:not([class]) > summary')]"
+        ".map(s => getComputedStyle(s, '::after').content)"
+    )
+    assert said[:2] == ['"Answer: at the end, no. 1"', '"Answer: at the end, no. 2"']
+    end = page.locator("article > .paper-end")
+    assert end.locator(".paper-answer").first.inner_text().startswith("1 · ")
+    assert "Sixteen heads are half as wide" in end.inner_text()
+    solutions = page.locator("#exercises .tag_hide-cell").count()
+    quiz = page.locator(".end-card .quiz > li").count()
+    assert end.locator(".paper-answer").count() == folded.count() + solutions + quiz
+    assert "# Solution 1" in end.inner_text()
+    assert not page.locator("#exercises").get_by_text("# Solution 1").is_visible()
+    assert not page.locator("details.choice > p").first.is_visible()
+    edges = page.evaluate(
+        "[...document.querySelectorAll('details.choice')]"
+        ".map(c => getComputedStyle(c).borderLeftColor)"
+    )
+    assert len(set(edges)) == 1, "the colour of its edge would tell the right choice"
+
+
+def test_after_printing_the_page_is_as_before(paper):
+    page = paper("notebooks/03_multi_head_attention")
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".paper-end").count() == 0
+    assert page.locator("[data-paper]").count() == 0
+    assert page.locator("details summary").first.is_visible()
+
+
+def test_the_browser_tells_the_page_that_it_is_printed_and_dark_is_light(browser, address):
+    page = browser.new_page(color_scheme="dark")
+    page.goto(f"{address}notebooks/08_training.html")
+    page.evaluate(
+        "addEventListener('beforeprint', () => setTimeout(() => 0) && (window.seen = "
+        "[document.querySelectorAll('.paper-end').length, document.documentElement.dataset.theme]))"
+    )
+    assert page.pdf()
+    assert page.evaluate("window.seen") == [1, "light"]
+    assert page.locator(".paper-end").count() == 0
+    page.close()
+
+
+def test_a_live_figure_that_nobody_used_is_its_example(paper):
+    page = paper("notebooks/08_training")
+    still = page.locator(".live .lv-still")
+    assert "Zwei Hunde spielen im Schnee. →" in still.inner_text()
+    assert "/book/live.html#a-translator" in still.inner_text()
+    assert "needs scripts" not in still.inner_text()
+    assert not page.locator(".live textarea").is_visible()
+    page.locator(".live").evaluate("live => live.classList.add('lv-used')")
+    assert page.locator(".live textarea").is_visible()
+    assert not still.is_visible()
+
+
+def test_without_scripts_answers_are_printed_where_they_stand(browser, address):
+    page = browser.new_page(java_script_enabled=False)
+    page.emulate_media(media="print")
+    page.goto(f"{address}notebooks/03_multi_head_attention.html")
+    answer = page.locator("article details:not([class]) > p").first
+    assert answer.bounding_box()["height"] > 15
+    page.close()
