@@ -4,8 +4,9 @@
 # > *An unputdownable novel.*
 #
 # You may never have met the word "unputdownable", and you know what it means, for you took it apart. A model with a
-# fixed list of words cannot do that: every word that its list lacks is the same word, `[UNK]`. How often does that
-# happen? Fill a dictionary with the words of most pages of Python's own manual, and read the others with it.
+# fixed list of words cannot do that: every word that is not on its list becomes the same token, `[UNK]`. How often
+# does that happen? We fill a dictionary with words from most of the pages of Python's own manual. Then we read the
+# remaining pages with it.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -90,17 +91,17 @@ at_400 = sum(w not in dictionary for w in words_of(new)) / len(words_of(new))
 assert 0.15 < at_400 < 0.25, at_400
 
 # %% [markdown]
-# The curve falls fast and then refuses to reach zero. Among the words that were missing when this page was made were
+# The curve falls fast, but it does not reach zero. Among the words that were missing when this page was made were
 # "unreachable", "unfilled" and "unchangeable": words that every reader of the manual understands at once. Some of the
 # missing words are what the new page is about, some are derived from words that the list has, and some are plain
-# English that the other pages happened not to need ("my", "thing"). No size of list ends that.
+# English that the other pages happened not to need ("my", "thing"). No list is long enough to end that.
 #
 # **After this chapter you can**
 #
 # - learn byte pairs from a text by hand, and write the learner and the encoder in about thirty lines;
 # - build a tokenizer like GPT-2's on top of it, one that loses no character of any script;
-# - apply WordPiece as BERT does, and say in what it differs from byte pairs when it learns and when it reads;
-# - explain why one vocabulary for two languages splits a name in the same way in both;
+# - apply WordPiece as BERT does, and say how it learns and reads differently from byte pairs;
+# - explain why it helps a translator if two languages share one vocabulary;
 # - recognise two mistakes that make a good model look bad.
 #
 # **Time** about 60 minutes. **You need** Python's dictionaries; no PyTorch at all in this chapter.
@@ -120,8 +121,8 @@ print(len(sentence), "letters and spaces:", *sentence)
 # single letter means nothing; the model would probably have to spend some of its work on spelling.
 #
 # We want pieces that are *short where the text is unusual and long where it is usual*: "the" in one piece,
-# "unputdownable" in a few. Where to cut should not be decided by us, language by language. It should be read off the
-# text.
+# "unputdownable" in a few. And we do not want to decide ourselves where to cut, language by language. The text should
+# decide.
 #
 # ## Byte pairs by hand
 #
@@ -173,8 +174,11 @@ def learn(text, n_merges):
 
 
 # %% [markdown]
-# The line with `min` is a rule for ties, as some rule there must be. Any will do, as long as it always decides the same
-# way. Ours: of equally frequent pairs, the one whose symbols came first into the vocabulary.
+# When two pairs are equally frequent, some rule must decide, and always in the same way. Ours is in the line with
+# `min`: it takes the pair whose symbols came first into the vocabulary.
+#
+# Each line of the next output shows a pair with its count, and then the words as they are *before* this pair is
+# merged.
 
 # %% [markdown]
 # **Predict.** Which pair of neighbours is the most frequent in the seventeen words, and how often does it occur?
@@ -199,10 +203,9 @@ assert merges[0] == ("i", "n") and counts[pair] == 2
 assert [f"{a}{b}" for a, b in merges][-3:] == ["ing", "training", "ed"]
 
 # %% [markdown]
-# (Each line shows the words *before* the merge that stands in front of them.) After four merges "rain" and "train" are
-# single symbols, after seven we have "ing" and "ed" as well. Nobody told the program about endings. In a long
-# text they are frequent and stand behind many different words, and that is all an ending is, to someone who can only
-# count.
+# After four merges "rain" and "train" are single symbols, after seven we have "ing" and "ed" as well. Nobody told the
+# program about endings. In a long text they are frequent and stand behind many different words, and that is all an
+# ending is, to someone who can only count.
 #
 # What about a word that was not in the text? We spell it in letters and apply the merges **in the order in which they
 # were learned**.
@@ -292,26 +295,33 @@ Stepper(
 # Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we stop. Note what
 # happens on the way. Merge 4 makes "od", which is part of "wood" and of nothing else. No word of the riddle is
 # spelled with it once "wood" is there, but it keeps its place in the vocabulary for ever. Real vocabularies hold such
-# scaffolding, too: of 4,000 tokens learned on the manual, about one in ten never occurs when the manual is cut with them.
+# leftovers, too: of 4,000 tokens learned on the manual, about one in ten never occurs when the manual is cut with
+# them.
 #
 # ## From letters to bytes
 #
-# Our alphabet was the letters of the text. Then what about "é", "漢" or 🙂, if the text had none? Unicode has about
-# 150,000 characters, too many to list. But every text on a computer is stored as **bytes**, and there are only 256
-# different bytes. UTF-8 writes an ordinary letter as one byte, and others as two to four:
+# Our alphabet was the letters of the text. A text without "é", "漢" or 🙂 leaves us unable to spell them. Unicode has
+# about 150,000 characters, too many to list. But every text on a computer is stored as **bytes**, and there are only
+# 256 different bytes. UTF-8 writes an English letter as one byte, and other characters as two to four:
 
 # %%
 for character in "eé漢🙂":
     print(character, list(character.encode("utf-8")))
 
 # %% [markdown]
-# So GPT-2's tokenizer starts from the 256 bytes instead of from letters (Radford et al., 2019). (In 2016 the "bytes" of
-# byte pair encoding were characters; only the name had stayed from file compression. GPT-2 made it true again.) Two
-# steps come before the pairs, and then we have it.
+# So GPT-2's tokenizer starts from the 256 bytes instead of from letters (Radford et al., 2019). To build one like it,
+# we need two steps before the pairs.
 #
-# **A character for each byte.** To print tokens, and to use `learn` as it stands, we show each byte as one visible character.
-# Printable bytes stand for themselves. The 68 bytes that cannot be printed borrow the characters that follow the first 256 in
-# Unicode: the space, which matters most, appears as `Ġ`.
+# <details><summary>Why byte pairs, if the symbols were letters?</summary>
+#
+# The name comes from file compression. When the method came to translation in 2016, its symbols were characters, and
+# it kept the name. GPT-2 made the name true again.
+#
+# </details>
+#
+# **A character for each byte.** To print tokens, and to use `learn` as it stands, we show each byte as one visible
+# character. 188 bytes have a visible character of the same number in Unicode and keep it. The other 68 have none, so
+# they borrow the characters that come after the first 256. The space, which matters most, appears as `Ġ`.
 
 
 # %%
@@ -344,15 +354,15 @@ WORD = regex.compile(
 )
 
 # %% [markdown]
-# **Predict.** Into how many parts does it cut `don't  stop in 2026!`, with the two spaces before "stop"? And who gets the
-# spaces?
+# **Predict.** Into how many parts does it cut `don't  stop in 2026!`, with the two spaces before "stop"? And which
+# part does each space belong to?
 #
 # <details><summary>Answer</summary>
 #
-# Seven. A space belongs to the word *behind* it: ` in`, ` 2026`. Of two spaces only the second does, and the first is a
-# part of its own; that is what `\s+(?!\S)` says, white space up to, but not including, the last. Also, "don't" is cut
-# before the apostrophe, so it becomes `don` and `'t`, not "do" and "n't" as a grammarian would have it. And the "!" is
-# kept away from the number.
+# Seven. A space belongs to the word *behind* it: ` in`, ` 2026`. Of the two spaces before "stop", only the second
+# goes with the word; the first is a part of its own. (`\s+(?!\S)` takes white space, but leaves the last piece of it
+# to the word behind.) It is tempting to cut "don't" into "do" and "n't", as a grammarian would. The rule cuts before
+# the apostrophe: `don` and `'t`. And the "!" is kept away from the number.
 #
 # </details>
 
@@ -364,8 +374,8 @@ assert WORD.pattern == byte_level.WORD.pattern
 assert len(WORD.findall("don't  stop in 2026!")) == 7
 
 # %% [markdown]
-# Now put them together. Learning is ours from above, applied to visible bytes; decoding glues the tokens together
-# and reads their characters as bytes again.
+# Now put the parts together. `learn` and `encode` are those from above, applied to visible bytes. Decoding joins the
+# tokens and turns their characters back into bytes.
 
 
 # %%
@@ -403,16 +413,15 @@ for text in ("wood would", "a café", "漢字 🙂", "  two  spaces\n", "\x00 �
 
 # %% [markdown]
 # It has read one riddle in English and writes Hindi. Scripts it has never seen cost a token for each byte, but they
-# come back unchanged: **there is no text it cannot write**. And because the space belongs to the word, " wood" has become
-# one token, while "wood" at the beginning of a text takes two: the riddle never begins with it.
+# come back unchanged: **there is no text it cannot write**. And " wood", with its space, has become one token, while
+# "wood" without a space takes two: in the riddle a space always stands before it.
 #
 # ## The same in the library
 #
-# One thing in our `learn` is too slow for real texts: after every merge it counts all pairs again. But a merge only
-# changes the words that contain the pair. The library's `BPE` remembers in which words each pair stands, corrects the
-# counts of those, and keeps the candidates in a queue with the largest count in front. Apart from that, the loop is
-# ours. The reference is the `tokenizers` library of Hugging Face, written in Rust. All three learn from the manual, and
-# the two fast ones read the pages that neither has seen:
+# Our `learn` is too slow for real texts: after every merge it counts all pairs again. But a merge only changes the
+# words that contain the pair, and the library's `BPE` corrects the counts of those. Apart from that, the loop is
+# ours. The reference is the `tokenizers` library of Hugging Face, written in Rust. All three learn from the manual,
+# and the two fast ones read the pages that neither has seen:
 
 # %% tags=["rtol=0.1"]
 ours = ByteBPE(train, n_merges=60)
@@ -454,9 +463,9 @@ assert all(
 assert all(tiny.decode(tiny.encode(text)) == text for text in new[:3])
 
 # %% [markdown]
-# What does Rust buy? On one core and all of WikiText-2 (10.8<!-- tokenization_speed: megabytes .1f --> MB), the library took
-# 2.4<!-- tokenization_speed: bpe_train/ours_over_peer/median .1f --> times as long as Rust to learn 8,000 merges
-# ([results](../book/results.md)).
+# How much faster is Rust? On one core and all of WikiText-2 (10.8<!-- tokenization_speed: megabytes .1f --> MB), the
+# library took 2.4<!-- tokenization_speed: bpe_train/ours_over_peer/median .1f --> times as long as Rust to learn
+# 8,000 merges ([results](../book/results.md)).
 #
 # ## How large a vocabulary?
 #
@@ -546,9 +555,9 @@ ax.set(
 plt.show()
 
 # %% [markdown]
-# Byte pairs sit nearest to the corner where one wants to be (of the seven rows drawn; the table has ten, and in it
-# the nearest rival is bigrams with a list of 50,000 whole words): a text hardly longer than in words, with a
-# twenty-eighth of the vocabulary, and nothing unknown. (The 32 unknown tokens of the joint vocabulary were pieces
+# One wants a short text and a short list: the corner at the bottom left. Of the seven ways drawn here, the two with
+# byte pairs come nearest to it. Learned on German alone, they make the text hardly longer than words do, with a
+# twenty-eighth of the vocabulary, and nothing is unknown. (The 32 unknown tokens of the joint vocabulary were pieces
 # that occur in the English half only.)
 #
 # ## WordPiece, BERT's way
@@ -603,12 +612,14 @@ for word in ("unputdownable", "embeddings", "woodchuck", "chessboard", "asinine"
 # %% [markdown]
 # Pieces are what was frequent, not what is right. ("Asinine" comes back below.)
 #
-# *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published, merges
-# the pair that makes the text most **likely**. Suppose pieces were drawn at random, each with its own frequency. Then
-# "d" and "e" stand side by side by pure chance, now and then, simply because both are common. A pair deserves to be
-# merged if it stands together *more often than chance would have it*. With $n_{ab}$ pairs among $N$ pieces, of which
-# $n_a$ are a and $n_b$ are b, chance predicts $n_a n_b / N$ of them, and the logarithm of the text's probability grows
-# by roughly
+# *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published,
+# merges the pair that makes the text most **likely**. Take our seventeen words, letter by letter: 94 letters, 22 of
+# them an "i" and 22 an "n". If the letters were drawn at random, "i n" would stand together about $22 \cdot 22 / 94
+# \approx 5$ times. It does so 22 times, *more often than by chance*, and so it deserves to be merged.
+#
+# In general, let a pair stand together $n_{ab}$ times, and its two parts occur $n_a$ and $n_b$ times among $N$
+# pieces. Chance predicts $n_a n_b / N$ pairs. If we merge the pair, the logarithm of the text's probability grows by
+# roughly
 #
 # $$n_{ab} \cdot \log \frac{n_{ab}\, N}{n_a\, n_b}.$$
 #
@@ -629,13 +640,13 @@ for a, b in (("i", "n"), ("r", "a"), ("e", "d"), ("t", "r")):
     print(f"{a} {b}   {n:5}  {ratio:5.2f} {n * log(ratio * N):5.1f}")
 
 # %% [markdown]
-# The ratio likes "ed" best by far, *because* it occurs only twice: "in", "ra" and "ed" are all inseparable here, and
-# for such a pair the ratio is one divided by the count. But merging "ed" saves next to nothing. The gain weighs by the
-# count and prefers "in", as byte pairs do. Already on twenty sentences the bare ratio fills a vocabulary with rarities
-# (exercise 5).
+# The ratio likes "ed" best by far, *because* it occurs only twice. In these words an "i" never stands without an "n",
+# an "r" never without an "a", an "e" never without a "d". For such a pair the ratio is one divided by the count. But
+# merging "ed" saves next to nothing. The gain weighs by the count and prefers "in", as byte pairs do. On twenty
+# sentences the bare ratio already fills a vocabulary with rarities (exercise 5).
 #
-# (Google has not published the program that learned BERT's vocabulary, and Hugging Face's trainer for WordPiece simply
-# counts. For *reading* there is a public reference, BERT's own code.)
+# (How BERT *reads* can be seen in its own code. The program that learned its vocabulary was never published, and
+# Hugging Face's trainer for WordPiece simply counts.)
 #
 # Before any of this, BERT cleans the text. In its *uncased* form, which MiniLM uses, that means small letters, no
 # accents, and every punctuation mark a word of its own. That step cannot be undone:
@@ -678,27 +689,29 @@ for token, (start, end), segment in zip(
     print(f"{token:8} segment {segment}   {text!r}")
 
 # %% [markdown]
-# One thing is easily overlooked: in Hugging Face's tokenizers, and so in ours, though not in BERT's own code, the *name*
-# of a special token in a text becomes that token. Whoever sends your service the text "I [SEP] you" has written into
-# the frame of your input.
+# What if somebody types the five characters `[SEP]`? Hugging Face's tokenizers, and so ours, turn them into the
+# special token. (BERT's own code does not.) Whoever sends your service the text "I [SEP] you" can put a boundary into
+# your input where you did not want one.
 #
 # ### A third way: Unigram
 #
-# Byte pairs and WordPiece begin small and grow. **Unigram** (Kudo, 2018) begins with far too many pieces, gives each a
-# probability, and throws out those that the text can best do without. It reads a word in the *likeliest* way of all:
-# among all spellings, the one whose pieces have the largest product of probabilities (exercise 4 finds it). T5 and
-# ALBERT read that way. They use the program **SentencePiece** (Kudo and Richardson, 2018), which takes raw text, spaces
-# included and shown as `▁`, so that it needs no rule for what a word is. That matters in Japanese or Thai, where words
-# are not kept apart by spaces. SentencePiece can learn byte pairs too; it is the name of a program, not of a method.
+# Byte pairs and WordPiece begin small and grow. **Unigram** (Kudo, 2018) begins with far too many pieces, gives each
+# a probability, and throws out those that the text needs least. It reads a word in its *likeliest* spelling, the one
+# whose pieces have the largest product of probabilities (exercise 4 finds it). T5 and ALBERT read that way. They use
+# the program **SentencePiece** (Kudo and Richardson, 2018), which takes raw text, spaces included and shown as `▁`,
+# so that it needs no rule for what a word is. That matters in Japanese or Thai, where words are not kept apart by
+# spaces. SentencePiece can learn byte pairs too; it is the name of a program, not of a method.
 #
 # ## Two languages, one vocabulary
 #
 # The experiment that made subwords famous translated from English to German (Sennrich, Haddow and Birch, 2016; [their
-# table](../book/published.md) of two phrases). Byte pairs put "Gesundheitsforschungsinstitute" together out of pieces.
-# And "asinine" was read as `as|in|ine`. No system translated it: the joint vocabulary made `As|in|in-|Situation` of it,
-# the separate one `A|in|line-|Situation`, and the word model copied it whole. Their hundred million words are not here,
-# but the mechanism fits on a page. We learn from twenty pairs of sentences written for this book, in which "asinine"
-# does not occur: once for each language separately, once for both together.
+# table](../book/published.md) of two phrases). One of its phrases was "asinine situation". The byte pairs cut
+# "asinine" into `as|in|ine`, and no system found a translation. The one with a joint vocabulary wrote
+# `As|in|in-|Situation`.
+#
+# Their hundred million words are not here, but twenty pairs of sentences, written for this book, show where such
+# pieces come from. "Asinine" does not occur in them. We learn once for each language separately, and once for both
+# together.
 
 # %% tags=["hide-input"]
 sentences = [
@@ -766,8 +779,8 @@ for name in ("Einstein", "Christine"):
 #
 # ## A real vocabulary
 #
-# How does BERT's vocabulary fare with words that are rare, and with languages it was not learned on? First the rare ones,
-# in pieces for each word, the tokenizer's *fertility*:
+# How does BERT's vocabulary fare with words that are rare, and with languages it was not learned on? First the rare
+# ones. We count the pieces for each word, the tokenizer's *fertility*:
 
 # %% tags=["rtol=0.05"]
 counts = Counter(words_of(train))
@@ -833,11 +846,12 @@ assert totals["English"] == 32 and totals["Greek"] == 163 and totals["Chinese"] 
 assert read["Chinese"].count("[UNK]") == 25
 
 # %% [markdown]
-# Twice as many tokens for French and German, four to five times as many for Russian and Greek. The *loss* in Chinese
-# comes from starting with characters in place of bytes. The *length* is no defect of WordPiece: the vocabulary was
-# learned on English, and for English it is excellent. But where a model is meant for everyone, the difference turns
-# into money, waiting time and room in a limited context, paid by those whose language was rare in the training text.
-# Some multilingual models (multilingual BERT, XLM-R) learn their vocabulary on a mixture in which small languages are counted more than once.
+# Twice as many tokens for French and German, four to five times as many for Russian and Greek. Chinese lost
+# characters because this vocabulary starts from characters, not from bytes. Greek became long because the vocabulary
+# was learned on English, for which it is excellent. But where a model is meant for everyone, that length costs money,
+# waiting time and room in a limited context, and those pay whose language was rare in the training text. Some
+# multilingual models (multilingual BERT, XLM-R) learn their vocabulary on a mixture in which small languages are
+# counted more than once.
 #
 # Numbers fare no better. Neighbours on the number line may look quite different:
 
@@ -846,15 +860,14 @@ for number in ("2021", "2022", "1000", "1001", "4096", "3.14159"):
     print(f"{number:8} {wordpiece.tokenize(number).tokens}")
 
 # %% [markdown]
-# The year 2021 is a token, and later years are not in the vocabulary: 2022 is a "202" with a 2 behind it. From such
-# material a model is expected to learn arithmetic.
+# 2021 is a token, and 2022 is a "202" with a 2 behind it. From such pieces a model is expected to learn arithmetic.
 #
 # ## What goes wrong
 #
 # ### The longest match in place of the merges
 #
-# Byte pairs and WordPiece keep the same kind of list, so it is tempting to read with a byte-pair vocabulary as
-# WordPiece would: longest piece first.
+# Byte pairs and WordPiece keep the same kind of list, so it is tempting to use WordPiece's way of reading, longest
+# piece first, on a byte-pair vocabulary.
 
 
 # %%
@@ -884,15 +897,17 @@ differ = [
 print(f"{len(differ):,} of {len(plain):,} plain entries of BERT's vocabulary differ")
 
 # %% [markdown]
-# (With our toy tokenizer, that is; a real one has another share.) Merged in order, "he" comes early and takes the "t"
-# before it; "at" was learned later and finds no "t" left. Longest first, "at" gets there before. Both ways spell the
-# word, so decoding still works and no test of the round trip will notice. But the model was trained on one kind of
-# spelling and is now shown the other. Compare *ids* with the reference, not texts.
+# (With our toy tokenizer, that is; a real one has another share.) Why does " father" differ? Among the merges, "t he"
+# comes before "a t". When "a t" has its turn, the "t" is already part of "the". Longest first goes from left to right
+# instead, and meets "at" before "the". Both ways spell the word, so decoding still works and no test of the round
+# trip will notice. But the model was trained on one kind of spelling and is now shown the other. Compare *ids* with
+# the reference, not texts.
 #
 # ### The space in front
 #
-# For byte pairs of GPT-2's kind, "wood" and " wood" are different tokens, and a space at the *end* of a text is a token
-# too. A prompt that ends with a space asks the model for a word that begins without one, which is a rare thing.
+# For byte pairs of GPT-2's kind, "wood" and " wood" are different tokens, and a space at the *end* of a text is a
+# token too. After a prompt that ends with a space, the model must go on with a word that has no space of its own,
+# which is rare.
 
 # %%
 for text in ("wood", " wood", "a wood", "a ", "a"):

@@ -52,12 +52,14 @@ MACROS = {
 
 def twins() -> list[Path]:
     """The text twins of the chapters, in the order of the book; not of drafts that were never
-    executed, nor of pages between the chapters (13b_name), which have no number to be found by.
+    executed, nor of the page between two chapters (13b_name), which has no number to be found by;
+    chapters 10b and 14b have one, and a quiz.
     """
     return sorted(
         twin
-        for twin in (ROOT / "notebooks").glob("[0-9][0-9]_*.py")
+        for twin in (ROOT / "notebooks").glob("[0-9]*.py")
         if twin.with_suffix(".ipynb").exists()
+        and (ROOT / "book" / "quizzes" / f"{twin.stem.split('_')[0]}.yml").exists()
     )
 
 
@@ -78,7 +80,7 @@ def sections(twin: Path) -> list[dict[str, str]]:
             continue
         if before.type == "heading_open":
             slug = _unique(default_slugify(_title(token)), slugs)
-            chapter = chapter or f"{int(twin.name[:2])}. {_plain(token)}"
+            chapter = chapter or f"{twin.stem.split('_')[0].lstrip('0')}. {_plain(token)}"
             texts = []
             found.append(
                 {
