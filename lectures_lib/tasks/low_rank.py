@@ -52,7 +52,8 @@ class LowRank(nn.Linear):
     def merged(self) -> nn.Linear:
         """One plain layer with the same answers: W + α/r · B A."""
         plain = nn.Linear(self.in_features, self.out_features, device="meta")
-        plain.weight = nn.Parameter(self.weight.data + self.scale * self.B.data @ self.A.data)
+        learned = self.scale * self.B.data @ self.A.data
+        plain.weight = nn.Parameter(self.weight.data + learned)
         plain.bias = self.bias
         return plain
 
