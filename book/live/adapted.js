@@ -104,8 +104,9 @@ export class Answers extends Adapted {
     const found = await this.asked("answer", { question: this.text.value.trim(), text: this.context.value.trim() });
     if (!found) return;
     const { pieces, from, to } = found;
-    const part = (...range) => joined(pieces.slice(...range).map((piece, i) => (i ? piece : piece.replace(/^##/, ""))));
+    const part = (...range) => joined(pieces.slice(...range)).replace(/^##/, "");
+    const space = (at) => (at > 0 && pieces[at] && !pieces[at].startsWith("##") ? " " : "");
     this.found.replaceChildren(make("p", { class: "lv-answer" }, part(from, to + 1)),
-      make("p", { class: "lv-words" }, `${part(0, from)} `, make("mark", {}, part(from, to + 1)), ` ${part(to + 1)}`));
+      make("p", { class: "lv-words" }, part(0, from) + space(from), make("mark", {}, part(from, to + 1)), space(to + 1) + part(to + 1)));
   }
 }
