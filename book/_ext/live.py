@@ -27,6 +27,7 @@ from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert
 from lectures_lib.show.drawings.palette import schemes
+from lectures_lib.tasks import alignment, fine_tuning
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training.pretraining import fill_mask
 
@@ -76,19 +77,46 @@ NEAR = [
     "Shares lost value at the start of the week.",
     "A man is eating a guitar.",
 ]
+JUDGED = [
+    "A warm, funny film that never outstays its welcome.",
+    "The jokes are old, and so is the hero.",
+    "It is not bad at all.",
+    "The soup was cold.",
+]
+TAGGED = [
+    "Met Emma Watson at Heathrow today, she flew in from New York",
+    "New album by Arcade Fire is out, listening to it on my iPhone",
+    "my cat is asleep on the sofa",
+]
+CONTEXT = (
+    "The ferry to the island leaves at seven in the morning and returns at dusk. In winter it does "
+    "not run, because ice closes the harbour. A ticket costs four crowns; children under six "
+    "travel free. The island's only inn belongs to Greta Lind, who also keeps the lighthouse."
+)
+ASKED = [
+    "When does the ferry leave?",
+    "Why does it not run in winter?",
+    "Who keeps the lighthouse?",
+    "How tall is the lighthouse?",
+]
 BEAM = 3
 SHOWN = (2, 4, 9)  # digits whose first test image is offered
 NAMES = {"de": "German", "en": "English"}
 
 
-def model(kind: str, weights: Path, vocabulary: Path | None = None) -> dict:
-    """What a page must know to fetch one, and where the files are now."""
+def model(
+    kind: str, weights: Path, vocabulary: Path | None = None, learned: Path | None = None
+) -> dict:
+    """What a page must know to fetch one, and where the files are now. `learned`: differences to
+    the weights.
+    """
     return {
         "kind": kind,
         "weights": f"models/{weights.name}",
         "vocabulary": vocabulary and f"models/{vocabulary.name}",
-        "bytes": weights.stat().st_size,
-        "files": [weights, vocabulary] if vocabulary else [weights],
+        "learned": learned and f"models/{learned.name}",
+        "bytes": sum(file.stat().st_size for file in (weights, learned) if file),
+        "files": [file for file in (weights, vocabulary, learned) if file],
     }
 
 
@@ -190,6 +218,59 @@ def nearness() -> tuple[dict, str]:
     return options, "\n".join(lines)
 
 
+def adapted(task: str) -> dict:
+    """MiniLM as a page fetches it, and what was learned for one task beside it."""
+    (weights, vocabulary) = sentences()["files"]
+    return model("adapted", weights, vocabulary, stored.FOLDER / f"{task}.safetensors")
+
+
+@cache
+def sentiment() -> tuple[dict, str]:
+    """The figure that tells praise from complaint; the verdicts on its examples."""
+    judge, tokenizer = stored.sentiment()
+    rows = [{"text": text, "label": 0} for text in JUDGED]
+    scores = fine_tuning.scores(judge, fine_tuning.sentences(rows, tokenizer))
+    lines = [
+        f"{row.softmax(dim=-1)[1]:.2f}  {text}" for row, text in zip(scores, JUDGED, strict=True)
+    ]
+    options = {
+        "title": "Praise or complaint?",
+        "models": [adapted("sentiment")],
+        "examples": JUDGED,
+    }
+    return options, "\n".join(["share of praise", *lines])
+
+
+@cache
+def entities() -> tuple[dict, str]:
+    """The figure that finds names; what it finds in one message."""
+    tagger, tokenizer = stored.entities()
+    words = TAGGED[0].split()
+    rows = [{"words": words, "labels": ["O"] * len(words)}]
+    (found,) = fine_tuning.predict(tagger, fine_tuning.tagged(rows, tokenizer, tagger.names))
+    said = [
+        f"{word} [{tagger.names[i]}]" if i else word for word, i in zip(words, found, strict=True)
+    ]
+    options = {"title": "Names in a message", "models": [adapted("entities")], "examples": TAGGED}
+    return options, " ".join(said)
+
+
+@cache
+def answers() -> tuple[dict, str]:
+    """The figure that answers a question about a text; what it says of one."""
+    extractor, tokenizer = stored.answers()
+    rows = [{"question": ASKED[0], "context": CONTEXT, "answers": []}]
+    examples = fine_tuning.questions(rows, tokenizer, 192)
+    (span,) = fine_tuning.predict(extractor, examples)
+    options = {
+        "title": "A question about a text",
+        "models": [adapted("answers")],
+        "examples": [{"question": question, "text": CONTEXT} for question in ASKED],
+    }
+    said = alignment.quote(examples[0].reads[0], CONTEXT, *span)
+    return options, f"{CONTEXT}\n\n{ASKED[0]} → {said}"
+
+
 @cache
 def writer() -> tuple[dict, str]:
     """The figure with the language model; some lines that it wrote."""
@@ -286,6 +367,9 @@ FIGURES = {
     "writer": writer,
     "pieces": pieces,
     "filler": filler,
+    "sentiment": sentiment,
+    "entities": entities,
+    "answers": answers,
     "reader": reader,
     "senses": senses,
     "nearness": nearness,
@@ -297,6 +381,9 @@ SECTIONS = {
     "a-writer": "writer",
     "words-in-pieces": "pieces",
     "a-bert-that-fills-holes": "filler",
+    "praise-or-complaint": "sentiment",
+    "names-in-a-message": "entities",
+    "a-question-about-a-text": "answers",
     "where-a-bert-looks": "reader",
     "one-word-two-sentences": "senses",
     "near-by-meaning": "nearness",

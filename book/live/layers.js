@@ -1,6 +1,6 @@
 // What the models are stacked from: attention, feed-forward, residuals, blocks (chapters 2 to 6), in the order of the library's
 // `blocks`, whose names the weights have. Every position that was read leaves its keys and values in a cache (chapter 9).
-import { ACTIVATIONS, add, layerNorm, linear, softmax } from "./tensors.js";
+import { ACTIVATIONS, add, layer, layerNorm, softmax } from "./tensors.js";
 
 // softmax(Q Kᵀ / √d_k) V in every head. Query i stands `before` positions behind the first key's and, where the attention is
 // causal, sees the keys up to its own. Returns {outputs, weights}: weights[head][i][j].
@@ -32,9 +32,8 @@ class Part {
     this.name = name;
   }
 
-  linear(x, layer) {
-    const { tensors } = this.model;
-    return linear(x, tensors[`${this.name}.${layer}.weight`], tensors[`${this.name}.${layer}.bias`]);
+  linear(x, matrix) {
+    return layer(this.model.tensors, `${this.name}.${matrix}`, x);
   }
 }
 

@@ -349,6 +349,9 @@ const FIGURES = {
   pieces: async () => (await import("./pieces.js")).Pieces,
   senses: async () => (await import("./senses.js")).Senses,
   nearness: async () => (await import("./nearness.js")).Nearness,
+  sentiment: async () => (await import("./adapted.js")).Sentiment,
+  entities: async () => (await import("./adapted.js")).Names,
+  answers: async () => (await import("./adapted.js")).Answers,
 };
 for (const host of document.querySelectorAll(".live[data-live]")) {
   const options = JSON.parse(host.dataset.live);

@@ -1,9 +1,9 @@
 // A model at work in a worker: `ask` sends it a task and gives back what it promised. Nothing of a model is fetched before the
 // first task, and a worker that cannot be started says so in a reader's words.
 export class Machine {
-  constructor({ kind, weights, vocabulary, bytes }) {
+  constructor({ kind, weights, vocabulary, learned, bytes }) {
     const whole = (address) => address && new URL(address, import.meta.url).href;
-    this.model = { kind, weights: whole(weights), vocabulary: whole(vocabulary) };
+    this.model = { kind, weights: whole(weights), vocabulary: whole(vocabulary), learned: whole(learned) };
     this.bytes = bytes;
     this.waiting = new Map();
     this.loaded = false;

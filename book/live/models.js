@@ -1,7 +1,7 @@
 // The models: a left-to-right language model (chapter 10), the Transformer (chapter 6), BERT (chapter 12) and ViT (chapter 11), from
 // the files that come with the library.
 import { DecoderBlock, EncoderBlock, Stack, emptyCache } from "./layers.js";
-import { ACTIVATIONS, layerNorm, linear, row } from "./tensors.js";
+import { ACTIVATIONS, layer, layerNorm, linear, row } from "./tensors.js";
 
 // The sinusoids of position `at` (chapter 4).
 export function sinusoids(at, d) {
@@ -92,9 +92,9 @@ export class Bert extends Model {
     this.encoder = new Stack(this, `${prefix}encoder`, EncoderBlock);
   }
 
-  // One text (all of it in the first segment) as vectors. `looks`: what is told the weights of each layer, [head][i][j].
-  read(ids, looks = []) {
-    return this.encoder.apply(this.embedded(ids), [], looks);
+  // One text as vectors. `looks`: what is told the weights of each layer, [head][i][j]; `segments`: 1 for the tokens of a second text.
+  read(ids, looks = [], segments = []) {
+    return this.encoder.apply(this.embedded(ids, segments), [], looks);
   }
 
   // The text's vectors at the input and behind each layer: [state][i].
@@ -102,13 +102,12 @@ export class Bert extends Model {
     return this.encoder.states(this.embedded(ids));
   }
 
-  embedded(ids) {
+  embedded(ids, inSegments = []) {
     this.check(ids);
     const [words, positions, segments] = ["tokens.weight", "positions.positions", "segments"].map((name) => this.tensors[`${this.embeddings}.${name}`]);
-    const first = row(segments, 0);
     const x = ids.map((id, i) => {
-      const position = row(positions, i);
-      return row(words, id).map((value, c) => value + position[c] + first[c]);
+      const position = row(positions, i), segment = row(segments, inSegments[i] ?? 0);
+      return row(words, id).map((value, c) => value + position[c] + segment[c]);
     });
     return this.norm(x, `${this.embeddings}.norm`);
   }
@@ -124,6 +123,38 @@ export class Bert extends Model {
   norm(x, name) {
     return layerNorm(x, this.tensors[`${name}.weight`], this.tensors[`${name}.bias`], this.config.eps);
   }
+}
+
+// BERT's body, the differences of low rank that were learned beside its layers, and a head (chapter 14): `learned`, a file of its own.
+export class Adapted extends Bert {
+  constructor({ config, tensors }, learned) {
+    const beside = Object.entries(learned.tensors).map(([name, tensor]) => [name.replace(/^bert\./, ""), tensor]);
+    super({ config, tensors: { ...tensors, ...Object.fromEntries(beside) } });
+    this.names = learned.config.names;
+  }
+
+  // The scores of a text's classes: the head stands on the pooled vector of [CLS].
+  classify(ids) {
+    const pooled = layer(this.tensors, "pooler", [this.read(ids)[0]]);
+    return layer(this.tensors, "head", pooled.map((vector) => vector.map(Math.tanh)))[0];
+  }
+
+  // The scores of each token's labels; or of each token as the first and as the last of an answer.
+  label(ids, segments) {
+    return layer(this.tensors, "head", this.read(ids, [], segments));
+  }
+}
+
+// The likeliest answer [from, to] among the tokens `first` … `last`, `most` tokens long at the most: the highest start + end.
+export function span(scores, first, last, most = 30) {
+  let best = [first, first], highest = -Infinity;
+  for (let i = first; i <= last; i++) {
+    for (let j = i; j <= Math.min(last, i + most - 1); j++) {
+      const sum = scores[i][0] + scores[j][1];
+      if (sum > highest) [best, highest] = [[i, j], sum];
+    }
+  }
+  return best;
 }
 
 // An image's patches, row by row, each as one vector; the image is square, of greys, row by row (chapter 11).

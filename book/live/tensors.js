@@ -17,7 +17,7 @@ export function readSafetensors(buffer) {
     const plain = name.slice(0, -".8bit".length);
     tensors[plain] = { ...tensors[name], scale: tensors[`${plain}.scale`].data };
   }
-  return { config: JSON.parse(about.config), tensors };
+  return { config: JSON.parse(about.config ?? about.adapted), tensors };
 }
 
 // Row i of a matrix.
@@ -48,6 +48,13 @@ export function linear(x, { shape: [nOut, nIn], data, scale }, bias) {
     }
     return out;
   });
+}
+
+// A layer by its name and, where one was learned, the product of two thin matrices beside it: W x + b + 2 B A x (chapter 14; the
+// library's `tasks.low_rank`, whose α is 2 r).
+export function layer(tensors, name, x) {
+  const y = linear(x, tensors[`${name}.weight`], tensors[`${name}.bias`]), A = tensors[`${name}.A`];
+  return A ? add(y, linear(linear(x, A), tensors[`${name}.B`]).map((row) => row.map((value) => 2 * value))) : y;
 }
 
 // Every row with mean 0 and variance 1, then scaled and shifted as learned.

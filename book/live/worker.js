@@ -2,7 +2,7 @@
 // {id, part} while a task is at work, and at its end {id, result} or {id, error}. A task that is no longer wanted is cancelled.
 import { beam } from "./beam.js";
 import { draw, largest, shares } from "./choosing.js";
-import { Bert, LanguageModel, Transformer, ViT, rollout } from "./models.js";
+import { Adapted, Bert, LanguageModel, Transformer, ViT, rollout, span } from "./models.js";
 import { readSafetensors } from "./tensors.js";
 import { BPE, WordPiece } from "./tokens.js";
 
@@ -14,8 +14,10 @@ const KINDS = {
   "masked words": (file) => new Bert(file, "bert."),
   sentences: (file) => new Bert(file),
   images: (file) => new ViT(file),
+  adapted: (file, learned) => new Adapted(file, learned),
 };
 const LONGEST = 256; // tokens that the model of sentences was made for
+const ASKED = 64, QUESTION_AND_TEXT = 192; // tokens of a question; of a question and its text: so long were those it was trained on
 const cancelled = new Set();
 let model, tokens;
 
@@ -35,14 +37,18 @@ async function fetched(url, heard) {
 
 // The special tokens: a text has none.
 const named = () => [...tokens.specials].map((name) => tokens.ids.get(name));
+// [CLS] text [SEP], as long as the model can read.
+function framed(text) {
+  const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
+  return [begin, ...tokens.encode(text).slice(0, LONGEST - 2), end];
+}
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 
 const tasks = {
-  async load({ kind, weights, vocabulary }, tell) {
-    const files = [fetched(weights, (bytes) => tell({ bytes }))];
-    if (vocabulary) files.push(fetched(vocabulary, () => {}));
-    const [numbers, text] = await Promise.all(files);
-    model = KINDS[kind](readSafetensors(numbers));
+  async load({ kind, weights, vocabulary, learned }, tell) {
+    const nothing = Promise.resolve(null), quietly = (url) => (url ? fetched(url, () => {}) : nothing);
+    const [numbers, text, beside] = await Promise.all([fetched(weights, (bytes) => tell({ bytes })), quietly(vocabulary), quietly(learned)]);
+    model = KINDS[kind](readSafetensors(numbers), beside && readSafetensors(beside));
     if (!text) return model.config;
     const vocabularyText = new TextDecoder().decode(text);
     tokens = model instanceof Bert ? new WordPiece(vocabularyText) : new BPE(JSON.parse(vocabularyText));
@@ -97,10 +103,39 @@ const tasks = {
 
   // Where every token of a text looks: attention[layer][head][i][j].
   async look({ text }) {
-    const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
-    const ids = [begin, ...tokens.encode(text).slice(0, LONGEST - 2), end], attention = [];
+    const ids = framed(text), attention = [];
     model.read(ids, Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => { attention[layer] = weights; }));
     return { tokens: ids.map((id) => tokens.shown(id)), attention };
+  },
+
+  // The shares of a text's classes.
+  async judge({ text }) {
+    return shares(model.classify(framed(text)));
+  },
+
+  // A label for each word, from its first piece: {word, label, share}.
+  async tag({ text }) {
+    const ids = framed(text), words = [];
+    model.label(ids).slice(1, -1).forEach((scores, i) => {
+      const piece = tokens.shown(ids[i + 1]);
+      if (piece.startsWith("##")) {
+        words.at(-1).word += piece.slice(2);
+        return;
+      }
+      const row = shares(scores), [best] = largest(row, 1);
+      words.push({ word: piece, label: model.names[best], share: row[best] });
+    });
+    return words;
+  },
+
+  // Where in a text the answer to a question stands: the text's pieces, and the first and last of the answer among them.
+  async answer({ question, text }) {
+    const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
+    const asked = [begin, ...tokens.encode(question).slice(0, ASKED), end];
+    const context = tokens.encode(text).slice(0, QUESTION_AND_TEXT - asked.length - 1);
+    const ids = [...asked, ...context, end], segments = ids.map((_, i) => Number(i >= asked.length));
+    const [from, to] = span(model.label(ids, segments), asked.length, ids.length - 2).map((at) => at - asked.length);
+    return { pieces: context.map((id) => tokens.shown(id)), from, to, read: context.length };
   },
 
   // The classes' shares of a grey image, and how much of each patch reached the class token.
@@ -112,15 +147,13 @@ const tasks = {
 
   // The vectors of a text's tokens at the input and behind each layer: states[layer][i].
   async states({ text }) {
-    const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
-    const ids = [begin, ...tokens.encode(text).slice(0, LONGEST - 2), end];
+    const ids = framed(text);
     return { ids, tokens: ids.map((id) => tokens.shown(id)), states: model.states(ids) };
   },
 
   // A text as one vector: the mean of its tokens' (chapter 17).
   async embed({ text }) {
-    const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
-    const hidden = model.read([begin, ...tokens.encode(text).slice(0, LONGEST - 2), end]);
+    const hidden = model.read(framed(text));
     return hidden[0].map((_, c) => hidden.reduce((sum, vector) => sum + vector[c], 0) / hidden.length);
   },
 

@@ -4,6 +4,7 @@ card beside each file tells how).
     model, tokenizer = stored.fill_mask()      # MiniLM, with a head that fills holes (chapter 13)
     translate = stored.translator("de", "en")  # a Transformer of two million numbers (chapter 8)
     model, letters = stored.language_model()   # a small GPT that writes plays (chapter 10)
+    model, tokenizer = stored.sentiment()      # MiniLM, adapted to film reviews (chapter 14)
 
 What began with published weights is kept as differences to them, in a few bits each: small, and of
 no use without those weights. What began with nothing is kept in half precision, with its sizes.
@@ -28,6 +29,8 @@ from lectures_lib.models.language_model import LanguageModel, LanguageModelConfi
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.models.vit import ViT, ViTConfig
 from lectures_lib.stored.differences import added, packed
+from lectures_lib.tasks import low_rank
+from lectures_lib.tasks.task_heads import Head, SentenceClassifier, SpanExtractor, TokenTagger
 from lectures_lib.tasks.translation import Translator
 from lectures_lib.tokenization import BPE, WordPiece
 
@@ -195,6 +198,94 @@ def digits() -> ViT:
     return load_halves(FOLDER / "digits.safetensors", ViTConfig, ViT)
 
 
+ADAPTED: dict[str, type[Head]] = {
+    head.__name__: head for head in (SentenceClassifier, TokenTagger, SpanExtractor)
+}
+
+
+def save_adapted(model: Head, path: Path) -> None:
+    """Write what an adapted model (`tasks.low_rank`) has beyond MiniLM's body, in half
+    precision.
+    """
+    kept = {name: tensor.half().contiguous() for name, tensor in low_rank.learned(model).items()}
+    r = next(tensor.shape[0] for name, tensor in kept.items() if name.endswith(".A"))
+    facts = {
+        "head": type(model).__name__,
+        "n_out": model.head.out_features,
+        "names": model.names,
+        "r": r,
+    }
+    with written_whole(path) as draft:
+        save_file(kept, draft, metadata={"adapted": json.dumps(facts)})
+
+
+def load_adapted(path: Path) -> Head:
+    """The model that `save_adapted` wrote, its differences merged into MiniLM's layers: in single
+    precision and in evaluation mode.
+
+    Raises:
+        FileNotFoundError: where there is no such file, or MiniLM's package is not installed; the
+            message says how to get it.
+        ValueError: for a file that is damaged.
+    """
+    body = Bert.from_pretrained(minilm.checkpoint(), dropout=0.0)
+    try:
+        with safe_open(path, "pt") as file:
+            facts = json.loads(file.metadata()["adapted"])
+        # a model is made with random numbers: the caller's stay as they were
+        with torch.random.fork_rng(devices=[]):
+            model = ADAPTED[facts["head"]](body, **_options(facts))
+            low_rank.adapt(model, facts["r"])
+        kept = {name: tensor.float() for name, tensor in load_file(path).items()}
+        if kept.keys() != low_rank.learned(model).keys():
+            raise ValueError("other layers are adapted than there are")
+        model.load_state_dict(kept, strict=False)
+    except DAMAGED as error:
+        raise ValueError(f"{path} is damaged ({error}): install the package again") from error
+    low_rank.merge(model)
+    return model.eval()
+
+
+def _options(facts: dict[str, Any]) -> dict[str, Any]:
+    """What the heads differ in when they are made."""
+    if facts["head"] == SpanExtractor.__name__:
+        return {}
+    named = {"names": facts["names"]} if facts["names"] else {}
+    return {"n_classes": facts["n_out"]} | named
+
+
+@cache
+def sentiment() -> tuple[Head, WordPiece]:
+    """MiniLM adapted to tell praise (1) from complaint (0), learned from the phrases of film
+    reviews (SST-2; `experiments/low_rank.py`), and its word pieces.
+
+    Read once, shared by all who ask: copy it before you train it.
+
+    Raises:
+        FileNotFoundError: where MiniLM's package is not installed; the message says how to get it.
+        ValueError: for a file that is damaged.
+    """
+    return load_adapted(FOLDER / "sentiment.safetensors"), WordPiece.load(
+        minilm.checkpoint() / "vocab.txt"
+    )
+
+
+@cache
+def entities() -> tuple[Head, WordPiece]:
+    """MiniLM adapted to find names in short messages (WNUT-17); otherwise as `sentiment`."""
+    return load_adapted(FOLDER / "entities.safetensors"), WordPiece.load(
+        minilm.checkpoint() / "vocab.txt"
+    )
+
+
+@cache
+def answers() -> tuple[Head, WordPiece]:
+    """MiniLM adapted to point at answers in a text (SQuAD); otherwise as `sentiment`."""
+    return load_adapted(FOLDER / "answers.safetensors"), WordPiece.load(
+        minilm.checkpoint() / "vocab.txt"
+    )
+
+
 def save_language_model(model: LanguageModel, tokenizer: BPE, name: str) -> None:
     """Write what `language_model` reads."""
     save_halves(model, FOLDER / f"language_model_{name}.safetensors")
@@ -210,18 +301,23 @@ def save_translator(translates: Translator, source: str, target: str) -> None:
 __all__ = [
     "FOLDER",
     "added",
+    "answers",
     "digits",
+    "entities",
     "fill_mask",
     "filled",
     "language_model",
+    "load_adapted",
     "load_eight_bits",
     "load_halves",
     "minilm_below_zeros",
     "packed",
+    "save_adapted",
     "save_eight_bits",
     "save_halves",
     "save_language_model",
     "save_translator",
+    "sentiment",
     "translator",
     "zeros",
 ]

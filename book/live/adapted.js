@@ -1,0 +1,112 @@
+// MiniLM with a small difference learned for one task (chapter 14): a sentence judged, its names found, a question answered.
+import { Figure, bar, field, make, megabytes, percent } from "./figure.js";
+
+// Words as one reads them: pieces joined, no space before a full stop or a comma.
+export const joined = (pieces) => pieces.join(" ").replace(/ ##/g, "").replace(/ ([.,:;!?%)’'])/g, "$1").replace(/([(’']) /g, "$1");
+
+class Adapted extends Figure {
+  constructor(host, options, label, button) {
+    super(host, options);
+    [this.machine] = this.machines;
+    const text = this.asks(label, button, () => this.ask());
+    const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples.map((one) => this.name(one)), (chosen) => {
+      this.take(options.examples.find((one) => this.name(one) === chosen));
+      this.ask();
+    }));
+    this.found = make("div", { hidden: "", "aria-live": "polite" });
+    this.show(...this.fields(text), examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
+    this.take(options.examples[0]);
+    this.host.addEventListener("input", () => this.forget());
+    this.say(`${megabytes(this.machine.bytes)} are fetched when you first ask; what you type stays here.`);
+  }
+
+  fields(text) {
+    return [text];
+  }
+
+  name(example) {
+    return example;
+  }
+
+  take(example) {
+    this.text.value = example;
+    this.forget();
+  }
+
+  forget() {
+    this.stop();
+    this.found.hidden = true;
+    if (this.machine.loaded) this.say("");
+  }
+
+  async asked(task, request) {
+    if (Object.values(request).some((text) => !text)) {
+      this.forget();
+      this.say("Type something first.", true);
+      return null;
+    }
+    const answer = await this.run(this.machine, task, request, () => {});
+    if (answer) this.found.hidden = false;
+    return answer;
+  }
+}
+
+export class Sentiment extends Adapted {
+  constructor(host, options) {
+    super(host, options, "A sentence about a film, or about anything", "Praise or complaint?");
+  }
+
+  async ask() {
+    const shares = await this.asked("judge", { text: this.text.value.trim() });
+    if (!shares) return;
+    const row = (name, share) => make("li", {}, make("span", {}, name), bar(share, "plain"), make("small", {}, percent(share)));
+    this.found.replaceChildren(make("ol", { class: "lv-candidates lv-plainlist" }, row("praise", shares[1]), row("complaint", shares[0])));
+  }
+}
+
+export class Names extends Adapted {
+  constructor(host, options) {
+    super(host, options, "A message", "Find the names");
+  }
+
+  async ask() {
+    const words = await this.asked("tag", { text: this.text.value.trim() });
+    if (!words) return;
+    const shown = words.map(({ word, label, share }) => (label === "O" ? make("span", {}, word)
+      : make("mark", { class: "lv-name", title: percent(share) }, word, make("small", {}, label.replace("-", " ")))));
+    const n = words.filter(({ label }) => label.startsWith("B-")).length;
+    this.found.replaceChildren(make("p", { class: "lv-about" }, `${n || "No"} name${n === 1 ? "" : "s"} found. B- begins a name, I- goes on with it.`),
+      make("p", { class: "lv-words" }, ...shown.flatMap((node) => [node, " "])));
+  }
+}
+
+export class Answers extends Adapted {
+  constructor(host, options) {
+    super(host, options, "Your question", "Answer");
+  }
+
+  // The text that is asked about stands above the question.
+  fields(question) {
+    this.context = make("textarea", { rows: 5, maxlength: 1500, dir: "auto", spellcheck: "false" });
+    return [field("A text, of 150 words at the most", this.context), question];
+  }
+
+  name({ question }) {
+    return question;
+  }
+
+  take({ text, question }) {
+    this.context.value = text;
+    super.take(question);
+  }
+
+  async ask() {
+    const found = await this.asked("answer", { question: this.text.value.trim(), text: this.context.value.trim() });
+    if (!found) return;
+    const { pieces, from, to } = found;
+    const part = (...range) => joined(pieces.slice(...range)).replace(/^##/, "");
+    const space = (at) => (at > 0 && pieces[at] && !pieces[at].startsWith("##") ? " " : "");
+    this.found.replaceChildren(make("p", { class: "lv-answer" }, part(from, to + 1)),
+      make("p", { class: "lv-words" }, part(0, from) + space(from), make("mark", {}, part(from, to + 1)), space(to + 1) + part(to + 1)));
+  }
+}

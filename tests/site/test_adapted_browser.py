@@ -1,0 +1,133 @@
+"""A sentence judged, names found, a question answered in the page: with MiniLM in 8 bits and the
+small differences beside it, as the library computes them.
+"""
+
+import pytest
+import torch
+from live_page import figure
+from safetensors.torch import load_file
+
+from lectures_lib import stored
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.models.minilm import checkpoint
+from lectures_lib.tasks import fine_tuning, low_rank
+from lectures_lib.tasks.task_heads import SentenceClassifier, SpanExtractor, TokenTagger
+from lectures_lib.tokenization import WordPiece
+
+pytestmark = pytest.mark.browser
+WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")
+PRAISE, NAMES, ANSWERS = "Praise or complaint?", "Names in a message", "A question about a text"
+MADE = {"sentiment": SentenceClassifier, "entities": TokenTagger, "answers": SpanExtractor}
+
+
+def in_eight_bits(html, task):
+    """The library's model with the numbers that the page fetches."""
+    body = stored.load_eight_bits(
+        html / "live" / "models" / "minilm_8bit.safetensors", BertConfig, Bert
+    )
+    kept = load_file(stored.FOLDER / f"{task}.safetensors")
+    n_out, kind = len(kept["head.bias"]), MADE[task]
+    model = kind(body) if kind is SpanExtractor else kind(body, n_out)
+    low_rank.adapt(model, 8)
+    model.load_state_dict({name: tensor.float() for name, tensor in kept.items()}, strict=False)
+    return model.eval()
+
+
+LOAD = """async (task) => {
+  const fetched = async (name) => live.readSafetensors(await (await fetch(`/live/models/${name}.safetensors`)).arrayBuffer());
+  window.adapted = new live.Adapted(await fetched("minilm_8bit"), await fetched(task));
+}"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A warm, funny film that never outstays its welcome.", "no", "Was?! 😀 naïve " * 20],
+)
+def test_verdicts_are_the_librarys(computing, html, text):
+    computing.evaluate(LOAD, "sentiment")
+    ids = WORDPIECE.pair(text).ids
+    with torch.no_grad():
+        expected = in_eight_bits(html, "sentiment")(torch.tensor([ids]))[0]
+    found = torch.tensor(computing.evaluate("ids => [...adapted.classify(ids)]", ids))
+    torch.testing.assert_close(found, expected, atol=2e-3, rtol=1e-3)
+
+
+def test_labels_are_the_librarys(computing, html):
+    computing.evaluate(LOAD, "entities")
+    ids = WORDPIECE.pair("Met Emma Watson at Heathrow, she flew in from New York").ids
+    model = in_eight_bits(html, "entities")
+    with torch.no_grad():
+        expected = model(torch.tensor([ids]))[0]
+    found = torch.tensor(computing.evaluate("ids => adapted.label(ids).map(row => [...row])", ids))
+    torch.testing.assert_close(found, expected, atol=2e-3, rtol=1e-3)
+    names = list(stored.load_adapted(stored.FOLDER / "entities.safetensors").names)
+    assert computing.evaluate("() => adapted.names") == names
+
+
+def test_answers_are_the_librarys(computing, html):
+    computing.evaluate(LOAD, "answers")
+    question, text = "Who keeps the lighthouse?", "Greta Lind, who owns the inn, keeps it."
+    rows = [{"question": question, "context": text, "answers": []}]
+    examples = fine_tuning.questions(rows, WORDPIECE, 192)
+    (read,) = examples[0].reads
+    model = in_eight_bits(html, "answers")
+    with torch.no_grad():
+        start, end = model(torch.tensor([read.ids]), torch.tensor([read.segments]))
+    found = torch.tensor(
+        computing.evaluate(
+            "([ids, segments]) => adapted.label(ids, segments).map(row => [...row])",
+            [read.ids, read.segments],
+        )
+    )
+    expected = torch.stack([start[0], end[0]], dim=1)
+    torch.testing.assert_close(found, expected, atol=3e-3, rtol=1e-3)
+    first = read.segments.index(1)
+    spanned = computing.evaluate(
+        "([scores, first, last]) => live.span(scores, first, last)",
+        [expected.tolist(), first, len(read.ids) - 2],
+    )
+    assert tuple(spanned) == tuple(fine_tuning.predict(model, examples)[0])
+
+
+def test_a_readers_sentence_is_judged(live):
+    page = live()
+    box = figure(page, PRAISE)
+    assert not [url for url in page.asked if "minilm_8bit" in url or "sentiment" in url]
+    box.get_by_label("A sentence about").fill("What a wonderful, touching film!")
+    box.get_by_role("button", name=PRAISE).click()
+    first = box.locator(".lv-candidates li").first
+    first.wait_for()
+    assert first.inner_text().startswith("praise")
+    assert float(first.locator("small").inner_text().split()[0]) > 80
+    box.get_by_label("A sentence about").fill("")
+    box.get_by_role("button", name=PRAISE).click()
+    assert "Type something first" in box.locator(".lv-status").inner_text()
+
+
+@pytest.mark.parametrize("text", ["x" * 2000, "😀 مرحبا 你好", "\u200d"])
+def test_strange_texts_get_a_verdict(live, text):
+    box = figure(live(), PRAISE)
+    box.get_by_label("A sentence about").fill(text)
+    box.get_by_label("A sentence about").press("Enter")
+    box.locator(".lv-candidates li").first.wait_for()
+
+
+def test_names_are_marked(live):
+    box = figure(live(), NAMES)
+    box.get_by_role("button", name="Find the names").click()
+    box.locator("mark").first.wait_for()
+    marked = " ".join(box.locator("mark").all_inner_texts())
+    assert "new" in marked and "york" in marked
+    box.get_by_label("A message").fill("the cat sleeps")
+    assert box.locator("mark").first.is_hidden()
+
+
+def test_a_question_is_answered_from_the_text(live):
+    box = figure(live(), ANSWERS)
+    box.get_by_role("button", name="Why does it not run in winter?").click()
+    box.locator(".lv-answer").wait_for()
+    assert "ice" in box.locator(".lv-answer").inner_text()
+    assert "ice" in box.locator("mark").inner_text()
+    box.get_by_label("A text").fill("")
+    box.get_by_role("button", name="Answer", exact=True).click()
+    assert "Type something first" in box.locator(".lv-status").inner_text()
