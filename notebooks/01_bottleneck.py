@@ -3,13 +3,13 @@
 #
 # > *seven hundred and forty-two, eighteen, ninety-five, three hundred and six*
 #
-# Read this list once, cover it with your hand, and say it in another language. A single number is easy. Somewhere in a
-# list of four you want to look at the page again.
+# Read this list once, cover it with your hand, and say it in another language. A single number is easy. In a list of
+# four you soon want to look at the page again.
 #
-# The first neural translators of 2014 were not allowed to look. They read a sentence word by word, kept what they had
-# understood in **one vector**, and wrote the translation from that vector alone. In this chapter you build such a
-# translator and measure where it breaks. Then you let it look. That look is called **attention**, and the rest of the
-# book is about what became of it.
+# Early neural translators were not allowed to look (Sutskever, Vinyals and Le, 2014). They read a sentence word by
+# word, kept what they had understood in **one vector**, and wrote the translation from that vector alone. In this
+# chapter you build such a translator and measure where it breaks. Then you let it look. That look is called
+# **attention**, and the rest of the book is about what became of it.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -68,7 +68,7 @@ plt.show()
 # - say what a gate does, and write a translator from two gated recurrent units;
 # - show by measurement where one vector fails, and why a careless test would not have shown it;
 # - compute a step of additive attention with a pencil;
-# - let a decoder look back, draw where it looks, and read the drawing with due care;
+# - let a decoder look back, draw where it looks, and say what such a drawing does not prove;
 # - say what attention did not mend.
 #
 # **Time** about 60 minutes. **You need** matrix products, softmax, embeddings and cross-entropy (see the
@@ -92,10 +92,9 @@ from lectures_lib.show.stepper import Stepper, join, part, pieces
 # %% [markdown]
 # ## Lists in two languages
 #
-# Our sentences are lists of one to four numbers (and, for one test, five) below 1,000, in English and German words.
-# They are made by a program, so there are as many as we like, every translation is right, and the length is ours to
-# choose. No list that is used for testing was in training.
-
+# Our sentences are lists of one to four numbers (and, for one test, five) below 1,000, in English and German words. A
+# program makes them, so there are as many as we like, and every translation is right. No list that is used for testing
+# was in training.
 
 # %%
 def lists(split, **options):
@@ -117,12 +116,16 @@ print("German: ", *german)
 
 # %% [markdown]
 # (A German number is written as one long word, "siebenhundertdreiundzwanzig". We have cut it into its parts.) German
-# says the last two digits the other way round, "six-and-thirty", so it will not do to translate from left to right.
+# says the last two digits the other way round, "six-and-thirty". So a translation word by word would come out in the
+# wrong order.
 #
-# To the model a word, or a comma, is a number: its place in a list of all words. Four places of that list are
-# reserved. A **begin token** stands in front of every German sentence, and an **end token** behind every sentence of
-# either language; it has the number 2, the last one printed below. The other two stand for unknown words and for
-# **padding**: a batch is a rectangle, so shorter sentences are filled up with this token.
+# To the model a word, or a comma, is a number: its place in a list of all words. Four places of that list are reserved:
+#
+# - a **begin token** stands before every German sentence;
+# - an **end token** stands after every sentence of either language (it has the number 2, the last one printed below);
+# - one token stands for every unknown word;
+# - **padding** fills up short sentences: the sentences of a batch are the rows of one table, so they must be equally
+#   long.
 
 # %%
 WORDS = data.WordVocabulary.build(side for pair in train_lists for side in pair)
@@ -158,8 +161,8 @@ draw("gate")
 #
 # <details><summary>Answer</summary>
 #
-# About 0.5, for $0.9^6 = 0.53$. "About 0.9" would be right for a single word, but the gate lets go of a tenth
-# at every word. To remember for long, a gate must stay very close to 1.
+# About 0.5, for $0.9^6 = 0.53$. "About 0.9" would be right for a single word, but at every word a tenth is lost. To
+# remember for long, a gate must stay very close to 1.
 #
 # </details>
 
@@ -172,13 +175,12 @@ for z in (0.5, 0.9, 0.99):
 
 # %% [markdown]
 # Gate and candidate are computed from the word's vector $x$ and the old state, with matrices that are learned. This is
-# the **gated recurrent unit**, GRU (Cho et al., 2014), in PyTorch's form and without its biases:
+# the **gated recurrent unit**, GRU (Cho et al., 2014), in PyTorch's form (the code below has biases, too):
 #
 # $$z = \sigma(W_z x + U_z h), \qquad r = \sigma(W_r x + U_r h), \qquad n = \tanh\big(W_n x + r \odot U_n h\big).$$
 #
 # The **sigmoid** $\sigma$ squeezes every number between 0 and 1, tanh between −1 and 1. There is a second gate, $r$:
 # where it is near 0, the candidate does not see the old state. In code:
-
 
 # %% tags=["atol=1e-6"]
 def gru_step(x, h, W, U, b_W, b_U):
@@ -198,10 +200,11 @@ print(f"our five lines and nn.GRUCell: largest difference {difference:.1e}")
 
 # %% [markdown]
 # The **encoder** reads the sentence twice, from left to right and from right to left (`bidirectional` in the code
-# below). Each direction has half the width, so that the two states side by side have `d_state` numbers. Put side by
-# side, the two states at a word know what stands before it and what stands behind it. The last state of either
-# direction has seen everything. The two together, mixed by a small layer, are the **summary** of the sentence.
-
+# below). So every word has two states. One knows the words before it, the other the words after it. Each has half the
+# width; side by side they are one state of `d_state` numbers.
+#
+# Each direction ends with a state that has seen the whole sentence: one at the last word, the other at the first. These
+# two, mixed by a small layer, are the **summary** of the sentence.
 
 # %%
 class RecurrentEncoder(nn.Module):
@@ -227,13 +230,11 @@ class RecurrentEncoder(nn.Module):
 # ## Writing from one vector
 #
 # The **decoder** is a second GRU. Its first state is the summary, and that is all it ever learns about the English
-# sentence. At each step it reads the word that was written last, changes its state, and scores every word of the
-# vocabulary as the next.
+# sentence. At each step it reads the word that was written last, and changes its state. Then it scores every word of
+# the vocabulary: how well would it do as the next one?
 #
-# For training, the decoder reads the *right* words so far rather than its own (**teacher forcing**; chapter 6 says
-# more about it). The arguments `states` and `mask` are not used here; the decoder with attention, further down, needs
-# them.
-
+# In training, the decoder reads the *right* words so far rather than its own (**teacher forcing**; chapter 6 says more
+# about it). `states` and `mask` are not used until we come to the decoder with attention.
 
 # %%
 class RecurrentDecoder(nn.Module):
@@ -275,9 +276,8 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# When the trained model is used, nobody gives it the right words. Then we take the word with the best score, hand it
-# to the next step, and go on until the end token comes: **greedy** decoding.
-
+# When the trained model is used, nobody gives it the right words. So it takes the word with the best score as the next
+# one, reads that, and goes on until the end token comes: **greedy** decoding.
 
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()
@@ -314,10 +314,8 @@ assert_close(
 )
 
 # %% [markdown]
-# Untrained, it babbles. The loss is the cross-entropy of each next word. We train for 450 steps of 32 lists each:
-# few, so that the page runs in a minute. ([Chapter 8](08_training.ipynb) takes a training loop apart; here it matters
-# only that the models we compare see the same batches.)
-
+# Untrained, it babbles. The loss is the cross-entropy of each next word. We train for 450 steps of 32 lists each, so
+# few that the page runs in a minute. ([Chapter 8](08_training.ipynb) takes a training loop apart.)
 
 # %%
 def train(decoder, pairs, steps=450):
@@ -363,9 +361,9 @@ def exact(model, pairs, **options):
 #
 # <details><summary>Answer</summary>
 #
-# Nearly all: 0.98<!-- rnn_attention: single_numbers/exact/1/mean .2f --> of them, on average over four seeds ([results](../book/results.md)).
-# It has not learned the numbers by heart, for these were not among them; it has learned how numbers are built, the
-# German order of the digits included.
+# Nearly all: 0.98<!-- rnn_attention: single_numbers/exact/1/mean .2f --> of them, on average over four seeds
+# ([results](../book/results.md)). These numbers were not in training. So the model has not learned numbers by heart; it
+# has learned how they are built, the German order of the digits included.
 #
 # </details>
 
@@ -391,10 +389,9 @@ assert exact(only_single, test_lists[1]) > 0.9
 # <details><summary>Answer</summary>
 #
 # Less than 0.1. Over four seeds it is 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> of the single numbers and
-# 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. About 0.55, that is $0.75^2$, would be right
-# if the two numbers were translated independently of each other, each as well as a number alone. That is not so, at
-# least after 450 steps. (Single numbers suffer, too: only a quarter of the lists are single now.) Is the one vector
-# to blame?
+# 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. About 0.55, that is $0.75^2$, would be right if
+# each number of a list were translated as well as a number alone. After 450 steps it is not. (Single numbers suffer,
+# too: only a quarter of the lists are single now.) Is the one vector to blame?
 #
 # </details>
 
@@ -415,21 +412,21 @@ print("written:", *translate(without, [sample_english])[0])
 print("right:  ", *sample_german)
 
 # %% [markdown]
-# Proper German numbers, and hardly the list that was asked for.
+# These are proper German numbers, but not those of the list.
 #
-# **Is it the vector's fault?** How much is there to remember? Each number is one of a thousand, ten bits, so a list
-# of four has forty. Our vector has 128 numbers of 32 bits each, a hundred times as many. Counted in bits, it is large
-# enough. But a network has to *learn* how to put things into it and how to get them out again. We gave the same model
-# ten times the steps, 4,500 (three seeds). Lists of two: 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f -->.
-# Lists of three: 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f -->. Lists of four: 0.31<!--
-# rnn_attention: gru_ten_times_the_steps/exact/4/mean .2f -->. So for two or three numbers the bottleneck is not a wall but a narrow door: the
-# network must first learn how to get things through it, and each further number takes longer to learn. (Sutskever,
-# Vinyals and Le, 2014, translated whole sentences in this way; their one vector had 8,000 numbers.)
+# **Is the vector too small?** Each number is one of a thousand, ten bits, so a list of four has forty. Our vector has
+# 128 numbers of 32 bits each, a hundred times as many. Counted in bits, it is large enough.
+#
+# But a network has to *learn* how to put things into it and how to get them out again. We gave the same model ten times
+# the steps, 4,500 (three seeds). It then gets 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f --> of
+# the lists of two right, 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f --> of the lists of three,
+# and 0.31<!-- rnn_attention: gru_ten_times_the_steps/exact/4/mean .2f --> of the lists of four. So two or three numbers
+# do pass through one vector. But the network must first learn how, and each further number takes longer.
 #
 # ## Looking back, by hand
 #
-# The states that the encoder had on its way are still there; we only threw them away. Keep them all, one for each word.
-# Whenever the decoder is about to write, let it
+# The encoder had a state at every word, and we threw all of them away but the last of each direction. Now keep them
+# all. Whenever the decoder is about to write, let it
 #
 # 1. **score** each of these states by how well it fits the decoder's own state,
 # 2. turn the scores into **weights** with a softmax, and
@@ -441,7 +438,7 @@ print("right:  ", *sample_german)
 # $$e_j = v^\top \tanh(W_q\, s + W_k\, h_j), \qquad \alpha = \operatorname{softmax}(e), \qquad c = \sum_j \alpha_j h_j.$$
 #
 # This is **additive attention**, named after the plus sign. A pencil will do if the vectors are short. The source is
-# "twenty five ,", and the states happen to be tidy: the first number says "I am a unit", the second "I am a ten".
+# "twenty five ,". For this example the states are tidy: the first number says "I am a unit", the second "I am a ten".
 #
 # | word | its state $h_j$ |
 # |---|---|
@@ -449,17 +446,16 @@ print("right:  ", *sample_german)
 # | five | (1, 0) |
 # | , | (0, 0) |
 #
-# Let $W_q$ and $W_k$ be identity matrices, and let $v = (3, 3)$. German wants the unit first. Suppose the decoder has
-# learned to say so by the state $s = (0, 2)$. (That looks the wrong way round; the Predict below shows why it is
-# not.) All the hyperbolic tangents one needs: $\tanh 0 = 0$, $\tanh 1 = 0.762$, $\tanh 2 = 0.964$ and
-# $\tanh 3 = 0.995$.
+# Let $W_q$ and $W_k$ be identity matrices, and let $v = (3, 3)$. The decoder's state is $s = (0, 2)$. Which word does
+# it look at? You need $\tanh 0 = 0$, $\tanh 1 = 0.762$, $\tanh 2 = 0.964$ and $\tanh 3 = 0.995$.
 #
 # - twenty: $s + h = (0, 3)$, tanh $(0, 0.995)$, score $3 \cdot 0 + 3 \cdot 0.995 = 2.99$;
 # - five: $s + h = (1, 2)$, tanh $(0.762, 0.964)$, score $3 \cdot 0.762 + 3 \cdot 0.964 = 5.18$;
 # - comma: $s + h = (0, 2)$, tanh $(0, 0.964)$, score $3 \cdot 0 + 3 \cdot 0.964 = 2.89$.
 #
 # Then $e$ to the power of these scores (not rounded) is 19.8, 177.1 and 18.0, together 215. So the weights are 0.09,
-# 0.82 and 0.08, and the context is $0.82 \cdot (1, 0) + 0.09 \cdot (0, 1) = (0.82, 0.09)$: mostly "unit".
+# 0.82 and 0.08, and the context is $0.82 \cdot (1, 0) + 0.09 \cdot (0, 1) = (0.82, 0.09)$: mostly "unit". German says
+# the unit first, so this is a good state to begin with.
 
 # %%
 tidy = torch.tensor([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
@@ -482,10 +478,10 @@ for name, numbers in by_hand(torch.tensor([0.0, 2.0])).items():
 #
 # <details><summary>Answer</summary>
 #
-# "Twenty", with 0.82: the two words have changed roles. "Five" is tempting, for its state (1, 0) points the way of
-# (2, 0). But additive attention does not ask whether two vectors point the same way: it adds them, and squeezes each
-# sum with tanh. The 2 drives the first tanh to where it is flat, 0.96 or 1.00 whatever the word is. So the first
-# number hardly counts, and the second decides.
+# "Twenty", with 0.82: the two words have changed roles. "Five" is tempting, for its state (1, 0) points the same way as
+# (2, 0). But additive attention does not compare directions: it adds the two vectors, and squeezes each sum with tanh.
+# The 2 makes the first tanh 0.96 or 1.00, whatever the word is. So the first number hardly tells the words apart, and
+# the second decides.
 #
 # </details>
 
@@ -496,9 +492,9 @@ for name, numbers in by_hand(torch.tensor([2.0, 0.0])).items():
 # %% [markdown]
 # ## A decoder that looks
 #
-# The same for a batch, with matrices that are learned. One thing is new, a **mask**: in a batch the shorter sentences
-# are filled up with padding, and the decoder must not look there. A score of minus infinity becomes a weight of zero.
-
+# Now the same in code, for a batch of sentences and with matrices that are learned. One thing is new, a **mask**. In a
+# batch the shorter sentences are filled up with padding, and the decoder must not look there. A score of minus infinity
+# becomes a weight of zero.
 
 # %%
 class Look(nn.Module):
@@ -521,10 +517,10 @@ class Look(nn.Module):
 
 
 # %% [markdown]
-# In Bahdanau's decoder the look comes first. It scores with the old state; then the GRU reads the word and the context
-# side by side. Before the output, our decoder mixes context and new state once more (his is a little different). So
-# there is one look for every word that is *written*; while the encoder reads, nothing looks anywhere.
-
+# One step of Bahdanau's decoder: it looks, scoring with its old state. Then the GRU reads the last word and the context
+# side by side, and moves to a new state. Last, it chooses the next word. (Before that, our decoder mixes context and
+# new state once more; his is a little different.) There is one look for every word that is *written*; while the encoder
+# reads, nothing looks anywhere.
 
 # %%
 class LookingDecoder(nn.Module):
@@ -567,11 +563,11 @@ assert_close(
 #
 # <details><summary>Answer</summary>
 #
-# Few: 0.08<!-- rnn_attention: additive/exact/5/mean .2f --> on average over four seeds on one machine, 0.13<!--
-# rnn_attention: additive/exact/5/max .2f --> at most there. (The number is unstable: on other processors we have seen
-# up to a third.) "Nearly all" is tempting, for the model knows every word that is needed, and it may look at all of
-# them. The vector was one obstacle. Going beyond what was trained is another, and attention does not remove it: every
-# model with attention that we tried did far worse on lists of five than on lists of four.
+# Few: 0.08<!-- rnn_attention: additive/exact/5/mean .2f --> on average over four seeds on one machine,
+# 0.13<!-- rnn_attention: additive/exact/5/max .2f --> at most there. (The number is unstable: on other processors we
+# have seen up to a third.) "Nearly all" is tempting, for the model may look at every word that it needs. But going
+# beyond the lengths of training is an obstacle of its own. Every model with attention that we tried did far worse on
+# lists of five than on lists of four.
 #
 # </details>
 
@@ -581,7 +577,7 @@ scores["with attention"] = [exact(looking, pairs) for pairs in test_lists.values
 for name, shares in scores.items():
     print(f"{name:14}", *(f"  {k}: {x:.2f}" for k, x in enumerate(shares, 1)))
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Bars for lists of one to five numbers. One vector: more than half of the single numbers are right and hardly anything else. With attention: nearly all lists of one, two, three and four numbers are right, and far fewer of five, the length that was not in training."}, "figure": {"caption": "Lists translated without a mistake, over the number of items. Both models were trained on lists of one to four; five is more than they have ever seen."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Bars for lists of one to five numbers. One vector: more than half of the single numbers are right and hardly anything else. With attention: nearly all lists of one, two, three and four numbers are right, and far fewer of five, the length that was not in training."}, "figure": {"caption": "Lists translated without a mistake, by the number of items. Both models were trained on lists of one to four; five is more than they have ever seen."}}
 figure, ax = plt.subplots(figsize=(6.4, 3.0))
 for (name, shares), shift, colour in zip(
     scores.items(), (-0.2, 0.2), (plots.RED, plots.BLUE), strict=True
@@ -600,19 +596,17 @@ assert sum(scores["with attention"][:4]) / 4 > 0.9
 assert scores["with attention"][4] < 0.7
 
 # %% [markdown]
-# Lists of four, from the same batches in the same number of steps: over four seeds 0.97<!-- rnn_attention:
-# additive/exact/4/mean .2f --> of them are right on average, and 0.95<!-- rnn_attention: additive/exact/4/min .2f -->
-# in the worst. (It also has more parameters, 272,834<!-- bottleneck: n_parameters/additive ,.0f --> against
-# 157,890<!-- bottleneck: n_parameters/gru ,.0f -->, for the look, for a wider input and for the layer before the
-# output.)
+# The model with attention gets 0.97<!-- rnn_attention: additive/exact/4/mean .2f --> of the lists of four right, on
+# average over four seeds, and 0.95<!-- rnn_attention: additive/exact/4/min .2f --> with the worst of them. (It also has
+# more parameters, 272,834<!-- bottleneck: n_parameters/additive ,.0f --> against
+# 157,890<!-- bottleneck: n_parameters/gru ,.0f -->.)
 #
 # ## Where it looks
 #
-# The weights of each step can be drawn: one row for each German word, one column for each English one. Nobody told
-# the model which word belongs to which, but for numbers we know it. The frames mark the truth. "Sechs und dreißig"
-# against "thirty six": the frames cross. ("Und" between unit and ten has no English word of its own, for the "and"
-# after "hundred" is another one; so for it both the unit and the ten count as right. The end has no frame.)
-
+# The weights of each step can be drawn: one row for each German word, one column for each English one. Nobody told the
+# model which word belongs to which. For numbers we know it, and frames mark the right word. Draw a line from "sechs" to
+# "six" and one from "dreißig" to "thirty": they cross. ("Und" has a frame at the unit and one at the ten, since it
+# joins the two. The English "and" belongs to "hundred". The end has no frame.)
 
 # %%
 @torch.no_grad()
@@ -625,7 +619,7 @@ def looks_of(model, pairs):
 
 weights = looks_of(looking, [(english, german)])[0]
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the right word for each row; within both two-digit numbers they cross. Most of the dark squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns). Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the right word for each row; within both two-digit numbers the frames run from right to left. Most of the dark squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns). Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
 ax = plots.heatmap(weights, rows=[*german, "end"], columns=[*english, "end"], limit=1.0)
 for row, columns in enumerate(data.number_alignment(english, german)):
     for column in columns:
@@ -661,9 +655,9 @@ assert sum(hit) >= 3
 
 
 # %% [markdown]
-# One example may be luck. Over all test lists of up to four: how often is the word that was looked at most the right
-# one? Beside it the same for a blind rule that looks along the diagonal, further right with every word written.
-
+# One example may be luck. So we take all test lists of up to four. For how many German words is the English word with
+# the largest weight the right one? We count the same for a blind rule, which knows only the two lengths and walks along
+# the diagonal, from the first English word to the last.
 
 # %%
 def hits(pairs, columns_looked_at):
@@ -694,30 +688,34 @@ assert (f"{blind['und']:.2f}", f"{blind['other words']:.2f}") == ("0.97", "0.48"
 assert found["und"] > 0.9 and found["other words"] > 0.5
 
 # %% [markdown]
-# The "und" tell us little: two words are right for each, and the blind rule finds one of them nearly always. The
-# other words tell more. Over four seeds 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> of them are
-# looked up in the right place, where the blind rule has 0.48. So the model has learned something about where to look,
-# and nobody taught it. (The statistical systems before had a separate part for this, the word **alignment**: which
-# word comes from which. Where languages differ in order, as in "sechs und dreißig", its lines cross.) But more than a
-# quarter of our model's looks go to another word. Some likely reasons, and none of them is a defect:
+# "Und" tells us little: two words count as right, and the blind rule nearly always finds one of them. Of the other
+# words, over four seeds, 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> are looked up in the right
+# place, where the blind rule has 0.48. So the model has learned something about where to look, and nobody taught it.
+# (Statistical translators before had a separate part for this, the word **alignment**: which word comes from which.)
+#
+# But for more than a quarter of these words the model looks most at another word. Some likely reasons, and none of them
+# need be a defect:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "hundred" knows of the "seven"
-#   before it. A look beside the right word may find what it wants. (Where the darkest square of a row is beside its
-#   frame, this may be why.)
-# - **Some words need no look of their own.** The look at "seven" may already have told that "hundred" stands behind
-#   it. Then "hundert" can be written from memory. In the picture its row is spread thin.
+#   before it. A look beside the right word may find what it wants.
+# - **Some words need no look of their own.** The state at "seven" may already know that "hundred" comes next. Then
+#   "hundert" can be written from memory. In the picture its row is spread thin.
 # - **The loss asks for words, not for looks.** Any weights that lead to the right word are good enough.
 #
-# So a map of attention shows which *states* the decoder read, and hints at which words it made use of. It is not a
-# proof of that. [Chapter 2](02_self_attention.ipynb) starts with such a picture, too; remember this page when you see
-# one.
+# So a map of attention shows which *states* the decoder read. It hints at which words it made use of, and does not
+# prove it. [Chapter 2](02_self_attention.ipynb) starts with such a picture, too; remember this page when you see one.
 #
 # ## Three ways to score
 #
 # Luong, Pham and Manning (2015) tried simpler scores in place of the small network: **dot**, the dot product $s \cdot
-# h_j$, with nothing to learn, and **general**, $s^\top W h_j$. Their decoder also takes its steps in another order. It
-# first reads the word and moves to the new state; then it looks, *with the new state*; and what it has found is read
-# together with the next word. The same lists and steps, four seeds:
+# h_j$, with nothing to learn, and **general**, $s^\top W h_j$. Their decoder also works in another order: it first
+# moves to its new state, and then looks, *with the new state*. (What it finds helps to choose the next word, and is
+# read together with that word.) Any of the three is worth far more than none. What became of them is in [chapter
+# 2](02_self_attention.ipynb#other-ways-to-score).
+#
+# <details><summary>Which of the three was best on our lists?</summary>
+#
+# On the same lists, after the same number of steps, over four seeds:
 #
 # | lists right: | one | four | five | looked at a right word ("und" included) |
 # |---|---|---|---|---|
@@ -726,38 +724,43 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # | general | 0.98<!-- rnn_attention: general/exact/1/mean .2f --> | 0.53<!-- rnn_attention: general/exact/4/mean .2f --> | 0.01<!-- rnn_attention: general/exact/5/mean .2f --> | 0.75<!-- rnn_attention: general/alignment/all/mean .2f --> |
 # | no attention | 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/4/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/5/mean .2f --> | |
 #
-# Any of the three is worth far more than none. Which of them is best, the table does not tell. The rows differ in the
-# order of the decoder's steps as well as in the score, and only one learning rate was tried. 450 steps are few, too:
-# with $W$ equal to the identity "general" would be "dot", but $W$ starts with random numbers, and its lists of four range
-# from 0.15<!-- rnn_attention: general/exact/4/min .2f --> to 0.77<!-- rnn_attention: general/exact/4/max .2f --> over
-# the seeds. What became of the scores is in [chapter 2](02_self_attention.ipynb#other-ways-to-score).
+# The table does not tell which score is best. The rows differ in the order of the decoder's steps as well as in the
+# score, and only one learning rate was tried. And 450 steps are few. "General" starts with a random $W$, and gets from
+# 0.15<!-- rnn_attention: general/exact/4/min .2f --> to 0.77<!-- rnn_attention: general/exact/4/max .2f --> of the
+# lists of four right, depending on the seed.
+#
+# </details>
 #
 # ## What attention did not mend
 #
-# A state needs the state before it. So a GRU takes $n$ steps for $n$ words, one after the other, on any machine. For
-# a sentence of 128 words, training a GRU layer took 11.6<!-- parallel_time:
-# training/batch_1/gru_over_attention/128/median .1f --> times as long as training a layer that only looks, of the
-# same width, on two CPU cores, and at 2,048 words still 4.1<!-- parallel_time:
-# training/batch_1/gru_over_attention/2048/median .1f --> times as long ([results](../book/results.md)). The reason is not that the GRU has more to compute: at
-# 2,048 words the looks need three times as many multiplications. It has to wait for itself, word after word. The GRU
-# queues, and the more a machine can do at once, the more the queue costs.
+# A state needs the state before it. So a GRU takes $n$ steps for $n$ words, one after the other, on any machine. We
+# compared it with a layer of attention of the same width, in training, on two CPU cores. For a sentence of 128 words
+# the GRU took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long, and at
+# 2,048 words still 4.1<!-- parallel_time: training/batch_1/gru_over_attention/2048/median .1f --> times as long
+# ([results](../book/results.md)). It does not have more to compute: at 2,048 words the layer of attention needs three
+# times as many multiplications. The GRU loses its time waiting for its own last state.
 #
-# So one might ask: if a decoder can fetch what it needs from any word directly, what is the chain still for? Vaswani
-# et al. (2017) took it away; chapters 2 and 3 build what is left. To be fair to the chain: in a separate experiment
-# we also trained a **Transformer**, the network that was built without it, with about as many parameters as our
-# translator. At the one learning rate we tried, it had, on average over three seeds,
-# 0.40<!-- bottleneck: accuracy/transformer/800/4/mean .2f --> of the lists of four right after 800 steps
-# (0.15<!-- bottleneck: accuracy/transformer/800/4/min .2f --> to 0.55<!-- bottleneck: accuracy/transformer/800/4/max .2f -->), where the recurrent decoder with additive attention had 0.99<!--
-# bottleneck: accuracy/additive/800/4/mean .2f -->. That says something about 800 steps on a tiny task. Large models,
-# much data and long training are another matter, and for these [chapter 8](08_training.ipynb#what-the-paper-reported)
-# has the paper's numbers.
+# So one might ask: if a decoder can fetch what it needs from any word directly, why keep the recurrence? Vaswani et al.
+# (2017) took it away, and called the result the **Transformer**. Chapters 2 and 3 build its attention.
+#
+# <details><summary>Is a Transformer better at our lists?</summary>
+#
+# Not at once. We trained one with about as many parameters as our translator, at one learning rate. After 800 steps it
+# had, on average over three seeds, 0.40<!-- bottleneck: accuracy/transformer/800/4/mean .2f --> of the lists of four
+# right (0.15<!-- bottleneck: accuracy/transformer/800/4/min .2f --> to
+# 0.55<!-- bottleneck: accuracy/transformer/800/4/max .2f -->). The recurrent decoder with additive attention had
+# 0.99<!-- bottleneck: accuracy/additive/800/4/mean .2f -->. That says something about 800 steps on a tiny task. For
+# large models, much data and long training, [chapter 8](08_training.ipynb#what-the-paper-reported) has the paper's
+# numbers.
+#
+# </details>
 #
 # ## What goes wrong: looking at the padding
 #
 # A much-used tutorial, PyTorch's own, has filled its batches up with zeros since June 2023 ([issue
-# 2840](https://github.com/pytorch/tutorials/issues/2840)), and its attention has no mask. Everything runs and the
-# loss falls. Let us forget the mask in our trained model. Single numbers are translated in a batch with one very long
-# sentence, five lists of four run together, so that most of each row is padding.
+# 2840](https://github.com/pytorch/tutorials/issues/2840)), and its attention has no mask. Everything runs and the loss
+# falls. Let us forget the mask in our trained model. We translate the single numbers in one batch with a very long
+# sentence (five lists of four, one after the other), so that most of each row is padding.
 
 # %% [markdown]
 # **Predict.** At a padded place the encoder's state is zero, because unpacking writes zeros there. With the mask the
@@ -766,9 +769,9 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 #
 # <details><summary>Answer</summary>
 #
-# Fewer than half: between a fifth and a quarter in our runs. Zero is not minus infinity: it gets a score like any other, and
-# takes its share of the weight. It is true that a zero adds nothing to the sum. But the weight that goes to the zeros
-# is missing at the real words, so the context becomes smaller.
+# Fewer than half: between a fifth and a quarter in our runs. Zero is not minus infinity: it gets a score like any
+# other, and takes its share of the weight. It is true that a zero adds nothing to the sum. But the weight that goes to
+# the zeros is missing at the real words, so the context becomes smaller.
 #
 # </details>
 
@@ -788,9 +791,9 @@ assert alone > 0.85 and abs(company["with the mask"] - alone) < 0.02
 assert company["mask forgotten"] < 0.5
 
 # %% [markdown]
-# The shorter a sentence and the longer its neighbours, the more of its attention goes to nothing. A model that is
-# *trained* without the mask may learn to live with it, up to a point; perhaps that is why the bug survives. The remedy
-# is one line, and a test for it is easy: a translation must not change with its neighbours.
+# The shorter a sentence and the longer its neighbours, the more of its attention goes to nothing. (A model that is
+# *trained* without the mask may learn to live with it; perhaps that is why the bug survives.) The remedy is one line,
+# and a test is easy: a translation must not change with its neighbours.
 
 # %% [markdown]
 # ## Exercises
@@ -871,13 +874,16 @@ print(
 # %% [markdown]
 # ## Summary
 #
-# 1. A recurrent encoder–decoder writes a translation from one vector. It learns single numbers soon, lists much later.
+# 1. A recurrent encoder–decoder writes a translation from one vector. It learns single numbers soon, lists much
+#    later.
 # 2. Counted in bits, the vector is large enough; using it takes long to learn. A test on short inputs does not show
 #    that.
-# 3. Attention keeps all states of the encoder. At each step the decoder scores them, and reads their weighted average.
-# 4. The weights resemble an alignment of words. They are not one; a likely reason is that a state knows its neighbours.
-# 5. The words still wait for each other, in reading and in training. A model with attention only would not make them
-#    wait.
+# 3. Attention keeps all states of the encoder. At each step the decoder scores them, and reads their weighted
+#    average.
+# 4. The weights resemble an alignment of words. They are not one; a likely reason is that a state knows its
+#    neighbours.
+# 5. A recurrent network reads one word after the other, in training, too. Attention alone could read all words at
+#    once.
 #
 # **Homework 2**, questions 1 and 2, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #

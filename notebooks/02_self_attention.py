@@ -4,13 +4,13 @@
 # > *The animal didn't cross the street because it was too tired.*
 #
 # What does "it" stand for? You knew before you reached the full stop: the animal. A program that reads one word after
-# the other has to carry "animal" along until "it" arrives, six words later. **Self-attention** does without the
-# carrying: to understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
+# the other has to carry "animal" along until "it" arrives, six words later. **Self-attention** carries nothing along.
+# To understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
-# The picture below was measured, not drawn. MiniLM, a small published relative of BERT, runs the function that you will
-# write in this chapter at 72 places, its **attention heads**; this is one of them. It reads **tokens**: words, pieces
-# of words and punctuation marks, with `[CLS]` and `[SEP]` around every sentence. Point at "it", or tap it, or move
-# there with the arrow keys.
+# The picture below was measured, not drawn. MiniLM, a small published relative of BERT, runs the function of this
+# chapter at 72 places, its **attention heads**; this is one of them. It reads **tokens**: words, pieces of words and
+# punctuation marks, with `[CLS]` and `[SEP]` around every sentence. Point at "it", or tap it, or move there with the
+# arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -86,9 +86,8 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # - what they are able to teach, their **key**;
 # - what they actually tell those who listen, their **value**.
 #
-# (Thinking alone is allowed, too: each may keep part of the hour for themselves.) A pair (listener, teacher) gets a
-# **score**: how well does the teacher's key fit the listener's query? Suppose these are the scores, one row for each
-# listener.
+# (Each may also spend part of the hour alone, with their own thoughts.) A pair (listener, teacher) gets a **score**:
+# how well does the teacher's key fit the listener's query? Suppose these are the scores, one row for each listener.
 
 # %%
 people = ["Ada", "Ben", "Chloe", "Dev"]
@@ -136,19 +135,19 @@ print("each row sums to   ", [f"{total:.2f}" for total in hours.sum(dim=1)])
 print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 
 # %% [markdown]
-# Nobody can listen for more than an hour, but Dev is heard for 2.41 hours in total: he talks to several people at once.
-# That is the whole asymmetry of attention. *Giving* attention is limited, so **rows sum to 1**; *receiving* it is not,
-# so columns sum to whatever comes out.
+# Nobody can listen for more than an hour. But Dev is heard for 2.41 hours in total, since he talks to several people at
+# once. (In 0.25 of them he listens to himself.) That is the asymmetry of attention. *Giving* attention is limited, so
+# **rows sum to 1**; *receiving* it is not, so a column may sum to anything.
 #
-# What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row: in
-# Ada's case mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word
-# plays both parts, listener and teacher, and it is free to listen to itself.
+# What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row. Ada
+# takes home mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word
+# plays both parts, listener and teacher, and may listen to itself.
 #
 # ## Two words by hand
 #
 # Our sentence has two words: "Thinking Machines". We want the new vector of "Thinking". Its query $q_1$ and the two
-# keys $k_1, k_2$ have $d_k = 64$ numbers each; they are as dull as possible, so that no calculator is needed. Each
-# value is a vector of two numbers.
+# keys $k_1, k_2$ have $d_k = 64$ numbers each, all equal, so that no calculator is needed. Each value is a vector of
+# two numbers.
 
 # %%
 q1 = torch.ones(64)
@@ -160,9 +159,9 @@ print("q1 · k1 =", (q1 @ k1).item(), "  (64 times 1.75)")
 print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 
 # %% [markdown]
-# The score of two vectors is their dot product: 112 and 96. *Attention is all you need* (Vaswani et al., 2017), the
-# paper that introduced the **Transformer** and that we shall call the paper from now on, divides every score by
-# $\sqrt{d_k} = 8$. That leaves 14 and 12; why one divides is the subject of a section of its own.
+# The score of two vectors is their dot product: 112 and 96. *Attention is all you need* (Vaswani et al., 2017), from
+# now on "the paper", introduced the **Transformer**. It divides every score by $\sqrt{d_k} = 8$, and a section further
+# down says why. That leaves 14 and 12 here.
 
 # %% [markdown]
 # **Predict.** The scores are 14 and 12. What weight does "Thinking" give to itself: 0.54, 0.88 or 1.00?
@@ -173,8 +172,8 @@ print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 #
 # $$\frac{e^{14}}{e^{14} + e^{12}} = \frac{1}{1 + e^{-2}} \approx 0.88.$$
 #
-# 0.54 is $14 / 26$, the share of the *scores*; softmax shares out their powers of $e$. 1.00, to two digits, is what
-# 112 and 96 would give, with a difference of 16 instead of 2.
+# 0.54 is $14 / 26$, the share of the *scores*; but softmax compares $e^{14}$ with $e^{12}$. 1.00, to two digits, is
+# what 112 and 96 would give, with a difference of 16 instead of 2.
 #
 # </details>
 
@@ -189,7 +188,7 @@ print("z1     ", [f"{x:.2f}" for x in z1])
 
 # %% [markdown]
 # The new vector $z_1$ is 88 % the value of "Thinking" and 12 % that of "Machines". (The example is Alammar's, 2018.)
-# On one page:
+# All steps in one drawing:
 
 # %% tags=["remove-input"]
 draw("thinking_machines")
@@ -200,8 +199,8 @@ draw("thinking_machines")
 #
 # ## Where queries, keys and values come from
 #
-# A word arrives as one vector $x$, a row of $d_{model}$ numbers. It needs three different vectors, and the model is to
-# *learn* which. So there are three matrices of parameters, and each word is multiplied by all three:
+# A word arrives as one vector $x$, a row of $d_{model}$ numbers. From it three vectors are made: its query, its key and
+# its value. Three matrices make them, the same three for every word, and their entries are *learned*:
 #
 # $$q_i = x_i W^Q, \qquad k_j = x_j W^K, \qquad v_j = x_j W^V.$$
 
@@ -209,9 +208,8 @@ draw("thinking_machines")
 draw("queries_keys_values")
 
 # %% [markdown]
-# For once we choose the matrices ourselves, so that every number can be followed. The sentence is "dog bites man", as
-# in the drawing, but the vectors are narrower: a word has four numbers, which say whether it is a noun, a verb, an
-# animal, a human.
+# For once we choose the matrices ourselves, so that every number can be followed. The sentence is "dog bites man". A
+# word has four numbers: is it a noun, a verb, an animal, a human?
 
 # %%
 words = ["dog", "bites", "man"]
@@ -254,12 +252,12 @@ Z_slow = torch.stack([attend_one(i) for i in range(n)])
 print(Z_slow)
 
 # %% [markdown]
-# The middle row is the new vector of "bites": almost half animal, almost half human. It has found out that one of each
-# takes part.
+# The middle row is the new vector of "bites": almost half animal, almost half human. From its own vector one could not
+# tell that an animal and a human take part.
 #
-# Nine dot products in a Python loop. But a table of all dot products between the rows of one matrix and the rows of
-# another has a name: it is the matrix product $Q K^\top$. And "for each row, the average of the values with these
-# weights" is a matrix product too. So the two loops disappear, and what remains is the formula of the paper:
+# This took nine dot products, one by one. But a table of all dot products between the rows of $Q$ and the rows of $K$
+# is a matrix product, $Q K^\top$. And "for each row, the average of the values with these weights" is a matrix product,
+# too. So the loops disappear, and what remains is the formula of the paper:
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 
@@ -277,16 +275,15 @@ print("new vectors\n", Z)
 torch.testing.assert_close(Z, Z_slow)
 
 # %% [markdown]
-# Four lines, no loop over words, and no word waits for another: this is what lets a graphics processor train
-# Transformers so fast. The price is in the shape of `scores`: $n \times n$ numbers, so a text twice as long has
-# four times as many.
+# Four lines, no loop over words, and no word waits for another: a graphics processor can work on all of them at once.
+# The price is in the shape of `scores`: $n \times n$ numbers, so a text twice as long has four times as many.
 #
 # ## Why divide by √d_k?
 #
-# A dot product is a sum of $d_k$ products. If the numbers in $q$ and $k$ are independent, with mean 0 and variance 1,
-# then each product has mean 0 and variance 1 as well, and the variances add up: the sum has variance $d_k$ and standard
-# deviation $\sqrt{d_k}$. Wide vectors have large scores for no other reason than being wide. A thousand draws confirm
-# it.
+# A dot product is a sum of $d_k$ products. Suppose the numbers in $q$ and $k$ are independent, with mean 0 and
+# variance 1. Then each product has mean 0 and variance 1 as well, and the variances add up. So the sum has variance
+# $d_k$ and standard deviation $\sqrt{d_k}$: scores grow with the width, whatever the words are. A thousand draws
+# confirm it.
 
 # %%
 for d_k in (4, 64, 1024):
@@ -296,8 +293,8 @@ for d_k in (4, 64, 1024):
     print(f"divided by √d_k {(dots / math.sqrt(d_k)).std():.1f}")
 
 # %% [markdown]
-# So what? Softmax is sensitive to scale. Multiply all scores by a number and watch what happens to the shares of eight
-# keys: near 0 everybody gets the same, and the larger the factor, the more the largest score takes all. Without the
+# So what? Softmax is sensitive to scale. Below, multiply the scores of eight keys by a factor and watch their shares.
+# With the factor 0 all are equal; the larger the factor, the more goes to the largest score alone. Without the
 # division, $d_k = 64$ amounts to a factor of 8.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -310,10 +307,10 @@ sharpness = SoftmaxDial(
 sharpness
 
 # %% [markdown]
-# A sharp softmax would do no harm in itself; perhaps the word *should* look at one other word only. The harm is that
-# almost no gradient passes back through it. The derivative of a weight $w_i$ by its own score is $w_i (1 - w_i)$, by
-# the score of another key $-w_i w_j$. If one weight is nearly 1 and the others are nearly 0, all these products are
-# nearly 0.
+# Giving nearly everything to one key is no harm in itself; perhaps the word *should* look at one other word only. The
+# harm is in training: almost no gradient passes back. The derivative of a weight $w_i$ with respect to its own score is
+# $w_i (1 - w_i)$, with respect to the score of another key $-w_i w_j$. If one weight is nearly 1 and the others are
+# nearly 0, all these products are nearly 0.
 
 # %% [markdown]
 # **Predict.** With the scores 14 and 12 the first weight is 0.88, and its derivative $0.88 \cdot 0.12 \approx 0.1$. How
@@ -323,7 +320,8 @@ sharpness
 # <details><summary>Answer</summary>
 #
 # About a million times: 0.1 becomes 0.0000001. "8 times" is tempting because the scores differ by a factor of 8. But
-# the factor stands in an exponent: the second weight falls from $e^{-2}$ of the first to $e^{-16}$ of it.
+# the factor stands in an exponent: the second weight was $e^{-2}$ times the first, and becomes $e^{-16}$ times the
+# first.
 #
 # </details>
 
@@ -335,13 +333,18 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
     print(f"scores {pair}: weight {w[0]:.7f}, its derivative {gradient[0]:.1e}")
 
 # %% [markdown]
-# How often does that happen? What matters is how the weights change when the *query* changes, $\partial w / \partial
-# q$. By the chain rule that is the table of the derivatives of the weights by the scores times the keys, and if the
-# scores are divided by $\sqrt{d_k}$, so is this product. For eight keys the first table is $8 \times 8$: $w_i (1 -
-# w_i)$ on the diagonal, $-w_i w_j$ beside it. We need only the size of the product, the root of the sum of all its
-# squared entries. For random queries and keys of growing width we count how often this size is below 0.01, a number
-# that we chose to mean "next to nothing".
-
+# How often does that happen? We draw random queries, each with eight random keys. If a query changes a little, how much
+# do its weights change? The size of the derivative $\partial w / \partial q$ says so, one number for each query. We
+# count how often it is below 0.01, our own threshold for "next to nothing".
+#
+# <details><summary>How this size is computed</summary>
+#
+# By the chain rule, $\partial w / \partial q$ is a product of two tables. The first holds the derivatives of the
+# weights with respect to the scores, $8 \times 8$ of them: $w_i (1 - w_i)$ on the diagonal, $-w_i w_j$ elsewhere. The
+# second holds the keys, divided by $\sqrt{d_k}$ if the scores are. The size of the product is the root of the sum of
+# its squared entries.
+#
+# </details>
 
 # %%
 def next_to_nothing(q, K, factor):
@@ -376,8 +379,8 @@ assert max(with_division) < 0.05
 assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 
 # %% [markdown]
-# Without the division, one query in five gets next to nothing at a width of 64, and two in three at 1,024. (That is a
-# count of queries. It does not say how much the others get.)
+# Without the division, one query in five gets next to no gradient at a width of 64, and two in three at 1,024. (This
+# counts queries. How much gradient the other queries get, it does not say.)
 #
 # ## Masks: what must not be seen
 #
@@ -385,12 +388,11 @@ assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 #
 # - **The future.** A model that learns to predict the next word may not see that word. Position $i$ may attend to
 #   positions $0 \dots i$ only: a **causal mask**.
-# - **Padding.** Sentences of different lengths travel in one rectangular batch; the short ones are filled up with
-#   **padding** that carries no meaning.
+# - **Padding.** The sentences of a batch are the rows of one table. Short ones are filled up with **padding**, which
+#   carries no meaning.
 #
 # In this book a mask is a table of booleans, and `True` always means *may attend*. Each kind takes one line of code.
-# (`device` says where the table is kept: in the memory of the graphics processor, if the scores are there.)
-
+# (`device` says in which memory the table is kept.)
 
 # %%
 def causal_mask(n, device=None):
@@ -406,9 +408,9 @@ print("causal mask\n", causal.int())
 print("padding, a row for each sentence\n", real_words.int())
 
 # %% [markdown]
-# How does one forbid? Not with a score of 0, as Chloe's hour has shown. The score that leads to no share at all is
-# minus infinity, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the keys that are left share the
-# whole hour among themselves.
+# How do we forbid a key? Not with a score of 0: in Chloe's hour, each score of 0 still got a share of 0.02. A score of
+# minus infinity gets none, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the keys that are left
+# share all of the attention.
 
 # %% [markdown]
 # **Predict.** A query scores five keys with 2, 1, 3, 0 and 1, and gives the first of them 0.22 of its attention. Now
@@ -432,8 +434,8 @@ for forbidden in (-math.inf, 0.0):
 # %% [markdown]
 # ## All of it as a function
 #
-# Once more, step by step, with the same queries, keys and values of our three words, and now with a causal mask. (Compare
-# with the tables above: "man", the last word, sees everything, so its row is the same as there.)
+# Here is all of it, step by step, for our three words and now with a causal mask. (The last word, "man", sees
+# everything, so its row is the same as in the tables above.)
 
 # %% tags=["remove-input"]
 draw("attention_steps")
@@ -443,14 +445,16 @@ draw("attention_steps")
 # box, or use the arrow keys. Three things to try.
 #
 # 1. What query must "dog" have to look at nothing but itself?
-# 2. How large must the query of "bites" grow until the division by $\sqrt{d_k}$ no longer shows?
+# 2. How large must the query of "bites" be until the weights look the same with and without the division by
+#    $\sqrt{d_k}$?
 # 3. With the future hidden: which word's output can you not change, whatever you do to the other two words?
 #
 # <details><summary>Answers</summary>
 #
-# 1. There is none. "dog" and "man" have the same key, (1, 0), and so the same score from every query. You have to change
-#    a *key*; a query alone cannot tell apart what looks the same.
-# 2. About (7, 0). The nouns then lead by 7, or by 7 / √2 = 4.9 after the division: either way the verb's share is below 0.005 and the weights are shown as 0.50, 0.00, 0.50. Dividing matters where the lead is moderate, neither next to nothing nor so large that one key has everything.
+# 1. There is none. "dog" and "man" have the same key, (1, 0), and so the same score from every query. You have to
+#    change a *key*; a query alone cannot tell apart what looks the same.
+# 2. About (7, 0). The nouns then lead by 7, or by 7 / √2 = 4.9 after the division. Either way the verb's share is
+#    below 0.005, and the weights are shown as 0.50, 0.00, 0.50.
 # 3. That of "dog", the first: it sees nothing but itself, and its output is its own value.
 #
 # </details>
@@ -463,9 +467,8 @@ ours_in_the_page = AttentionLab(X @ W_Q, X @ W_K, X @ W_V, words).weights()
 torch.testing.assert_close(ours_in_the_page, weights.double(), rtol=0, atol=1e-6)
 
 # %% [markdown]
-# In code it is our four lines, with the mask between the second and the third. (`transpose(-2, -1)` in place of `.T`
-# lets other dimensions stand in front, such as the sentences of a batch.)
-
+# In code it is our four lines, with the mask between the second and the third. (`transpose(-2, -1)` swaps the last two
+# dimensions, so others may stand in front, such as the sentences of a batch.)
 
 # %%
 def attention(Q, K, V, mask=None):
@@ -480,13 +483,13 @@ def attention(Q, K, V, mask=None):
 print(attention(Q, K, V, causal_mask(3)))
 
 # %% [markdown]
-# The last table of the drawing. This function is what to remember of the chapter; if you can write it down without
-# looking, you have it.
+# That is the last table of the drawing. If you can write down this function without looking, you have what matters of
+# the chapter.
 #
 # ## As a layer
 #
-# Our three matrices were chosen by hand. In a model they are learned, so they become the weights of three linear layers,
-# and the whole is a module that one can put into a network:
+# Our three matrices were chosen by hand. In a model they are learned, so they become the weights of three linear
+# layers, in a module that one can put into a network:
 
 # %% tags=["remove-cell"]
 chance = torch.get_rng_state()
@@ -522,14 +525,20 @@ torch.set_rng_state(chance)
 # %% [markdown]
 # ## A query that may look at nothing
 #
-# One case is left. A query may have *no* allowed key, in a sentence of nothing but padding, say. With $-\infty$ for
-# every score, softmax divides 0 by 0, which PyTorch calls `nan`, not a number, and `nan` spoils whatever it is added
-# to: in the next layer every word of that sentence, in the loss the whole batch. The rule of this book: **a query that
-# may look at nothing receives zeros.** So the version that the later chapters import takes two steps. Instead of
-# $-\infty$ it writes the lowest number there is: if all scores are that number, softmax gives every key the same share.
-# Then the last line takes the forbidden shares away. The function is cut in two, so that one can look at the weights
-# alone.
-
+# One case is left. A query may have *no* allowed key: in a sentence of nothing but padding, say. Every score is then
+# $-\infty$, and softmax divides 0 by 0. PyTorch calls the result `nan`, not a number, and whatever it is added to
+# becomes `nan`, too: in the end, the loss of the whole batch. The rule of this book: **a query that may look at nothing
+# receives zeros.**
+#
+# The version below, which the later chapters import, keeps this rule. It is cut in two, so that one can look at the
+# weights alone.
+#
+# <details><summary>How it does so</summary>
+#
+# In place of $-\infty$ it writes the lowest number of the scores' type. Beside an ordinary score that still gets a
+# share of 0. If *all* scores are that number, every key gets the same share, and the last line takes it away again.
+#
+# </details>
 
 # %%
 def attention_weights(Q, K, mask=None):
@@ -559,10 +568,10 @@ torch.testing.assert_close(
 # %% [markdown]
 # (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.)
 #
-# PyTorch has the same function in a **fused** form: where it has a fused kernel for the case, a single program that goes
-# from Q, K and V to the output, block by block, without ever storing the $n \times n$ table. Our models call that one through a thin
-# wrapper, `fused_attention`, which adds only the rule about zeros; at 1,024 words it was 3.5<!-- attention_speed:
-# explicit_over_fused/1024/median .1f --> times as fast as the explicit one, on two CPU cores
+# PyTorch has the same function in a **fused** form: a single program that goes from Q, K and V to the output, block by
+# block, and never stores the $n \times n$ table. Where PyTorch has no such program, it takes the steps above. Our models call
+# it through `fused_attention`, which adds only the rule about zeros. At 1,024 words it was
+# 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the explicit one, on two CPU cores
 # ([results](../book/results.md)). Do all of them agree? Largest differences, for five words of random numbers under a
 # causal mask:
 
@@ -587,11 +596,8 @@ assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
 assert (fused_attention(Q, K, V, nothing) == 0).all()
 
 # %% [markdown]
-# The next chapter puts several heads side by side. There the attention itself, without the three matrices, is a
-# module of its own, for two reasons. As a module it has a name in the model, so that one can look at what goes in and
-# out. And a module knows whether the model is being trained; the function above does not, and `F.dropout` drops
-# whenever it is called.
-
+# The next chapter needs attention as a module, without the three matrices. A module has a name in the model, and knows
+# whether the model is being trained: only then does it use dropout.
 
 # %%
 class DotProductAttention(nn.Module):
@@ -608,9 +614,8 @@ class DotProductAttention(nn.Module):
 # %% [markdown]
 # ## What self-attention cannot see
 #
-# Let us shuffle five words (the random ones of the section before) and compare each word's new vector with the one it
-# had in the old order. The number is the largest change of any entry.
-
+# Let us shuffle the five random words, and compare each word's new vector with the one it had in the old order. The
+# number is the largest change of any entry.
 
 # %%
 def change(order, mask=None):
@@ -625,12 +630,11 @@ for word, moved in zip(order.tolist(), change(order), strict=True):
     print(f"word {word}: changed by {moved:.2f}")
 
 # %% [markdown]
-# Nothing changes; the rows of the result have merely changed places. Self-attention is **permutation equivariant**: it
-# sees a bag of words. "Dog bites man" and "man bites dog" give "bites" the same vector. It is tempting to think that
-# the order is kept because the words stand in a list; but nothing in the formula reads their place in that list.
-# [Chapter 4](04_order.ipynb) adds positions.
+# Nothing changes but the order of the rows. Self-attention is **permutation equivariant**: shuffle the words, and the
+# results are shuffled in the same way. To a word, the others are a bag without order: "dog bites man" and "man bites
+# dog" give "bites" the same vector. [Chapter 4](04_order.ipynb) adds positions.
 #
-# All this holds *without a causal mask*. The mask does know places: the later a word stands, the more it sees.
+# All this holds *without a causal mask*. With it, places matter: the later a word stands, the more words it sees.
 
 # %% [markdown]
 # **Predict.** With a causal mask, only the first two of the five words change places. Whose new vector changes: that of
@@ -640,7 +644,7 @@ for word, moved in zip(order.tolist(), change(order), strict=True):
 #
 # That of the two that were exchanged: one of them now sees a word that it did not see before, the other has lost one.
 # "All five" is tempting, for the last three look back at a past that has changed. But they see the same words as
-# before, and in which order those stand, they cannot tell: for each of them the past is a bag, too.
+# before, and cannot tell in which order those stand.
 #
 # </details>
 
@@ -662,7 +666,7 @@ for word, moved in zip(order.tolist(), change(order, causal), strict=True):
 # <details><summary>Answer</summary>
 #
 # Most of it goes somewhere else. "Animal" falls to 0.28, but "street" only rises to 0.12; the largest share, 0.33, is
-# that of `[CLS]`. "To the street" is what the textbook picture of attention promises.
+# that of `[CLS]`. A textbook would let it move to "street".
 #
 # </details>
 
@@ -690,17 +694,16 @@ assert row.argmax() == wide.tokens.index("[CLS]")
 
 # %% [markdown]
 # So the weights do respond to a word that comes later, but they do not point neatly at the right noun. (`[CLS]` has no
-# meaning of its own; chapter 3 returns to it.) This head is one of 72, we chose it because it showed something, and the
-# model uses all of them together. Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019);
-# chapter 16 comes back to it.
+# meaning of its own; chapter 3 returns to it.) We chose this head because it showed something; the model uses all 72.
+# Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019); chapter 16 comes back to it.
 #
 # ## What goes wrong
 #
 # ### Softmax over the wrong axis
 #
 # `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning that is easily lost in a log. Which axis does
-# it take? Take two sentences of five words. We sum the shares twice. Over the five keys of a query the sum should be 1.
-# Over the two sentences it should not, for they have nothing to do with each other.
+# it take? We try a batch of two sentences of five words. Over the five keys of a query the shares should sum to 1. Over
+# the two sentences they should not, for no sentence looks at the other.
 
 # %%
 import warnings
@@ -716,13 +719,12 @@ for name, totals in sums.items():
 
 # %% [markdown]
 # With three dimensions it takes the first: the *sentences of a batch* compete for attention. The shapes are right, no
-# error is raised, training runs. Summing over the keys takes one line and finds it. So write `dim=-1`. For a single
-# sentence, a table $(n, n)$, `dim=1` would do as well; `dim=-1` stays right when a dimension is added in front.
+# error is raised, training runs. One line, the sum over the keys, finds it. So write `dim=-1`: it stays right when a
+# dimension is added in front.
 #
 # ### The mask after the softmax
 #
-# One could also compute the weights first and set the forbidden ones to zero afterwards. It looks like the same thing
-# in another order.
+# One could also compute the weights first, and set the forbidden ones to zero afterwards. It looks like the same thing.
 
 # %%
 too_late = scores[0].softmax(dim=-1) * causal
@@ -732,9 +734,9 @@ for name, rows in {"after": too_late, "before": in_time}.items():
 
 # %% [markdown]
 # The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. Worse, the
-# forbidden scores still stand in the denominator. The first word's output depends on words that it must not see, so the
-# future leaks in after all. Autograd shows it. Below is the derivative of the first word's weight on itself by each of
-# its five scores. It may see itself only, so its weight is 1 whatever the scores are, and all five should be 0.
+# forbidden scores still stand in the denominator. So the first word's output depends on words that it must not see: the
+# future leaks in after all. The first word's weight on itself should be 1, whatever its five scores are. Below are the
+# derivatives of this weight with respect to them; all five should be 0.
 
 # %%
 s = scores[0].clone().requires_grad_()
@@ -747,8 +749,8 @@ for name, weight in {"after": late, "before": early}.items():
 # %% [markdown]
 # ## Other ways to score
 #
-# The dot product was not the first choice. When attention came into translation, a small network compared query and
-# key; other scores followed within a year. Only the score differs; softmax and average stay.
+# In translation, additive attention came first ([chapter 1](01_bottleneck.ipynb#looking-back-by-hand)); other scores
+# followed within a year. Only the score differs; softmax and average stay.
 #
 # | score | formula | learned | paper |
 # |---|---|---|---|
@@ -757,11 +759,18 @@ for name, weight in {"after": late, "before": early}.items():
 # | dot | $q \cdot k$ | nothing | Luong, Pham and Manning (2015) |
 # | scaled dot | $q \cdot k / \sqrt{d_k}$ | nothing | Vaswani et al. (2017) |
 #
-# Nothing here says that dot products give better translations; in a large comparison (Britz et al., 2017) additive
-# scores came out slightly ahead of unscaled dot products. Dot products won on cost. The additive score computes a
-# hidden vector for every *pair* of query and key; the dot product needs one matrix product, the operation that
-# processors and their libraries are tuned for most. And the comparison is learned all the same, in $W^Q$ and $W^K$: the dot product of a
-# query and a key is $x_i W^Q (W^K)^\top x_j^\top$, a general score between the words themselves.
+# Dot products won on cost. The additive score computes a hidden vector for every *pair* of query and key. All dot
+# products together are one matrix product, the operation that processors and their libraries are tuned for most.
+#
+# <details><summary>Do dot products give better translations?</summary>
+#
+# Nothing here says so. In a large comparison (Britz et al., 2017) additive scores came out slightly ahead of dot
+# products (of learned projections, not divided by a root).
+#
+# In a Transformer the comparison is learned, too. With $q$ and $k$ made by $W^Q$ and $W^K$, the dot product is $x_i W^Q
+# (W^K)^\top x_j^\top$: the "general" score of the table, between the words themselves.
+#
+# </details>
 
 # %% [markdown]
 # ## Exercises
@@ -832,10 +841,9 @@ print("outputs that move:", moved.nonzero().flatten().tolist())  # 4, 5 and 6
 
 # %% [markdown]
 # **Exercise 5.** Build it: attention that never stores a whole row of weights. Go through the keys one at a time, and
-# keep three things for a query: the largest score so far, the sum of $e^{s_j - \text{largest}}$ so far, and the sum
-# of the values weighted likewise. When a larger score turns up, both sums must be made smaller. This is the idea
-# behind the fused form that PyTorch uses.
-
+# keep three things for a query: the largest score so far, the sum of $e^{s_j - \text{largest}}$ so far, and the sum of
+# the values, each times its $e^{s_j - \text{largest}}$. When a larger score turns up, both sums must be made smaller.
+# This is the idea behind the fused form that PyTorch uses.
 
 # %% tags=["hide-cell", "atol=1e-5"]
 # Solution 5
@@ -863,11 +871,11 @@ print(f"largest difference: {(passing - unmasked).abs().max():.1e}")
 #
 # 1. Each word asks (query), offers (key) and tells (value); all three are learned linear maps of its vector.
 # 2. A query's dot products with all keys, divided by √d_k and put through a softmax, say how to average the values.
-# 3. Without the division scores grow with √d_k, the softmax gives nearly everything to one key ever more often, and then
-#    next to no gradient reaches the query (at d_k = 1,024 for two random queries in three).
+# 3. Without the division, scores grow with √d_k and one key gets nearly everything. Then next to no gradient reaches
+#    the query (at d_k = 1,024, for two random queries in three).
 # 4. A mask takes the forbidden keys out before the softmax; a query that may look at nothing receives zeros.
-# 5. No loop over positions, so everything runs in parallel; without a causal mask no notion of positions either, so
-#    order must be added.
+# 5. No loop over positions, so everything runs in parallel. But without a causal mask no word knows its place: order
+#    must be added.
 #
 # **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
 #

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Several heads
 #
-# Ask a person one question at a time, and the answer is good; ask two at once, and you may get an average. A single
-# attention head is in that position. Its weights are one set of shares, so all it can hand back is *one* mixture of the
-# values.
+# Photograph two things, one on the left and one on the right, and lay the two pictures on top of each other: either is
+# hard to make out. A single attention head is in that position. Its weights for a word are one set of shares, so all it
+# can hand back is *one* mixture of the values.
 #
 # Real models therefore run many heads side by side. Here are all 72 of MiniLM, six layers of twelve, reading our
 # sentence. Choose a head in the grid, then point at a word. MiniLM's layers and heads are counted from 0, as in its
@@ -95,12 +95,18 @@ print("dog bites man, one head:", (0.5 * dog + 0.5 * man).tolist())
 print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 
 # %% [markdown]
-# The same vector for both. The average has forgotten who was where, and nothing made of it alone can bring it back.
-# (Unequal shares, 0.6 and 0.4, would tell these two sentences apart. But then the size of a number has to stand for
-# the place, and with real values, which are large and small by themselves, that is hard to read again.) Now two
-# heads. One looks left, the other looks right, and their two results are **concatenated**: written one behind the
-# other, not added. (How a head can know what stands left of it is chapter 4's subject; here we simply hand it its
-# weights.)
+# The same vector for both. This average has forgotten who was where, and nothing made of it alone can bring it back.
+#
+# <details><summary>And with unequal shares?</summary>
+#
+# 0.6 and 0.4 would tell these two sentences apart. But then a large number has to mean "left" and a small one "right".
+# Real values are large and small for reasons of their own, so this would be hard to read.
+#
+# </details>
+#
+# Now two heads. One looks left, the other looks right, and their two results are **concatenated**: written one behind
+# the other, so that each keeps its own places. (How a head can know what stands left of it is chapter 4's subject; here
+# we simply hand it its weights.)
 
 # %%
 print("dog bites man, two heads:", torch.cat([dog, man]).tolist())
@@ -147,9 +153,9 @@ draw("multi_head")
 #
 # <details><summary>Answer</summary>
 #
-# The same number. Sixteen heads are half as wide, so each has half as many parameters. "Twice as many" would be right if every
-# head kept its 64 numbers. Something else does double, the number of attention tables: every head has one of its own,
-# so there are $h \cdot n^2$ weights for $n$ words.
+# The same number. Sixteen heads are half as wide, so each has half as many parameters. "Twice as many" would be right
+# if every head kept its 64 numbers. Something else does double: the number of attention tables. Every head has one of
+# its own, so for $n$ words there are $h \cdot n^2$ attention weights.
 #
 # </details>
 
@@ -163,13 +169,12 @@ for h in (1, 8, 16):
     print(f"h = {h:2}, d_k = {d_k:3}: {numbers}")
 
 # %% [markdown]
-# So $4\, d_{model}^2$ parameters, however many heads there are. What shrinks is $d_k$, the number of numbers by which
-# a head can compare two words.
+# So there are $4\, d_{model}^2$ parameters, however many heads there are. What shrinks is $d_k$: each head compares two
+# words by fewer numbers.
 #
 # ## Head by head
 #
-# First the slow way, exactly as the formula says. Small sizes, and $d_v$ different from $d_k$, to see that nothing
-# forbids it.
+# First the slow way, exactly as the formula says. The sizes are small, and $d_v$ differs from $d_k$, which is allowed.
 
 # %%
 n, d_model, h, d_k, d_v = 5, 12, 3, 4, 2
@@ -210,9 +215,8 @@ draw("split_heads")
 
 # %% [markdown]
 # So each row of `Q_wide` has to be cut into $h$ pieces, one for each head. And the heads have to become a dimension of
-# their own, *in front of* the positions. A matrix product acts on the last two dimensions and repeats that for every
-# index in front of them; each head is such a separate case. `view` cuts, `transpose` swaps two dimensions.
-
+# their own, *in front of* the positions. For PyTorch multiplies the matrices in the last two dimensions, once for every
+# index in front of them: here, once for every head. `view` cuts, `transpose` swaps two dimensions.
 
 # %% tags=["atol=1e-4"]
 def split(x, h):
@@ -234,15 +238,14 @@ print(f"largest difference from the loop: {(Z_at_once - Z).abs().max():.1e}")
 assert_close(Z_at_once, Z)
 
 # %% [markdown]
-# Equal but for rounding (the entries of Z are about 10 in size), and without a loop: a graphics processor gets three
-# large products instead of many small ones.
+# Equal but for rounding (the entries of Z are about 10 in size), and without a loop: Q, K and V of all heads are one
+# large product each.
 #
 # ## As a layer
 #
 # With a batch of sentences in front, cutting and joining are two short functions, and multi-head attention is four
 # linear layers around the attention of chapter 2. Read `forward` from top to bottom; every line says which shape it
 # makes.
-
 
 # %%
 def split_heads(x, n_heads):
@@ -299,7 +302,7 @@ torch.set_rng_state(chance)
 # ## The trap: view without transpose
 #
 # `(n, h · d)` should become `(h, n, d)`. There is a shorter way to get that shape: `x.view(h, n, d)`. It runs, the
-# shape is right, and the loss may even fall. It is also wrong, and it has stood in published code ([an
+# shape is right, and the loss may even fall. It is also wrong, and published code has had it ([an
 # example](https://github.com/reczoo/FuxiCTR/issues/30)). To see why, we number the entries of four words of width 4,
 # row after row, and cut them into two heads of width 2.
 
@@ -310,9 +313,9 @@ torch.set_rng_state(chance)
 #
 # <details><summary>Answer</summary>
 #
-# The whole of the first two words, in four pieces. `view` never moves a number. It reads them off in the order in which
-# they lie in memory, word after word, and fills the new shape from the front. The first choice is what one wants, and
-# what the shape (2, 4, 2) seems to promise.
+# The whole of the first two words, each in two pieces. `view` never moves a number. It reads them off in the order in
+# which they lie in memory, word after word, and fills the new shape from the front. The first choice is what one wants,
+# and what the shape (2, 4, 2) seems to promise.
 #
 # </details>
 
@@ -376,9 +379,9 @@ print("view and transpose\n", influence(cut, join))
 #
 # <details><summary>Answer</summary>
 #
-# Only its own. Words 1 and 2 share head 1, words 3 and 4 share head 2, so nothing that happens to word 2 reaches 3 or
-# 4. "All four" would be a leak of the future, and would be found at once; here too little gets through, not too much.
-# And a test that changes only word 3 would pass: outputs 3 and 4 move, just as they should.
+# Only its own. Words 1 and 2 share head 1, words 3 and 4 share head 2, so nothing that happens to word 2 reaches 3
+# or 4. "All four" would mean that the future leaks; here the opposite happens, and the past is lost. A test that
+# changes only word 3 would pass: outputs 3 and 4 move, just as they should.
 #
 # </details>
 
@@ -388,19 +391,22 @@ print("view alone\n", influence(cut_wrongly, join_wrongly))
 # %% [markdown]
 # Half of the sentence is cut off from the other half, silently. A good test tries *every* word.
 #
-# Joining has a trap of its own. `transpose` moves no number either, it only notes the new order, so `.transpose(0,
-# 1).view(...)` fails with a message about strides, PyTorch's word for the order in memory. `reshape` and `flatten`
-# copy the numbers where that is needed (as `.contiguous()` does). The temptation is to mend the error by dropping the
-# `transpose`.
+# Joining has a trap of its own. `transpose` moves no number either; it only notes the new order. After it, `.view(...)`
+# fails with a message about strides (how far apart in memory neighbours lie). Use `reshape` or `flatten`: they copy the
+# numbers where that is needed. Do not mend the error by dropping the `transpose`.
 #
 # ## The class that the book uses
 #
-# The rest of the book is built from a class that can a little more; the library holds the same text. `context` is the
-# sentence whose words serve as keys and values: here the same sentence, in chapter 6 another one; `d_context` is the
-# width of its vectors. `d_k` and `d_v` may be chosen. (Why keys and values are made in a method of their own: chapter
-# 9.) The paper mentions no biases, so `bias` is off unless asked for; from chapter 5 on our blocks ask for it, as
-# most code does. (Dropout is chapter 5's; it is off.) What happens to the numbers is what happened above.
-
+# The rest of the book is built from a class that can do a little more:
+#
+# - `context` is the sentence whose words serve as keys and values: here the same sentence, in chapter 6 another one.
+#   `d_context` is the width of its vectors.
+# - `d_k` and `d_v` may be chosen.
+# - `bias` is off unless asked for, as the paper mentions no biases. From chapter 5 on our blocks ask for it, as most
+#   code does.
+# - `keys_values` is a method of its own for chapter 9; dropout is chapter 5's, and off.
+#
+# The arithmetic is the same as above. The library's class has this text, and a check of the sizes in front of it.
 
 # %%
 class MultiHeadAttention(nn.Module):
@@ -471,9 +477,8 @@ assert_close(ours(X[None])[0], Z)
 # ## Sentences of different lengths
 #
 # Now the batch. Two sentences, five words and three; the second is filled up with two words of padding, and a mask
-# tells every query not to look at them. The scores have the shape `(batch, n_heads, n_query, n_key)`, so the mask gets
-# two dimensions of size 1, and broadcasting gives every head and every query the same keys.
-
+# tells every query not to look at them. The scores have the shape `(batch, n_heads, n_query, n_key)`. So the mask gets
+# the shape `(batch, 1, 1, n_key)`, and broadcasting repeats it for every head and every query.
 
 # %%
 def padding_mask(lengths, n):
@@ -529,8 +534,8 @@ both = causal_mask(5) & mask
 print("the sentence of three words\n", both[1, 0].int())
 
 # %% [markdown]
-# PyTorch has a module of its own, `nn.MultiheadAttention`. It packs $W^Q$, $W^K$ and $W^V$ into one matrix of three
-# times the height; with the same weights it gives the same.
+# PyTorch has a module of its own, `nn.MultiheadAttention`. It stacks $W^Q$, $W^K$ and $W^V$ into one matrix; with the
+# same weights it gives the same outputs.
 
 # %% tags=["hide-input", "atol=1e-5"]
 ours = MultiHeadAttention(d_model=12, n_heads=3, bias=True)
@@ -570,8 +575,8 @@ print(f"largest difference: {(summed - Z).abs().max():.1e}")
 assert_close(summed, Z)
 
 # %% [markdown]
-# Each head writes its own contribution, $d_{model}$ wide, and the contributions are *added*. So a head can be taken
-# out, simply by leaving out its term of the sum, as exercise 4 does.
+# Each head's output has its own block of rows, and is spread by it over all $d_{model}$ numbers. Only then are the
+# contributions *added*. So a head can be taken out by leaving out its term of the sum, as exercise 4 does.
 #
 # ## Real heads
 #
@@ -791,9 +796,11 @@ for kind in (MultiHeadAttention, MultiQueryAttention):
 #
 # 1. One head gives one mixture; several heads give several, kept apart by concatenation.
 # 2. With $d_k = d_{model} / h$ the number of heads does not change the number of parameters, $4\, d_{model}^2$.
-# 3. The h projections are slices of one matrix; cut with `view`, then `transpose`, never `view` alone.
+# 3. The h projections are slices of one matrix; to cut words into heads, `view`, then `transpose`, never `view`
+#    alone.
 # 4. Masks broadcast over heads; a sentence must get the same output alone and in a batch.
-# 5. $W^O$ adds up what the heads write. Some heads of a real model can be named; in MiniLM, on our one sentence, about half of all attention in the middle layers rests on a token without meaning.
+# 5. $W^O$ adds up what the heads write. Some heads of a real model can be named. In MiniLM, on our one sentence,
+#    about half of all attention in the middle layers rests on a token without meaning.
 #
 # **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
 #
