@@ -50,7 +50,13 @@ def adapted(setting: Setting, seed: int, rate: float, runs: Path | None = None) 
     )
     file = None if runs is None else runs / f"low_rank_{NAMES_OF[setting.task.data]}_{seed}.pt"
     fine_tuning.fine_tune(
-        model, cut, epochs=setting.epochs, rate=rate, weight_decay=0.0, checkpoint=file
+        model,
+        cut,
+        epochs=setting.epochs,
+        rate=rate,
+        weight_decay=0.0,
+        checkpoint=file,
+        resume=file is not None,
     )
     return model
 

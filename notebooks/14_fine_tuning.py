@@ -66,6 +66,7 @@ plt.show()
 # - judge single sentences, pairs, and endings to choose from, and say what goes into the body each time;
 # - choose a measure that fits the task, and compute it by hand;
 # - fine-tune on a CPU, and compare the result with a bag of words and with frozen vectors, which sometimes win;
+# - adapt a model by a small difference beside its matrices (LoRA), and add the difference to them;
 # - read a model's errors, and recognise bugs that raise no error.
 #
 # **Time** about 50 minutes. **You need** chapters [7](07_subwords.ipynb), [8](08_training.ipynb) and
@@ -73,6 +74,7 @@ plt.show()
 # [the page before](13b_how_sure.ipynb).
 
 # %% tags=["hide-input"]
+import math
 import tempfile
 
 import torch
@@ -84,12 +86,12 @@ from torch.testing import assert_close
 from transformers import AutoModelForSequenceClassification
 from transformers.utils import logging
 
-from lectures_lib import data, metrics
+from lectures_lib import data, metrics, stored
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.show import source
 from lectures_lib.show.error_table import ErrorTable
-from lectures_lib.tasks import alignment, fine_tuning
+from lectures_lib.tasks import alignment, fine_tuning, low_rank
 from lectures_lib.tasks.task_heads import (
     MultipleChoice,
     SentenceClassifier,
@@ -672,6 +674,128 @@ if REAL:
     print("fine-tuned", metrics.accuracy(judged(tuned, held_out), labels))
 
 # %% [markdown]
+# ## A small difference is enough
+#
+# Ten tasks, ten fine-tuned bodies: each time 22.7 million numbers are kept again, 45 MB in half precision, although no step
+# was large. Edward Hu and others (2022) leave the body as it came. Beside each of its matrices $W$ they put two thin ones, and
+# only these learn:
+#
+# $$y = W x + b + \frac{\alpha}{r}\, B A x$$
+#
+# $A$ has $r$ rows and $B$ has $r$ columns. For a $W$ of 384 × 384 and $r = 8$ that is 2 · 8 · 384 = 6,144 numbers beside 147,456.
+# The product $BA$ is a matrix as large as $W$, but of rank $r$: whatever $x$ is, what it adds lies among $r$ directions. The
+# method is called *LoRA*, low-rank adaptation.
+
+
+# %%
+class LowRank(nn.Linear):
+    def __init__(self, linear, r, alpha=None):
+        super().__init__(linear.in_features, linear.out_features, device="meta")
+        self.weight, self.bias = linear.requires_grad_(False).weight, linear.bias
+        self.A = nn.Parameter(torch.empty_like(linear.weight[:r]))
+        self.B = nn.Parameter(torch.zeros_like(linear.weight[:, :r]))
+        nn.init.kaiming_uniform_(self.A, a=math.sqrt(5))
+        self.scale = 2.0 if alpha is None else alpha / r
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.A.T @ self.B.T)
+
+    def merged(self):
+        plain = nn.Linear(self.in_features, self.out_features, device="meta")
+        learned = self.scale * self.B.data @ self.A.data
+        plain.weight = nn.Parameter(self.weight.data + learned)
+        plain.bias = self.bias
+        return plain
+
+
+# %% [markdown]
+# (`device="meta"`: the new layer makes no numbers of its own; it takes the old one's.) $B$ begins at 0, so before the first
+# step the model says what it said. $A$ must not: with both at 0, neither would get a gradient.
+#
+# `low_rank.adapt` freezes the body and puts a `LowRank` in place of every linear layer. The head on top learns as before.
+
+
+# %%
+def low_rank_tuned(train, epochs, r=8, rate=2e-3):
+    torch.manual_seed(0)
+    model = SentenceClassifier(body(), 2)
+    low_rank.adapt(model, r)
+    examples = fine_tuning.sentences(train, wordpiece)
+    batches = fine_tuning.batches(examples, batch_size=16)
+    fine_tuning.fine_tune(model, batches, epochs=epochs, rate=rate, progress=False)
+    return model
+
+
+# %% [markdown]
+# **Predict.** Of each hundred numbers of MiniLM fewer than two learn now. Fine-tuned, the `sentiment` sentences had an accuracy
+# between 0.8 and 0.9. How much of it is left?
+#
+# <details><summary>Answer</summary>
+#
+# Nearly all, or all: again between 0.8 and 0.9. Tempting is "much less, for a large body needs large changes". But
+# what has to change for *praise or complaint* is little; the body knew the words before. Hu and others found the same for
+# GPT-3 with 175 billion numbers. The rate is twenty times the one for all numbers, since the small
+# difference begins at nothing and has nothing to lose.
+#
+# </details>
+
+# %% tags=["nbval-ignore-output"]
+small = low_rank_tuned(data.load("sentiment", "train"), epochs=3)
+n_learned = sum(tensor.numel() for tensor in low_rank.learned(small).values())
+n_all = sum(parameter.numel() for parameter in small.parameters())
+test = data.load("sentiment", "test")
+right = [row["label"] for row in test]
+share = metrics.accuracy(judged(small, test), right)
+print(f"{n_learned:,} of {n_all:,} numbers learned; accuracy {share:.2f}")
+
+# %% tags=["remove-cell"]
+assert n_learned / n_all < 0.02 and share > 0.7
+
+# %% [markdown]
+# Once it has learned, the difference can be added to $W$, and the model is as plain and as fast as before. The ten tasks are
+# then ten small files and one body.
+
+# %% tags=["atol=1e-5"]
+example = fine_tuning.collate(fine_tuning.sentences(test[:8], wordpiece))
+with torch.no_grad():
+    before = small(example.tokens, lengths=example.lengths)
+    low_rank.merge(small)
+    after = small(example.tokens, lengths=example.lengths)
+print(f"merged, the scores move by {(after - before).abs().max():.0e}")
+
+# %% tags=["remove-cell"]
+assert_close(after, before, atol=1e-4, rtol=0)
+
+# %% [markdown]
+# And with all of SST-2, one epoch (`experiments/low_rank.py`)?
+#
+# | what learns | numbers | kept, in half precision | accuracy |
+# |---|---|---|---|
+# | everything | 22.7 million | 45 MB | 0.889<!-- fine_tuning_sst2: fine_tuned/accuracy/mean .3f --> |
+# | rank 8 | 0.34 million | 0.7 MB | 0.880<!-- low_rank_sst2: low_rank/accuracy/mean .3f --> |
+# | a linear model of frozen vectors | 385 | 2 kB | 0.812<!-- fine_tuning_sst2: frozen/accuracy .3f --> |
+#
+# The one of seed 0 comes with the course. It has read 67,349 phrases of film reviews and nothing else:
+
+# %%
+critic, pieces = stored.sentiment()
+yours = [
+    "A warm, funny film that never outstays its welcome.",
+    "The jokes are old, and so is the hero.",
+    "It is not bad at all.",
+    "The soup was cold.",
+]
+rows = [{"text": text, "label": 0} for text in yours]
+for text, scores in zip(
+    yours, fine_tuning.scores(critic, fine_tuning.sentences(rows, pieces)), strict=True
+):
+    print(f"{scores.softmax(dim=-1)[1]:.2f}  {text}")
+
+# %% [markdown]
+# It knows two answers and must give one. The joke about old jokes it takes for praise, the soup for a complaint. Here it
+# judges what you write, in your browser ([Type your own](../book/live.md#praise-or-complaint)).
+
+# %% [markdown]
 # ## What goes wrong
 #
 # Two bugs; neither raises an error.
@@ -792,7 +916,9 @@ for name, options in settings.items():
 #    for is the rare one.
 # 3. Frozen vectors can be as good or better where the body was trained for the question, fine-tuning where its last
 #    vectors say little; a bag of words belongs beside both.
-# 4. Read the errors.
+# 4. A difference of low rank beside frozen matrices is nearly as good with a sixtieth of the numbers, and can be added to
+#    them at the end.
+# 5. Read the errors.
 #
 # **Homework 6**, questions 1 and 3, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
 #
@@ -806,6 +932,7 @@ for name, options in settings.items():
 #   ICLR. Richard Socher et al. (2013), *Recursive deep models for semantic compositionality over a sentiment
 #   treebank*, EMNLP, is its SST-2; Alex Warstadt, Amanpreet Singh and Samuel R. Bowman (2019), *Neural network
 #   acceptability judgments*, TACL, its CoLA.
+# - Edward J. Hu et al. (2022). *LoRA: low-rank adaptation of large language models.* ICLR. Section 4.
 # - Rowan Zellers et al. (2018). *SWAG: a large-scale adversarial dataset for grounded commonsense inference.* EMNLP.
 # - Hugging Face, *transformers*. Repository huggingface/transformers, issue 679; Google, *BERT*, repository
 #   google-research/bert, issue 857.

@@ -1,5 +1,5 @@
 """Fine-tuning that changes little: beside every matrix of a frozen body two thin ones learn
-(chapter 14; Hu et al. 2021, "LoRA: low-rank adaptation of large language models", section 4).
+(chapter 14; Hu et al. 2022, "LoRA: low-rank adaptation of large language models", section 4).
 
     model = task_heads.SentenceClassifier(Bert.from_pretrained(minilm.checkpoint()), n_classes=2)
     low_rank.adapt(model, r=8)                    # a 64th of the body's numbers ask for gradients

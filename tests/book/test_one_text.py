@@ -62,6 +62,7 @@ CONCEPTS = {
     "standard_error": ("13b_how_sure", "metrics.certainty"),
     "sign_test": ("13b_how_sure", "metrics.certainty"),
     "bootstrap_difference": ("13b_how_sure", "metrics.certainty"),
+    "LowRank": ("14_fine_tuning", "tasks.low_rank"),
     "mean_pooling": ("17_sentence_bert", "tasks.sentence_bert"),
     "max_pooling": ("17_sentence_bert", "tasks.sentence_bert"),
     "Siamese": ("17_sentence_bert", "tasks.sentence_bert"),
