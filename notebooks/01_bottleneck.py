@@ -96,6 +96,7 @@ from lectures_lib.show.stepper import Stepper, join, part, pieces
 # program makes them, so there are as many as we like, and every translation is right. No list that is used for testing
 # was in training.
 
+
 # %%
 def lists(split, **options):
     """Pairs of an English and a German list, cut into words."""
@@ -182,6 +183,7 @@ for z in (0.5, 0.9, 0.99):
 # The **sigmoid** $\sigma$ squeezes every number between 0 and 1, tanh between −1 and 1. There is a second gate, $r$:
 # where it is near 0, the candidate does not see the old state. In code:
 
+
 # %% tags=["atol=1e-6"]
 def gru_step(x, h, W, U, b_W, b_U):
     """The next state, from a word's vector x (d_x,) and the old state h (d_h,)."""
@@ -205,6 +207,7 @@ print(f"our five lines and nn.GRUCell: largest difference {difference:.1e}")
 #
 # Each direction ends with a state that has seen the whole sentence: one at the last word, the other at the first. These
 # two, mixed by a small layer, are the **summary** of the sentence.
+
 
 # %%
 class RecurrentEncoder(nn.Module):
@@ -235,6 +238,7 @@ class RecurrentEncoder(nn.Module):
 #
 # In training, the decoder reads the *right* words so far rather than its own (**teacher forcing**; chapter 6 says more
 # about it). `states` and `mask` are not used until we come to the decoder with attention.
+
 
 # %%
 class RecurrentDecoder(nn.Module):
@@ -279,6 +283,7 @@ class Translator(nn.Module):
 # When the trained model is used, nobody gives it the right words. So it takes the word with the best score as the next
 # one, reads that, and goes on until the end token comes: **greedy** decoding.
 
+
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()
 def translate(model, sources, use_mask=True, most=40):
@@ -316,6 +321,7 @@ assert_close(
 # %% [markdown]
 # Untrained, it babbles. The loss is the cross-entropy of each next word. We train for 450 steps of 32 lists each, so
 # few that the page runs in a minute. ([Chapter 8](08_training.ipynb) takes a training loop apart.)
+
 
 # %%
 def train(decoder, pairs, steps=450):
@@ -496,6 +502,7 @@ for name, numbers in by_hand(torch.tensor([2.0, 0.0])).items():
 # batch the shorter sentences are filled up with padding, and the decoder must not look there. A score of minus infinity
 # becomes a weight of zero.
 
+
 # %%
 class Look(nn.Module):
     """Additive attention: score every state, average the states by their scores."""
@@ -521,6 +528,7 @@ class Look(nn.Module):
 # side by side, and moves to a new state. Last, it chooses the next word. (Before that, our decoder mixes context and
 # new state once more; his is a little different.) There is one look for every word that is *written*; while the encoder
 # reads, nothing looks anywhere.
+
 
 # %%
 class LookingDecoder(nn.Module):
@@ -608,6 +616,7 @@ assert scores["with attention"][4] < 0.7
 # "six" and one from "dreißig" to "thirty": they cross. ("Und" has a frame at the unit and one at the ten, since it
 # joins the two. The English "and" belongs to "hundred". The end has no frame.)
 
+
 # %%
 @torch.no_grad()
 def looks_of(model, pairs):
@@ -658,6 +667,7 @@ assert sum(hit) >= 3
 # One example may be luck. So we take all test lists of up to four. For how many German words is the English word with
 # the largest weight the right one? We count the same for a blind rule, which knows only the two lengths and walks along
 # the diagonal, from the first English word to the last.
+
 
 # %%
 def hits(pairs, columns_looked_at):

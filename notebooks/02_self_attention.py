@@ -346,6 +346,7 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
 #
 # </details>
 
+
 # %%
 def next_to_nothing(q, K, factor):
     """Share of queries (batch, 1, d_k) with ∂w/∂q < 0.01; scores: factor · q·k."""
@@ -393,6 +394,7 @@ assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 #
 # In this book a mask is a table of booleans, and `True` always means *may attend*. Each kind takes one line of code.
 # (`device` says in which memory the table is kept.)
+
 
 # %%
 def causal_mask(n, device=None):
@@ -470,6 +472,7 @@ torch.testing.assert_close(ours_in_the_page, weights.double(), rtol=0, atol=1e-6
 # In code it is our four lines, with the mask between the second and the third. (`transpose(-2, -1)` swaps the last two
 # dimensions, so others may stand in front, such as the sentences of a batch.)
 
+
 # %%
 def attention(Q, K, V, mask=None):
     """(n, d_k), (n, d_k), (n, d_v) → (n, d_v)"""
@@ -540,6 +543,7 @@ torch.set_rng_state(chance)
 #
 # </details>
 
+
 # %%
 def attention_weights(Q, K, mask=None):
     """softmax(Q Kᵀ / √d_k): (n_query, d_k) and (n_key, d_k) → (n_query, n_key)"""
@@ -599,6 +603,7 @@ assert (fused_attention(Q, K, V, nothing) == 0).all()
 # The next chapter needs attention as a module, without the three matrices. A module has a name in the model, and knows
 # whether the model is being trained: only then does it use dropout.
 
+
 # %%
 class DotProductAttention(nn.Module):
     """`fused_attention`, with dropout while training; no parameters."""
@@ -616,6 +621,7 @@ class DotProductAttention(nn.Module):
 #
 # Let us shuffle the five random words, and compare each word's new vector with the one it had in the old order. The
 # number is the largest change of any entry.
+
 
 # %%
 def change(order, mask=None):
@@ -844,6 +850,7 @@ print("outputs that move:", moved.nonzero().flatten().tolist())  # 4, 5 and 6
 # keep three things for a query: the largest score so far, the sum of $e^{s_j - \text{largest}}$ so far, and the sum of
 # the values, each times its $e^{s_j - \text{largest}}$. When a larger score turns up, both sums must be made smaller.
 # This is the idea behind the fused form that PyTorch uses.
+
 
 # %% tags=["hide-cell", "atol=1e-5"]
 # Solution 5

@@ -218,6 +218,7 @@ draw("split_heads")
 # their own, *in front of* the positions. For PyTorch multiplies the matrices in the last two dimensions, once for every
 # index in front of them: here, once for every head. `view` cuts, `transpose` swaps two dimensions.
 
+
 # %% tags=["atol=1e-4"]
 def split(x, h):
     """(n, h · d) → (h, n, d)"""
@@ -246,6 +247,7 @@ assert_close(Z_at_once, Z)
 # With a batch of sentences in front, cutting and joining are two short functions, and multi-head attention is four
 # linear layers around the attention of chapter 2. Read `forward` from top to bottom; every line says which shape it
 # makes.
+
 
 # %%
 def split_heads(x, n_heads):
@@ -408,6 +410,7 @@ print("view alone\n", influence(cut_wrongly, join_wrongly))
 #
 # The arithmetic is the same as above. The library's class has this text, and a check of the sizes in front of it.
 
+
 # %%
 class MultiHeadAttention(nn.Module):
     """Several attentions side by side, their outputs mixed by W_O."""
@@ -479,6 +482,7 @@ assert_close(ours(X[None])[0], Z)
 # Now the batch. Two sentences, five words and three; the second is filled up with two words of padding, and a mask
 # tells every query not to look at them. The scores have the shape `(batch, n_heads, n_query, n_key)`. So the mask gets
 # the shape `(batch, 1, 1, n_key)`, and broadcasting repeats it for every head and every query.
+
 
 # %%
 def padding_mask(lengths, n):

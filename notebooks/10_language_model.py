@@ -727,9 +727,7 @@ plt.show()
 
 # %% tags=["nbval-ignore-output"]
 encyclopedist, subwords = stored.language_model("wikitext")
-text = write(
-    encyclopedist, subwords, "\n The song was written by", 80, 0.8, generator
-)
+text = write(encyclopedist, subwords, "\n The song was written by", 80, 0.8, generator)
 print(textwrap.fill(text, 76))
 
 # %% tags=["remove-cell"]

@@ -58,12 +58,21 @@ def shortened(text: str, most: int = LEAD) -> str:
 
 
 GREEK = {
-    f"\\{name}": sign
-    for name, sign in zip(
-        "alpha beta gamma delta epsilon varepsilon theta lambda mu pi rho sigma tau phi omega".split(),
-        "αβγδεεθλμπρστφω",
-        strict=True,
-    )
+    r"\alpha": "α",
+    r"\beta": "β",
+    r"\gamma": "γ",
+    r"\delta": "δ",
+    r"\epsilon": "ε",
+    r"\varepsilon": "ε",
+    r"\theta": "θ",
+    r"\lambda": "λ",
+    r"\mu": "μ",
+    r"\pi": "π",
+    r"\rho": "ρ",
+    r"\sigma": "σ",
+    r"\tau": "τ",
+    r"\phi": "φ",
+    r"\omega": "ω",
 }
 SIGNS = {
     **GREEK,
