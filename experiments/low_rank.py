@@ -48,7 +48,7 @@ def adapted(setting: Setting, seed: int, rate: float, runs: Path | None = None) 
     cut = fine_tuning.batches(
         setting.examples(setting.train), batch_size=setting.task.batch_size, seed=seed
     )
-    file = None if runs is None else runs / f"low_rank_{NAMES_OF[setting.task.data]}_{seed}.pt"
+    file = kept_at(setting, seed, runs)
     fine_tuning.fine_tune(
         model,
         cut,
@@ -59,6 +59,18 @@ def adapted(setting: Setting, seed: int, rate: float, runs: Path | None = None) 
         resume=file is not None,
     )
     return model
+
+
+def kept_at(setting: Setting, seed: int, runs: Path | None) -> Path | None:
+    """Where an interrupted run goes on from."""
+    name = NAMES_OF[setting.task.data]
+    return None if runs is None else runs / f"low_rank_{name}_{seed}.pt"
+
+
+def taken_up(setting: Setting, seed: int, runs: Path | None) -> bool:
+    """Whether there is a run to go on with."""
+    file = kept_at(setting, seed, runs)
+    return file is not None and file.exists()
 
 
 NAMES_OF = {TASKS[task].data: name for task, name in NAMES.items()}
@@ -118,13 +130,15 @@ def main() -> None:
     for seed in options.seeds:
         if str(seed) in by_seed:
             continue
-        began = time.perf_counter()
+        began, whole = time.perf_counter(), not taken_up(setting, seed, options.runs)
         model = adapted(setting, seed, RATES[options.task], options.runs)
-        seconds[str(seed)] = time.perf_counter() - began
+        took = time.perf_counter() - began
+        if whole:  # of a run that was taken up again nobody knows
+            seconds[str(seed)] = took
         found["n_learned"] = sum(p.numel() for p in model.parameters() if p.requires_grad)
         found["n_all"] = sum(p.numel() for p in model.parameters())
         by_seed[str(seed)] = measured(setting, model)
-        print(seed, by_seed[str(seed)], f"{seconds[str(seed)]:.0f} s", flush=True)
+        print(seed, by_seed[str(seed)], f"{took:.0f} s", flush=True)
         if options.smoke:
             return None
         if seed == 0:

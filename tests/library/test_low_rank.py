@@ -10,8 +10,15 @@ from torch.testing import assert_close
 from lectures_lib import stored
 from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.models.minilm import checkpoint
-from lectures_lib.tasks import low_rank
-from lectures_lib.tasks.fine_tuning import batches, fine_tune, sentences
+from lectures_lib.tasks import alignment, low_rank
+from lectures_lib.tasks.fine_tuning import (
+    batches,
+    fine_tune,
+    predict,
+    questions,
+    sentences,
+    tagged,
+)
 from lectures_lib.tasks.low_rank import LowRank
 from lectures_lib.tasks.task_heads import SentenceClassifier, SpanExtractor, TokenTagger
 from lectures_lib.tokenization import WordPiece
@@ -155,3 +162,35 @@ def test_a_damaged_small_file_is_refused(tmp_path):
     path.write_bytes(b"nothing")
     with pytest.raises(ValueError, match="is damaged"):
         stored.load_adapted(path)
+
+
+def test_the_critic_knows_praise():
+    model, tokenizer = stored.sentiment()
+    texts = ["A warm and funny film.", "Dull, long and badly acted.", "I loved every minute."]
+    rows = [{"text": text, "label": 0} for text in texts]
+    assert predict(model, sentences(rows, tokenizer)) == [1, 0, 1]
+
+
+def test_the_tagger_finds_names():
+    model, tokenizer = stored.entities()
+    line = "Met Emma Watson at Heathrow today , she flew in from New York"
+    words = line.split()
+    rows = [{"words": words, "labels": ["O"] * len(words)}]
+    (found,) = predict(model, tagged(rows, tokenizer, model.names))
+    named = [word for word, label in zip(words, found, strict=True) if model.names[label] != "O"]
+    assert {"Emma", "Watson", "New", "York"} <= set(named) and "flew" not in named
+
+
+def test_the_reader_points_at_answers():
+    model, tokenizer = stored.answers()
+    text = (
+        "The ferry leaves at seven in the morning. In winter it does not run, because of the ice."
+    )
+    asked = ["When does the ferry leave?", "Why does it not run in winter?"]
+    rows = [{"question": question, "context": text, "answers": []} for question in asked]
+    examples = questions(rows, tokenizer, 192)
+    found = [
+        alignment.quote(example.reads[0], text, *span)
+        for example, span in zip(examples, predict(model, examples), strict=True)
+    ]
+    assert "seven" in found[0] and "ice" in found[1]
