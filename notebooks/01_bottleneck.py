@@ -749,7 +749,7 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # 0.40<!-- bottleneck: accuracy/transformer/800/4/mean .2f --> of the lists of four right after 800 steps
 # (0.15<!-- bottleneck: accuracy/transformer/800/4/min .2f --> to 0.55<!-- bottleneck: accuracy/transformer/800/4/max .2f -->), where the recurrent decoder with additive attention had 0.99<!--
 # bottleneck: accuracy/additive/800/4/mean .2f -->. That says something about 800 steps on a tiny task. Large models,
-# much data and long training are another matter, and for these [chapter 8](08_training.ipynb#what-the-paper-reported)
+# much data and long training are another matter, and for these [chapter 8](08b_judging.ipynb#what-the-paper-reported)
 # has the paper's numbers.
 #
 # ## What goes wrong: looking at the padding

@@ -26,7 +26,7 @@ import published  # noqa: E402
 import sections  # noqa: E402
 
 NONE = "none, "  # and then the reason
-PLACE = re.compile(r"(?P<page>\d\d|[a-z]\w*)(?:#(?P<anchor>[\w-]+))?")
+PLACE = re.compile(r"(?P<page>\d\db?|[a-z]\w*)(?:#(?P<anchor>[\w-]+))?")
 MARKS = re.compile(r"([\\`*_\[\]<>|$#])")  # what MyST would read as more than a letter
 SHORTEST_REASON = 20
 
@@ -79,10 +79,12 @@ def read(file: Path = FILE) -> list[Item]:
 
 @cache
 def chapters() -> dict[str, dict[str, str]]:
-    """For each chapter's number: the titles of its sections by their anchors."""
+    """For each chapter's number ("08b" for the page behind chapter 8): the titles of its sections by
+    their anchors.
+    """
     return {
-        twin.name[:2]: {section["anchor"]: section["title"] for section in sections.sections(twin)}
-        for twin in sections.twins()
+        twin.stem.split("_")[0]: {s["anchor"]: s["title"] for s in sections.sections(twin)}
+        for twin in sorted((ROOT / "notebooks").glob("[0-9]*.py"))
     }
 
 
@@ -99,7 +101,7 @@ def place(written: str) -> Place:
     if not match:
         raise LookupError(f"{written!r} is no place")
     page, anchor = match["page"], match["anchor"]
-    if page.isdigit():
+    if page[0].isdigit():
         return _chapter(page, anchor)
     if page == "claims" and anchor:
         verdict = _claims().get(anchor, "")
@@ -119,7 +121,7 @@ def _chapter(number: str, anchor: str | None) -> Place:
     title = chapters().get(number, {}).get(anchor or "", "")
     twin = next((ROOT / "notebooks").glob(f"{number}_*.ipynb"), Path(""))
     address = f"../notebooks/{twin.name}#{anchor}"
-    return _known(f"{number}#{anchor}", bool(title), address, f"{int(number)}, {title}")
+    return _known(f"{number}#{anchor}", bool(title), address, f"{number.lstrip('0')}, {title}")
 
 
 def _page(page: str, anchor: str | None) -> Place:
