@@ -1,7 +1,7 @@
 """What every chapter has: a line that says where in the course it stands and how long it takes, with
 the way to its notebook; a set-up cell that is folded away; sections that can be linked to from
 anywhere; neighbours with their numbers. A page between chapters 13 and 14 is called 13b_name and
-has no number of its own.
+has no number of its own; such a page may also be the second half of a chapter.
 """
 
 import html
@@ -14,6 +14,12 @@ from sphinx.application import Sphinx
 NUMBERED = re.compile(r"(?:^|/)(\d\d)_\w+(?:\.html)?$")  # a chapter's name or address
 BETWEEN = re.compile(r"(?:^|/)(\d\d)b_\w+$")  # a page that stands behind this chapter
 MINUTES = re.compile(r"\bTime\s+about (\d+) minutes")
+
+
+def key(page: str) -> str:
+    """ "08" or "08b", by which a chapter's files are named; empty for what is none."""
+    is_one = NUMBERED.search(page) or BETWEEN.search(page)
+    return page.rsplit("/", 1)[-1].split("_")[0] if is_one else ""
 
 
 def parts(app: Sphinx) -> dict[str, str]:

@@ -10,8 +10,8 @@ import slides
 
 def main() -> None:
     """The command line."""
-    chosen = [int(word) for word in sys.argv[1:] if word.isdigit()]
-    folders = [word for word in sys.argv[1:] if not word.isdigit()]
+    chosen = [word for word in sys.argv[1:] if word in slides.decks()]
+    folders = [word for word in sys.argv[1:] if word not in slides.decks()]
     folder = Path(folders[0]) if folders else slides.ROOT / "_build" / "slides"
     start = time.monotonic()
     pages = slides.build(folder, chosen)
