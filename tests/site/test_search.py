@@ -163,7 +163,7 @@ def test_in_the_dialog_by_keyboard(window, address):
     assert ask.get_attribute("href").endswith("book/ask.html")
     field.fill("KV cache")
     window.keyboard.press("Enter")
-    window.wait_for_url("**/notebooks/09_generating.html#a-cache-the-same-words-less-work")
+    window.wait_for_url("**/notebooks/09b_cache.html#a-cache-the-same-words-less-work")
 
 
 @pytest.mark.browser
