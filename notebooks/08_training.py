@@ -142,7 +142,7 @@ assert history.losses[0] > 3 and sum(history.losses[-10:]) / 10 < 0.02
 # %% [markdown]
 # The task is that of [chapter 1](01_bottleneck.ipynb): lists of number words, English to German, here of one or two
 # numbers below 1,000. The folded cells above load them and train a small Transformer with `fit`, the library's loop.
-# You will have written all that matters in it by the section *The loop*, and train the same model with that.
+# You will have written all that matters in it by the section *The loop*.
 #
 # **After this chapter you can**
 #
@@ -286,8 +286,8 @@ assert_close(ours, torchs)
 
 # %% [markdown]
 # So losses with and without smoothing must not be compared. The paper says that it hurts perplexity and helps accuracy
-# and BLEU. (The library's version works on whole batches and leaves out padding, as PyTorch's does. Homework 3 has you
-# write it.)
+# and BLEU. (Homework 3 has you
+# write it for whole batches.)
 #
 # ## The step
 #
@@ -548,9 +548,8 @@ assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 # of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
 #
 # Sorting may have a price: the spikes in the curve at the top of the chapter. The rare lengths come in batches of their
-# own, and the losses of these are the larger ones, probably because the model has seen few such batches. That is also why
-# the batches must be shuffled. Sorted from short to long, the model might spend the end of every epoch forgetting the
-# short ones.
+# own, and the losses of these are the larger ones, probably because the model has seen few such batches. That is also
+# why the batches must be shuffled: sorted, every epoch might end with forgetting the short ones.
 #
 # It is worth it. Batches of 2,048 tokens of real captions are
 # 46 %<!-- real_lengths: padding/as_they_come .0f --> padding as they come and
@@ -651,8 +650,8 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 # %% [markdown]
 # (Each target token meets the output matrix, which is the embedding's; the scores of attention add little at such
 # lengths. The 3.3 · 10¹⁸ is time times what the GPUs were taken to
-# achieve: [it is recomputed behind this page](08b_judging.ipynb#what-the-paper-reported).) So a bit more than a quarter of what the GPUs could do went into the model. What became of the rest is not on
-# record: memory traffic, waiting and padding, most likely.
+# achieve: [it is recomputed behind this page](08b_judging.ipynb#what-the-paper-reported).) So a bit more than a quarter of what the GPUs could do
+# went into the model. What became of the rest is not on record: memory traffic, waiting and padding, most likely.
 #
 # ## What goes wrong
 #
@@ -813,7 +812,7 @@ print(f"largest difference of a gradient: {difference:.4f}")
 #    weights themselves, so that all decay alike.
 # 3. Sort by length before cutting batches; count tokens, not sentences; weight means by their number of tokens.
 # 4. A checkpoint that holds *everything* lets a run go on to the same weights, on the same machine bit for bit.
-# 5. Training takes about six operations for each parameter and token.
+# 5. Training takes about six operations for each parameter and each token that meets it.
 #
 # **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) has you smooth labels, warm up a learning
 # rate and train a small model.

@@ -126,15 +126,26 @@ for i in range(5):
 #
 # ### Line by line
 #
-# In the decoder that you built in [chapter 6](06_decoder.ipynb) five lines are to be changed, and no weight.
+# In the decoder that you built in [chapter 6](06_decoder.ipynb) five lines are to be changed, and no weight. Old lines have
+# a minus, new ones a plus:
 #
-# | chapter 6 | with a cache |
-# |---|---|
-# | `K, V = self.keys_values(query)`, of all positions | `K, V = cache.extend(*attention.keys_values(x))`, of the newest, put behind those that are kept |
-# | `self.attend(query, K, V, mask)` with a causal mask | `attention.attend(x, K, V, mask)`, the mask is None |
-# | `self.cross_attention(y, memory, memory_mask)` makes keys and values of the source at each step | `block.cross_attention.attend(x, *memory, memory_mask)` is given them |
-# | positions 0 to $n - 1$ are added | one row is added, that of the newest place |
-# | all positions get scores, the last is used | the newest gets scores |
+# ```diff
+#   In self-attention: the newest words' keys and values, behind those that are kept
+# - K, V = self.keys_values(query)
+# + K, V = cache.extend(*attention.keys_values(x))
+#   and for a single word no mask
+# - return self.attend(query, K, V, mask)
+# + return attention.attend(x, K, V)
+#   In cross-attention: keys and values of the source, made before the first step
+# - self.cross_attention(y, memory, memory_mask)
+# + block.cross_attention.attend(x, *memory, memory_mask)
+#   Below the blocks: the newest word, and its own place
+# - x = self.positions(self.embedding(target))
+# + x = self.embedding(newest) + self.positions.positions[place]
+#   Above them: its scores alone
+# - logits = self.logits(self.norm(x))[:, -1]
+# + logits = self.logits(self.norm(x[:, -1]))
+# ```
 #
 # The cache does what the two `torch.cat` above do, but reserves room ahead, because a `cat` copies everything each time:
 
@@ -163,7 +174,7 @@ class KeyValueCache:
 
 
 # %% [markdown]
-# The first two lines of the table are `attend_with_cache`, the third is in the block:
+# The first two changes make `attend_with_cache`, the third is in the block:
 
 
 # %%
