@@ -289,9 +289,8 @@ assert max(shares.values()) > 0.95
 assert sum(share > 0.7 for share in shares.values()) >= 3
 
 # %% [markdown]
-# So does attention show which word was translated from which? In our run most of the eight heads do, for the words that
-# say digits, all four of the second layer among them (another run deals the work out in another way); which of the
-# first layer's do not, only the right answers tell. For
+# So does attention show which word was translated from which? For the words that say digits most of the eight heads do,
+# all four of the second layer among them (another run deals the work out in another way). For
 # "hundert" the head that is best at digits often does not: over five seeds, it looked at "hundred" for a share of
 # 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of them. (Another head does, for
 # 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f -->: heads share the work.) Chapter 1's recurrent

@@ -107,9 +107,8 @@ plt.show()
 #
 # The weather report serves for pencil and paper. For real decoding we take a Transformer that translates number words
 # from English into German. [Chapter 8](08_training.ipynb) is about training; here it is done quickly, in the folded
-# cell below: lists of one or two numbers below 1,000, two blocks in encoder and decoder, width 64, 500 steps. Copies
-# are kept of the model as it was after 100 to 200 of them. By then it has understood part of its task, and we shall
-# need its doubts.
+# cell below: lists of one or two numbers below 1,000, two blocks in encoder and decoder, width 64, 500 steps. Copies are kept
+# of the model as it was after 100 to 200 of them: we shall need its doubts.
 
 # %% tags=["hide-input"]
 examples = data.load("translation", counts=(1, 2))
@@ -276,11 +275,11 @@ for look in found.looks:
 
 # %% [markdown]
 # At the third word, one step before the one shown first, the model must say "fünf" before "zwanzig", because German
-# puts the units first. It does not guess: the source is all there, and attention fetches the word that is wanted. There
-# is one right answer and the model knows it, so greedy decoding is all one needs.
+# puts the units first. It does not guess: attention fetches the
+# word that is wanted. There is one right answer and the model knows it, so greedy decoding is all one needs.
 #
-# The half-trained copy is not always so sure, and where it is not, the choice of a rule matters. Shown first is the
-# step it is least sure of.
+# The half-trained copy is not always so sure, and there the choice of a rule matters. Shown first is the step it is
+# least sure of.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 walked, found, _ = walk(half_trained, "eight hundred and twenty-five, thirty-one")
