@@ -760,7 +760,7 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # right (0.15<!-- bottleneck: accuracy/transformer/800/4/min .2f --> to
 # 0.55<!-- bottleneck: accuracy/transformer/800/4/max .2f -->). The recurrent decoder with additive attention had
 # 0.99<!-- bottleneck: accuracy/additive/800/4/mean .2f -->. That says something about 800 steps on a tiny task. For
-# large models, much data and long training, [chapter 8](08_training.ipynb#what-the-paper-reported) has the paper's
+# large models, much data and long training, [chapter 8](08b_judging.ipynb#what-the-paper-reported) has the paper's
 # numbers.
 #
 # </details>

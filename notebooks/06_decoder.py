@@ -1249,7 +1249,7 @@ for answer in ("1969-07-20", "1969-07-02"):
 #
 # **Next:** what are the tokens of a real translator? Neither characters nor words: [chapter 7](07_subwords.ipynb). How
 # it is trained: [chapter 8](08_training.ipynb). And how it writes without computing everything anew at each step:
-# [chapter 9](09_generating.ipynb).
+# [Writing with a cache](09b_cache.ipynb).
 #
 # ## References
 #

@@ -346,7 +346,7 @@ check("hw3.beam_search", beam_search)
 # ## Question 7: Attention with a memory
 #
 # *3 points · difficulty 3 of 3 · 40 minutes ·
-# [chapter 9, a cache](../notebooks/09_generating.ipynb#a-cache-the-same-words-less-work)*
+# [chapter 9, a cache](../notebooks/09b_cache.ipynb#a-cache-the-same-words-less-work)*
 #
 # A model that writes sends one new token at a time through its layers. The keys and values of all earlier tokens were computed when *they*
 # came by, and they never change: no token looks at what comes after it. So they are kept, and the layer gets them back with the next call.

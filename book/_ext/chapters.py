@@ -30,6 +30,12 @@ def number(page: str) -> str:
     return f"{int(name[1])}{name[2]}"
 
 
+def key(page: str) -> str:
+    """ "08" or "08b", by which a chapter's files are named; empty for what is none."""
+    name = NAME.search(page)
+    return f"{name[1]}{name[2]}" if name else ""
+
+
 def place(page: str, chapters: int) -> str:
     """Where among the chapters a page stands, in words; empty for what is none of them. The whole
     numbers are counted: 10b is a part of 10.

@@ -1,7 +1,8 @@
 """The card at the foot of a chapter: what its reader can do now, three questions to check that, and
 where to go on.
 
-What a reader can do is the chapter's own list; the questions are `book/quizzes/NN.yml` (quizzes).
+What a reader can do is the chapter's own list; the questions are `book/quizzes/NN.yml` (quizzes). A
+page between two chapters has a card if it has questions.
 A choice is a <details> that opens without a script. The card is added to the page and not to its
 text, so that neither the search nor "Ask the book" finds a wrong choice and takes it for an answer.
 """
@@ -10,10 +11,11 @@ import html
 import re
 from typing import Any
 
-import chapters
 import quizzes
+from chapters import key
 from docutils import nodes
 from docutils.utils.smartquotes import educateQuotes
+from section_search import contents_titles
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
@@ -27,7 +29,7 @@ HOMEWORK = {
     7: (16, 17),
 }
 OBJECTIVES = re.compile(
-    r"<p><strong>After this chapter you can</strong></p>\s*(<ul[^>]*>.*?</ul>)", re.DOTALL
+    r"<p><strong>After this (?:chapter|page) you can</strong></p>\s*(<ul[^>]*>.*?</ul>)", re.DOTALL
 )
 ANCHOR, TITLE = "check-yourself", "Check yourself"
 
@@ -74,14 +76,14 @@ def unfolding(letter: str, choice: quizzes.Choice) -> str:
     )
 
 
-def homework_of(number: str) -> int | None:
-    """The homework that belongs to a chapter, if one does; that of 10b is 10's."""
-    whole = int(number.rstrip("b"))
-    return next((work for work, about in HOMEWORK.items() if whole in about), None)
+def homework_of(chapter: str) -> int | None:
+    """The homework that belongs to a chapter ("08", or its second half, "08b"), if one does."""
+    number = int(chapter[:2])
+    return next((work for work, chapters in HOMEWORK.items() if number in chapters), None)
 
 
-def ways_on(app: Sphinx, page: str, number: str, text: str) -> list[str]:
-    """Homework, next chapter and discussion, each with a link."""
+def ways_on(app: Sphinx, page: str, text: str) -> list[str]:
+    """Homework, next page and discussion, each with a link."""
     env, builder, ways = app.env, app.builder, []
     pages = [p for tree in app.config.external_site_map.root.subtrees for p in tree.items]
 
@@ -89,15 +91,15 @@ def ways_on(app: Sphinx, page: str, number: str, text: str) -> list[str]:
         title = title or env.titles[other].astext()
         return f'<a href="{builder.get_relative_uri(page, other)}">{html.escape(title)}</a>'
 
-    if work := homework_of(number):
-        asked = re.search(rf"Homework {work}, (questions? [^,]+), is about this chapter", text)
+    if work := homework_of(key(page)):
+        asked = re.search(
+            rf"Homework {work}, (questions? [^,]+), is about this (?:chapter|page)", text
+        )
         file = next(p for p in pages if p.startswith(f"exercises/hw{work}_"))
         ways.append(f"<b>Homework</b> {link(file)}{f', {asked[1]}' if asked else ''}")
-    behind = pages[pages.index(page) + 1 :]
-    following = next((p for p in behind if chapters.number(p)), None)
+    following = next(filter(key, pages[pages.index(page) + 1 :]), None)
     if following:
-        title = f"{chapters.number(following)}. {env.titles[following].astext()}"
-        ways.append(f"<b>Next</b> {link(following, title)}")
+        ways.append(f"<b>Next</b> {link(following, contents_titles(app)[following])}")
     else:
         ways.append(
             f"<b>Next</b> this was the last chapter; {link('book/projects', 'make something of it')}"
@@ -107,18 +109,18 @@ def ways_on(app: Sphinx, page: str, number: str, text: str) -> list[str]:
     return ways
 
 
-def card(app: Sphinx, page: str, number: str, body: str, text: str) -> str:
+def card(app: Sphinx, page: str, body: str, text: str) -> str:
     """The whole card as HTML."""
     objectives = OBJECTIVES.search(body)
     if objectives is None:
-        raise ExtensionError(f'{page}: there is no list "After this chapter you can"')
-    on = "\n".join(f"<li>{way}</li>" for way in ways_on(app, page, number, text))
+        raise ExtensionError(f'{page}: there is no list "After this chapter (or page) you can"')
+    on = "\n".join(f"<li>{way}</li>" for way in ways_on(app, page, text))
     return (
         f'<section id="{ANCHOR}" class="end-card"><h2>{TITLE}'
         f'<a class="headerlink" href="#{ANCHOR}" title="Link to this heading">#</a></h2>\n'
         f"<h3>What you can do now</h3>\n{objectives[1]}\n"
         f"<h3>Three questions</h3>\n<p>Choose, then open every choice: each says why it is right "
-        f"or what speaks against it.</p>\n{quiz(quizzes.load(number))}\n"
+        f"or what speaks against it.</p>\n{quiz(quizzes.load(key(page)))}\n"
         f'<h3>Where to go on</h3>\n<ul class="ways-on">\n{on}\n</ul>\n</section>\n'
     )
 
@@ -127,10 +129,9 @@ def add_card(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Put the card at the foot of a chapter, and its name at the end of the page's contents."""
-    number = chapters.number(page)
-    if doctree is None or not page.startswith("notebooks/") or not number:
+    if doctree is None or not page.startswith("notebooks/") or key(page) not in quizzes.there():
         return
-    context["body"] += card(app, page, number, context["body"], doctree.astext())
+    context["body"] += card(app, page, context["body"], doctree.astext())
     entry = f'<li><a class="reference internal" href="#{ANCHOR}">{TITLE}</a></li>\n'
     head, end, tail = context["toc"].rpartition("</ul>\n</li>\n</ul>")
     context["toc"] = head + entry + end + tail if end else context["toc"]

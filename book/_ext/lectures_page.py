@@ -79,12 +79,12 @@ def read(file: Path = FILE) -> list[Item]:
 
 @cache
 def chapters() -> dict[str, dict[str, str]]:
-    """For each chapter's number, "01" or "10b": the titles of its sections by their anchors."""
+    """For each chapter's number ("08b" for the page behind chapter 8): the titles of its sections by
+    their anchors.
+    """
     return {
-        twin.name.split("_")[0]: {
-            section["anchor"]: section["title"] for section in sections.sections(twin)
-        }
-        for twin in (ROOT / "notebooks").glob("[0-9]*.py")
+        twin.stem.split("_")[0]: {s["anchor"]: s["title"] for s in sections.sections(twin)}
+        for twin in sorted((ROOT / "notebooks").glob("[0-9]*.py"))
     }
 
 

@@ -22,11 +22,9 @@ class SlideDecks(SphinxDirective):
         self.env.note_reread()
         above = "../" * self.env.docname.count("/")
         listed = nodes.bullet_list(classes=["slide-decks"])
-        for number in slides.decks():
-            deck = slides.read(number)
-            link = nodes.reference(
-                "", slides.place(number)[1], refuri=f"{above}slides/{number:02}.html"
-            )
+        for name in slides.decks():
+            deck = slides.read(name)
+            link = nodes.reference("", slides.place(name)[1], refuri=f"{above}slides/{name}.html")
             said = f": {slides.count(deck)} slides, {slides.minutes(deck):.0f} minutes"
             listed += nodes.list_item("", nodes.paragraph("", "", link, nodes.Text(said)))
         return [listed]

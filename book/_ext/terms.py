@@ -13,7 +13,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from chapters import number
+from chapters import key
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -137,7 +137,7 @@ def explain(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Replace the first use of each term in a chapter by a link with its explanation."""
     if app.builder.format != "html" or not page.startswith("notebooks/"):
         return
-    if not number(page) or GLOSSARY not in app.env.found_docs:
+    if not key(page) or GLOSSARY not in app.env.found_docs:
         return
     known = {e.term: e for e in entries(app.env) if e.sentence and e.term.lower() not in LEFT_OUT}
     uri = app.builder.get_relative_uri(page, GLOSSARY)

@@ -1,17 +1,18 @@
 """Slides for a lecture on each chapter, made of the chapter itself.
 
-NN.yml lists the slides of chapter NN (10b.yml those of 10b): a title, a few points, what is shown,
-what to say. What is shown (code, figures, formulas, questions, printed lines, tables) is not in
-that file but pointed at by a piece of its text, and taken from the chapter when the deck is built:
-`chapter.py` says how.
+NN.yml lists the slides of chapter NN, NNb.yml those of its second half: a title, a few points, what
+is shown, what to say. What is shown (code, figures, formulas, questions, printed lines, tables) is
+not in that file but pointed at by a piece of its text, and taken from the chapter when the deck is
+built: `chapter.py` says how.
 
     python book/slides              every deck, into _build/slides
     python book/slides 02 OUT       one of them, into the folder OUT
+
+A chapter is named by a text: "02", "08b".
 """
 
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,26 +32,26 @@ MODULES = ROOT / "node_modules"
 
 
 def decks() -> list[str]:
-    """The chapters that have slides: "01" to "18", and "10b"."""
-    return sorted(path.stem for path in HERE.glob("[0-9][0-9]*.yml"))
+    """The chapters that have slides."""
+    return sorted(path.stem for path in HERE.glob("[0-9]*.yml"))
 
 
-def read(number: int | str) -> dict[str, Any]:
+def read(name: str) -> dict[str, Any]:
     """A deck's file: "say", "discussion" (minutes), "slides"."""
-    return yaml.safe_load((HERE / f"{number:02}.yml").read_text(encoding="utf-8"))
+    return yaml.safe_load((HERE / f"{name}.yml").read_text(encoding="utf-8"))
 
 
-def place(number: int | str) -> tuple[str, str]:
+def place(name: str) -> tuple[str, str]:
     """A chapter's part of the course and its title with its number, as _toc.yml has them."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     for tree in toc["parts"]:
         for entry in tree["chapters"]:
-            if entry["file"].startswith(f"notebooks/{number:02}_"):
+            if entry["file"].startswith(f"notebooks/{name}_"):
                 return tree["caption"], entry["title"]
-    raise ValueError(f"_toc.yml has no chapter {number}")
+    raise ValueError(f"_toc.yml has no chapter {name}")
 
 
-def build(folder: Path, numbers: Sequence[int | str] | None = None) -> list[Path]:
+def build(folder: Path, names: list[str] | None = None) -> list[Path]:
     """Write decks, and beside them all that they load, into a folder; return the pages.
 
     Raises:
@@ -58,11 +59,9 @@ def build(folder: Path, numbers: Sequence[int | str] | None = None) -> list[Path
     """
     copy_assets(folder / "assets")
     pages = []
-    for number in numbers or decks():
-        path = folder / f"{number:02}.html"
-        path.write_text(
-            page(Chapter.numbered(number), *place(number), read(number)), encoding="utf-8"
-        )
+    for name in names or decks():
+        path = folder / f"{name}.html"
+        path.write_text(page(Chapter.named(name), *place(name), read(name)), encoding="utf-8")
         pages.append(path)
     return pages
 

@@ -10,9 +10,8 @@ import slides
 
 def main() -> None:
     """The command line."""
-    numbers = [word for word in sys.argv[1:] if word.rstrip("b").isdigit()]
-    chosen = [f"{int(word.rstrip('b')):02}{'b' * word.endswith('b')}" for word in numbers]
-    folders = [word for word in sys.argv[1:] if word not in numbers]
+    chosen = [word for word in sys.argv[1:] if word in slides.decks()]
+    folders = [word for word in sys.argv[1:] if word not in slides.decks()]
     folder = Path(folders[0]) if folders else slides.ROOT / "_build" / "slides"
     start = time.monotonic()
     pages = slides.build(folder, chosen)

@@ -45,15 +45,15 @@ class Chapter:
     path: Path
 
     @classmethod
-    def numbered(cls, number: int | str) -> "Chapter":
-        """The chapter of this number."""
-        (path,) = (ROOT / "notebooks").glob(f"{number:02}_*.ipynb")
+    def named(cls, name: str) -> "Chapter":
+        """The chapter of this number, "08", or its second half, "08b"."""
+        (path,) = (ROOT / "notebooks").glob(f"{name}_*.ipynb")
         return cls(path)
 
     @property
-    def number(self) -> str:
-        """ "1" to "18", or "10b"."""
-        return self.path.name.split("_")[0].lstrip("0")
+    def name(self) -> str:
+        """ "01" to "18", or "08b" for a second half."""
+        return self.path.stem.split("_")[0]
 
     @cached_property
     def cells(self) -> list[Any]:
@@ -86,9 +86,9 @@ class Chapter:
 
     @property
     def goals(self) -> str:
-        """The list below "After this chapter you can"."""
+        """The list below "After this chapter you can" (or "this page")."""
         return re.search(
-            r"\*\*After this chapter you can\*\*\s+((?:- .*\n(?:  .*\n)*)+)", self.text
+            r"\*\*After this (?:chapter|page) you can\*\*\s+((?:- .*\n(?:  .*\n)*)+)", self.text
         )[1]
 
     @property
@@ -199,7 +199,9 @@ class Chapter:
         touches.
         """
         page = (ROOT / "book" / "teaching.md").read_text(encoding="utf-8")
-        below = re.search(rf"^### {self.number}\. .*?\n(.*?)(?=^##|\Z)", page, re.M | re.S)[1]
+        title = re.escape(re.match(r"# (.+)", self.text)[1])
+        heading = rf"{int(self.name)}\. .*?" if self.name.isdigit() else title
+        below = re.search(rf"^### {heading}\n(.*?)(?=^##|\Z)", page, re.M | re.S)[1]
         return [(question, answer.strip()) for question, answer in QUESTION.findall(below)]
 
 

@@ -12,7 +12,7 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 @pytest.mark.parametrize(("direction", "into"), [("de-en", "English"), ("en-de", "German")])
 def test_what_beam_and_averaging_add_to_the_translator(direction, into):
-    page = " ".join((NOTEBOOKS / "08_training.py").read_text("utf-8").replace("\n#", "\n").split())
+    page = " ".join((NOTEBOOKS / "08b_judging.py").read_text("utf-8").replace("\n#", "\n").split())
     least, most, both = re.search(
         rf"adds (\d\.\d) to (\d\.\d) points, and both together .*?(\d\.\d) into {into}", page
     ).groups()

@@ -27,9 +27,9 @@ KEYS = {
 DECKS = slides.decks()
 
 
-@pytest.mark.parametrize("number", DECKS)
-def test_every_pointer_finds_its_place(number):
-    chapter, deck = slides.Chapter.numbered(number), slides.read(number)
+@pytest.mark.parametrize("name", DECKS)
+def test_every_pointer_finds_its_place(name):
+    chapter, deck = slides.Chapter.named(name), slides.read(name)
     for slide in deck["slides"]:
         for kind in {"code", "output", "figure", "formula", "predict", "table"} & slide.keys():
             assert getattr(chapter, kind)(slide[kind]), (slide["title"], kind)
@@ -37,21 +37,22 @@ def test_every_pointer_finds_its_place(number):
             assert chapter.given(pointer).startswith(pointer)
 
 
-@pytest.mark.parametrize("number", DECKS)
-def test_a_deck_is_a_lecture(number):
-    """Of 90 minutes. Chapters with two halves, 10 and 10b, have a shorter one for each."""
-    deck, half = slides.read(number), number[:2] + "b" in DECKS
-    assert (10 if half else 15) <= slides.count(deck) <= 20
-    assert 45 <= slides.minutes(deck) <= 60 if half else slides.minutes(deck) == 90
+@pytest.mark.parametrize("name", DECKS)
+def test_a_deck_is_a_lecture(name):
+    deck, half = slides.read(name), name[:2] + "b" in DECKS
+    n, minutes = slides.count(deck), slides.minutes(deck)
+    assert (10 <= n <= 20) if half else (15 <= n <= 20)
+    assert minutes in ((45, 60, 75) if half else (90,))
     assert (5 if half else 10) <= deck["discussion"] <= 20
     assert sum("predict" in slide for slide in deck["slides"]) >= 3
-    assert sum(bool(slide.keys() & set(SHOWN)) for slide in deck["slides"]) >= (3 if half else 5)
-    assert sum("stumble" in slide for slide in deck["slides"]) >= (3 if half else 5)
+    least = minutes // 18  # one of each in 18 minutes
+    assert sum(bool(slide.keys() & set(SHOWN)) for slide in deck["slides"]) >= least
+    assert sum("stumble" in slide for slide in deck["slides"]) >= least
 
 
-@pytest.mark.parametrize("number", DECKS)
-def test_a_slide_has_few_words_and_something_to_say(number):
-    for slide in slides.read(number)["slides"]:
+@pytest.mark.parametrize("name", DECKS)
+def test_a_slide_has_few_words_and_something_to_say(name):
+    for slide in slides.read(name)["slides"]:
         assert slide.keys() <= KEYS, slide["title"]
         assert len(slide["say"]) > 30 and slide["minutes"] > 0, slide["title"]
         if "predict" not in slide:
@@ -59,30 +60,30 @@ def test_a_slide_has_few_words_and_something_to_say(number):
             assert all(len(point) <= 90 for point in slide["points"]), slide["title"]
 
 
-@pytest.mark.parametrize("number", DECKS)
-def test_points_are_not_the_chapters_sentences(number):
-    chapter = slides.Chapter.numbered(number)
+@pytest.mark.parametrize("name", DECKS)
+def test_points_are_not_the_chapters_sentences(name):
+    chapter = slides.Chapter.named(name)
     prose = " ".join(re.sub(r"[*`$]", "", chapter.text).split())
-    for slide in slides.read(number)["slides"]:
+    for slide in slides.read(name)["slides"]:
         for point in slide.get("points", []):
             plain = re.sub(r"[*`$]", "", point)
             assert len(plain) < 45 or plain not in prose, point
 
 
-@pytest.mark.parametrize("number", DECKS)
-def test_a_number_on_a_slide_stands_in_the_chapter(number):
+@pytest.mark.parametrize("name", DECKS)
+def test_a_number_on_a_slide_stands_in_the_chapter(name):
     """Numbers in points are the one thing that is copied: decimals, and those of two digits."""
-    said = slides.Chapter.numbered(number).everything
-    for slide in slides.read(number)["slides"]:
+    said = slides.Chapter.named(name).everything
+    for slide in slides.read(name)["slides"]:
         words = " ".join([slide["title"], *slide.get("points", [])])
         for copied in re.findall(r"\d[\d,.]*\d", words):
             assert re.search(rf"(?<![\d.]){re.escape(copied)}(?!\d)", said), (copied, words)
 
 
-@pytest.mark.parametrize("number", DECKS)
-def test_a_deck_is_one_page_that_names_no_other_host(number):
-    deck, chapter = slides.read(number), slides.Chapter.numbered(number)
-    text = page(chapter, *slides.place(number), deck)
+@pytest.mark.parametrize("name", DECKS)
+def test_a_deck_is_one_page_that_names_no_other_host(name):
+    deck, chapter = slides.read(name), slides.Chapter.named(name)
+    text = page(chapter, *slides.place(name), deck)
     assert text.count("<section") == slides.count(deck)
     assert text.count('<aside class="notes">') == slides.count(deck)
     sizes = re.findall(r'style="font-size:(\d+)px"', text)
@@ -92,7 +93,7 @@ def test_a_deck_is_one_page_that_names_no_other_host(number):
 
 
 def test_what_no_longer_stands_in_the_chapter_is_an_error():
-    chapter = slides.Chapter.numbered(2)
+    chapter = slides.Chapter.named("02")
     for kind in ("code", "output", "figure", "formula", "predict", "given", "table"):
         with pytest.raises(
             slides.LostError, match=r"02_self_attention\.ipynb: no .* for 'gone for good'"
@@ -101,15 +102,15 @@ def test_what_no_longer_stands_in_the_chapter_is_an_error():
 
 
 def test_a_pointer_must_be_to_one_place_and_to_code_that_fits():
-    chapter = slides.Chapter.numbered(2)
+    chapter = slides.Chapter.named("02")
     with pytest.raises(slides.LostError, match="code cell for 'softmax'"):
         chapter.output("softmax")
     with pytest.raises(slides.LostError, match=r"\d\d lines, 20 fit"):
-        slides.Chapter.numbered(3).code("MultiHeadAttention")
+        slides.Chapter.named("03").code("MultiHeadAttention")
 
 
 def test_a_method_is_found_by_its_class():
-    code = slides.Chapter.numbered(2).code("SelfAttention.forward")
+    code = slides.Chapter.named("02").code("SelfAttention.forward")
     assert code.lstrip().startswith("def forward(self, X, mask=None):")
 
 
@@ -120,7 +121,7 @@ def test_a_formula_with_a_mistake_is_an_error():
 
 
 def test_the_build_brings_all_that_a_deck_loads(tmp_path):
-    (written,) = slides.build(tmp_path, [2])
+    (written,) = slides.build(tmp_path, ["02"])
     text = written.read_text(encoding="utf-8")
     for name in re.findall(r'(?:src|href)="(assets/[^"]+)"', text):
         assert (tmp_path / name).stat().st_size > 0, name

@@ -3,9 +3,9 @@
 N = "notebooks/"
 QUERIES = {
     # on which the search before this one was judged
-    "BLEU": f"{N}08_training#bleu",
+    "BLEU": f"{N}08b_judging#bleu",
     "beam": f"{N}09_generating#beam-search",
-    "KV cache": f"{N}09_generating#a-cache-the-same-words-less-work",
+    "KV cache": f"{N}09b_cache#a-cache-the-same-words-less-work",
     "perplexity": f"{N}10_language_model#the-chain-rule-with-a-pencil",
     "masking": f"{N}02_self_attention#masks-what-must-not-be-seen",
     "[CLS]": f"{N}12_bert#what-goes-in",
@@ -26,7 +26,7 @@ QUERIES = {
     "byte-pair encoding": f"{N}07_subwords#byte-pairs-by-hand",
     "SBERT": f"{N}17_sentence_bert",
     "sentence embeddings": f"{N}17_sentence_bert",
-    "key-value cache": f"{N}09_generating#a-cache-the-same-words-less-work",
+    "key-value cache": f"{N}09b_cache#a-cache-the-same-words-less-work",
     "RNN": f"{N}01_bottleneck#reading-one-state-changed-word-by-word",
     "softmax": "book/primer#softmax",
     "cross entropy": "book/primer#cross-entropy",
@@ -104,7 +104,7 @@ AFTERWARDS = {
     "shift the target": f"{N}06_decoder#one-to-the-right",
     "unigram language model tokenizer": f"{N}07_subwords#a-third-way-unigram",
     "unknown words": f"{N}07_subwords#from-letters-to-bytes",
-    "brevity penalty": f"{N}08_training#bleu",
+    "brevity penalty": f"{N}08b_judging#bleu",
     "repetition in generated text": f"{N}09_generating#a-text-with-many-good-continuations",
     "length penalty beam search": f"{N}09_generating#the-length-penalty",
     "subject verb agreement": f"{N}10b_agreement",

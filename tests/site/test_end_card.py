@@ -8,7 +8,7 @@ import yaml
 from sitemap import ROOT
 
 QUIZZES = ROOT / "book" / "quizzes"
-CHAPTERS = sorted(  # those with a quiz; the page between chapters 13 and 14 has none
+CHAPTERS = sorted(
     path.stem
     for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")
     if (QUIZZES / f"{path.stem.split('_')[0]}.yml").exists()

@@ -22,7 +22,7 @@ IN_CHAPTERS = {
     "02_self_attention": ["reader"],
     "03_multi_head_attention": ["reader"],
     "07_subwords": ["pieces"],
-    "08_training": ["translator"],
+    "08b_judging": ["translator"],
     "09_generating": ["writer", "beams"],
     "10_language_model": ["writer"],
     "11_vision_transformer": ["digits"],

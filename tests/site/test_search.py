@@ -151,7 +151,7 @@ def test_in_the_dialog_by_keyboard(window, address):
     option = window.get_by_role("option")
     option.first.wait_for()
     assert "A cache: the same words, less work" in option.first.inner_text()
-    assert "9. Generating" in option.first.inner_text()
+    assert "Writing with a cache" in option.first.inner_text()
     assert field.get_attribute("aria-expanded") == "true"
     for key, place in (("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", 7), ("ArrowDown", 0)):
         window.keyboard.press(key)
@@ -163,7 +163,7 @@ def test_in_the_dialog_by_keyboard(window, address):
     assert ask.get_attribute("href").endswith("book/ask.html")
     field.fill("KV cache")
     window.keyboard.press("Enter")
-    window.wait_for_url("**/notebooks/09_generating.html#a-cache-the-same-words-less-work")
+    window.wait_for_url("**/notebooks/09b_cache.html#a-cache-the-same-words-less-work")
 
 
 @pytest.mark.browser

@@ -51,7 +51,7 @@ def open_deck(browser, folder):
     contexts, wrong = [], []
     ours = folder.as_uri(), (ROOT / "node_modules" / "axe-core").as_uri()
 
-    def open_it(number: int, query: str = "", **options):
+    def open_it(name: str, query: str = "", **options):
         context = browser.new_context(viewport={"width": 1280, "height": 720}, **options)
         contexts.append(context)
         page = context.new_page()
@@ -65,7 +65,7 @@ def open_deck(browser, folder):
             ),
         )
         page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url[:90]}"))
-        page.goto(f"{(folder / f'{number:02}.html').as_uri()}{query}")
+        page.goto(f"{(folder / f'{name}.html').as_uri()}{query}")
         page.wait_for_function("Reveal.isReady()")
         return page
 
@@ -75,19 +75,19 @@ def open_deck(browser, folder):
     assert not wrong
 
 
-@pytest.mark.parametrize("number", slides.decks())
-def test_nothing_is_taller_than_its_slide(open_deck, number):
-    page = open_deck(number)
+@pytest.mark.parametrize("name", slides.decks())
+def test_nothing_is_taller_than_its_slide(open_deck, name):
+    page = open_deck(name)
     page.evaluate(SEE_ALL)  # a font is fetched when a slide first needs it
     page.evaluate("document.fonts.ready")
     assert page.evaluate(TOO_LARGE) == []
-    assert page.evaluate("Reveal.getTotalSlides()") == slides.count(slides.read(number))
+    assert page.evaluate("Reveal.getTotalSlides()") == slides.count(slides.read(name))
     shown = page.evaluate("[...document.images].every(it => it.complete && it.naturalWidth > 50)")
     assert shown
 
 
 def test_a_key_goes_on_and_an_answer_waits_for_the_second(open_deck):
-    page = open_deck(2, "#/3")
+    page = open_deck("02", "#/3")
     answer = page.locator("section.present .answer")
     assert "0.95" in page.locator("section.present .question").inner_text()
     assert answer.evaluate("it => getComputedStyle(it).visibility") == "hidden"
@@ -101,7 +101,7 @@ def test_a_key_goes_on_and_an_answer_waits_for_the_second(open_deck):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_light_and_dark_follow_the_system_and_a_key(open_deck, scheme):
-    page = open_deck(2, color_scheme=scheme)
+    page = open_deck("02", color_scheme=scheme)
     theme = "document.documentElement.dataset.theme"
     assert page.evaluate(theme) == scheme
     page.keyboard.press("t")
@@ -113,7 +113,7 @@ def test_light_and_dark_follow_the_system_and_a_key(open_deck, scheme):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_that_axe_objects_to(open_deck, theme):
-    page = open_deck(6, f"?theme={theme}")
+    page = open_deck("06", f"?theme={theme}")
     page.add_script_tag(path=ROOT / "node_modules" / "axe-core" / "axe.min.js")
     for at in range(page.evaluate("Reveal.getTotalSlides()")):
         page.evaluate("at => Reveal.slide(at, 0, 99)", at)
@@ -124,7 +124,7 @@ def test_nothing_that_axe_objects_to(open_deck, theme):
 
 
 def test_the_speaker_view_has_the_notes(open_deck):
-    page = open_deck(2, "#/2")
+    page = open_deck("02", "#/2")
     with page.expect_popup() as opened:
         page.keyboard.press("s")
     notes = opened.value.locator(".speaker-controls-notes .value")
@@ -134,16 +134,16 @@ def test_the_speaker_view_has_the_notes(open_deck):
 
 
 def test_on_paper_a_slide_is_a_page(open_deck):
-    page = open_deck(2, "?print-pdf")
+    page = open_deck("02", "?print-pdf")
     page.wait_for_selector(".pdf-page")
     paper = page.pdf(prefer_css_page_size=True, print_background=True)
-    assert paper.count(b"/Type /Page\n") == slides.count(slides.read(2))
+    assert paper.count(b"/Type /Page\n") == slides.count(slides.read("02"))
     inset = "section => getComputedStyle(section).paddingLeft"
     assert page.locator(".pdf-page section").nth(2).evaluate(inset) == "52px"
 
 
 def test_the_site_offers_every_deck(html):
     text = (html / "book" / "teaching.html").read_text(encoding="utf-8")
-    for number in slides.decks():
-        assert f'href="../slides/{number:02}.html"' in text
-        assert (html / "slides" / f"{number:02}.html").exists()
+    for name in slides.decks():
+        assert f'href="../slides/{name}.html"' in text
+        assert (html / "slides" / f"{name}.html").exists()

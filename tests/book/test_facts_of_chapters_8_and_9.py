@@ -1,0 +1,90 @@
+"""What the pages behind chapters 8 and 9 say in words, held against what their cells have printed
+and against what can be counted.
+"""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from lectures_lib import metrics
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+BUILT = ("03_multi_head_attention", "06_decoder")  # where the lines that change were written
+
+
+def page(name):
+    """A page's prose in one line, and what its cells have printed."""
+    cells = nbformat.read(NOTEBOOKS / f"{name}.ipynb", 4).cells
+    prose = " ".join(" ".join(c.source for c in cells if c.cell_type == "markdown").split())
+    printed = [o.get("text", "") for c in cells if c.cell_type == "code" for o in c.outputs]
+    return prose, "\n".join(printed)
+
+
+def test_the_two_sentences_of_the_beginning():
+    prose, printed = page("08b_judging")
+    human = ["Two dogs are playing in the snow .", "Nobody is sitting on the bench ."]
+    model = ["Two dogs play in the snow .", "A shirtless man is sitting on the bench ."]
+    alone = [
+        metrics.bleu([m], [h], tokenize="none").score for m, h in zip(model, human, strict=True)
+    ]
+    together = metrics.bleu(model, human, tokenize="none").score
+    assert [round(score, 1) for score in (*alone, together, sum(alone) / 2)] == [
+        42.4,
+        58.7,
+        55.7,
+        50.6,
+    ]
+    assert "42 of 100 points to the first sentence, and 59 to the second" in prose
+    assert "have 42.4 and 58.7" in prose and "Is it 50.6, less, or more?" in prose
+    for line in ("Two dogs play in the snow.", "A shirtless man is sitting on the bench."):
+        assert line in printed
+
+
+def test_six_of_the_twelve_are_right_and_where_they_stand():
+    prose, printed = page("08b_judging")
+    scored = re.findall(r"^ {0,2}(\d+\.\d)  (.+)$", printed, re.MULTILINE)
+    scored = {said: float(score) for score, said in scored if said[0].isupper()}
+    assert len(scored) == 12
+    wrong = ("shirtless", "Sheten", "likely as", "twirl", "dance day", "leading wires")
+    right = sorted(
+        score for said, score in scored.items() if not any(word in said for word in wrong)
+    )
+    assert len(right) == 6 and "Six of the twelve are right" in prose
+    assert right[-1] == 100 and "the *typical* ones have 42 to 67 points" in prose
+    assert (round(right[0]), round(right[-2])) == (42, 67)
+    among = [score for said, score in scored.items() if "shirtless" in said or "Sheten" in said]
+    assert all(right[0] < score < right[-2] for score in among)
+
+
+def test_a_second_human_is_worth_nine_points():
+    _, printed = page("08b_judging")
+    one, two = re.search(r"one human ([\d.]+), two humans ([\d.]+)", printed).groups()
+    assert float(two) - float(one) == pytest.approx(9, abs=0.5)
+    cells = nbformat.read(NOTEBOOKS / "08b_judging.ipynb", 4).cells
+    assert any("# Nine points for the same sentence" in c.source for c in cells)
+
+
+def test_the_triangle_and_the_counts_of_the_cache():
+    prose, printed = page("09b_cache")
+    assert "36 in all" in prose and "At 28 of them" in prose
+    assert sum(range(1, 9)) == 36 and sum(range(8)) == 28
+    assert "that is a factor of 67" in prose and "128 words: ratio 67" in printed
+    assert re.search(r"with +20 positions", printed) and "without 210 positions" in printed
+    assert "without a mask: wrong wrong right\nwith a mask   : right right right" in printed
+    assert "other queries for the first five: the sixth output moves by 0.00" in printed
+
+
+def test_the_lines_that_change_are_those_of_the_chapters():
+    """Old lines as chapters 3 and 6 have them, new ones as the page's own cells."""
+    cells = nbformat.read(NOTEBOOKS / "09b_cache.ipynb", 4).cells
+    (shown,) = re.findall(r"```diff\n(.*?)```", "\n".join(c.source for c in cells), re.DOTALL)
+    old = [line[2:] for line in shown.splitlines() if line.startswith("- ")]
+    new = [line[2:] for line in shown.splitlines() if line.startswith("+ ")]
+    assert len(old) == len(new) == 5
+    before = "".join((NOTEBOOKS / f"{name}.py").read_text("utf-8") for name in BUILT)
+    assert "K, V = self.keys_values(query" in before and old[0].startswith("K, V = self.keys_val")
+    assert old[1] in before and old[2] in before
+    code = " ".join("".join(c.source for c in cells if c.cell_type == "code").split())
+    assert new[0] in code and new[2] in code
