@@ -318,9 +318,9 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
     print(f"difference 0.10, between {low:.2f} and {high:.2f}")
 
 # %% [markdown]
-# So keep what each system said to each example, not only its total. (Chapter 17 does: of 46 questions, a search by
-# meaning finds a right chapter for 32 and a search by words for 28. Nine questions only the first gets right, five only the
-# second, and coins divide fourteen so unevenly four times in ten.)
+# So keep what each system said to each example, not only its total. (Chapter 17 does, with searches in this
+# book, whose sections change from one edition to the next. In one of them a search by meaning found a right chapter for 34 of
+# 46 questions and a search by words for 26. Thirteen questions only the first got right, five only the second: pair B.)
 #
 # And read $p$ for what it is: how often luck *alone* would do this. It is not the probability that the systems are
 # equal, and $p > 0.05$ does not show that they are; with 80 sentences it mostly shows that 80 are few.
@@ -413,7 +413,7 @@ for name, (accuracy, matthews) in COLA.items():
 # | one reads | the table allows |
 # |---|---|
 # | Fine-tuning (0.86) beats frozen vectors (0.84). | On 80 sentences, five seeds of fine-tuning have 0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->, frozen vectors 0.84<!-- labelled_sets: sentiment/frozen .2f -->. The standard error is 0.04; we see no difference. |
-# | Search by meaning is better than search by words. | It found 32 of 46, words 28. Of 14 disagreements it won 9; coins are as uneven four times in ten. |
+# | Search by meaning is better than search by words. | In one edition of this book it found 34 of 46, words 26. Of 18 disagreements it won 13; coins are as uneven one time in ten. |
 # | Our reader reaches an F1 of 0.74. | The mean of five seeds is 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f -->, the range 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->, on 38 questions. |
 # | A head knows subjects: it finds 62 % (the coins above). | Of 72 heads the best on 100 words, by which it was chosen, finds 62 %. On 100 others it finds 50 %, as a coin does. |
 # | Frozen vectors know grammar: 0.68 of CoLA is right. | Frozen vectors have 0.68<!-- fine_tuning_cola: frozen/accuracy .2f -->, one answer for everything 0.69<!-- fine_tuning_cola: majority/accuracy .2f -->. |
@@ -440,7 +440,7 @@ for truth_is, n in ((0.95, 20), (0.86, 80)):
 
 # %% [markdown]
 # **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that a
-# third of the questions are disagreements (in chapter 17: 14 of 46). How many questions must be asked until
+# third of the questions are disagreements (in chapter 17, in one edition, 18 of 46). How many questions must be asked until
 # `sign_test` falls below 0.05, if the shares stay as they are? Try multiples of 15 disagreements.
 
 # %% tags=["hide-cell"]
