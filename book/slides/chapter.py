@@ -200,8 +200,8 @@ class Chapter:
         """
         page = (ROOT / "book" / "teaching.md").read_text(encoding="utf-8")
         title = re.escape(re.match(r"# (.+)", self.text)[1])
-        heading = rf"{int(self.name)}\. .*?" if self.name.isdigit() else title
-        below = re.search(rf"^### {heading}\n(.*?)(?=^##|\Z)", page, re.M | re.S)[1]
+        heading = rf"{self.name.lstrip('0')}\. .*?|{title}"
+        below = re.search(rf"^### (?:{heading})\n(.*?)(?=^##|\Z)", page, re.M | re.S)[1]
         return [(question, answer.strip()) for question, answer in QUESTION.findall(below)]
 
 
