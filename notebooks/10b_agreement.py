@@ -79,7 +79,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lectures_lib import data, training
+from lectures_lib import data, stored, training
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 
 # %% [markdown]
@@ -445,17 +445,45 @@ for shares in decides.values():
 # Our grammar has one rule, and every sentence of the training text follows it. The model of WikiText-2 that comes with the
 # course ([chapter 10](10_language_model.ipynb)) has read two million words about everything. It was asked 720<!-- agreement_wikitext: n_asked .0f --> times which of two verbs is likelier (*is* or *are*, *was* or *were*,
 # *has* or *have*), behind subjects like *The songs*, then *The songs of the film*, *The songs of the film near the road*.
-#
+
+# %% [markdown]
 # **Predict.** With nothing between, and with nouns of the subject's own number between, it is right nearly always. How often is it right if the nouns in between have the other
 # number: *The songs of the film* ...?
 #
 # <details><summary>Answer</summary>
 #
-# In 6 %<!-- agreement_wikitext: trained/other/1 .0% --> of the cases: it follows the nearest noun, almost without exception. Tempting is "not always, but mostly": the network could look back to the
+# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases: it follows the nearest noun, almost without exception. Tempting is "not always, but mostly": the network could look back to the
 # subject, and on our grammar it learned to. But in real text, we suppose, most verbs stand right behind their subject or behind a noun of
 # its number, so that "follow the nearest noun" is seldom punished.
 #
 # </details>
+
+# %%
+encyclopedist, subwords = stored.language_model("wikitext")
+
+
+@torch.no_grad()
+def likelier(text, verbs=("was", "were")):
+    """The verb that the model finds likelier behind a text."""
+    before, scores = len(subwords.encode(text)), []
+    for verb in verbs:
+        ids = torch.tensor([subwords.encode(f"{text} {verb}")])
+        scores.append(encyclopedist.log_probabilities(ids)[0, before - 1 :].sum())
+    return verbs[int(scores[1] > scores[0])]
+
+
+for text in (
+    "The song",
+    "The songs",
+    "The songs of the films",
+    "The songs of the film",
+    "The song of the films",
+    "The books near the road",
+):
+    print(f"{text:24} {likelier(chr(10) + ' ' + text)}")
+
+# %% [markdown]
+# All 720 times, and beside it the models that count subwords ([chapter 10](10_language_model.ipynb)):
 #
 # | share of right verbs | nothing between | one noun, same number | one noun, other number | three, other number |
 # |---|---|---|---|---|
