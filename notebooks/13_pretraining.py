@@ -947,7 +947,7 @@ ask("She went to the bank to deposit her [MASK].", k=2)
 # "are". The subject is "keys", four words away, and the model looks past the nearer noun; "is" comes second, at 0.06
 # against 0.26.
 #
-# One example proves little; [chapter 10](10_language_model.ipynb) asks this question of models that read from left to
+# One example proves little; [chapter 10b](10b_agreement.ipynb) asks this question of models that read from left to
 # right, with many sentences.
 #
 # </details>
@@ -1251,7 +1251,7 @@ fill_in_turn("He was born in [MASK] [MASK] in 1889.")
 # **Homework 5**, questions 4 to 7, is about this chapter: [exercises](../exercises/hw5_bert.ipynb).
 #
 # **Next:** [How sure can we be?](13b_how_sure.ipynb) asks what a table of results allows; then
-# [chapter 14](14_fine_tuning.ipynb) puts five heads on one pre-trained body, and fine-tunes it.
+# [chapters 14](14_fine_tuning.ipynb) and [14b](14b_words_and_spans.ipynb) put five heads on one pre-trained body, and fine-tune it.
 #
 # ## References
 #

@@ -170,7 +170,7 @@ for task, (values, n) in SEEDS.items():
 # So there are two questions. *Would this recipe win again, trained anew?* The seeds answer that. *Would it win on other
 # sentences?* The standard error does. A careful table has both.
 #
-# **Never report the best seed.** Chapter 14 lets a model answer 38 questions about texts, and measures it by F1,
+# **Never report the best seed.** [Chapter 14b](14b_words_and_spans.ipynb) lets a model answer 38 questions about texts, and measures it by F1,
 # another score between 0 and 1. Five seeds have an F1 of 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f -->
 # on average, from 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small:
 # questions/test/f1/max .2f -->. "Our reader reaches 0.74" is true, and useless: train once more, and you will

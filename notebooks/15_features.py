@@ -78,7 +78,7 @@ plt.show()
 # - measure whether vectors tell meanings apart, without being fooled by the position of the word;
 # - choose layers for a task, combine them in the six ways that the BERT paper tried, and compare the cost of frozen features with that of fine-tuning.
 #
-# **Time** about 60 minutes. **You need** [chapter 12](12_bert.ipynb), and from [chapter 14](14_fine_tuning.ipynb) the
+# **Time** about 60 minutes. **You need** [chapter 12](12_bert.ipynb), and from [chapter 14b](14b_words_and_spans.ipynb) the
 # BIO labels, in which names are marked.
 
 # %% tags=["hide-input"]

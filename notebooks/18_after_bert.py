@@ -556,7 +556,7 @@ assert abs(causal[0] - bound) < 0.03 and abs(bound - 0.7) < 0.01
 # the others. (A decoder may answer in *text* after it has read everything. Then its own words come last, and see all.)
 #
 # What the causal mask buys can be counted too. A left-to-right model gets an exercise from every token, BERT from
-# 15 %. And it can *write*: what it has read need not be read again (the cache of [chapter 9](09_generating.ipynb)),
+# 15 %. And it can *write*: what it has read need not be read again (the cache of [chapter 9b](09b_cache.ipynb)),
 # because nothing that comes later can change it.
 
 
