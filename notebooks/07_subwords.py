@@ -4,9 +4,8 @@
 # > *An unputdownable novel.*
 #
 # You may never have met the word "unputdownable", and you know what it means, for you took it apart. A model with a
-# fixed list of words cannot do that: every word that is not on its list becomes the same token, `[UNK]`. How often
-# does that happen? We fill a dictionary with words from most of the pages of Python's own manual. Then we read the
-# remaining pages with it.
+# fixed list of words cannot do that: every word that is not on its list becomes the same token, `[UNK]`. How often?
+# We list the words on most pages of Python's own manual, and read the other pages with the list.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it

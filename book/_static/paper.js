@@ -25,7 +25,7 @@
     const summary = details.querySelector("summary"), place = details.closest("section")?.querySelector("h1, h2, h3");
     const what = details.matches(SOLUTIONS) ? "Solution" : summary.textContent.trim();
     folded.push([summary, details]);
-    summary.dataset.paper = `${what}: at the end, no. ${number}`;
+    summary.dataset.paper = `${what}${/[.?!]$/.test(what) ? " At" : ": at"} the end, no. ${number}`;
     const name = place ? ` · ${place.firstChild.textContent.trim()}` : "";
     return element("div", "paper-answer", element("p", "paper-number", element("b", "", number), name), ...copies(behind(details)));
   }

@@ -122,13 +122,19 @@ def test_axe_finds_nothing(open_page, scheme):
 
 
 @pytest.mark.parametrize(
-    ("title", "n", "sort_by"), [("Sentiment", 80, "how sure"), ("Names", 60, "words")]
+    ("chapter", "title", "n", "sort_by"),
+    [
+        ("14_fine_tuning", "Sentiment", 80, "how sure"),
+        ("14b_words_and_spans", "Names", 60, "words"),
+    ],
 )
-def test_on_the_site_the_wrong_ones_are_kept_and_sorted(browser, address, title, n, sort_by):
-    """The two tables of chapter 14, on the built page."""
+def test_on_the_site_the_wrong_ones_are_kept_and_sorted(
+    browser, address, chapter, title, n, sort_by
+):
+    """The tables of chapters 14 and 14b, on the built pages."""
     page = browser.new_page()
     page.set_default_timeout(60_000)
-    page.goto(address + "notebooks/14_fine_tuning.html")
+    page.goto(f"{address}notebooks/{chapter}.html")
     table = page.get_by_role("group", name=title)
     rows = table.locator("tbody tr")
     assert rows.count() == n
