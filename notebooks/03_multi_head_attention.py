@@ -198,9 +198,9 @@ for name, tensor in {"a head": heads[0], "all": concatenated, "Z": Z}.items():
 # %% [markdown]
 # ## All heads at once
 #
-# Three small products $X W_i^Q$ are one large product, if we write the matrices side by side: the first $d_k$ columns
-# of the result belong to head 1, the next to head 2, and so on. To check it, we take each head's columns out of the
-# large product and print how far they are, at most, from the small product $X W_i^Q$:
+# Three small products $X W_i^Q$ are one large product, if we write the matrices side by side: its first $d_k$ columns
+# belong to head 1, the next to head 2, and so on. To check it, we take each head's columns out of the large product
+# and print how far they are, at most, from the small product $X W_i^Q$:
 
 # %% tags=["atol=1e-5"]
 W_Q_wide = torch.cat(list(W_Q), dim=-1)  # (d_model, h · d_k)

@@ -342,9 +342,9 @@ assert_close(norms["BatchNorm"](X), per_feature)
 #
 # ## Feed-forward: each word by itself
 #
-# Attention moves information from word to word. But what it does to the vectors is simple: once its shares are known,
-# it only averages them and multiplies them by matrices. In the second half of a layer nothing moves between words. A
-# small network with one hidden layer works on each word by itself:
+# Attention moves information from word to word, but once its shares are known it only averages vectors and multiplies
+# them by matrices. In the second half of a layer nothing moves between words. A small network with one hidden layer
+# works on each word by itself:
 #
 # $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2.$$
 #
