@@ -395,9 +395,10 @@ assert exact(only_single, test_lists[1]) > 0.9
 # <details><summary>Answer</summary>
 #
 # Less than 0.1. Over four seeds it is 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> of the single numbers and
-# 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. About 0.55, that is $0.75^2$, would be right if
-# each number of a list were translated as well as a number alone. After 450 steps it is not. (Single numbers suffer,
-# too: only a quarter of the lists are single now.) Is the one vector to blame?
+# 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. About 0.55, that is $0.75^2$, would be right
+# if each number of a list were translated as well as a number alone. After 450 steps it is not. (Single numbers come
+# out worse than before, too: now only a quarter of the training lists are single numbers.) Is the one vector to
+# blame?
 #
 # </details>
 
@@ -524,10 +525,10 @@ class Look(nn.Module):
 
 
 # %% [markdown]
-# One step of Bahdanau's decoder: it looks, scoring with its old state. Then the GRU reads the last word and the context
-# side by side, and moves to a new state. Last, it chooses the next word. (Before that, our decoder mixes context and
-# new state once more; his is a little different.) There is one look for every word that is *written*; while the encoder
-# reads, nothing looks anywhere.
+# One step of Bahdanau's decoder goes like this. First it looks: it scores the encoder's states with its old state.
+# Then the GRU reads the last word and the context side by side, and moves to a new state. Last, the decoder chooses
+# the next word. (Before that, our decoder mixes context and new state once more; his is a little different.) There is
+# one look for every word that is *written*; while the encoder reads, nothing looks anywhere.
 
 
 # %%
@@ -720,8 +721,8 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # Luong, Pham and Manning (2015) tried simpler scores in place of the small network: **dot**, the dot product $s \cdot
 # h_j$, with nothing to learn, and **general**, $s^\top W h_j$. Their decoder also works in another order: it first
 # moves to its new state, and then looks, *with the new state*. (What it finds helps to choose the next word, and is
-# read together with that word.) Any of the three is worth far more than none. What became of them is in [chapter
-# 2](02_self_attention.ipynb#other-ways-to-score).
+# read together with that word.) With any of the three, the model does far better on our lists than without attention.
+# What became of them is in [chapter 2](02_self_attention.ipynb#other-ways-to-score).
 #
 # <details><summary>Which of the three was best on our lists?</summary>
 #
@@ -774,8 +775,8 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 
 # %% [markdown]
 # **Predict.** At a padded place the encoder's state is zero, because unpacking writes zeros there. With the mask the
-# model gets nearly all single numbers right. And without it: just as many, for a zero adds nothing to a sum; nine in
-# ten; or fewer than half?
+# model gets nearly all single numbers right. How many does it get right without the mask? Just as many (a zero adds
+# nothing to a sum), nine in ten, or fewer than half?
 #
 # <details><summary>Answer</summary>
 #

@@ -8,9 +8,9 @@
 # To understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
 # The picture below was measured, not drawn. MiniLM, a small published relative of BERT, runs the function of this
-# chapter at 72 places, its **attention heads**; this is one of them. It reads **tokens**: words, pieces of words and
-# punctuation marks, with `[CLS]` and `[SEP]` around every sentence. Point at "it", or tap it, or move there with the
-# arrow keys.
+# chapter at 72 places, its **attention heads**; the picture shows one of them. What MiniLM reads are **tokens**:
+# words, pieces of words and punctuation marks, with `[CLS]` and `[SEP]` around every sentence. Point at "it", or tap
+# it, or move there with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -135,9 +135,9 @@ print("each row sums to   ", [f"{total:.2f}" for total in hours.sum(dim=1)])
 print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 
 # %% [markdown]
-# Nobody can listen for more than an hour. But Dev is heard for 2.41 hours in total, since he talks to several people at
-# once. (In 0.25 of them he listens to himself.) That is the asymmetry of attention. *Giving* attention is limited, so
-# **rows sum to 1**; *receiving* it is not, so a column may sum to anything.
+# Nobody can listen for more than an hour. But Dev is heard for 2.41 hours in total, since he talks to several people
+# at once. (A quarter of an hour of this is Dev listening to himself.) That is the asymmetry of attention. *Giving*
+# attention is limited, so **rows sum to 1**; *receiving* it is not, so a column may sum to anything.
 #
 # What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row. Ada
 # takes home mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word
@@ -160,8 +160,8 @@ print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 
 # %% [markdown]
 # The score of two vectors is their dot product: 112 and 96. *Attention is all you need* (Vaswani et al., 2017), from
-# now on "the paper", introduced the **Transformer**. It divides every score by $\sqrt{d_k} = 8$, and a section further
-# down says why. That leaves 14 and 12 here.
+# now on "the paper", introduced the **Transformer**. In a Transformer every score is divided by $\sqrt{d_k}$; a
+# section further down says why. Here $\sqrt{d_k} = 8$, and the divided scores are 14 and 12.
 
 # %% [markdown]
 # **Predict.** The scores are 14 and 12. What weight does "Thinking" give to itself: 0.54, 0.88 or 1.00?
@@ -294,8 +294,8 @@ for d_k in (4, 64, 1024):
 
 # %% [markdown]
 # So what? Softmax is sensitive to scale. Below, multiply the scores of eight keys by a factor and watch their shares.
-# With the factor 0 all are equal; the larger the factor, the more goes to the largest score alone. Without the
-# division, $d_k = 64$ amounts to a factor of 8.
+# With the factor 0 all are equal; the larger the factor, the more goes to the largest score alone. Leaving out the
+# division at $d_k = 64$ does the same as a factor of 8.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 eight = torch.randn(8).sort(descending=True).values
@@ -538,8 +538,9 @@ torch.set_rng_state(chance)
 #
 # <details><summary>How it does so</summary>
 #
-# In place of $-\infty$ it writes the lowest number of the scores' type. Beside an ordinary score that still gets a
-# share of 0. If *all* scores are that number, every key gets the same share, and the last line takes it away again.
+# In place of $-\infty$ it writes the lowest number of the scores' type. Beside an ordinary score, such a low one
+# still gets a share of 0. If *all* scores are that low, they are equal, so every key gets the same share; the last
+# line of `attention_weights` then sets these shares to zero.
 #
 # </details>
 
@@ -572,12 +573,12 @@ torch.testing.assert_close(
 # %% [markdown]
 # (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.)
 #
-# PyTorch has the same function in a **fused** form: a single program that goes from Q, K and V to the output, block by
-# block, and never stores the $n \times n$ table. Where PyTorch has no such program, it takes the steps above. Our models call
-# it through `fused_attention`, which adds only the rule about zeros. At 1,024 words it was
-# 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the explicit one, on two CPU cores
-# ([results](../book/results.md)). Do all of them agree? Largest differences, for five words of random numbers under a
-# causal mask:
+# PyTorch has the same function in a **fused** form: a single program that goes from Q, K and V to the output, block
+# by block, and never stores the $n \times n$ table. Where PyTorch has no such program, it takes the steps above. Our
+# models call it through `fused_attention`, which adds only the rule about zeros. At 1,024 words the fused form was
+# 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as our own lines, on two CPU cores
+# ([results](../book/results.md)). Do all these versions agree? Here are the largest differences, for five words of
+# random numbers under a causal mask:
 
 # %% tags=["atol=1e-6"]
 five = torch.randn(5, 6)
@@ -810,8 +811,9 @@ apart = math.log(99)
 print(f"{apart:.2f} apart:", torch.tensor([apart, 0.0]).softmax(dim=-1))
 
 # %% [markdown]
-# **Exercise 3.** Suppose a model used the same matrix for queries and keys, $W^K = W^Q$. The score of "dog" for "man"
-# would then be that of "man" for "dog". Are the *weights* symmetric too? Measure both, for the random words in `five`.
+# **Exercise 3.** Suppose a model used the same matrix for queries and keys, $W^K = W^Q$. Then "dog" as query and
+# "man" as key would have the same score as "man" as query and "dog" as key. Are the *weights* symmetric too? Measure
+# both, for the random words in `five`.
 
 # %% tags=["hide-cell"]
 # Solution 3

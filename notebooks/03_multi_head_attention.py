@@ -95,12 +95,14 @@ print("dog bites man, one head:", (0.5 * dog + 0.5 * man).tolist())
 print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 
 # %% [markdown]
-# The same vector for both. This average has forgotten who was where, and nothing made of it alone can bring it back.
+# Both sentences give the same vector. This average has forgotten who was where, and nothing that is made from it
+# alone can bring it back.
 #
 # <details><summary>And with unequal shares?</summary>
 #
-# 0.6 and 0.4 would tell these two sentences apart. But then a large number has to mean "left" and a small one "right".
-# Real values are large and small for reasons of their own, so this would be hard to read.
+# 0.6 and 0.4 would tell these two sentences apart. But then a large number has to mean "left" and a small one
+# "right". Real values are large or small for reasons of their own, so the size of a number would not tell the side
+# reliably.
 #
 # </details>
 #
@@ -197,7 +199,8 @@ for name, tensor in {"a head": heads[0], "all": concatenated, "Z": Z}.items():
 # ## All heads at once
 #
 # Three small products $X W_i^Q$ are one large product, if we write the matrices side by side: its first $d_k$ columns
-# belong to head 1, the next to head 2, and so on. The largest difference, head by head:
+# belong to head 1, the next to head 2, and so on. To check it, we take each head's columns out of the large product
+# and print how far they are, at most, from the small product $X W_i^Q$:
 
 # %% tags=["atol=1e-5"]
 W_Q_wide = torch.cat(list(W_Q), dim=-1)  # (d_model, h · d_k)
@@ -214,9 +217,10 @@ for i in range(h):
 draw("split_heads")
 
 # %% [markdown]
-# So each row of `Q_wide` has to be cut into $h$ pieces, one for each head. And the heads have to become a dimension of
-# their own, *in front of* the positions. For PyTorch multiplies the matrices in the last two dimensions, once for every
-# index in front of them: here, once for every head. `view` cuts, `transpose` swaps two dimensions.
+# So each row of `Q_wide` has to be cut into $h$ pieces, one for each head. And the heads have to become a dimension
+# of their own, *in front of* the positions. The reason is how PyTorch multiplies: it takes the last two dimensions as
+# matrices, and does one product for every index in front of them. Here that is one product for every head. `view`
+# cuts, `transpose` swaps two dimensions.
 
 
 # %% tags=["atol=1e-4"]
@@ -406,7 +410,8 @@ print("view alone\n", influence(cut_wrongly, join_wrongly))
 # - `d_k` and `d_v` may be chosen.
 # - `bias` is off unless asked for, as the paper mentions no biases. From chapter 5 on our blocks ask for it, as most
 #   code does.
-# - `keys_values` is a method of its own for chapter 9; dropout is chapter 5's, and off.
+# - The keys and values are made by a method of their own, `keys_values`, because chapter 9 will need them alone.
+#   Dropout is explained in chapter 5; it is off unless asked for.
 #
 # The arithmetic is the same as above. The library's class has this text, and a check of the sizes in front of it.
 
@@ -584,9 +589,9 @@ assert_close(summed, Z)
 #
 # ## Real heads
 #
-# MiniLM's projections have other names, and they have biases; otherwise they are what you have just built. The library
-# maps the names and runs the model through this attention. Is it really the same model as in Hugging Face's
-# `transformers`, the library that most people would load it with?
+# MiniLM's projections have other names, and they have biases; otherwise they are what you have just built. The
+# course's library translates the names and runs the model through this chapter's attention. Is it really the same
+# model as in Hugging Face's `transformers`, the library that most people would load it with?
 
 # %% tags=["hide-input", "atol=1e-4"]
 from transformers import AutoModel, AutoTokenizer
@@ -718,9 +723,10 @@ with torch.no_grad():
 # None: what W_O adds up can be added up in any order. "Head 3" is a name, not a rank.
 
 # %% [markdown]
-# **Exercise 3.** Apart from biases and the division, the scores of head $i$ are $X\, W_i^Q (W_i^K)^\top X^\top$: one $d_{model} \times d_{model}$ matrix
-# says how well any two words fit. What is its rank, for the random matrices of "Head by head"? What is that of one head
-# of MiniLM, which is 384 wide and has 12 heads? (`minilm.attention_of(minilm.load(), 0)` is the module of layer 0.)
+# **Exercise 3.** Apart from biases and the division, the scores of head $i$ are $X\, W_i^Q (W_i^K)^\top X^\top$. The
+# matrix in the middle, $W_i^Q (W_i^K)^\top$, is $d_{model} \times d_{model}$ and says how well any two words fit.
+# What is its rank for head 1 of "Head by head", where the matrices are random? And what is it for a head of MiniLM,
+# which is 384 wide and has 12 heads? (`minilm.attention_of(minilm.load(), 0)` is the module of layer 0.)
 
 # %% tags=["hide-cell"]
 # Solution 3

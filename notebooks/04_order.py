@@ -2,11 +2,11 @@
 # # Order
 #
 # Write a telephone number backwards: 4 0 7 1 1 9 2 6 becomes 6 2 9 1 1 7 0 4. A child can do it. In this chapter a
-# small attention model tries to learn it. It may see as many examples as it likes, and still gets only 32 % of the
-# digits right, no matter how long it trains. A second model differs from it by a single addition, and gets (nearly)
-# all of them right within a few hundred steps. This chapter is about that addition: to each digit's vector we add
-# numbers that say where it stands. They are read off a row of clocks, some fast and some slow, which run on by one
-# tick from digit to digit.
+# small attention model tries to learn it. It may see as many examples as it likes, and still gets no more than 32 %
+# of the digits right, no matter how long it trains. A second model differs from it by a single addition, and gets
+# (nearly) all of them right within a few hundred steps. This chapter is about that addition: to each digit's vector
+# we add numbers that say where it stands. They are read off a row of clocks, some fast and some slow, which run on by
+# one tick from digit to digit.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -76,9 +76,9 @@ from lectures_lib.show.drawings import draw
 #
 # <details><summary>Answer</summary>
 #
-# In a little less: 27 %. Longer strings have more repeated digits, which makes it tempting to say more. But what
-# counts is the *share* of the most frequent digit among the others, and the longer the string, the closer all shares
-# come to a tenth. They are still far from it: 10 % is the score of someone who guesses without looking at the string.
+# In a little less: 27 %. Longer strings have more repeated digits, so "in more" is tempting. But what counts is the
+# *share* of the most frequent digit among the others, and the longer the string, the closer all shares come to a
+# tenth. They are still far from it: 10 % is the score of someone who guesses without looking at the string.
 #
 # </details>
 
@@ -136,10 +136,10 @@ plots.heatmap(
 plt.show()
 
 # %% [markdown]
-# Bits jump between 0 and 1. The right picture shows columns that do not jump: brown is +1, white 0 and violet −1. Its
-# first columns change fast, its last hardly at all. They are sines and cosines, the choice of the Transformer's
-# authors. (The comparison with bits is a textbook's; one of the authors' own reasons comes below.) Each pair of a
-# sine and a cosine is slower than the one before:
+# Bits jump between 0 and 1. The right picture shows columns that do not jump: brown is +1, white 0 and violet −1. The
+# first columns of that picture change fast, the last ones hardly at all. All of them are sines and cosines, the
+# choice of the Transformer's authors. (The comparison with bits is a textbook's; one of the authors' own reasons
+# comes below.) Each pair of a sine and a cosine is slower than the one before:
 #
 # $$PE_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad PE_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}}.$$
 #
@@ -173,8 +173,9 @@ def sinusoidal_positions(n, d_model):
 print([f"{x:.2f}" for x in sinusoidal_positions(2, 4)[1]])
 
 # %% [markdown]
-# Why "waves"? Here are four columns of the table over 60 positions, drawn as curves. The dotted line crosses them at
-# four of the numbers that make up the vector of position 20.
+# These columns are often called waves, and so they will be here. To see why, look at four columns of the table over
+# 60 positions, drawn as curves. The dotted line crosses them at four of the numbers that make up the vector of
+# position 20.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Four panels, one above the other, each with a sine curve over the positions 0 to 59. Dimension 0 goes up and down more than nine times, dimension 2 three times, dimension 4 not quite once, dimension 6 rises and has just begun to fall. A dotted line through all four marks position 20."}, "figure": {"caption": "The sines of four of the eight pairs, d_model = 16; each is about three times as slow as the one above it. Dotted: the vector of position 20 is read off where the line meets all the curves."}}
 columns = sinusoidal_positions(60, 16)[:, 0:8:2].T
@@ -333,8 +334,9 @@ print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 #
 # <details><summary>A word beside the formula in one lecture: separability</summary>
 #
-# The lecture does not say what is separable. It may be place and step: in $\sin(a + b) = \cos b \sin a + \sin b \cos
-# a$ every product has one factor for each of the two. Or it may be word and place, and that is the next question.
+# One lecture on the Transformer puts the word "separability" beside this formula, and does not say what is separable.
+# It may be place and step: in $\sin(a + b) = \cos b \sin a + \sin b \cos a$ every product has one factor for each of
+# the two. Or it may be word and place, and that is the next question.
 #
 # </details>
 #
@@ -439,10 +441,10 @@ except ValueError as error:
 
 # %% [markdown]
 # What does such a table look like after training? Here are the first 96 of MiniLM's 512 rows, each compared with
-# every other by the cosine of their angle. The diagonal is dark: neighbours have similar vectors. And there are
-# stripes beside it. Nobody asked for it, but how alike two positions are depends mostly on how far apart they stand,
-# as with the dot products of the waves. Only position 0, the place of `[CLS]`, has no neighbour that is like it: a
-# cosine of 0.31 at most, where neighbours elsewhere have 0.8 and more.
+# every other by the cosine of their angle. The diagonal is dark: neighbours have similar vectors. Beside it there are
+# stripes: how alike two positions are depends mostly on how far apart they stand, as with the dot products of the
+# waves. Nobody put this order into the table. Only position 0, the place of `[CLS]`, has no neighbour that is like
+# it: a cosine of 0.31 at most, where neighbours elsewhere have 0.8 and more.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A dark band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. No formula says that position 50 stands beside 51; it was learned."}}
 learned = F.normalize(embedding["position"][:96], dim=-1)
@@ -461,8 +463,9 @@ assert alike.diagonal(1)[1:].min() > 0.8
 #
 # Now the experiment from the beginning. The reader is as small as can be. Digits become vectors, positions are added,
 # and two attention layers follow, with a feed-forward net between them. At the end each place has ten scores, one for
-# each digit from 0 to 9. (Such scores before a softmax are called **logits**.) (What each part computes is *added* to
-# what was there, `x = x + …`. Why, and what the feed-forward net is for, is in [chapter 5](05_encoder.ipynb).)
+# each digit from 0 to 9. Such scores, before a softmax, are called **logits**. (In the code, what each part computes
+# is *added* to what was there, `x = x + …`. [Chapter 5](05_encoder.ipynb) says why, and what the feed-forward net is
+# for.)
 
 # %%
 D_MODEL = 32

@@ -125,15 +125,15 @@ plt.show()
 
 # %% [markdown]
 # **Predict.** One plus sign belongs to the attention, the other to the small network, which works on each word by
-# itself. Which of the two keeps the words apart? (We measure the mean cosine of
-# two different words after six layers. As published, it is about 0.4; where all words are the same, it is 1.)
+# itself. Which of the two keeps the words apart? (We measure the mean cosine of two different words after six layers.
+# As published, it is about 0.4; it is 1 where all vectors point the same way.)
 #
 # <details><summary>Answer</summary>
 #
-# The one at the attention. Take out that one only, and the words end up the same; take out the other only, and little
-# happens (here the mean cosine goes from 0.41 to 0.52). It is tempting to blame the feed-forward network, the
-# lesser-known half. But it treats each word by itself: words that come in different usually go out different.
-# Attention *averages* words, and an average is what makes things alike.
+# The one at the attention. Take out that one only, and all words end up pointing the same way; take out the other
+# only, and little happens (here the mean cosine goes from 0.41 to 0.52). It is tempting to blame the feed-forward
+# network, the lesser-known half. But it treats each word by itself: words that come in different usually go out
+# different. Attention *averages* words, and an average is what makes things alike.
 #
 # </details>
 
@@ -240,10 +240,10 @@ assert min(summed) > 20 * max(bare[:3])
 # %% [markdown]
 # ## Normalisation
 #
-# Follow one word's vector upwards through the layers. It is called the **residual stream**: each layer adds something
-# to it. With every addition the vector tends to grow longer. So it is brought back to one size. Take one word's
-# vector, (1, 3, 5, 7). Its mean is 4; its deviations are −3, −1, 1, 3; the mean of their squares, the variance, is 5.
-# Subtract the mean, divide by $\sqrt 5 \approx 2.24$:
+# Follow one word's vector upwards through the layers. The vector on its way is called the **residual stream**: each
+# layer adds something to it. With every addition the vector tends to grow longer. So it is brought back to one size.
+# Take one word's vector, (1, 3, 5, 7). Its mean is 4; its deviations are −3, −1, 1, 3; the mean of their squares, the
+# variance, is 5. Subtract the mean, divide by $\sqrt 5 \approx 2.24$:
 #
 # $$(-1.34,\; -0.45,\; 0.45,\; 1.34).$$
 #
@@ -360,9 +360,9 @@ print("hidden:", hidden.tolist())
 print("output:", (hidden @ W_2).flatten().tolist())
 
 # %% [markdown]
-# The corner is $\max(0, x)$, called **ReLU**. BERT and the Vision Transformer round it off: **GELU** is $x\,\Phi(x)$,
-# where $\Phi(x)$ is the probability that a normal random number lies below $x$ (Hendrycks and Gimpel, 2016). At $x =
-# 1$ that is 1 · 0.84 = 0.84; at $x = -1$ it is −1 · 0.16 = −0.16.
+# The function that makes the corner, $\max(0, x)$, is called **ReLU**. BERT and the Vision Transformer round the
+# corner off: **GELU** is $x\,\Phi(x)$, where $\Phi(x)$ is the probability that a normal random number lies below $x$
+# (Hendrycks and Gimpel, 2016). At $x = 1$ that is 1 · 0.84 = 0.84; at $x = -1$ it is −1 · 0.16 = −0.16.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two curves from minus 3 to 3. ReLU is zero up to 0 and then rises with slope 1. GELU follows it closely but dips to about minus 0.17 near minus 0.75 and has no corner."}, "figure": {"caption": "ReLU and GELU. GELU is smooth, and slightly negative just left of zero."}}
 x = torch.linspace(-3, 3, 121)
@@ -497,8 +497,9 @@ draw("pre_and_post_norm")
 #
 # In training, some of the numbers that a sublayer wants to add are set to zero. They are chosen at random, anew at
 # every step. In the smaller of the paper's two models, called **base**, it is one number in ten. No single number can
-# then be relied upon, which makes it harder for a model to learn its examples by heart. The other numbers are divided
-# by 0.9, so that the sum stays the same on average. With one half instead of one in ten:
+# then be relied upon, which makes it harder for a model to learn its examples by heart. The other nine in ten are
+# divided by 0.9, so that their sum stays the same on average. Here it is with one number in two instead of one in
+# ten, so the others are divided by 0.5:
 
 # %%
 torch.manual_seed(0)
@@ -754,9 +755,10 @@ assert bare["Glorot"] < 1e-9 and 0.1 < bare["He"] < 10
 
 # %% [markdown]
 # The middle row: a plus sign alone makes the gradient grow, with either kind of weights. The last row is the one that
-# matters. With a plus sign and a norm, the gradient's size stays within a factor of ten for both starts. The norm
-# divides by the length of the stream, so the longer the stream has grown, the less a layer changes it. The same holds
-# for the gradient on its way back.
+# matters. With a plus sign and a norm, the gradient's size stays within a factor of ten for both starts. Here is why.
+# The norm hands every layer a vector of the same length, so every layer adds about the same amount, however long the
+# stream already is. The longer the stream, the smaller a part of it that amount is. On the way back the gradient is
+# divided by the same length as it passes the norm, so each layer adds less and less to it, too.
 #
 # <details><summary>Where 0.57 comes from, and how much the norm lets through</summary>
 #
@@ -842,8 +844,8 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # Does that matter for training? Xiong et al. (2020) found that post-norm Transformers often fail, or end up worse,
 # unless the learning rate starts tiny and is **warmed up** over the first steps ([chapter 8](08_training.ipynb) draws
 # such a rate), and that pre-norm ones can do without. They blamed large gradients near the output while the weights
-# are still random. Our last column fits, 8.9 for post-norm against 2.2, but it is no more than a hint: pre-norm's
-# first block has 9.6.
+# are still random. The last column of our small table fits: at the top block 8.9 for post-norm against 2.2 for
+# pre-norm. But it is no more than a hint: in pre-norm's first block the gradient is large as well, 9.6.
 #
 # <details><summary>Our own small experiment, with and without a warm-up</summary>
 #
@@ -873,12 +875,15 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # The steps are a main reason for the Transformer: the words of a recurrent network have to wait for each other. For a
 # training step on one sentence of 128 words (prediction and gradient), a GRU, the recurrent layer of [chapter
 # 1](01_bottleneck.ipynb), took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times
-# as long as attention on two CPU cores. <details><summary>And a convolution?</summary>
+# as long as attention on two CPU cores.
+#
+# <details><summary>And a convolution?</summary>
 #
 # A convolution's words do not wait either: at 512 words our convolution took 0.39<!-- parallel_time:
-# training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But it sees only three
-# neighbouring words. Two words at a distance of 500 hear of each other through a stack of many layers: the last
-# column. (The logarithm holds for convolutions with growing gaps; without gaps it takes about $n/k$ layers.)
+# training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But one layer of it sees only
+# three neighbouring words. Two words at a distance of 500 hear of each other only through a stack of many layers;
+# this is what the last column of the table counts. (The logarithm holds for convolutions with growing gaps; without
+# gaps it takes about $n/k$ layers.)
 #
 # </details>
 #
@@ -1062,8 +1067,8 @@ with torch.no_grad():
 # %% [markdown]
 # ## Summary
 #
-# 1. Attention averages words. Without its plus signs, MiniLM makes all of them the same; a residual, $x + f(x)$,
-#    keeps them apart and lets the gradient through.
+# 1. Attention averages words. Without its plus signs, MiniLM makes all of them point the same way; a residual, $x +
+#    f(x)$, keeps them apart and lets the gradient through.
 # 2. LayerNorm takes mean and variance over one word's features; BatchNorm over one feature of all words in the batch.
 # 3. The feed-forward layer works on each word by itself, equals two convolutions with kernel 1, and holds two thirds
 #    of the parameters.

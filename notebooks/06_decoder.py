@@ -78,9 +78,9 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 # one from the single pass.
 
 # %% [markdown]
-# **Predict.** One at a time, nothing stands behind the last character. So there we leave the mask out. Does the last
-# vector still equal the one that was computed all at once, *with* the mask, for a stack of one block? And for a stack
-# of two?
+# **Predict.** When the characters come one at a time, nothing stands behind the last of them. So in this way of
+# computing we leave the mask out. Does the last vector still equal the one that was computed all at once, *with* the
+# mask, for a stack of one block? And for a stack of two?
 #
 # <details><summary>Answer</summary>
 #
@@ -208,8 +208,8 @@ print(tuple(plain(x, memory, causal_mask(6)).shape))
 torch.set_rng_state(chance)
 
 # %% [markdown]
-# And with what chapter 5 added, dropout and the choice of where the norm stands; the `memory_mask` hides the source's
-# padding:
+# The full class adds what chapter 5 added: dropout, and the choice of where the norm stands. Its `memory_mask` hides
+# the source's padding:
 
 
 # %%
@@ -259,9 +259,9 @@ class DecoderBlock(nn.Module):
 # <details><summary>Answer</summary>
 #
 # Three, then all six. The fourth character is seen by the fourth, fifth and sixth position; the first three lie
-# before it and have not seen it. (Tempting: one, since only one character changed. But the later ones look back at
-# it.) No causal mask hides the memory: every written position may look at every place of the source, and softmax
-# gives each at least a little weight.
+# before it and have not seen it. (It is tempting to say one, since only one character was changed. But the later
+# positions look back at it.) No causal mask hides the memory: every written position may look at every place of the
+# source, and softmax gives each at least a little weight.
 #
 # </details>
 
@@ -387,9 +387,9 @@ draw("shift")
 #
 # </details>
 #
-# What is wanted at each place is one character, so all of the probability should go there. The loss of a place is the
-# negative logarithm of the share that the right character gets, the **cross-entropy**; `F.cross_entropy` computes it for
-# all places at once and takes the mean.
+# At each place exactly one character is right, so that character should get all of the probability. The loss of a
+# place is the negative logarithm of the share that the right character gets, the **cross-entropy**; `F.cross_entropy`
+# computes it for all places at once and takes the mean.
 
 # %% tags=["remove-input"]
 draw("targets")
@@ -418,10 +418,10 @@ draw("vector_to_token")
 # %% [markdown]
 # (The bias $b$ is common in code; the paper does not mention one.)
 #
-# How long should a token's vector be? For the scores, a length of about 1 is right. For the input it is too short: a
-# sinusoidal position is much longer, and [chapter 4](04_order.ipynb) showed what happens when one of two summands
-# drowns the other. The paper multiplies the token's vector by $\sqrt{d_{\text{model}}}$ when it comes in. It does not
-# say why; this may be the reason.
+# How long should a token's vector be, as an arrow? (How many numbers it has is settled: $d_{\text{model}}$.) For the
+# scores, a length of about 1 is right. For the input it is too short: a sinusoidal position is much longer, and
+# [chapter 4](04_order.ipynb) showed what happens when one of two summands drowns the other. The paper multiplies the
+# token's vector by $\sqrt{d_{\text{model}}}$ when it comes in. It does not say why; this may be the reason.
 #
 # <details><summary>Why a length of 1 is right for the scores</summary>
 #
@@ -837,9 +837,9 @@ assert watched.labels[-1].endswith(": .")
 # The trained model makes too few mistakes to tell, so here is one that was trained for 150 steps only.
 
 # %% [markdown]
-# **Predict.** It says every character of the 1,000 unseen dates twice: *with a teacher*, reading the right characters,
-# and *alone*, reading what it said itself. In which way are more single characters right? And in which way are more
-# dates right from the first character to the last?
+# **Predict.** This model predicts every character of the 1,000 unseen dates twice: *with a teacher*, reading the
+# right characters, and *alone*, reading what it wrote itself. In which of the two are more single characters right?
+# And in which are more dates right from the first character to the last?
 #
 # <details><summary>Answer</summary>
 #
@@ -871,11 +871,11 @@ assert by_place["with a teacher"][3] > by_place["alone"][3] + 0.15
 assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 
 # %% [markdown]
-# The columns are the first seven characters, with the first date's as an example. Look at the year's last two digits.
-# The third place is the hard one for both: about half of the decades are wrong. With a teacher the fourth digit is
-# nearly always right all the same. It looks as if the model needs the third digit to find the fourth, and the teacher
-# has given it away. Alone the model goes on from its own wrong decade, and the fourth digit is wrong about as often
-# as the third.
+# The columns are the first seven places; the characters above them are those of the first date, as an example. Look
+# at the year's last two digits, the third and the fourth place. The third is the hard one in both ways: about half of
+# the decades are wrong. With a teacher the fourth digit is nearly always right all the same. It looks as if the model
+# needs the third digit to find the fourth, and the teacher has given it away. Alone the model goes on from its own
+# wrong decade, and the fourth digit is wrong about as often as the third.
 #
 # In training the model meets right characters only, in use also its own wrong ones. This difference is called
 # **exposure bias**. (Our table shows that mistakes are carried on, not how much the training is to blame for it.)
@@ -916,10 +916,10 @@ with_and_without(
 #
 # <details><summary>Answer</summary>
 #
-# Hardly any date, and nearly all months and days. It is tempting to say that the model has learned to copy the year's
-# digits, and a digit is a digit. But in training every answer began with 19 or 20, and the model has learned that as
-# well: nearly all its answers begin so, and most of them do not even have the year's last two digits right. A model
-# may learn anything that is true of its examples, whether we meant it or not.
+# Hardly any date is right as a whole, but month and day nearly always are. It is tempting to say that the model has
+# learned to copy the year's digits, and a digit is a digit. But in training every answer began with 19 or 20, and the
+# model has learned that as well: nearly all its answers begin so, and most of them do not even have the year's last
+# two digits right. A model may learn anything that is true of its examples, whether we meant it or not.
 #
 # </details>
 
@@ -1004,15 +1004,15 @@ class Leaky(Transformer):
 leaky, leaky_losses = train(model_class=Leaky)
 
 # %% [markdown]
-# **Predict.** All three models had the same 400 steps, batches and rates. Is the loss of the two broken ones higher or
-# lower than the right one's? And how many of the unseen dates do they write correctly: nearly all, about half, hardly
-# any?
+# **Predict.** All three models had the same 400 steps, batches and rates. Is the loss of the two broken models higher
+# or lower than that of the right one? And how many of the unseen dates do they write correctly: nearly all, about
+# half, hardly any?
 #
 # <details><summary>Answer</summary>
 #
-# Their losses are lower, and they write hardly any date correctly. They have learned to copy
-# what they read, which is the perfect strategy in training; when they write, the answer is not there to be copied. It is
-# tempting to expect a broken model to show a bad loss. **A loss that is too good is a bug report.**
+# Their losses are lower, and they write hardly any date correctly. They have learned to copy what they read, which is
+# the perfect strategy in training; but when they write, there is no answer yet to copy. It is tempting to expect a
+# broken model to show a bad loss. **A loss that is too good is a bug report.**
 #
 # </details>
 
@@ -1053,8 +1053,8 @@ ax.set(yscale="log")
 plt.show()
 
 # %% [markdown]
-# The test that finds both bugs changes one character of the target. The scores at its own position must not move: they
-# are the prediction of that character.
+# The test that finds both bugs changes one character of the target. The scores at the position that has to predict
+# this character must not move; if they do, the model could read its answer.
 
 
 # %% tags=["rtol=0.5"]
