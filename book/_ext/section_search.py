@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 from docutils import nodes
+from formula_text import as_text
 from node import NODE
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -57,14 +58,16 @@ def shortened(text: str, most: int = LEAD) -> str:
     return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:.–—") + " …"
 
 
-def said(node: nodes.Node) -> str:
-    """The words of a part of a page, in reading order; of a formula there are none."""
+def said(node: nodes.Node, formulas: bool = False) -> str:
+    """The words of a part of a page, in reading order; of its formulas none, or as text."""
     if isinstance(node, nodes.Text):
         return node.astext()
+    if formulas and isinstance(node, nodes.math):
+        return as_text(node.astext())
     if isinstance(node, (nodes.math, nodes.math_block, nodes.raw, nodes.literal_block)):
         return " "
     gap = "" if isinstance(node, (nodes.TextElement, nodes.Inline)) else " "
-    return gap.join(map(said, node.children))
+    return gap.join(said(child, formulas) for child in node.children)
 
 
 def code(node: nodes.Node) -> str:
@@ -86,7 +89,7 @@ def record(title: str, anchor: str, parts: list[nodes.Node], share: float = 1.0)
     return {
         "anchor": anchor,
         "title": title,
-        "lead": shortened(said(first)) if first is not None else "",
+        "lead": shortened(said(first, formulas=True)) if first is not None else "",
         "text": text,
         "strong": " ".join(bold),
         "code": " ".join(map(code, parts)),
@@ -124,13 +127,14 @@ def contents_titles(app: Sphinx, untitled: bool = False) -> dict[str, str]:
 def concepts(placed: dict[str, int]) -> list[tuple[list[str], list[int]]]:
     """Names, and the sections where they are at home. `placed`: each section's address and place."""
     homes: dict[str, list[int]] = {}
-    told = yaml.safe_load((HERE / "concepts.yml").read_text(encoding="utf-8"))
-    for address, names in told.items():
-        if address not in placed:
-            logger.warning("search: concepts.yml names %s, and there is no such section", address)
-            continue
-        for name in names:
-            homes.setdefault(str(name), []).append(placed[address])
+    for file in ("concepts.yml", "german.yml"):
+        told = yaml.safe_load((HERE / file).read_text(encoding="utf-8"))
+        for address, names in told.items():
+            if address not in placed:
+                logger.warning("search: %s names %s, and there is no such section", file, address)
+                continue
+            for name in names:
+                homes.setdefault(str(name), []).append(placed[address])
     together: dict[tuple[int, ...], list[str]] = {}
     for name, places in homes.items():
         together.setdefault(tuple(places), []).append(name)

@@ -12,8 +12,10 @@
     return made;
   };
   const found = (query, most) => CourseSearch.rank(CourseSearch.index, query, most);
-  const count = (n, most) =>
-    n === 0 ? "Nothing found." : n === most ? `The best ${n} results.` : `${n} result${n > 1 ? "s" : ""}.`;
+  function count({ length: n, instead = [] }, most) {
+    const read = instead.map(([typed, taken]) => ` “${typed}” was read as “${taken}”.`).join("");
+    return (n === 0 ? "Nothing found." : n === most ? `The best ${n} results.` : `${n} result${n > 1 ? "s" : ""}.`) + read;
+  }
 
   // One result as a link: the section, the page it is on, how it begins.
   function link({ section }, attributes) {
@@ -48,7 +50,7 @@
       list.replaceChildren(...results.map((result, i) =>
         link(result, { id: `found-${i}`, role: "option", tabindex: "-1" })));
       input.setAttribute("aria-expanded", String(results.length > 0));
-      status.textContent = input.value.trim() ? count(results.length, MOST.dialog) : "";
+      status.textContent = input.value.trim() ? count(results, MOST.dialog) : "";
       // a question in other words than the book's: its meaning may be found
       all.textContent = results.length ? "All results" : "Ask the book instead";
       all.href = new URL(results.length ? `search.html?q=${encodeURIComponent(input.value)}` : "book/ask.html", root);
@@ -78,7 +80,7 @@
     const show = () => {
       const results = found(input.value, MOST.page);
       list.replaceChildren(...results.map((result) => element("li", {}, link(result, {}))));
-      status.textContent = input.value.trim() ? count(results.length, MOST.page) : "";
+      status.textContent = input.value.trim() ? count(results, MOST.page) : "";
     };
     const links = () => [...list.querySelectorAll("a")];
     input.addEventListener("input", () => {

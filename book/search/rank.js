@@ -5,7 +5,11 @@ var CourseSearch = (() => {
   const STOP = new Set(("a about all an and are as at be but by can could did do does for from get " +
     "give had has have how i if in into is it its me mean meaning my not of on one or our should so " +
     "that the their them then there they this to use used using was we were what when where which " +
-    "who why will with work works would you your explain explained vs versus difference between")
+    "who why will with work works would you your explain explained vs versus difference between " +
+    // and of a question in German
+    "der die das den dem des ein eine einer eines einen und oder ist sind wie warum wozu wofur welche " +
+    "welcher welches wird werden kann mit von bei beim im fur zum zur zwischen unterschied " +
+    "funktioniert bedeutet heisst macht man ich wer wo nicht auf aus")
     .split(" "));
   // What counts: a title that is the question; a concept's home; a title that shares words; text.
   const TITLE = 500, HOME = 400, BEGUN = 150, INSIDE = 220, SHARED = 90, TEXT = 4;
@@ -56,6 +60,45 @@ var CourseSearch = (() => {
       ["ing", "ion", "ation", "ed", "es", "e"].some((end) => end.startsWith(rest));
   }
 
+  // How many letters are wrong, missing, too many or in the place of their neighbour: the rows of a table, of which
+  // two are kept. `begun`: the other word may go on; then also how far it was read.
+  function apart(word, other, begun) {
+    let before = [], row = Array.from({ length: other.length + 1 }, (_, j) => j);
+    for (let i = 1; i <= word.length; i++) {
+      const next = [i];
+      for (let j = 1; j <= other.length; j++) {
+        next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (word[i - 1] !== other[j - 1]));
+        if (word[i - 1] === other[j - 2] && word[i - 2] === other[j - 1]) next[j] = Math.min(next[j], before[j - 2] + 1);
+      }
+      [before, row] = [row, next];
+    }
+    const least = begun ? Math.min(...row.slice(word.length - 1)) : row[other.length];
+    return { wrong: least, to: begun ? row.lastIndexOf(least) : other.length };
+  }
+
+  // A word that stands nowhere is taken for the nearest one of a title or a concept's name, if one letter is wrong, or
+  // two of nine. Changes `q`; returns what was taken for what.
+  function forgive(index, q) {
+    const instead = [];
+    q.raw.forEach((raw, place) => {
+      const last = q.open && place === q.raw.length - 1, most = raw.length > 8 ? 2 : 1;
+      if (raw.length < 4 || index.places.has(q.words[place])) return;
+      if (index.spelled.has(raw)) return;
+      if (last && (index.terms.some((term) => begins(raw, term)) || [...index.spelled].some((word) => word.startsWith(raw)))) return;
+      let best = { wrong: most + 1 };
+      for (const begun of last && raw.length > 4 ? [false, true] : [false])
+        for (const word of index.spelled) {
+          if (word[0] !== raw[0] || word.length < raw.length - most || (!begun && word.length > raw.length + most)) continue;
+          const { wrong, to } = apart(raw, word, begun);
+          if (wrong < best.wrong) best = { wrong, word, taken: word.slice(0, to) };
+        }
+      if (!best.word) return;
+      instead.push([raw, best.word]);
+      [q.raw[place], q.words[place]] = [best.taken, stem(best.taken)];
+    });
+    return instead;
+  }
+
   // Made once from the index, when it has arrived.
   function open(index) {
     index.titles = index.sections.map((section) => words(section[2]));
@@ -64,6 +107,8 @@ var CourseSearch = (() => {
     index.mean = index.sections.reduce((sum, s) => sum + s[4], 0) / index.sections.length;
     index.places = new Map(index.terms.map((term, i) => [term, i]));
     index.spread = index.terms.map((_, i) => Math.log(1 + index.sections.length / index.hits[i].length));
+    const names = [...index.concepts.flatMap(([names]) => names), ...index.sections.map((section) => section[2])];
+    index.spelled = new Set(names.flatMap(cut).filter((word) => word.length > 3));
     index.opened = true;
   }
 
@@ -141,17 +186,19 @@ var CourseSearch = (() => {
     }
   }
 
-  // The best sections for what was typed, best first: [{section, score}].
+  // The best sections for what was typed, best first: [{section, score}], and `instead`, the words that were misspelt.
   function rank(index, query, limit = 20) {
     if (!index.opened) open(index);
-    const q = asked(query), whole = key(query.trim()), scores = new Map();
+    const q = asked(query), instead = forgive(index, q), scores = new Map();
+    const whole = key(instead.length ? q.raw.join(" ") : query.trim());
     if (!q.words.length) return [];
     const score = (section, more) => scores.set(section, (scores.get(section) || 0) + more);
     readText(index, q, score);
     readTitles(index, q, whole, score);
     readConcepts(index, q, whole, score);
-    return [...scores].map(([section, sum]) => ({ section, score: sum }))
+    const best = [...scores].map(([section, sum]) => ({ section, score: sum }))
       .sort((a, b) => b.score - a.score || a.section - b.section).slice(0, limit);
+    return Object.assign(best, { instead });
   }
 
   return { words, key, stem, rank, LEVELS, index: null };
