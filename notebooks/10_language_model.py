@@ -723,7 +723,8 @@ plt.show()
 # ### In pieces of words
 #
 # The same class, a little larger (2.6 million parameters), learned from articles of Wikipedia: WikiText-2, two million words, in
-# 4,096 subwords ([chapter 7](07_subwords.ipynb)). It took two hours<!-- language_models_wikitext: trained/minutes/mean .0f minutes --> of a core that was busy with other things.
+# 4,096 subwords ([chapter 7](07_subwords.ipynb)). It took 133<!-- language_models_wikitext: trained/minutes/mean .0f --> minutes of a
+# core that was busy with other things.
 
 # %% tags=["nbval-ignore-output"]
 encyclopedist, subwords = stored.language_model("wikitext")
@@ -735,7 +736,7 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 
 # %% [markdown]
 # (`<unk>` stands in the text for each rare word, `@-@` for a hyphen.) It sounds like an article, for about a clause at a time. Its rivals count subwords. A loss per token would not compare with the
-# letters above: a subword is longer. Shared out over the characters it does.
+# letters above: a subword is longer. Divided among the characters, the losses can be compared.
 #
 # | nats a character | validation | test |
 # |---|---|---|
@@ -744,8 +745,9 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 # | of five | 1.069<!-- language_models_wikitext: counted/5/nats/validation .3f --> | 1.063<!-- language_models_wikitext: counted/5/nats/test .3f --> |
 # | network, with at least 128 subwords before each | 1.007<!-- language_models_wikitext: trained/sliding/validation/mean .3f --> | 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> |
 #
-# (One seed. Both splits are articles that neither has read.) Here the network is ahead by 0.06 nats, twice as much as on the plays: it
-# can use that the article is about a song, and a table of five subwords cannot.
+# (One seed. Both splits are articles that neither the network nor the tables have read.) Here the network is ahead by 0.06
+# to 0.07 nats, twice as much as on the plays. One reason may be that it can use that the article is about a song, which a
+# table of five subwords cannot.
 #
 # ## What goes wrong
 #
