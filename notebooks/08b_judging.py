@@ -220,8 +220,8 @@ print(f"right words (teacher forcing) {forced:.2f}, right translations {free:.2f
 assert forced > free + 0.25
 
 # %% [markdown]
-# (It is not teacher forcing that sets the two so far apart: greedy decoding writes a list without a mistake exactly when
-# the likeliest word is right behind every right beginning.)
+# (Teacher forcing is not to blame: it does not set the two apart, since greedy decoding writes a list without a mistake
+# exactly when the likeliest word is right behind every right beginning.)
 #
 # ### Where it looks
 #
@@ -291,7 +291,7 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # %% [markdown]
 # So does attention show which word was translated from which? For the words that say digits most of the eight heads do,
 # all four of the second layer among them (another run deals the work out in another way). For
-# "hundert" the head that is best at digits often does not: over five seeds, it looked at "hundred" for a share of
+# "hundert" the head that is best at digits often does not: over five seeds, it looked most at "hundred" for a share of
 # 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of them. (Another head does, for
 # 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f -->: heads share the work.) Chapter 1's recurrent
 # model with additive attention has one look only. It made no mistake in the test, and looked at "hundred" for a share

@@ -101,8 +101,8 @@ for i, name in enumerate(("queries", "keys", "values")):
 # %% [markdown]
 # ## A cache: the same words, less work
 #
-# So keep the keys and values, and compute everything else for one position only. That is the **key-value cache**. Written
-# out for one head:
+# So keep the keys and values, and compute everything else for one position only. That is the **key-value cache**. With bare
+# hands, for one head:
 
 # %%
 torch.manual_seed(0)

@@ -723,8 +723,8 @@ plt.show()
 # ### In pieces of words
 #
 # The same class, a little larger (2.6 million parameters), learned from articles of Wikipedia: WikiText-2, two million words, in
-# 4,096 subwords ([chapter 7](07_subwords.ipynb)). It took 133<!-- language_models_wikitext: trained/minutes/mean .0f --> minutes of a
-# core that was busy with other things.
+# 4,096 subwords ([chapter 7](07_subwords.ipynb)). It took two hours of a core that was busy with other things.
+# To be exact: 133<!-- language_models_wikitext: trained/minutes/mean .0f --> minutes.
 
 # %% tags=["nbval-ignore-output"]
 encyclopedist, subwords = stored.language_model("wikitext")
