@@ -5,6 +5,7 @@ import warnings
 
 import nbformat
 
+_CONFLICT = ("\n<<<<<<< ", "\n>>>>>>> ")  # at the beginning of a line: what git leaves of a merge
 MAX_BYTES = 20 << 20
 MAX_CELLS = 1000
 MAX_CELL_BYTES = 3 << 20  # of a cell's source as it is sent to the sandbox
@@ -58,9 +59,18 @@ def cells(data: bytes) -> list[dict]:
     return found
 
 
+def decoded(data: bytes) -> str:
+    """The text of a file of JSON: UTF-8, or UTF-16 or 32, which some editors on Windows write.
+
+    Raises:
+        UnicodeDecodeError: if it is none.
+    """
+    return data.decode(json.detect_encoding(data))
+
+
 def _parsed(data: bytes) -> object:
     try:
-        text = data.decode("utf-8-sig")
+        text = decoded(data)
     except UnicodeDecodeError:
         raise Unreadable("The file is not text, so it is no notebook.") from None
     try:
@@ -69,11 +79,12 @@ def _parsed(data: bytes) -> object:
         raise Unreadable("The file is JSON, nested far too deep to be a notebook.") from None
     except ValueError:
         start = text.lstrip()[:1]
-        what = (
-            "It is damaged or cut short."
-            if start in "{["
-            else "Is it a program, or a page? Download the notebook itself, as .ipynb."
-        )
+        if all(mark in f"\n{text}" for mark in _CONFLICT):
+            what = "It holds the marks of a merge (<<<<<<<): settle the merge in git first."
+        elif start in "{[":
+            what = "It is damaged or cut short."
+        else:
+            what = "Is it a program, or a page? Download the notebook itself, as .ipynb."
         raise Unreadable(f"The file is no notebook. {what}") from None
 
 
