@@ -14,7 +14,7 @@ from lectures_lib.homework.compare import (
     gradients_differ,
     too_few,
 )
-from lectures_lib.homework.inside.calls import Outcome, Raised, call
+from lectures_lib.homework.inside.calls import Outcome, Raised, call, usual_dtype
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
 
 # Why a call gave neither a value nor an exception.
@@ -67,7 +67,7 @@ class AnswerKey:
 
     def __init__(self, question: Question, seed: int):
         self.question = question
-        with _one_at_a_time:
+        with _one_at_a_time, usual_dtype():
             cases = question.cases(torch.Generator().manual_seed(seed))
             self.cases = [
                 replace(case, watch=question.forbidden + question.required) for case in cases
