@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from contextlib import suppress
 
 import nbformat
 
@@ -33,6 +34,20 @@ def code_cells(data: bytes) -> list[str]:
                 f"data out of cells."
             )
     return sources
+
+
+def text_cells(data: bytes) -> list[str]:
+    """The sources of all other cells, in order. What has none that is text is left out.
+
+    Raises:
+        Unreadable: if these bytes are no notebook.
+    """
+    found = []
+    for cell in cells(data):
+        if cell.get("cell_type") != "code":
+            with suppress(Unreadable):
+                found.append(source(cell))
+    return found
 
 
 def cells(data: bytes) -> list[dict]:

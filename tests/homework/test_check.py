@@ -36,6 +36,19 @@ def forgets(x):
     x * 2
 
 
+class NoSuper(nn.Module):
+    def __init__(self, n):
+        self.layer = nn.Linear(n, n)
+
+
+def wants_a_gpu(x):
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def greedy(x):
+    return torch.empty(1 << 60, dtype=torch.uint8)
+
+
 def in_place(x):
     x *= 2
     return x
@@ -51,6 +64,8 @@ def exits(x):
         (unfinished, "unfinished", "Not answered yet"),
         (stumbles, "raised", "`return x.no_such_method()`: 'Tensor' object"),
         (forgets, "type", "without `return`"),
+        (wants_a_gpu, "raised", "CUDA enabled. There is no GPU here."),
+        (greedy, "raised", "It asked for more memory than it may have."),
         (in_place, "changed", "argument 1"),
         (exits, "raised", "SystemExit"),
         (lambda x: 2 * x[None], "shape", "expected (3,)"),
@@ -203,6 +218,7 @@ class Adds(Scale):
         (Renamed, "missing: weight (3,); not asked for: weights (3,)"),
         (Crooked, "of another shape: weight is (3, 1) instead of (3,)"),
         (double, "a class is asked for, and this is a function"),
+        (NoSuper, "__init__() call. Call `super().__init__()` in the first line"),
         (Adds, "differs in 3 of 3 values"),
         (Scale(3), "a class is asked for, and this is a Scale"),
     ],
