@@ -132,7 +132,7 @@ MISSPELT = {
     "bottelneck": f"{N}01_bottleneck",
     "what is perplexty": f"{N}10_language_model#the-chain-rule-with-a-pencil",
     "layr norm": f"{N}05_encoder#normalisation",
-    "BELU": f"{N}08_training#bleu",
+    "BELU": f"{N}08b_judging#bleu",
     "gradiant cliping": f"{N}08_training#clipping",
     "multihead atention": f"{N}03_multi_head_attention",
 }
