@@ -45,7 +45,7 @@ MODEL = ["Two dogs play in the snow .", "A shirtless man is sitting on the bench
 
 
 def boxes(ax, words, y, found):
-    """A row of words; those in `found` are filled. Returns where each begins and ends."""
+    """A row of words, those in `found` filled. Returns where each begins and ends."""
     x, places = 0.0, []
     for word in words:
         width = 0.16 * len(word) + 0.25

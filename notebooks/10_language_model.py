@@ -30,7 +30,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "One bar for each letter of the sentence: Once upon a time there lived a king. High bars stand at most first letters of words, low ones inside words and at the spaces behind them."}, "figure": {"caption": "What each letter cost a small model that has read only Shakespeare (it comes with the library): the bits of its surprise. Most beginnings of words are dear, most endings cheap."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "One bar for each letter of the sentence: Once upon a time there lived a king. High bars stand at most first letters of words, low ones inside words and at the spaces behind them."}, "figure": {"caption": "What each letter cost a small model that has read only Shakespeare (it comes with the library): the bits of its surprise. Orange: the first letter of a word. Most beginnings are dear, most endings cheap."}}
 import matplotlib.pyplot as plt
 import torch
 

@@ -429,7 +429,7 @@ for shares in decides.values():
 
 # %% [markdown]
 # As far as the training text went, the subject decides, in both. Now the run that was always wrong from three nouns on,
-# the red line at the bottom of the middle panel. With three nouns in between, the share of sentences in which the verb
+# the orange line at the bottom of the middle panel. With three nouns in between, the share of sentences in which the verb
 # followed the *first noun after the subject* was 1.00<!-- agreement: transformer/decides_of_three/1/max .2f -->; the
 # subject's was 0.00<!-- agreement: transformer/decides_of_three/0/min .2f -->. So with three in between it behaves as
 # if its rule were ours: the farthest noun, but no more than three back. (With more, an accuracy of 0 fits that rule,
@@ -485,11 +485,11 @@ for text in (
 # %% [markdown]
 # All 720 times, and beside it the models that count subwords ([chapter 10](10_language_model.ipynb)):
 #
-# | share of right verbs | nothing between | one noun, same number | one noun, other number | three, other number |
-# |---|---|---|---|---|
-# | tables of three subwords | 0.94<!-- agreement_wikitext: counted_3/same/0 .2f --> | 0.95<!-- agreement_wikitext: counted_3/same/1 .2f --> | 0.06<!-- agreement_wikitext: counted_3/other/1 .2f --> | 0.05<!-- agreement_wikitext: counted_3/other/3 .2f --> |
-# | of five | 0.94<!-- agreement_wikitext: counted_5/same/0 .2f --> | 0.94<!-- agreement_wikitext: counted_5/same/1 .2f --> | 0.08<!-- agreement_wikitext: counted_5/other/1 .2f --> | 0.07<!-- agreement_wikitext: counted_5/other/3 .2f --> |
-# | the network | 1.00<!-- agreement_wikitext: trained/same/0 .2f --> | 1.00<!-- agreement_wikitext: trained/same/1 .2f --> | 0.06<!-- agreement_wikitext: trained/other/1 .2f --> | 0.05<!-- agreement_wikitext: trained/other/3 .2f --> |
+# | right verbs | nothing between | one, other number | three, other | one, same |
+# | --- | --- | --- | --- | --- |
+# | 3 subwords | 0.94<!-- agreement_wikitext: counted_3/same/0 .2f --> | 0.06<!-- agreement_wikitext: counted_3/other/1 .2f --> | 0.05<!-- agreement_wikitext: counted_3/other/3 .2f --> | 0.95<!-- agreement_wikitext: counted_3/same/1 .2f --> |
+# | 5 subwords | 0.94<!-- agreement_wikitext: counted_5/same/0 .2f --> | 0.08<!-- agreement_wikitext: counted_5/other/1 .2f --> | 0.07<!-- agreement_wikitext: counted_5/other/3 .2f --> | 0.94<!-- agreement_wikitext: counted_5/same/1 .2f --> |
+# | the network | 1.00<!-- agreement_wikitext: trained/same/0 .2f --> | 0.06<!-- agreement_wikitext: trained/other/1 .2f --> | 0.05<!-- agreement_wikitext: trained/other/3 .2f --> | 1.00<!-- agreement_wikitext: trained/same/1 .2f --> |
 #
 # A lower loss is not yet a grammar. Tal Linzen, Emmanuel Dupoux and Yoav Goldberg (2016) saw the same pull of the nearest noun in a
 # recurrent language model, and far less of it where the network was trained on this very question. Goldberg (2019) asked BERT,

@@ -46,7 +46,9 @@ class Adapted extends Figure {
       return null;
     }
     const answer = await this.run(this.machine, task, request, () => {});
-    if (answer) this.found.hidden = false;
+    if (!answer) return null;
+    this.found.hidden = false;
+    if (answer.read < answer.pieces) this.say(`The text is too long: the first ${answer.read} of its ${answer.pieces} pieces were read.`);
     return answer;
   }
 }
@@ -57,8 +59,9 @@ export class Sentiment extends Adapted {
   }
 
   async ask() {
-    const shares = await this.asked("judge", { text: this.text.value.trim() });
-    if (!shares) return;
+    const answer = await this.asked("judge", { text: this.text.value.trim() });
+    if (!answer) return;
+    const { shares } = answer;
     const row = (name, share) => make("li", {}, make("span", {}, name), bar(share, "plain"), make("small", {}, percent(share)));
     this.found.replaceChildren(make("ol", { class: "lv-candidates lv-plainlist" }, row("praise", shares[1]), row("complaint", shares[0])));
   }
@@ -70,10 +73,11 @@ export class Names extends Adapted {
   }
 
   async ask() {
-    const words = await this.asked("tag", { text: this.text.value.trim() });
-    if (!words) return;
+    const answer = await this.asked("tag", { text: this.text.value.trim() });
+    if (!answer) return;
+    const { words } = answer;
     const shown = words.map(({ word, label, share }) => (label === "O" ? make("span", {}, word)
-      : make("mark", { class: "lv-name", title: percent(share) }, word, make("small", {}, label.replace("-", " ")))));
+      : make("mark", { class: "lv-name", title: percent(share) }, word, make("small", {}, label))));
     const n = words.filter(({ label }) => label.startsWith("B-")).length;
     this.found.replaceChildren(make("p", { class: "lv-about" }, `${n || "No"} name${n === 1 ? "" : "s"} found. B- begins a name, I- goes on with it.`),
       make("p", { class: "lv-words" }, ...shown.flatMap((node) => [node, " "])));
@@ -88,7 +92,7 @@ export class Answers extends Adapted {
   // The text that is asked about stands above the question.
   fields(question) {
     this.context = make("textarea", { rows: 5, maxlength: 1500, dir: "auto", spellcheck: "false" });
-    return [field("A text, of 150 words at the most", this.context), question];
+    return [field("A text, of about 130 words at the most", this.context), question];
   }
 
   name({ question }) {
@@ -103,7 +107,7 @@ export class Answers extends Adapted {
   async ask() {
     const found = await this.asked("answer", { question: this.text.value.trim(), text: this.context.value.trim() });
     if (!found) return;
-    const { pieces, from, to } = found;
+    const { context: pieces, from, to } = found;
     const part = (...range) => joined(pieces.slice(...range)).replace(/^##/, "");
     const space = (at) => (at > 0 && pieces[at] && !pieces[at].startsWith("##") ? " " : "");
     this.found.replaceChildren(make("p", { class: "lv-answer" }, part(from, to + 1)),

@@ -42,6 +42,11 @@ function framed(text) {
   const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
   return [begin, ...tokens.encode(text).slice(0, LONGEST - 2), end];
 }
+// How many of a text's pieces were read, of how many.
+function room(text) {
+  const pieces = tokens.encode(text).length;
+  return { read: Math.min(pieces, LONGEST - 2), pieces };
+}
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 
 const tasks = {
@@ -108,9 +113,9 @@ const tasks = {
     return { tokens: ids.map((id) => tokens.shown(id)), attention };
   },
 
-  // The shares of a text's classes.
+  // The shares of a text's classes, and how much of the text was read.
   async judge({ text }) {
-    return shares(model.classify(framed(text)));
+    return { shares: shares(model.classify(framed(text))), ...room(text) };
   },
 
   // A label for each word, from its first piece: {word, label, share}.
@@ -125,17 +130,17 @@ const tasks = {
       const row = shares(scores), [best] = largest(row, 1);
       words.push({ word: piece, label: model.names[best], share: row[best] });
     });
-    return words;
+    return { words, ...room(text) };
   },
 
   // Where in a text the answer to a question stands: the text's pieces, and the first and last of the answer among them.
   async answer({ question, text }) {
     const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
     const asked = [begin, ...tokens.encode(question).slice(0, ASKED), end];
-    const context = tokens.encode(text).slice(0, QUESTION_AND_TEXT - asked.length - 1);
+    const whole = tokens.encode(text), context = whole.slice(0, QUESTION_AND_TEXT - asked.length - 1);
     const ids = [...asked, ...context, end], segments = ids.map((_, i) => Number(i >= asked.length));
     const [from, to] = span(model.label(ids, segments), asked.length, ids.length - 2).map((at) => at - asked.length);
-    return { pieces: context.map((id) => tokens.shown(id)), from, to, read: context.length };
+    return { context: context.map((id) => tokens.shown(id)), from, to, read: context.length, pieces: whole.length };
   },
 
   // The classes' shares of a grey image, and how much of each patch reached the class token.

@@ -131,3 +131,24 @@ def test_a_question_is_answered_from_the_text(live):
     box.get_by_label("A text").fill("")
     box.get_by_role("button", name="Answer", exact=True).click()
     assert "Type something first" in box.locator(".lv-status").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("title", "field", "read"),
+    [(PRAISE, "A sentence about", 254), (NAMES, "A message", 254), (ANSWERS, "A text", 0)],
+)
+def test_what_is_not_read_is_said(live, title, field, read):
+    box = figure(live(), title)
+    box.get_by_label(field).fill("a good one " * 100)
+    box.locator(".lv-go").click()
+    status = box.get_by_text("The text is too long: the first")
+    status.wait_for()
+    said = status.inner_text()
+    assert "of its 300 pieces were read" in said and (not read or f"first {read} of" in said)
+
+
+def test_of_a_short_text_nothing_is_said(live):
+    box = figure(live(), PRAISE)
+    box.locator(".lv-go").click()
+    box.locator(".lv-candidates li").first.wait_for()
+    assert box.locator(".lv-status").inner_text() == ""

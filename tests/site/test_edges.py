@@ -1,0 +1,34 @@
+"""What can be scrolled sideways says so: it fades where it goes on."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+EDGES = """() => [...document.querySelectorAll(".pst-scrollable-table-container:has(table)")].map((e) => ({
+  hidden: e.scrollWidth - e.clientWidth > 1,
+  end: parseFloat(getComputedStyle(e).getPropertyValue("--fade-end")),
+  start: parseFloat(getComputedStyle(e).getPropertyValue("--fade-start")),
+}))"""
+
+
+@pytest.mark.parametrize("chapter", ["08b_judging", "10b_agreement", "14_fine_tuning"])
+def test_a_table_that_goes_on_fades_at_its_end(live, chapter):
+    page = live(width=390, path=f"notebooks/{chapter}.html")
+    seen = page.evaluate(EDGES)
+    assert any(one["hidden"] for one in seen)
+    for one in seen:
+        assert (one["end"] > 20) == one["hidden"] and one["start"] == 0
+
+
+def test_scrolled_to_its_end_it_fades_at_its_beginning(live):
+    page = live(width=390, path="notebooks/14_fine_tuning.html")
+    page.evaluate(
+        "document.querySelectorAll('.pst-scrollable-table-container').forEach(e => e.scrollLeft = 9999)"
+    )
+    page.wait_for_timeout(200)
+    for one in page.evaluate(EDGES):
+        assert one["end"] == 0 and (one["start"] > 20) == one["hidden"]
+
+
+def test_where_all_is_seen_nothing_fades(live):
+    page = live(width=1360, path="notebooks/10b_agreement.html")
+    assert all(one["start"] == one["end"] == 0 for one in page.evaluate(EDGES))
