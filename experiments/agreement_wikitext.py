@@ -1,5 +1,5 @@
 """Was or were? The model of WikiText-2 that comes with the book, and models that count, on "the
-songs of the film were" (chapter 10).
+songs of the film were" (chapter 10b).
 
     LECTURES_DATA=<mirror> python experiments/agreement_wikitext.py
         some minutes of one core; writes book/results/agreement_wikitext.json

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def copied(folder: Path) -> None:
-    """A copy of the files that git knows, without the notebooks' outputs' history."""
+    """A copy of the files that git knows."""
     names = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
     ).stdout.split("\0")
@@ -36,14 +36,16 @@ def turns_red(folder: Path, defect: dict) -> bool:
     """Whether a test fails with the defect. The file is as it was afterwards.
 
     Raises:
-        SystemExit: for a defect whose place is no longer there, or is there twice.
+        SystemExit: for a defect whose place, or one of whose tests, is no longer there.
     """
     file = folder / defect["file"]
     text = file.read_text(encoding="utf-8")
-    if text.count(defect["was"]) < 1:
+    tests = defect["tests"].split()
+    if gone := [name for name in tests if not (folder / name).exists()]:
+        raise SystemExit(f"{defect['file']}: there is no {', '.join(gone)}")
+    if defect["was"] not in text:
         raise SystemExit(f"{defect['file']}: {defect['was']!r} is no longer there")
     file.write_text(text.replace(defect["was"], defect["becomes"], 1), encoding="utf-8")
-    tests = [name for name in defect["tests"].split() if (folder / name).exists()]
     line = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     try:
         done = subprocess.run(

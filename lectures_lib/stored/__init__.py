@@ -206,7 +206,13 @@ ADAPTED: dict[str, type[Head]] = {
 def save_adapted(model: Head, path: Path) -> None:
     """Write what an adapted model (`tasks.low_rank`) has beyond MiniLM's body, in half
     precision.
+
+    Raises:
+        ValueError: for a model whose α is not 2 r, which the file does not hold.
     """
+    layers = low_rank.linear_layers(model.bert, low_rank.LowRank)
+    if scales := {getattr(parent, name).scale for parent, name in layers} - {2.0}:
+        raise ValueError(f"a model with α = 2 r can be kept, not with α / r = {sorted(scales)}")
     kept = {name: tensor.half().contiguous() for name, tensor in low_rank.learned(model).items()}
     r = next(tensor.shape[0] for name, tensor in kept.items() if name.endswith(".A"))
     facts = {
@@ -255,35 +261,32 @@ def _options(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def sentiment() -> tuple[Head, WordPiece]:
-    """MiniLM adapted to tell praise (1) from complaint (0), learned from the phrases of film
-    reviews (SST-2; `experiments/low_rank.py`), and its word pieces.
+def adapted(task: str) -> tuple[Head, WordPiece]:
+    """MiniLM adapted to one of the tasks below, and its word pieces (`experiments/low_rank.py`).
 
-    Read once, shared by all who ask: copy it before you train it.
+    Read once, shared by all who ask: copy the model before you train it.
 
     Raises:
         FileNotFoundError: where MiniLM's package is not installed; the message says how to get it.
         ValueError: for a file that is damaged.
     """
-    return load_adapted(FOLDER / "sentiment.safetensors"), WordPiece.load(
-        minilm.checkpoint() / "vocab.txt"
-    )
+    model = load_adapted(FOLDER / f"{task}.safetensors")
+    return model, WordPiece.load(minilm.checkpoint() / "vocab.txt")
 
 
-@cache
+def sentiment() -> tuple[Head, WordPiece]:
+    """Tells praise (1) from complaint (0), learned from phrases of film reviews (SST-2)."""
+    return adapted("sentiment")
+
+
 def entities() -> tuple[Head, WordPiece]:
-    """MiniLM adapted to find names in short messages (WNUT-17); otherwise as `sentiment`."""
-    return load_adapted(FOLDER / "entities.safetensors"), WordPiece.load(
-        minilm.checkpoint() / "vocab.txt"
-    )
+    """Finds names in short messages (WNUT-17)."""
+    return adapted("entities")
 
 
-@cache
 def answers() -> tuple[Head, WordPiece]:
-    """MiniLM adapted to point at answers in a text (SQuAD); otherwise as `sentiment`."""
-    return load_adapted(FOLDER / "answers.safetensors"), WordPiece.load(
-        minilm.checkpoint() / "vocab.txt"
-    )
+    """Points at the answer to a question in a text (SQuAD)."""
+    return adapted("answers")
 
 
 def save_language_model(model: LanguageModel, tokenizer: BPE, name: str) -> None:

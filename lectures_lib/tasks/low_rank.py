@@ -2,8 +2,8 @@
 (chapter 14; Hu et al. 2022, "LoRA: low-rank adaptation of large language models", section 4).
 
     model = task_heads.SentenceClassifier(Bert.from_pretrained(minilm.checkpoint()), n_classes=2)
-    low_rank.adapt(model, r=8)                    # a 64th of the body's numbers ask for gradients
-    fine_tuning.fine_tune(model, batches, rate=1e-3)
+    low_rank.adapt(model, r=8)                    # of 67 numbers one asks for a gradient
+    fine_tuning.fine_tune(model, batches, rate=2e-3)
     small = low_rank.learned(model)               # all that has to be kept
     low_rank.merge(model)                         # plain layers again, with the same answers
 """

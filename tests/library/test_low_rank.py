@@ -157,6 +157,14 @@ def test_what_is_kept_comes_back(tmp_path):
     assert (tmp_path / "small.safetensors").stat().st_size < 300_000
 
 
+def test_another_alpha_is_not_kept(tmp_path):
+    model = made()
+    low_rank.adapt(model, r=4, alpha=4.0)
+    with pytest.raises(ValueError, match=r"α = 2 r can be kept, not with α / r = \[1.0\]"):
+        stored.save_adapted(model, tmp_path / "small.safetensors")
+    assert not (tmp_path / "small.safetensors").exists()
+
+
 def test_a_damaged_small_file_is_refused(tmp_path):
     path = tmp_path / "small.safetensors"
     path.write_bytes(b"nothing")
