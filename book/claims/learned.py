@@ -325,11 +325,13 @@ def triples() -> dict[str, list[list[str]]]:
         if isinstance(node, ast.Assign) and [ast.unparse(t) for t in node.targets] == ["TRIPLES"]
     ]
     groups: dict[str, list[list[str]]] = {}
-    for line in ast.literal_eval(text).split("\n"):
-        if " | " not in line:
-            rows = groups.setdefault(line, [])
+    for line in ast.literal_eval(text).strip().split("\n"):
+        if line.startswith("- "):
+            rows.append([line.removeprefix("- ")])
+        elif line.startswith("  "):
+            rows[-1].append(line.strip())
         else:
-            rows.append(line.split(" | "))
+            rows = groups.setdefault(line, [])
     return groups
 
 
