@@ -325,13 +325,15 @@ def triples() -> dict[str, list[list[str]]]:
         if isinstance(node, ast.Assign) and [ast.unparse(t) for t in node.targets] == ["TRIPLES"]
     ]
     groups: dict[str, list[list[str]]] = {}
+    kind = ""
     for line in ast.literal_eval(text).strip().split("\n"):
         if line.startswith("- "):
-            rows.append([line.removeprefix("- ")])
+            groups[kind].append([line.removeprefix("- ")])
         elif line.startswith("  "):
-            rows[-1].append(line.strip())
+            groups[kind][-1].append(line.strip())
         else:
-            rows = groups.setdefault(line, [])
+            kind = line
+            groups[kind] = []
     return groups
 
 
