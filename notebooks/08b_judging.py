@@ -39,7 +39,7 @@ from lectures_lib.blocks.recording import record
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.show import plots
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two pairs of lines in boxes, a human translation above a model's. First: Two dogs are playing in the snow; Two dogs play in the snow. All words but play are filled, one orange line runs under in the snow and the full stop. Score 42. Second: Nobody is sitting on the bench; A shirtless man is sitting on the bench. The last six words are filled, three orange lines run under them. Score 59."}, "figure": {"caption": "Two translations and their scores. Filled: words that the human used too. Orange: every four words in a row that the human wrote in the same way. The second is wrong, and has more of both."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two pairs of lines in boxes, a human translation above a model's. First: Two dogs are playing in the snow; Two dogs play in the snow. All words but play are filled, one orange line runs under in the snow and the full stop. Score 42. Second: Nobody is sitting on the bench; A shirtless man is sitting on the bench. The last six words are filled, three orange lines run under them. Score 59."}, "figure": {"caption": "Two translations and their scores. Filled: words that the human used too. Orange: every four words in a row that the human wrote in the same way. The second is wrong; as many of its words are filled, and it has three lines to the first one's one."}}
 HUMAN = ["Two dogs are playing in the snow .", "Nobody is sitting on the bench ."]
 MODEL = ["Two dogs play in the snow .", "A shirtless man is sitting on the bench ."]
 
@@ -220,8 +220,8 @@ print(f"right words (teacher forcing) {forced:.2f}, right translations {free:.2f
 assert forced > free + 0.25
 
 # %% [markdown]
-# (Teacher forcing is not to blame: greedy decoding writes a list without a mistake exactly when the likeliest word is
-# right behind every right beginning.)
+# (Teacher forcing is not to blame: it does not set the two apart, since greedy decoding writes a list without a mistake
+# exactly when the likeliest word is right behind every right beginning.)
 #
 # ### Where it looks
 #
@@ -291,7 +291,7 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # %% [markdown]
 # So does attention show which word was translated from which? For the words that say digits most of the eight heads do,
 # all four of the second layer among them (another run deals the work out in another way). For
-# "hundert" the head that is best at digits often does not: over five seeds, it looked at "hundred" for a share of
+# "hundert" the head that is best at digits often does not: over five seeds, it looked most at "hundred" for a share of
 # 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of them. (Another head does, for
 # 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f -->: heads share the work.) Chapter 1's recurrent
 # model with additive attention has one look only. It made no mistake in the test, and looked at "hundred" for a share
@@ -392,10 +392,10 @@ for words, right_words in (
 #
 # <details><summary>Answer</summary>
 #
-# More, 55.7. Not the scores are averaged but the hits are added up: the second sentence is the longer one and brings more
-# pieces, so it counts for more. And shares are multiplied only once, behind the sum: of its four fours the first
-# sentence has one hit, and what that does to *its* score the other's three hits mend. Short sentences with few hits
-# fare badly alone.
+# More, 55.7. It is not the scores that are averaged: hits and lengths are added up first. The first sentence alone pays
+# a brevity penalty, 7 words for 8; together the model wrote 16 words for 15, and nothing is to pay. That is about three
+# of the five points. The rest is in the shares: the second sentence is longer and brings more pieces, so it counts for more, and
+# one four-word piece in four is a poor share alone, but four in ten for the two together.
 #
 # </details>
 
@@ -487,8 +487,7 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # | English to German | 5.3<!-- multi30k_cpu: en-de/validation_by_step/400/mean .1f --> | 17.6<!-- multi30k_cpu: en-de/validation_by_step/800/mean .1f --> | 27.9<!-- multi30k_cpu: en-de/validation_by_step/1600/mean .1f --> | 32.0<!-- multi30k_cpu: en-de/validation_by_step/2400/mean .1f --> | 35.7<!-- multi30k_cpu: en-de/validation_by_step/4000/mean .1f --> | 36.7<!-- multi30k_cpu: en-de/validation_by_step/6000/mean .1f --> | 37.6<!-- multi30k_cpu: en-de/validation_by_step/8000/mean .1f --> | 72<!-- multi30k_cpu: en-de/minutes/mean .0f --> |
 #
 # 8,000 steps go through the captions some thirty times, and one might expect that the model learns them by heart and gets
-# worse on others. It does not: the scores rise nearly to the end, ever more slowly and unevenly, and level off in the
-# last steps. Why they do not fall was not tested: dropout of 0.2, label smoothing and its small size may all have a part.
+# worse on others. It does not: the scores rise to the end, more slowly than at first. Why they do not fall was not tested: dropout of 0.2, label smoothing and its small size may all have a part.
 #
 # Two tricks of the paper follow at the end: the *mean* of the last five sets of weights, and a beam search
 # ([chapter 9](09_generating.ipynb)). What is each worth? On the 1,000 captions of the 2016 test set
@@ -502,7 +501,7 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # Each of the two adds 0.5 to 1.0 points, and both together 1.6 into English and 1.3 into German. (Means of three seeds; in
 # the last column they lie between 40.4<!-- multi30k_cpu: de-en/cased/min .1f --> and 41.4<!-- multi30k_cpu:
 # de-en/cased/max .1f --> into English, between 38.1<!-- multi30k_cpu: en-de/cased/min .1f --> and 39.3<!-- multi30k_cpu:
-# en-de/cased/max .1f --> into German.) The models of the first seed come with the book, four megabytes each; they have
+# en-de/cased/max .1f --> into German.) The models of the first seed come with the book, four megabytes each; with beam and mean they have
 # 41.3<!-- multi30k_cpu: de-en/stored .1f --> and 38.7<!-- multi30k_cpu: en-de/stored .1f -->. Here are sentences that nobody trained on:
 
 # %%
@@ -589,8 +588,8 @@ assert [round(bleu(*pair)) for pair in zip(MODEL, HUMAN, strict=True)] == [42, 5
 # Six of the twelve are right. One is the human's sentence word for word; the *typical* ones have 42 to 67 points and lose
 # the others to "play" for "are playing", "jumps" for "is jumping", "store" for "shop". And among them stand two that
 # nobody could use, the man for *niemand* and a row of syllables for *siebzehn Pinguine*, for most of their other words are
-# right. What the bad ones have in common is a word or a turn that captions hardly have: *niemand*, *siebzehn*, *größer
-# als*, *Drachen steigen lassen*. It is guessed, and what is guessed is a caption.
+# right. Most of the wrong ones have a word or a turn that captions, we suppose, hardly have: *niemand*, *siebzehn*,
+# *größer als*, *Drachen steigen lassen*. There the model guesses, and at times writes a caption of something else.
 #
 # So a score ranks systems over many sentences, where synonyms hurt all of them alike. Of one sentence it says little,
 # and of one word that turns the meaning round, nothing. One reads, or asks people. [How sure can we
@@ -801,7 +800,8 @@ print(f"one human {bleu(MODEL[0], HUMAN[0]):.1f}, two humans {both:.1f}")
 # 2. BLEU is the geometric mean of the shares of 1- to 4-grams that a reference has too, times a penalty for being short.
 #    It is blind to synonyms, and to the one word that turns the meaning round.
 # 3. Over what, cut how, against which test set: without a signature two scores cannot be compared.
-# 4. The Transformer's table holds: the best scores into German at the lowest cost; into French, base did not lead.
+# 4. The Transformer's table holds: into German, base beat all earlier systems at the lowest cost, and big scored higher
+#    still, at seven times the cost of base; into French, base did not lead.
 # 5. A translator always says something. Nothing beside a sentence tells that it was guessed, so read what it writes.
 #
 # **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) trains a small translator; judge it by whole

@@ -81,9 +81,9 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# Their keys and their values. The sixth query is compared with all keys, and the values are averaged. The old queries have
-# asked their questions; what they were told stands in the first five outputs, and nobody asks for these again. So it is a
-# cache of keys and values, and it is tempting to keep all three.
+# Their keys and their values. The sixth query is compared with all keys, and the values are averaged. It is tempting to
+# keep the queries as well. But an old query was needed for one thing only, the output at its own position, and that is
+# computed already. So it is a cache of keys and values.
 #
 # </details>
 
@@ -196,7 +196,7 @@ def decoder_block_with_cache(block, x, cache, memory, memory_mask=None):
 
 
 # %% [markdown]
-# The last two stand around the blocks. We need a trained model; the folded cell trains chapter 9's translator of number
+# The last two changes are below and above the blocks. To run it all we need a trained model; the folded cell trains chapter 9's translator of number
 # words, in 500 steps, and repeats its `write`. Below is `write` with a cache, complete.
 
 # %% tags=["hide-input"]
@@ -465,7 +465,7 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 # Thirty-two query heads in eight groups need a quarter of the cache (exercise 1).
 #
 # An encoder has no use for a cache. Nothing is masked in it, so a new word changes the vectors of all the others, and with
-# them their keys and values. That is one reason why those who write are decoders, and why BERT, which reads to the right
+# them their keys and values. That is one reason why models that write are decoders, and why BERT, which reads to the right
 # as well, has to read everything again.
 #
 # ## What goes wrong: every word at place 0
@@ -585,7 +585,8 @@ print(f"{cache.n} positions are kept, largest difference {difference:.4f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. Under a causal mask the past does not change. A new word needs its keys and values, and no more of it.
+# 1. Under a causal mask the past does not change. Of the older words a new one needs the keys and values, and
+#    nothing else.
 # 2. With a cache each step computes one position: five lines of the decoder change, no weight does, and no word.
 # 3. Words that come together need a causal mask among themselves; a single one needs none.
 # 4. The count of operations falls from $n^2$ to $n$; the clock gains less. The price is memory that grows with every word.

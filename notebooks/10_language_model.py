@@ -735,7 +735,7 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 
 # %% [markdown]
 # (`<unk>` stands in the text for each rare word, `@-@` for a hyphen.) It sounds like an article, for about a clause at a time. Its rivals count subwords. A loss per token would not compare with the
-# letters above: a subword is longer. Shared out over the characters it does.
+# letters above: a subword is longer. Divided among the characters, the losses can be compared.
 #
 # | nats a character | validation | test |
 # |---|---|---|
@@ -744,8 +744,9 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 # | of five | 1.069<!-- language_models_wikitext: counted/5/nats/validation .3f --> | 1.063<!-- language_models_wikitext: counted/5/nats/test .3f --> |
 # | network, with at least 128 subwords before each | 1.007<!-- language_models_wikitext: trained/sliding/validation/mean .3f --> | 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> |
 #
-# (One seed. Both splits are articles that neither has read.) Here the network is ahead by 0.06 nats, twice as much as on the plays: it
-# can use that the article is about a song, and a table of five subwords cannot.
+# (One seed. Both splits are articles that neither the network nor the tables have read.) Here the network is ahead by 0.06
+# to 0.07 nats, twice as much as on the plays. One reason may be that it can use that the article is about a song, which a
+# table of five subwords cannot.
 #
 # ## What goes wrong
 #

@@ -8,7 +8,7 @@
 # anything. You only guessed the next word.
 #
 # [Chapter 10](10_language_model.ipynb) trained machines to guess the next word, and measured how good their guesses
-# are on average. This one puts a single question of grammar. **Does a machine that was only trained to guess find out
+# are on average. This one asks a single question, of grammar. **Does a machine that was only trained to guess find out
 # which noun the verb belongs to, and would one see from its loss whether it has?**
 
 # %% tags=["setup", "nbval-ignore-output"]
@@ -262,7 +262,7 @@ def accuracy(reader, between):
 #
 # With up to two nouns both are right in nearly all cases: they have learned better than the nearest noun. With six
 # there is no safe answer, and that is the point of the next figure: most runs are right, and some fail completely. It
-# is tempting to say "attention, of course"; the figure gives no lead to it.
+# is tempting to say "attention, of course"; the figure does not bear it out.
 #
 # </details>
 
@@ -333,14 +333,14 @@ plt.show()
 # 4<!-- agreement: transformer_sinusoids/all_right/6 .0f --> of the runs are right throughout.
 #
 # First, a recurrent network is often said to forget its subject. This one is not behind: about as many of its runs go
-# all the way as of the Transformer's with learned positions. Its other two runs, with six nouns, end near a half, as a
+# all the way as of the Transformer's with learned positions. The GRU's other two runs, with six nouns, end near a half, as a
 # coin would, or a reader that says the same verb to every sentence. (Tran, Bisazza and Monz (2018) compared the two on
 # sentences from real text, and found the LSTM ahead of the Transformer.) To be fair to the lecture: six nouns are
 # twenty words, and a distance of a thousand would be another experiment. For attention the subject is always one step
 # away, but where to step has to be learned.
 #
 # Second, not every failure is forgetting. Of the sinusoid runs that fail, three end near a half, like those two, and
-# one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both that fail with learned positions end
+# one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both runs that fail with learned positions end
 # at 0.00<!-- agreement: transformer/accuracy/6/min .2f -->; one of them has 0.00<!-- agreement:
 # transformer/accuracy/3/min .2f --> with three nouns already. That is neither guessing nor one verb for all, which
 # would give about a half. It is wrong *every time*.
@@ -493,7 +493,7 @@ for text in (
 #
 # A lower loss is not yet a grammar. Tal Linzen, Emmanuel Dupoux and Yoav Goldberg (2016) saw the same pull of the nearest noun in a
 # recurrent language model, and far less of it where the network was trained on this very question. Goldberg (2019) asked BERT,
-# trained on a thousand times as much text, and it followed the subject in most sentences.
+# trained on more than a thousand times as much text, and it followed the subject in most sentences.
 
 # %% [markdown]
 # ## Which way to look
@@ -610,7 +610,7 @@ assert ends["target not shifted"] < least / 4 and ends["no causal mask"] < least
 #
 # **1. Rules instead of networks.** Write three rules for the verb: the number of the *nearest* noun, of the *first*
 # noun, and of *most* nouns (a tie goes to the first). Test them on `tested(n)` for 0 to 6 nouns in between. Which of
-# them, and which with `three_back`, can the training text not tell apart? Compare with the figure of the eight runs.
+# the four rules, `three_back` included, are right on every sentence of the training text, so that it cannot tell them apart? Compare with the figure of the eight runs.
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -680,8 +680,8 @@ print(f"{choices:.1f} nats for {5 + 3 * 1.5} words: {choices / (5 + 3 * 1.5):.2f
 #
 # 1. A question of grammar is one comparison: is the right word likelier than the wrong one? It counts only on sentences
 #    on which the easy rules fail.
-# 2. As far as the training text went, recurrence and attention learned agreement all but perfectly (one run with
-#    sinusoids excepted). Beyond it, training losses that were nearly the same hid different rules.
+# 2. As far as the training text went, recurrence and attention learned agreement all but perfectly (but for one of
+#    eight runs with sinusoids, which fails from two nouns on). Beyond it, training losses that were nearly the same hid different rules.
 # 3. Which word decides is seen by changing one word at a time; one seed is one story.
 # 4. What makes a model directional is the triangle of its mask. To understand a given sentence, looking left only is a
 #    handicap.

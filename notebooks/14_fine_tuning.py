@@ -683,7 +683,7 @@ if REAL:
 # $$y = W x + b + \frac{\alpha}{r}\, B A x$$
 #
 # $A$ has $r$ rows and $B$ has $r$ columns. For a $W$ of 384 × 384 and $r = 8$ that is 2 · 8 · 384 = 6,144 numbers beside 147,456.
-# The product $BA$ is a matrix as large as $W$, but of rank $r$: whatever $x$ is, what it adds lies among $r$ directions. The
+# The product $BA$ is a matrix as large as $W$, but of rank $r$: whatever $x$ is, what it adds is a mixture of the same $r$ directions. The
 # method is called *LoRA*, low-rank adaptation.
 
 
@@ -735,7 +735,7 @@ def low_rank_tuned(train, epochs, r=8, rate=2e-3):
 # Nearly all, or all: again between 0.8 and 0.9. Tempting is "much less, for a large body needs large changes". But
 # what has to change for *praise or complaint* is little; the body knew the words before. Hu and others found the same for
 # GPT-3 with 175 billion numbers. The rate is twenty times the one for all numbers, since the small
-# difference begins at nothing and has nothing to lose.
+# difference begins at 0: unlike the body's own numbers, it holds nothing from pre-training that large steps could spoil.
 #
 # </details>
 
@@ -752,8 +752,8 @@ print(f"{n_learned:,} of {n_all:,} numbers learned; accuracy {share:.2f}")
 assert n_learned / n_all < 0.02 and share > 0.7
 
 # %% [markdown]
-# Once it has learned, the difference can be added to $W$, and the model is as plain and as fast as before. The ten tasks are
-# then ten small files and one body.
+# Once it has learned, the difference can be added to $W$, and the model is as plain and as fast as before. Or it is
+# kept apart from $W$; then ten tasks are ten small files and one body.
 
 # %% tags=["atol=1e-5"]
 example = fine_tuning.collate(fine_tuning.sentences(test[:8], wordpiece))
@@ -773,9 +773,9 @@ assert_close(after, before, atol=1e-4, rtol=0)
 # |---|---|---|---|
 # | everything | 22.7 million | 45 MB | 0.889<!-- fine_tuning_sst2: fine_tuned/accuracy/mean .3f --> |
 # | rank 8 | 0.34 million | 0.7 MB | 0.880<!-- low_rank_sst2: low_rank/accuracy/mean .3f --> |
-# | a linear model of frozen vectors | 385 | 2 kB | 0.812<!-- fine_tuning_sst2: frozen/accuracy .3f --> |
+# | a linear model of frozen vectors | 385 | 0.8 kB | 0.812<!-- fine_tuning_sst2: frozen/accuracy .3f --> |
 #
-# The one of seed 0 comes with the course. It has read 67,349 phrases of film reviews and nothing else:
+# (Means of four seeds for everything, two for rank 8.) The model of rank 8 with seed 0 comes with the course. It has read 67,349 phrases of film reviews and nothing else:
 
 # %%
 critic, pieces = stored.sentiment()

@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 from docutils import nodes
+from formula_text import as_text
 from node import NODE
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -55,58 +56,6 @@ def shortened(text: str, most: int = LEAD) -> str:
     if len(text) <= most:
         return text
     return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:.–—") + " …"
-
-
-GREEK = {
-    r"\alpha": "α",
-    r"\beta": "β",
-    r"\gamma": "γ",
-    r"\delta": "δ",
-    r"\epsilon": "ε",
-    r"\varepsilon": "ε",
-    r"\theta": "θ",
-    r"\lambda": "λ",
-    r"\mu": "μ",
-    r"\pi": "π",
-    r"\rho": "ρ",
-    r"\sigma": "σ",
-    r"\tau": "τ",
-    r"\phi": "φ",
-    r"\omega": "ω",
-}
-SIGNS = {
-    **GREEK,
-    r"\cdot": "·",
-    r"\times": "×",
-    r"\sum": "∑",
-    r"\to": "→",
-    r"\leq": "≤",
-    r"\geq": "≥",
-    r"\le": "≤",
-    r"\ge": "≥",
-    r"\approx": "≈",
-    r"\ldots": "…",
-    r"\dots": "…",
-    r"\infty": "∞",
-    r"\in": "∈",
-    r"\log": "log",
-    r"\exp": "exp",
-    r"\max": "max",
-    r"\min": "min",
-    r"\top": "T",
-    r"\pm": "±",
-}
-
-
-def as_text(tex: str) -> str:
-    """A formula as one line of text, d_k for $d_k$; "…" where it has what no line can show."""
-    tex = re.sub(r"\\(?:mathrm|text|mathbf|mathit|operatorname|hat|bar)\s*\{([^{}]*)\}", r"\1", tex)
-    tex = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√\1", tex)
-    tex = re.sub(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"\1/\2", tex)
-    tex = re.sub(r"([_^])\{([^{} ]*)\}", r"\1\2", re.sub(r"\\(left|right|[,;:! ])|[&~]", " ", tex))
-    tex = re.sub(r"\\[A-Za-z]+", lambda sign: SIGNS.get(sign[0], sign[0]), tex)
-    tex = " ".join(re.sub(r"\\([{}%|])", r"\1", tex).split())
-    return "…" if "\\" in tex else tex
 
 
 def said(node: nodes.Node, formulas: bool = False) -> str:

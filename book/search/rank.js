@@ -83,7 +83,8 @@ var CourseSearch = (() => {
     q.raw.forEach((raw, place) => {
       const last = q.open && place === q.raw.length - 1, most = raw.length > 8 ? 2 : 1;
       if (raw.length < 4 || index.places.has(q.words[place])) return;
-      if (index.spelled.has(raw) || (last && index.terms.some((term) => begins(raw, term)))) return;
+      if (index.spelled.has(raw)) return;
+      if (last && (index.terms.some((term) => begins(raw, term)) || [...index.spelled].some((word) => word.startsWith(raw)))) return;
       let best = { wrong: most + 1 };
       for (const begun of last && raw.length > 4 ? [false, true] : [false])
         for (const word of index.spelled) {

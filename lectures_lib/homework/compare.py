@@ -14,6 +14,12 @@ from lectures_lib.homework.inside.values import Foreign
 # how many differing entries a message names: enough to see a pattern, not the whole answer
 SHOWN = 3
 LISTED = 8  # a list of so many numbers and words is shown whole
+FOREIGN_HINTS = {
+    "a generator": " A function with `yield` gives one; `list(…)` makes a list of it.",
+    "a coroutine": " An `async def` gives one when it is called; write `def`.",
+    "a map": " `list(…)` makes a list of it.",
+    "a zip": " `list(…)` makes a list of it.",
+}
 NOISE = 1e-6  # of the largest gradient: so much may be left of a 0
 
 
@@ -302,9 +308,19 @@ def _type(yours: Any, expected: Any, where: str) -> Difference:
         hint = " `.item()` takes the number out of such a tensor."
     elif isinstance(expected, Tensor) and isinstance(yours, Foreign) and "ndarray" in yours.kind:
         hint = " `torch.from_numpy` makes a tensor of it; better, stay with torch throughout."
+    elif isinstance(expected, Tensor) and type(yours) in (int, float) and not expected.dim():
+        hint = " Leave out the `.item()` or `float()` that has made a number of it."
+    elif type(expected) is list and type(yours) is Tensor and not _tensors_in(expected):
+        hint = " `.tolist()` makes a list of it."
+    elif isinstance(yours, Foreign):
+        hint = FOREIGN_HINTS.get(yours.kind, "")
     return Difference(
         "type", f"{_subject(where)} is {kind_of(yours)}; expected {kind_of(expected)}.{hint}"
     )
+
+
+def _tensors_in(values: list) -> bool:
+    return any(isinstance(value, Tensor) for value in values)
 
 
 def _sequences(

@@ -14,7 +14,7 @@ from lectures_lib.homework.compare import (
     gradients_differ,
     too_few,
 )
-from lectures_lib.homework.inside.calls import Outcome, Raised, call
+from lectures_lib.homework.inside.calls import Outcome, Raised, call, usual_dtype
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
 
 # Why a call gave neither a value nor an exception.
@@ -22,11 +22,20 @@ LOST = {
     "missing": "Nothing in the notebook has this name when all its cells have run.",
     "uncallable": "This name stands for something that cannot be called; "
     "a function or a class is asked for.",
-    "time": "The call did not come back in time: an endless loop?",
+    "time": "The call did not come back in time: an endless loop, or far too much work? Printing "
+    "counts, too.",
     "memory": "The call needed more memory than it may have.",
     "ended": "The process ended during the call: `os._exit`, a crash, or too much memory.",
     "garbled": "What came back is not an answer that could be read, or is too large.",
     "unreached": "Not asked any more: the notebook had used up its time.",
+}
+# What to do about an exception whose own words do not say it, by a pattern of these words.
+HINTS = {
+    r"before Module\.__init__\(\) call": "Call `super().__init__()` in the first line of "
+    "`__init__`.",
+    r"not compiled with CUDA|NVIDIA driver|No CUDA GPUs": "There is no GPU here. Where a device "
+    "has to be named, take that of an input: `x.device`.",
+    r"can't allocate memory": "It asked for more memory than it may have.",
 }
 PUBLIC_SEED = 0  # of the inputs that `check` uses; `grade` draws another
 _one_at_a_time = threading.RLock()  # a call sets the random generators, which all threads share
@@ -67,7 +76,7 @@ class AnswerKey:
 
     def __init__(self, question: Question, seed: int):
         self.question = question
-        with _one_at_a_time:
+        with _one_at_a_time, usual_dtype():
             cases = question.cases(torch.Generator().manual_seed(seed))
             self.cases = [
                 replace(case, watch=question.forbidden + question.required) for case in cases
@@ -338,11 +347,10 @@ def _as_told(raised: Raised) -> str:
         return f"The class's parameters are not the ones the question names: {raised.message}."
     if raised.kind == "NotAClass":
         return f"Here {raised.message}."
-    return (
-        f"It raised {raised.kind}{where}: {raised.message}"
-        if raised.message
-        else f"It raised {raised.kind}{where}."
-    )
+    if not raised.message:
+        return f"It raised {raised.kind}{where}."
+    hint = next((text for words, text in HINTS.items() if re.search(words, raised.message)), "")
+    return f"It raised {raised.kind}{where}: {raised.message}" + f". {hint}" * bool(hint)
 
 
 def _what(changed: set[str], case: Case) -> str:

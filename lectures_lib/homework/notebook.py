@@ -2,9 +2,11 @@
 
 import json
 import warnings
+from contextlib import suppress
 
 import nbformat
 
+_CONFLICT = ("\n<<<<<<< ", "\n>>>>>>> ")  # at the beginning of a line: what git leaves of a merge
 MAX_BYTES = 20 << 20
 MAX_CELLS = 1000
 MAX_CELL_BYTES = 3 << 20  # of a cell's source as it is sent to the sandbox
@@ -34,6 +36,20 @@ def code_cells(data: bytes) -> list[str]:
     return sources
 
 
+def text_cells(data: bytes) -> list[str]:
+    """The sources of all other cells, in order. What has none that is text is left out.
+
+    Raises:
+        Unreadable: if these bytes are no notebook.
+    """
+    found = []
+    for cell in cells(data):
+        if cell.get("cell_type") != "code":
+            with suppress(Unreadable):
+                found.append(source(cell))
+    return found
+
+
 def cells(data: bytes) -> list[dict]:
     """A notebook's cells of all kinds, in order, as they came.
 
@@ -58,9 +74,18 @@ def cells(data: bytes) -> list[dict]:
     return found
 
 
+def decoded(data: bytes) -> str:
+    """The text of a file of JSON: UTF-8, or UTF-16 or 32, which some editors on Windows write.
+
+    Raises:
+        UnicodeDecodeError: if it is none.
+    """
+    return data.decode(json.detect_encoding(data))
+
+
 def _parsed(data: bytes) -> object:
     try:
-        text = data.decode("utf-8-sig")
+        text = decoded(data)
     except UnicodeDecodeError:
         raise Unreadable("The file is not text, so it is no notebook.") from None
     try:
@@ -69,11 +94,12 @@ def _parsed(data: bytes) -> object:
         raise Unreadable("The file is JSON, nested far too deep to be a notebook.") from None
     except ValueError:
         start = text.lstrip()[:1]
-        what = (
-            "It is damaged or cut short."
-            if start in "{["
-            else "Is it a program, or a page? Download the notebook itself, as .ipynb."
-        )
+        if all(mark in f"\n{text}" for mark in _CONFLICT):
+            what = "It holds the marks of a merge (<<<<<<<): settle the merge in git first."
+        elif start in "{[":
+            what = "It is damaged or cut short."
+        else:
+            what = "Is it a program, or a page? Download the notebook itself, as .ipynb."
         raise Unreadable(f"The file is no notebook. {what}") from None
 
 

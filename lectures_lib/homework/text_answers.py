@@ -70,7 +70,7 @@ def answers(data: bytes) -> dict[str, str]:
     """The answers in words of a notebook, by the question's full name; "" where the cell is there
     and nothing is written in it. A file that cannot be read has none.
     """
-    if _TELLS not in data:
+    if _TELLS not in data and b"\0" not in data:  # zeros: UTF-16
         return {}
     try:
         parts = [part for cell in cells(data) for part in _parts(cell)]

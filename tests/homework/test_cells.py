@@ -1,5 +1,6 @@
 """Cells run without Jupyter: its magics do nothing, everything else is Python."""
 
+import IPython
 import pytest
 
 from lectures_lib.homework.inside import cells
@@ -9,6 +10,7 @@ from lectures_lib.homework.inside import cells
 def names(monkeypatch):
     import sys
 
+    monkeypatch.setattr(IPython, "get_ipython", IPython.get_ipython)
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     return cells.namespace()
 
@@ -27,6 +29,9 @@ def names(monkeypatch):
         "x = 1\nt = '''\n%not magic'''",
         "get_ipython().run_line_magic('matplotlib', 'inline')\nx = 1",
         "display('picture')\nx = 1",
+        "from IPython import get_ipython\nget_ipython().run_line_magic('a', 'b')\nx = 1",
+        "import IPython\nx = 0 if IPython.get_ipython() else 1",
+        "import IPython\nx = 'IPKernelApp' not in IPython.get_ipython().config",
         "if __name__ == '__main__':\n    x = 1",
     ],
 )

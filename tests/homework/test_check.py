@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from torch import nn
 
 from lectures_lib.homework import WrongAnswer, check, find, names
+from lectures_lib.homework.diagnosis import AnswerKey, run
 from lectures_lib.homework.questions import Case
 from tests.homework.toy import DOUBLE, SCALE, Scale, double, judged, question
 
@@ -35,6 +36,19 @@ def forgets(x):
     x * 2
 
 
+class NoSuper(nn.Module):
+    def __init__(self, n):
+        self.layer = nn.Linear(n, n)
+
+
+def wants_a_gpu(x):
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def greedy(x):
+    return torch.empty(1 << 60, dtype=torch.uint8)
+
+
 def in_place(x):
     x *= 2
     return x
@@ -50,6 +64,8 @@ def exits(x):
         (unfinished, "unfinished", "Not answered yet"),
         (stumbles, "raised", "`return x.no_such_method()`: 'Tensor' object"),
         (forgets, "type", "without `return`"),
+        (wants_a_gpu, "raised", "CUDA enabled. There is no GPU here."),
+        (greedy, "raised", "It asked for more memory than it may have."),
         (in_place, "changed", "argument 1"),
         (exits, "raised", "SystemExit"),
         (lambda x: 2 * x[None], "shape", "expected (3,)"),
@@ -202,6 +218,7 @@ class Adds(Scale):
         (Renamed, "missing: weight (3,); not asked for: weights (3,)"),
         (Crooked, "of another shape: weight is (3, 1) instead of (3,)"),
         (double, "a class is asked for, and this is a function"),
+        (NoSuper, "__init__() call. Call `super().__init__()` in the first line"),
         (Adds, "differs in 3 of 3 values"),
         (Scale(3), "a class is asked for, and this is a Scale"),
     ],
@@ -562,6 +579,51 @@ def test_randomness_repeats_and_the_students_own_is_left_alone(shapes_unchecked)
     assert judged(noise, lambda x: random.random() + torch.randn(3)).right
     assert torch.equal(before[0], torch.get_rng_state())
     assert before[1] == random.getstate()
+
+
+@pytest.fixture
+def restored():
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+class Layer(nn.Module):
+    """A layer whose parameters have the default dtype."""
+
+    def __init__(self, n):
+        super().__init__()
+        self.layer = nn.Linear(n, 2)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def test_another_default_dtype_makes_no_right_answer_wrong(restored):
+    state = {"layer.weight": torch.ones(2, 3), "layer.bias": torch.ones(2)}
+    case = Case((torch.ones(4, 3),), init={"n": 3}, state=state)
+    key = AnswerKey(question("layer", Layer, [case]), seed=0)
+    torch.set_default_dtype(torch.float64)  # as a cell of a notebook does
+    assert key.verdict([run(Layer, case) for case in key.cases]).right
+    assert torch.get_default_dtype() is torch.float64
+
+
+def test_inputs_are_drawn_with_the_usual_dtype(restored):
+    torch.set_default_dtype(torch.float64)
+    asked = replace(question("drawn", double), cases=_drawn)
+    assert AnswerKey(asked, seed=0).cases[0].args[0].dtype is torch.float32
+
+
+def _drawn(generator):
+    return [Case((torch.randn(3, generator=generator),))]
+
+
+def test_an_answer_that_sets_the_default_dtype_leaves_it_as_it_was(restored):
+    def sets(x):
+        torch.set_default_dtype(torch.float64)
+        return 2 * x
+
+    assert judged(question("sets", double), sets).right
+    assert torch.get_default_dtype() is torch.float32
 
 
 def test_inputs_are_copies():

@@ -24,6 +24,12 @@ def test_stripped_metadata_and_a_byte_order_mark_do_not_matter():
     assert code_cells(b"\xef\xbb\xbf" + json.dumps(bare).encode()) == ["a = 1"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_an_editor_s_utf16_is_text_too(encoding):
+    data = json.dumps(json.loads(notebook("größe = 'π'")), ensure_ascii=False)
+    assert code_cells(data.encode(encoding)) == ["größe = 'π'"]
+
+
 def test_an_old_format_is_upgraded():
     cells = [
         nbformat.v3.new_code_cell(input="a = 1"),
@@ -43,6 +49,11 @@ def test_an_old_format_is_upgraded():
         (notebook("a = 1")[:-20], "damaged or cut short"),
         (b"def f(x):\n    return x\n", "Is it a program"),
         (b"<!DOCTYPE html>", "Is it a program, or a page?"),
+        (
+            b"<<<<<<< HEAD\n{\n=======\n{ \n>>>>>>> main\n" + notebook("a = 1")[1:],
+            "the marks of a merge",
+        ),
+        (notebook("a = 1").replace(b"{", b"{\n<<<<<<< HEAD\n", 1), "damaged or cut short"),
         (b"[]", "JSON, but no notebook"),
         (b"1", "JSON, but no notebook"),
         (b"{}", "JSON, but no notebook"),
@@ -62,7 +73,7 @@ def test_an_old_format_is_upgraded():
         (b'{"nbformat": 4, "cells": [' + b"{}," * 1000 + b"{}]}", "1,001 cells"),
         (b"x" * (MAX_BYTES + 1), "larger than the 20 MB"),
     ],
-    ids=range(22),
+    ids=range(24),
 )
 def test_hostile_files_are_refused_with_a_reason(data, words):
     with pytest.raises(Unreadable) as refusal:
@@ -97,6 +108,22 @@ def test_files_named_after_their_students(tmp_path, zipped):
     assert [code_cells(each.read()) for each in (anna, ben, dora)] == [["a"], ["b"], ["d"]]
     with pytest.raises(Unreadable, match=r"no notebook: carl.py"):
         carl.read()
+
+
+@both
+def test_an_ending_that_a_browser_has_added_does_not_matter(tmp_path, zipped):
+    files = {
+        "ada.ipynb.txt": notebook("a"),
+        "ben.ipynb": notebook("b"),
+        "ben (1).IPYNB.json": notebook("b1"),
+        "carl.json": notebook("c"),
+    }
+    found = {s.student: s for s in collect(pack(tmp_path, files, zipped))}
+    assert list(found) == ["ada", "ben", "carl"]
+    assert code_cells(found["ada"].read()) == ["a"]
+    assert code_cells(found["ben"].read()) == ["b1"]
+    with pytest.raises(Unreadable, match=r"This is no notebook: carl\.json"):
+        found["carl"].read()
 
 
 @both

@@ -14,7 +14,7 @@ from lectures_lib.homework.grader.grading.grade_one import Job
 from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope, told
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
-from lectures_lib.homework.notebook import Unreadable, code_cells
+from lectures_lib.homework.notebook import Unreadable, code_cells, text_cells
 from tests.homework.toy import DOUBLE, TOY, notebook
 
 TEMPLATE = (
@@ -68,16 +68,38 @@ def test_the_hint_reaches_the_verdict():
     key = AnswerKey(DOUBLE, 1)
     execution = Execution([f"{TEMPLATE}\n    return 2 * x"], Limits())
     open_ = Verdict("toy.double", False, "unfinished", "Not answered yet.")
-    verdict = grade_one._explained(open_, key, execution)
+    verdict = grade_one._explained(open_, key, execution, [])
     assert "never reached" in verdict.message
     result = grade_one.Result("anna", (), "f", (verdict,))
     assert "never reached" in feedback.page(TOY, result)
     assert "Not answered yet" not in feedback.page(TOY, result)
     assert "never reached" in told.lines(DOUBLE, verdict)[0]
     assert (
-        grade_one._explained(replace(open_, right=True), key, execution).message
+        grade_one._explained(replace(open_, right=True), key, execution, []).message
         == "Not answered yet."
     )
+
+
+def test_an_answer_in_a_text_cell_is_told():
+    texts = ["# Question 1\n\n- `double(x)`", "def double(x):\n    return 2 * x"]
+    assert hints.of_text_cells(texts[:1], "double") == ""
+    missing = Verdict("toy.double", False, "missing", "Nothing has this name.")
+    key = AnswerKey(DOUBLE, 1)
+    verdict = grade_one._explained(missing, key, Execution(["1"], Limits()), texts)
+    assert verdict.message.startswith("It stands in a text cell, which is not run")
+    assert grade_one._explained(missing, key, Execution(["1"], Limits()), texts[:1]) == missing
+    cells = [{"cell_type": "markdown", "source": [text]} for text in texts]
+    odd = [{"cell_type": "raw", "source": {}}, {"source": "no type"}]
+    code = {"cell_type": "code", "source": "1"}
+    data = json.dumps({"nbformat": 4, "cells": [*cells, code, *odd]}).encode()
+    assert text_cells(data) == [*texts, "no type"]
+
+
+@pytest.mark.parametrize("cells", [[], ["", " \n"]])
+def test_a_notebook_without_code_is_called_that(cells):
+    (note,) = hints.of_no_code(cells)
+    assert "no code in the notebook" in note
+    assert hints.of_no_code([*cells, "1"]) == ()
 
 
 def test_another_homework_is_named(tmp_path):

@@ -36,6 +36,7 @@ ANSWERS = {
     "recurses": ("return recurses(x)", "raised"),
     "asks": ("return float(input('the answer? ')) * x", "raised"),
     "prints": ("print('x' * 40_000_000); return 2 * x", "right"),
+    "compiles": ("import torch; return torch.compile(lambda y: 2 * y)(x)", "right"),
     "lies": ("return LIAR", "type"),
     "unpickles": ("return Bomb()", "type"),
     "returns_much": ("import torch; return torch.zeros(10**7)", "type"),
@@ -108,6 +109,7 @@ def test_hostile_answers_cost_only_themselves(verdicts):
 def test_a_hostile_answer_gets_a_reason(verdicts):
     assert "endless loop" in verdicts["loops"].message
     assert "can't allocate memory" in verdicts["allocates"].message
+    assert verdicts["allocates"].message.endswith("It asked for more memory than it may have.")
     assert "nobody to answer" in verdicts["asks"].message
     assert "os._exit" in verdicts["quits"].message
     assert "subclass of Tensor" in verdicts["lies"].message

@@ -81,15 +81,15 @@ class Once:
     [
         (
             question("module", lambda m: 1, [Case((nn.Linear(2, 2),), shows="a layer")]),
-            r"toy.module, input 1 \(a layer\): argument 1 is or holds torch Linear",
+            r"toy.module, input 1 \(a layer\): argument 1 is or holds a torch Linear",
         ),
         (question("called", lambda f: 1, [Case((len,))]), "builtin_function_or_method"),
-        (question("set", lambda x: 1, [Case(([{1, 2}],))]), "argument 1 is or holds set"),
+        (question("set", lambda x: 1, [Case(([{1, 2}],))]), "argument 1 is or holds a set"),
         (
             question("keyword", lambda x: 1, [Case((), {"x": {"a": (1, {2})}})]),
-            "no description.: x is or holds set",
+            "no description.: x is or holds a set",
         ),
-        (question("returns", lambda x: {1}), "what the right answer returns is or holds set"),
+        (question("returns", lambda x: {1}), "what the right answer returns is or holds a set"),
         (
             question("complex", lambda x: x.to(torch.complex128)),
             "returns is or holds a tensor of torch.complex128",

@@ -124,3 +124,9 @@ def test_an_endless_answer_is_cut_and_so_are_countless_ones():
 @given(st.text(max_size=300))
 def test_any_text_is_an_answer(text):
     assert answers(of(f"{HERE}\n\n{text}"))["toy.why"] == text.strip()
+
+
+def test_answers_in_a_file_of_utf16_are_found():
+    cell = {"cell_type": "markdown", "source": f"{MARKER.format('hw1.why')}\n\nBecause."}
+    data = json.dumps({"nbformat": 4, "cells": [cell]})
+    assert answers(data.encode("utf-16")) == answers(data.encode()) == {"hw1.why": "Because."}

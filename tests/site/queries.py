@@ -121,3 +121,34 @@ AFTERWARDS = {
     "gradient checkpointing": f"{N}18b_what_it_costs#memory",
     "GPU": "book/running#with-a-gpu",
 }
+
+# With a slip of the finger or of the memory, some of them not yet typed to the end.
+MISSPELT = {
+    "softmx": "book/primer#softmax",
+    "atention": f"{N}02_self_attention#four-people-and-an-hour",
+    "atenti": f"{N}02_self_attention",
+    "beam serach": f"{N}09_generating#beam-search",
+    "positonal encoding": f"{N}04_order",
+    "bottelneck": f"{N}01_bottleneck",
+    "what is perplexty": f"{N}10_language_model#the-chain-rule-with-a-pencil",
+    "layr norm": f"{N}05_encoder#normalisation",
+    "BELU": f"{N}08_training#bleu",
+    "gradiant cliping": f"{N}08_training#clipping",
+    "multihead atention": f"{N}03_multi_head_attention",
+}
+
+# In German (book/search/german.yml).
+IN_GERMAN = {
+    "Aufmerksamkeit": f"{N}02_self_attention#four-people-and-an-hour",
+    "Selbstaufmerksamkeit": f"{N}02_self_attention",
+    "Was ist Selbstaufmerksamkeit?": f"{N}02_self_attention",
+    "wie funktioniert Strahlensuche": f"{N}09_generating#beam-search",
+    "Kreuzentropie": "book/primer#cross-entropy",
+    "Lernrate": f"{N}08_training#warm-up",
+    "Köpfe": f"{N}03_multi_head_attention#what-one-head-cannot-do",
+    "Sprachmodell": f"{N}10_language_model",
+    "Wortvektoren": f"{N}15_features#one-vector-for-each-word",
+    "Satzvekto": f"{N}17_sentence_bert",
+    "Warum durch die Wurzel teilen": f"{N}02_self_attention#why-divide-by-d-k",
+    "Was ist ein Flaschenhals": f"{N}01_bottleneck",
+}

@@ -10,11 +10,12 @@ import sys
 
 import pytest
 import yaml
-from queries import AFTERWARDS, QUERIES
+from queries import AFTERWARDS, IN_GERMAN, MISSPELT, QUERIES
 from sitemap import ROOT, pages
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import section_search
+from formula_text import as_text
 from node import NODE
 
 FOUND_FIRST = 83  # of QUERIES
@@ -85,6 +86,35 @@ def test_spelling_makes_no_difference(first_five):
     ]
     for names in alike:
         assert len({found[0] for found in first_five(names)}) == 1, names
+
+
+@pytest.mark.parametrize("queries", [MISSPELT, IN_GERMAN], ids=["misspelt", "in German"])
+def test_slips_are_forgiven_and_german_is_understood(first_five, queries):
+    found = dict(zip(queries, first_five(list(queries)), strict=True))
+    assert {query: places[:1] for query, places in found.items()} == {
+        query: [place] for query, place in queries.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("tex", "text"),
+    [
+        ("d_k", "d_k"),
+        (r"d_{\text{model}}", "d_model"),
+        (r"\frac{QK^\top}{\sqrt{d_k}}", "(QK^T)/(√d_k)"),
+        (r"e^{s_i}", "e^(s_i)"),
+        (r"\sqrt{p(1-p)/n}", "√(p(1-p)/n)"),
+        (r"10^{-3}", "10^-3"),
+        (r"\begin{bmatrix}1\\2\end{bmatrix}", "…"),
+    ],
+)
+def test_a_formula_in_a_result_is_a_line_of_text(tex, text):
+    assert as_text(tex) == text
+
+
+def test_a_result_shows_the_formulas_of_its_beginning(built):
+    index = (built / "index.js").read_text(encoding="utf-8")
+    assert "A dot product is a sum of d_k products." in index
 
 
 @pytest.mark.parametrize("query", ["", " ", "?", "…", "qqqzzz", "\\", "[", "constructor"])
@@ -158,6 +188,8 @@ def test_in_the_dialog_by_keyboard(window, address):
         assert field.get_attribute("aria-activedescendant") == f"found-{place}"
         assert option.nth(place).get_attribute("aria-selected") == "true"
     assert window.get_by_role("status").inner_text() == "The best 8 results."
+    field.fill("softmx")
+    assert "“softmx” was read as “softmax”." in window.get_by_role("status").inner_text()
     field.fill("qqqq")
     ask = window.get_by_role("link", name="Ask the book instead")
     assert ask.get_attribute("href").endswith("book/ask.html")

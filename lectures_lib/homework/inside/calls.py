@@ -5,7 +5,8 @@ import linecache
 import random
 import sysconfig
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,36 @@ def call(
     said at `questions.Case`; where one of them is given, the outcome's value is a dictionary with
     the result and what else was looked at (see `looked_at`).
     """
+    with usual_dtype():
+        return _called(answer, args, kwargs, init, state, train, again, gradients, draws, watch)
+
+
+@contextmanager
+def usual_dtype() -> Iterator[None]:
+    """float32 for tensors that nothing else is said of, whatever a notebook has set: questions are
+    drawn with it, and an answer that builds a layer must fit its inputs, here and in `check`.
+    """
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _called(
+    answer: Any,
+    args: tuple,
+    kwargs: dict[str, Any] | None,
+    init: dict[str, Any] | None,
+    state: dict[str, Tensor] | None,
+    train: bool,
+    again: tuple[tuple, ...],
+    gradients: bool,
+    draws: int,
+    watch: tuple[str, ...],
+) -> Outcome:
+    """`call`, with the default dtype as it is."""
     given = copy.deepcopy([(args, kwargs or {}), *((more, {}) for more in again)])
     before = copy.deepcopy(given)
     python_random = random.getstate()

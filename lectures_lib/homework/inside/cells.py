@@ -9,8 +9,9 @@ import inspect
 import linecache
 import sys
 import types
-from typing import Any
+from typing import Any, ClassVar
 
+import IPython
 from IPython.core.inputtransformer2 import TransformerManager
 
 # cell magics whose cell is Python all the same
@@ -21,6 +22,7 @@ def namespace() -> dict[str, Any]:
     """The `__main__` that the cells share, with what Jupyter would have put there."""
     main = types.ModuleType("__main__")
     main.__dict__.update(display=_nothing, get_ipython=_Shell, input=_refuse_input)
+    IPython.get_ipython = _ImportedShell
     sys.modules["__main__"] = main
     sys.meta_path.append(_Colab())
     return main.__dict__
@@ -82,6 +84,17 @@ class _Shell:
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Also what is called itself: `cv2_imshow(image)`."""
+
+
+class _ImportedShell(_Shell):
+    """What `from IPython import get_ipython` gives. Libraries ask it whether this is a
+    notebook, so it is false and configured with nothing.
+    """
+
+    config: ClassVar[dict] = {}
+
+    def __bool__(self) -> bool:
+        return False
 
 
 class _Colab(importlib.abc.MetaPathFinder, importlib.abc.Loader):

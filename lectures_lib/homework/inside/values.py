@@ -98,4 +98,6 @@ def _described(value: Any) -> str:
     if isinstance(value, type):
         return f"the class {str(getattr(value, '__name__', ''))[:100]} itself, not a value"
     module = str(getattr(kind, "__module__", "builtins")).split(".")[0]
-    return name if module in ("builtins", "__main__") else f"{module} {name}"
+    if module not in ("builtins", "__main__"):
+        name = f"{module} {name}"
+    return f"an {name}" if name[:1].lower() in "aeio" else f"a {name}"

@@ -23,7 +23,7 @@ from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import Submission
 from lectures_lib.homework.grader.submissions.mentions import mentions
 from lectures_lib.homework.inside.calls import Raised
-from lectures_lib.homework.notebook import Unreadable, code_cells
+from lectures_lib.homework.notebook import Unreadable, code_cells, text_cells
 from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.variants import Draw
 
@@ -191,11 +191,15 @@ def grade_one(submission: Submission, job: Job) -> Result:
     result = replace(facts(submission), fingerprint=job.fingerprint(submission))
     job = job.of(submission)
     try:
-        execution = Execution(code_cells(submission.read()), job.limits)
+        data = submission.read()
+        execution = Execution(code_cells(data), job.limits)
     except Unreadable as error:
         return replace(result, verdicts=job.unanswered(), problem=str(error))
     found = execution.verdicts(list(job.keys))
-    verdicts = tuple(_explained(found[key.question.name], key, execution) for key in job.keys)
+    texts = text_cells(data)
+    verdicts = tuple(
+        _explained(found[key.question.name], key, execution, texts) for key in job.keys
+    )
     cells = tuple((i + 1, _told(why)) for i, why in sorted(execution.failures.items()))
     seconds = round(time.monotonic() - began, 2)
     return replace(
@@ -204,7 +208,8 @@ def grade_one(submission: Submission, job: Job) -> Result:
         cells=cells,
         uses=mentions(execution.cells, job.homework.ready_made),
         seconds=seconds,
-        notes=hints.of_another_homework(execution.cells, job.homework.name),
+        notes=hints.of_no_code(execution.cells)
+        + hints.of_another_homework(execution.cells, job.homework.name),
         doubtful=execution.doubtful,
     )
 
@@ -269,9 +274,9 @@ def _texts(submission: Submission) -> dict[str, str]:
         return {}
 
 
-def _explained(verdict: Verdict, key: AnswerKey, execution: Execution) -> Verdict:
-    """A verdict, with what the notebook's text tells of a missing or unfinished answer, or of one
-    that is defined more than once.
+def _explained(verdict: Verdict, key: AnswerKey, execution: Execution, texts: list[str]) -> Verdict:
+    """A verdict, with what the notebook's text (of its code cells and of the others, `texts`) tells
+    of a missing or unfinished answer, or of one that is defined more than once.
     """
     if verdict.right:
         return verdict
@@ -286,6 +291,8 @@ def _explained(verdict: Verdict, key: AnswerKey, execution: Execution) -> Verdic
                         f"end. {_told(why)}"
                     ),
                 )
+        if hint := hints.of_text_cells(texts, name):
+            return replace(verdict, message=hint)
     hint = hints.of_definitions(execution.cells, name, unfinished=verdict.kind == "unfinished")
     return replace(verdict, message=f"{verdict.message} {hint}".strip()) if hint else verdict
 

@@ -41,6 +41,28 @@ def of_definitions(cells: list[str], name: str, unfinished: bool) -> str:
     return " ".join(told)
 
 
+def of_text_cells(texts: list[str], name: str) -> str:
+    """A word for an answer that stands where nothing is run; "" if none does.
+
+    Args:
+        texts: the sources of the cells that are no code cells.
+        name: the answer's.
+    """
+    if not defining(texts, name):
+        return ""
+    return "It stands in a text cell, which is not run: make a code cell of that."
+
+
+def of_no_code(cells: list[str]) -> tuple[str, ...]:
+    """A word for a notebook without a line of code."""
+    if any(cell.strip() for cell in cells):
+        return ()
+    return (
+        "There is no code in the notebook, so there was nothing to run. Was it saved before it was "
+        "handed in?",
+    )
+
+
 def of_another_homework(cells: list[str], homework: str) -> tuple[str, ...]:
     """A word for a notebook whose checks are all of another homework than the one that is graded
     ("hw1").

@@ -27,6 +27,7 @@ ENVIRONMENT = {
     "MPLCONFIGDIR": "/tmp",
     "HF_HUB_OFFLINE": "1",
     "TOKENIZERS_PARALLELISM": "false",
+    "TORCHDYNAMO_DISABLE": "1",  # torch.compile hands back what it gets: there is no compiler
 }
 INSTALL = (
     "Install it: sudo apt-get install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap "

@@ -13,6 +13,8 @@ MAX_FILES = 20_000
 # ".." is no system's file, but somebody's trick
 _SYSTEM = re.compile(r"\.(?!\.$)|__MACOSX$|Thumbs\.db$|desktop\.ini$", re.IGNORECASE)
 
+_NOTEBOOK = re.compile(r"\.ipynb(?:\.txt|\.json)?\Z", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -40,10 +42,18 @@ class Entry:
     @property
     def is_notebook(self) -> bool:
         """Whether it is called one."""
-        return self.name.lower().endswith(".ipynb")
+        return notebook_ending(self.name) != ""
 
     def __str__(self):
         return "/".join(self.path)
+
+
+def notebook_ending(name: str) -> str:
+    """The ending by which a file's name says that it is a notebook, as it is spelt there; "" if it
+    does not. Browsers that do not know notebooks add an ending of their own.
+    """
+    match = _NOTEBOOK.search(name)
+    return match[0] if match else ""
 
 
 def refused(path: tuple[str, ...], why: str) -> Entry:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from lectures_lib.homework.grader.submissions.entry import Entry, refuser
+from lectures_lib.homework.grader.submissions.entry import Entry, notebook_ending, refuser
 from lectures_lib.homework.grader.submissions.names import shown
 
 # What is added to a file's name when the same name comes again: "hw1 (1).ipynb" by a browser,
@@ -127,7 +127,9 @@ def again(file_name: str) -> tuple[str, int]:
     """A file's name without its ending and without the number that tells it from an earlier one of
     that name, and that number.
     """
-    match = _AGAIN.match(file_name.rpartition(".")[0] or file_name)
+    ending = notebook_ending(file_name)
+    stem = file_name.removesuffix(ending) if ending else file_name.rpartition(".")[0]
+    match = _AGAIN.match(stem or file_name)
     return match["stem"], int(match["browser"] or match["canvas"] or 0)
 
 

@@ -1,6 +1,6 @@
 """Files named after their students: ada_lovelace.ipynb. Folders do not matter."""
 
-from lectures_lib.homework.grader.submissions.entry import Entry
+from lectures_lib.homework.grader.submissions.entry import Entry, notebook_ending
 from lectures_lib.homework.grader.submissions.found import Found, again
 
 LOOKS = "ada_lovelace.ipynb"
@@ -31,6 +31,8 @@ def read(entries: list[Entry]) -> list[Found]:
 
 
 def _ending(name: str) -> str:
+    if ending := notebook_ending(name):
+        return ending
     stem, dot, ending = name.rpartition(".")
     return dot + ending if stem else ""
 
