@@ -757,7 +757,7 @@ def triples(text):
 
 groups = triples(TRIPLES)
 for kind, three in groups.items():
-    print(f"{kind:12}", " | ".join(three[0]))
+    print(f"{kind:14}", "\n               ".join(three[0]))
 
 # %% [markdown]
 # **Predict.** In how many of the eight triples with a negation does MiniLM put the paraphrase nearer than the look-alike?

@@ -49,10 +49,10 @@ def draw(ax, rows, width):
         ax.barh([y] * len(row), row, left=starts, height=0.8, color=colours)
     padding = 1 - sum(map(sum, rows)) / (width * len(rows))
     ax.set(title=f"{padding:.0%} padding", xlabel="tokens", yticks=[])
-    ax.set(xlim=(0, 72), ylim=(32, -1))
+    ax.set(xlim=(0, 72), xticks=[0, 36, 72], ylim=(32, -1))
 
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(8.2, 3.2))
+figure, (left, right) = plt.subplots(1, 2, figsize=(5.6, 3.4))
 draw(left, [[length] for length in lengths], max(lengths))
 draw(right, rows, 72)
 plt.show()
@@ -433,13 +433,23 @@ print("losses, two processes:", *(f"{loss:.4f}" for loss in together))
 assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 
 # %% [markdown]
-# | where | command |
-# |---|---|
-# | one process, on the GPU if there is one | `python train.py` |
-# | two processes, no GPU | `ACCELERATE_USE_CPU=true torchrun --standalone --nproc_per_node 2 train.py` |
-# | four GPUs of one machine | `torchrun --standalone --nproc_per_node 4 train.py` |
-# | the same in bfloat16 | `accelerate launch --multi_gpu --num_processes 4 --mixed_precision bf16 train.py` |
-# | two machines of four GPUs, on each of them | `torchrun --nnodes 2 --nproc_per_node 4 --rdzv_backend c10d --rdzv_endpoint <first machine>:29500 train.py` |
+# ```bash
+# # one process, on the GPU if there is one
+# python train.py
+#
+# # two processes, no GPU
+# ACCELERATE_USE_CPU=true torchrun --standalone --nproc_per_node 2 train.py
+#
+# # four GPUs of one machine
+# torchrun --standalone --nproc_per_node 4 train.py
+#
+# # the same in bfloat16
+# accelerate launch --multi_gpu --num_processes 4 --mixed_precision bf16 train.py
+#
+# # two machines of four GPUs, on each of them
+# torchrun --nnodes 2 --nproc_per_node 4 --rdzv_backend c10d \
+#     --rdzv_endpoint <first machine>:29500 train.py
+# ```
 #
 # The second command was run just now; those for GPUs are what the two launchers document, and were not tried here. Mind
 # what a step is: in four processes it reads *four* batches, so an epoch has a quarter of the steps, and `steps`, warm-up
