@@ -112,7 +112,7 @@ logging.disable_progress_bar()
 # ## Three ways to ask, and how each could fool us
 #
 # One of the [lectures](../book/references.md) answers the question of this chapter with three pictures from three
-# papers. They stand for three ways of asking:
+# papers, three ways of asking:
 #
 # | way | what is looked at | what is trained for it | what else could have given the same answer? |
 # |---|---|---|---|
@@ -120,9 +120,9 @@ logging.disable_progress_bar()
 # | probes (Tenney et al., 2019) | each layer's vectors | a small classifier | the classifier: it may learn each word's label by heart |
 # | perturbed masking (Wu et al., 2020) | reactions to `[MASK]` | nothing | nearness again; what a word weighs by itself |
 #
-# The last column is the important one. A number such as "this head finds 94 % of the governors" says nothing until we
-# know what something *without any grammar* would find. So the results about grammar below have a baseline beside them,
-# and most have a second one: a BERT of the same size that has never been trained.
+# The last column is the important one: "this head finds 94 % of the governors" says nothing until we know what
+# something *without any grammar* would find. So the results below have a baseline beside them, and most have a second
+# one: a BERT of the same size that has never been trained.
 #
 # The trees are those of **Universal Dependencies**, a way to annotate that more than a hundred languages share. Each
 # word has a tag (`NOUN`, `VERB`, …), a governor, and the name of its relation to the governor. This chapter needs:
@@ -131,8 +131,8 @@ logging.disable_progress_bar()
 # - `det`: "the", "a", "this"; `amod`: an adjective before its noun; `case`: the preposition of a noun;
 # - `nmod`: a noun that belongs to another noun, with `:poss` if it says whose; `compound`: "phone" in "phone book".
 #
-# We use 154 sentences that were written and annotated for this book. They are short and clean. Where it matters, the
-# text says what real English gives, from the treebank UD English EWT.
+# We use 154 short, clean sentences, written and annotated for this book. Where it matters, the text says what real
+# English gives, from the treebank UD English EWT.
 
 # %%
 print(len(train), len(validation), len(test), "sentences:", test.origin)
@@ -150,9 +150,8 @@ for field in ("words", "upos", "heads", "relations"):
 #
 # <details><summary>Answer</summary>
 #
-# A half: 53 %. English puts determiners and adjectives before their nouns, and short subjects before their verbs. The
-# trees above draw the eye to the long links, and so one guesses too low. Whoever knows only that words belong to the
-# words beside them is right about half of the time.
+# A half: 53 %. English puts determiners and adjectives before their nouns, and short subjects before their verbs. A drawn
+# tree draws the eye to the long links, and so one guesses too low.
 #
 # </details>
 
@@ -291,14 +290,12 @@ rest = counted.cls.mean(dim=1)
 assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 
 # %% [markdown]
-# One head does nothing but look back one word. (Layers and heads count from 0 in this book; someone who counts from 1
-# calls it layer 1, head 3.) It does the same on real text: 95 %<!-- probing: heads/habits/previous_0_2/mean .0f -->,
+# One head does nothing but look back one word. (Layers and heads count from 0 in this book.) It does the same on real text: 95 %<!-- probing: heads/habits/previous_0_2/mean .0f -->,
 # and what is missing goes to earlier pieces of the same word.
 #
 # In four of the six layers, more than half of the attention goes to no word: it rests on `[CLS]`. (On real text, where
 # sentences are longer, it is 44 %<!-- probing: heads/habits/to_cls/3/mean .0f --> to 51 %<!-- probing:
-# heads/habits/to_cls/2/mean .0f --> in these layers.) Clark and others found BERT base to rest on `[SEP]`. Chapter 12
-# saw MiniLM do otherwise on one pair of sentences; here it is for 154.
+# heads/habits/to_cls/2/mean .0f --> in these layers.) Clark and others found BERT base to rest on `[SEP]` instead.
 #
 # ### Heads that follow grammar
 #
@@ -348,8 +345,9 @@ for head in (8, 0):
     print(f"layer 2, head {head} finds the governors of:", *found)
 
 # %% [markdown]
-# "to" looks at "stranger" and not at "a", which stands between. That is what a head that follows grammar should do,
-# and one that looks at the next word could not.
+# "to" looks at "stranger" and not at "a", which stands between: what a head that looks at the next word could not do.
+#
+# ### Heads against a fixed offset
 #
 # One sentence shows what is possible, no more. For each relation, we now look for the best of the 72 heads, in both
 # directions, on 114 sentences, and ask how good it is on the 40 others. Beside it stands the best **fixed offset** of
@@ -471,17 +469,19 @@ ax.legend(ncols=3, loc="upper center")
 plt.show()
 
 # %% [markdown]
-# Below each relation stand layer and head, and the offset. In the table, "elsewhere" is the share that the head finds
-# of those governors that are *not* at the usual offset. How to read this:
+# Below each relation stand layer and head, and the offset. "Elsewhere" is the share that the head finds of those governors
+# that are *not* at the usual offset.
 #
-# - `amod` and `nmod:poss` show nothing here: the next word is as good. Without the orange bar we should have printed
-#   "100 %" and been proud of it. (On real text the distance varies, and the head is a little ahead: for `amod`
+# - `amod` and `nmod:poss` show nothing here: the next word is as good. (On real text the distance varies, and the head is a little ahead: for `amod`
 #   82 %<!-- probing: heads/minilm/amod/accuracy/mean .0f --> against 77 %<!-- probing: heads/minilm/amod/fixed_offset/mean .0f -->, for
 #   `nmod:poss` 74 %<!-- probing: heads/minilm/nmod:poss/accuracy/mean .0f --> against 61 %<!-- probing: heads/minilm/nmod:poss/fixed_offset/mean .0f -->.)
 # - `det`, `obj` and `case` are another matter. There the distance varies, and the head follows it. In layer 2, head 8
 #   serves determiners, head 0 objects.
 # - `nsubj` is in between: in such short sentences a subject mostly stands right before its verb.
-# - The best heads of an untrained BERT stay below the fixed offset everywhere. So it is the training that makes these heads, and not the architecture alone, as far as one untrained network can tell.
+# - The best heads of an untrained BERT stay below the fixed offset everywhere. So it is the training that makes these heads, as
+#   far as one untrained network can tell.
+#
+# ### Heads on real English
 #
 # Real English has more varied distances (400 sentences of UD English to choose by, 400 others, mean of three draws):
 #
@@ -494,14 +494,17 @@ plt.show()
 # no better than the next word, for `nmod` in two of three draws worse than a guess at the distance. For BERT base
 # on newspaper text, [Clark and others](https://arxiv.org/abs/1906.04341) (table 1) report 94.3 % for determiners
 # (offset: 51.7) and 86.8 % for direct objects (40.0). MiniLM is half as deep and half as wide.
+# ### What "it" refers to
 #
-# Not only grammar has such a head. A pronoun or a second name *takes up* something that was mentioned before; that is
-# **coreference**, and chapter 2's "it" was a case of it. In BERT base one head, 5-4 by Clark and others' numbering, looks
-# most from the main word of such a mention to that of an earlier mention of the same thing: in 65 % of the cases of
-# CoNLL-2012, in documents cut off at 128 tokens (section 4.3, table 2). The nearest other mention is right in 27 %, the nearest with the same main word in
-# 52 %, and a small system of rules in 69 %. Again, baselines say what the 65 are worth.
+# Not only grammar has such a head. A pronoun or a second name *takes up* something that was mentioned before:
+# **coreference**, as with chapter 2's "it". In BERT base one head, 5-4 by Clark and others' numbering, looks most from
+# the main word of such a mention to that of an earlier mention of the same thing, in 65 % of the cases of CoNLL-2012
+# (documents cut off at 128 tokens; section 4.3, table 2). The nearest other mention is right in 27 %, the nearest with
+# the same main word in 52 %, a small system of rules in 69 %. Again, baselines say what the 65 are worth.
 #
-# Is there *one* head that does it all?
+# ### One head for all
+#
+# Is there *one* head that follows every relation?
 
 
 # %% tags=["atol=0.02"]
@@ -517,14 +520,16 @@ print(f"the offset {usual:+} finds {(offsets == usual).float().mean():.2f}")
 assert 0.5 < hits.mean() < 0.6 and usual == 1
 
 # %% [markdown]
-# Better than the offset, but no parser. As far as grammar is in the attention, it is spread over heads. (Clark and
-# others come to the same conclusion: 34.5 % for the best head of BERT base, 26.3 % for the best offset.)
+# Better than the offset, but no parser: grammar is spread over heads. (Clark and others have 34.5 % for the best head of
+# BERT base and 26.3 % for the best offset.)
 #
 # ## Probes
 #
 # Attention is only the road; what arrives are vectors. Is the tag of a word, or its relation, *in* its vector? A
 # **probe** is a classifier that is trained to read it off, while BERT stays as it is. If a weak probe succeeds, the
 # vector must have made it easy. Weak means linear here: a matrix $W$, a bias, a softmax.
+#
+# ### A mix of all layers
 #
 # On which vector? MiniLM has six layers and so seven **hidden states**: state 0 is the embeddings, before any context,
 # and state $\ell$ comes out of layer $\ell - 1$, since layers count from 0. Peters and others (2018) let the probe
@@ -626,9 +631,8 @@ for task, field in (("tag", "upos"), ("relation", "relations")):
 #
 # <details><summary>Answer</summary>
 #
-# Almost two thirds. It is tempting to say a tenth, since the labels mean nothing. But a type keeps its label, the
-# embedding tells which type it is, and 63 % of the test words are of a type that the probe has met in training. It has
-# learned their labels by heart.
+# Almost two thirds. The labels mean nothing, but a type keeps its label, the embedding tells which type it is, and 63 % of
+# the test words are of a type that the probe has met in training. It has learned their labels by heart.
 #
 # </details>
 
@@ -677,22 +681,22 @@ for task in tasks:
     assert heart[0] > 0.6 and heart[6] < 0.53
 
 # %% [markdown]
+# ### What the probes say
+#
 # **Context helps, early.** The embeddings alone beat the baseline by word: similar words have similar vectors, and the
 # probe can guess at words that it has not met. (That is not all of it. For relations the untrained embeddings are
 # ahead as well, by about a third as much.) Two layers later the probe reads off the tag of nearly every word, and soon
 # after, the relations are at their best.
 #
-# **Then it fades.** At the end, both are harder to read than before the first layer. MiniLM was last trained to make
-# *sentence* vectors that lie close for texts that belong together, and for that it may matter little whether a word
-# was subject or object. "The last layer is the best representation" is a habit, not a law.
+# **Then it fades.** At the end, both are harder to read than before the first layer. MiniLM was last trained to make *sentence* vectors, and for
+# these it may matter little whether a word was subject or object. "The last layer is the best representation" is a habit, not a law.
 #
 # **The control task bites.** The accuracy for relations on the embeddings is not worth much: with labels that mean
 # nothing the probe gets nearly as far. At state 3 it gets more right, and less of it by heart. Of two states with equal
 # accuracy, the one with the lower control score tells more about BERT and less about the probe.
 #
-# **An untrained BERT has seven tags in ten right.** Not bad for random numbers? It is *below* the baseline that has no
-# vectors, and its selectivity is near zero, or below. Its vectors are good for telling words apart, and for little
-# else. (For relations it is above the baseline by word, perhaps by the position, which is in its vectors too. On UD
+# **An untrained BERT has seven tags in ten right.** Not bad for random numbers? It is *below* the baseline that
+# has no vectors, and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For relations it is above the baseline by word, perhaps by the position, which is in its vectors too. On UD
 # English both have 55 %<!-- probing: relation/untrained/layers/0/mean .0f -->.)
 #
 # On UD English, with 400 sentences to train on and three draws, the curves have the same shape:
@@ -705,8 +709,8 @@ for task in tasks:
 # | relation, control task | 70 %<!-- probing: relation/minilm/control/0/mean .0f --> | 64 %<!-- probing: relation/minilm/control/2/mean .0f --> | 60 %<!-- probing: relation/minilm/control/3/mean .0f --> | 46 %<!-- probing: relation/minilm/control/6/mean .0f --> | – |
 #
 # So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17 %<!-- probing:
-# relation/minilm/selectivity/3/mean .0f -->. Is the fading at the end MiniLM's own, because it was last trained to make
-# one vector of a sentence's mean? BERT base never was. With an internet connection the next cell asks either.
+# relation/minilm/selectivity/3/mean .0f -->. Is the fading at the end MiniLM's own? BERT base was never
+# trained to make sentence vectors. With an internet connection the next cell asks either.
 
 # %%
 REAL = False  # True: probes on UD English, from the hub or from a mirror
@@ -829,6 +833,8 @@ assert_close(impact_matrix(model, wordpiece, farmer["words"]), matrix)
 # (The library's `impact_matrix` gives the same with half of the readings: hiding $i$ and $j$ serves $F_{ij}$ and
 # $F_{ji}$ at once.)
 #
+# ### From impacts to a tree
+#
 # If words that belong together have most impact on each other, the tree that links all words by the largest impacts
 # should be the sentence's tree. In nearly all English trees no two links cross. The best tree without crossings is
 # found by **Eisner's algorithm**, from short stretches of words to long ones. For the words $i$ to $j$ it keeps two
@@ -890,6 +896,8 @@ plt.show()
 # The dark squares form *columns*: when "farmer", "sold" or "horse" is hidden, every other word's vector moves, whatever
 # it has to do with them. Four of the seven links are right; a chain has four as well.
 #
+# ### Held against a chain
+#
 # Over all test sentences the score is the **UUAS**, the undirected unlabelled attachment score: the share of the gold
 # trees' links that were found. Two more baselines are trees from the impacts of the untrained BERT, and trees from
 # random numbers.
@@ -900,9 +908,9 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# Between the two, at 0.37. For the paper's BERT the answer is "above the chain", so that is a fair guess. But MiniLM's
-# impacts say mostly which words are important, not which belong together, and then the tree hangs everything on a few
-# words. The untrained BERT is below the random numbers, at 0.22.
+# Between the two, at 0.37. (For the paper's BERT the answer is "above the chain".) MiniLM's impacts say mostly which words
+# are important, not which belong together, and then the tree hangs everything on a few words. The untrained BERT is below
+# the random numbers, at 0.22.
 #
 # </details>
 
@@ -971,6 +979,8 @@ assert uuas_of["MiniLM, any tree"] < uuas_of["MiniLM"] + 0.03
 # MiniLM was last trained for, but six words are too few to build on. In the paper, whose program is given the true
 # root, BERT base, which was trained on nothing but masked words and the next sentence, does better than a chain.
 #
+# ### Nearness taken out
+#
 # Is there *no* grammar in the impacts, then? A fairer question takes nearness out. Of two pairs of words that are
 # *equally far apart*, one linked in the gold tree and one not, how often does the linked one have more impact? A coin
 # gets one half. Beside the impacts stand two judges that know nothing of pairs: sums of two weights, one for each word,
@@ -1011,17 +1021,13 @@ for name, above in pair_above.items():
     assert low < min(above) and max(above) < high
 
 # %% [markdown]
-# About two times in three. But the last two judges, who know nothing of pairs, get into the same range. So this does not
-# show that the impacts know grammar. (On UD English, where these two were not tried, MiniLM's impacts have
+# About two times in three. But the last two judges, who know nothing of pairs, get into the same range: this shows no
+# grammar. (On UD English, where these two were not tried, MiniLM's impacts have
 # 60 %<!-- probing: trees/minilm/linked_above_unlinked/1/mean .0f -->, 58 %<!-- probing:
 # trees/minilm/linked_above_unlinked/2/mean .0f --> and 60 %<!-- probing: trees/minilm/linked_above_unlinked/3/mean .0f
 # --> at distances 1 to 3, and the untrained BERT's 55 %<!-- probing: trees/untrained/linked_above_unlinked/1/mean .0f
 # -->, 52 %<!-- probing: trees/untrained/linked_above_unlinked/2/mean .0f --> and 53 %<!-- probing:
 # trees/untrained/linked_above_unlinked/3/mean .0f -->.)
-#
-# One could also favour near words (exercise 4). On UD English that gives 46 %<!-- probing:
-# trees/minilm/no_crossing_near/mean .0f --> against the chain's 46 %<!-- probing: trees/chain/mean .0f -->: in two of
-# three draws just as many links, in the third one more. It would be easy to leave this off the page.
 #
 # ## What goes wrong
 #
@@ -1060,9 +1066,8 @@ for same, others in lucky.values():
 #
 # <details><summary>Answer</summary>
 #
-# Next to nothing, in both cases: less than 0.03, about what chance does to such a share. The tempting
-# answer goes from "it looks there" to "that is how it knows". What a head does may be done by others as well, or the
-# vectors get there in another way. (This is over all relations; on the few that the head follows, we did not look.)
+# Next to nothing, in both cases: less than 0.03, about what chance does to such a share. What a head does
+# may be done by others as well, or the vectors get there in another way. (This is over all relations; on the few that the head follows, we did not look.)
 #
 # </details>
 
@@ -1093,9 +1098,9 @@ for layer, head in ((2, 8), (2, 0), (0, 2)):
 assert max(map(abs, changes)) < 0.03 and 0.79 < whole < 0.85
 
 # %% [markdown]
-# Or where a head *looks* is not what it is *for*. Jain and Wallace (2019) made the warning the title of their paper. Their
-# tests were different ones; in one of them, quite different weights gave the same answers. Attention weights are good
-# for forming hypotheses. To test one, change something and measure.
+# Where a head *looks* need not be what it is *for*. Jain and Wallace (2019) made the warning the title of their paper; in
+# one of their tests quite different weights gave the same answers. Attention weights are good for forming hypotheses. To
+# test one, change something and measure.
 
 # %% [markdown]
 # ## Exercises

@@ -1,5 +1,5 @@
 """What saves time and memory when a BERT is trained, and what does not: packing, bfloat16,
-torch.compile and more (chapter 18).
+torch.compile and more (chapter 18b).
 
     LECTURES_DATA=<mirror> python benchmarks/cost
         everything; writes book/results/cost.json (on a GPU: cost_gpu.json)

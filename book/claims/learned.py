@@ -325,11 +325,15 @@ def triples() -> dict[str, list[list[str]]]:
         if isinstance(node, ast.Assign) and [ast.unparse(t) for t in node.targets] == ["TRIPLES"]
     ]
     groups: dict[str, list[list[str]]] = {}
-    for line in ast.literal_eval(text).split("\n"):
-        if " | " not in line:
-            rows = groups.setdefault(line, [])
+    kind = ""
+    for line in ast.literal_eval(text).strip().split("\n"):
+        if line.startswith("- "):
+            groups[kind].append([line.removeprefix("- ")])
+        elif line.startswith("  "):
+            groups[kind][-1].append(line.strip())
         else:
-            rows.append(line.split(" | "))
+            kind = line
+            groups[kind] = []
     return groups
 
 

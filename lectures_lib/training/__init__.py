@@ -1,5 +1,5 @@
 """Training: the loop, losses and schedules (chapter 8), checkpoints, pre-training data (chapter
-13), packing and cost (chapter 18).
+13), packing and cost (chapter 18b).
 """
 
 from lectures_lib.training.loop import History, fit, plain_step, training_step

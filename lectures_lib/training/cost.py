@@ -1,5 +1,5 @@
 """What a Transformer costs: operations, parameters and memory, counted by parts before anything is
-run (chapter 18).
+run (chapter 18b).
 
 An operation (FLOP) is one multiplication or one addition. Only matrix products are counted, as
 `torch.utils.flop_counter` does: softmax, LayerNorm and activations are some per cent of the work.

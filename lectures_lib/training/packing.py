@@ -1,5 +1,5 @@
 """Packing: several short sequences in one row, so that hardly anything is computed for padding
-(chapter 18; Krell et al. 2021).
+(chapter 18b; Krell et al. 2021).
 
 A mask in blocks keeps the sequences of a row from seeing each other, and the positions of each
 start at 0 again: then every sequence gets exactly the vectors that it would get alone.

@@ -6,6 +6,7 @@ import math
 import re
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from lectures_lib import data, metrics, results
@@ -134,3 +135,18 @@ def test_tags_and_relations_by_two_measures():
         assert all(a < b for a, b in zip(early, late, strict=True))
     assert "By expected layers tags come first in each of the three draws" in prose(16)
     assert "by centres relations do, by less still" in prose(16)
+
+
+@pytest.mark.parametrize("name", ["18_after_bert", "18b_what_it_costs"])
+def test_nothing_scrolls_sideways(name):
+    """Neither code, sentences and tables in strings included, nor what is printed."""
+    notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", 4)
+    shown = [cell for cell in notebook.cells if "remove-cell" not in cell.metadata.get("tags", [])]
+    lines = [
+        line
+        for cell in shown
+        if cell.cell_type == "code"
+        for text in (cell.source, *(output.get("text", "") for output in cell.outputs))
+        for line in text.split("\n")
+    ]
+    assert [line for line in lines if len(line) > 88] == []

@@ -41,8 +41,8 @@ QUERIES = {
     "finetuning": f"{N}14_fine_tuning",
     "word2vec": f"{N}15_features#one-vector-for-each-word",
     "TF-IDF": f"{N}17_sentence_bert#searching-this-book",
-    "FLOPs": f"{N}18_after_bert#operations",
-    "fp16": f"{N}18_after_bert#half-precision",
+    "FLOPs": f"{N}18b_what_it_costs#operations",
+    "fp16": f"{N}18b_what_it_costs#half-precision",
     "top p": f"{N}09_generating#top-k-and-top-p",
     "nucleus": f"{N}09_generating#top-k-and-top-p",
     "QKV": f"{N}02_self_attention#where-queries-keys-and-values-come-from",
@@ -86,7 +86,7 @@ QUERIES = {
     "view transpose bug": f"{N}03_multi_head_attention#the-trap-view-without-transpose",
     "quadratic complexity of attention": f"{N}05_encoder#what-it-costs",
     "RoBERTa": f"{N}18_after_bert#roberta-fresh-holes",
-    "out of memory": f"{N}18_after_bert#memory",
+    "out of memory": f"{N}18b_what_it_costs#memory",
     "BERT vs GPT": f"{N}18_after_bert#encoder-or-decoder",
     "matrix multiplication": "book/primer#matrix-product",
     "backpropagation": "book/primer#autograd",
@@ -118,7 +118,7 @@ AFTERWARDS = {
     "cosine similarity": f"{N}17_sentence_bert#from-many-vectors-to-one",
     "bi-encoder vs cross-encoder": f"{N}17_sentence_bert#too-many-pairs",
     "quantization": f"{N}18_after_bert#i-bert-integers",
-    "gradient checkpointing": f"{N}18_after_bert#memory",
+    "gradient checkpointing": f"{N}18b_what_it_costs#memory",
     "GPU": "book/running#with-a-gpu",
 }
 

@@ -1,0 +1,642 @@
+# %% [markdown]
+# # What does it cost?
+#
+# Thirty-two sentences make a batch, with lengths drawn to be like those of SST-2: a dozen tokens on average,
+# a few far longer. On the left they stand as one usually stacks them. Everything that is grey is padding: it is multiplied by
+# every matrix of the model, and then thrown away. On the right are the same sentences.
+#
+# **What does a model cost, in operations, in bytes and in time, and which of the well-known savings pay?**
+
+# %% tags=["setup", "nbval-ignore-output"]
+# Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
+# is installed; running the cell twice is harmless.
+import importlib.util
+import subprocess
+import sys
+
+REPOSITORY = "https://github.com/from-attention-to-bert/course"
+if importlib.util.find_spec("lectures_lib") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"lectures-lib[chapters] @ git+{REPOSITORY}"], check=True)
+
+import lectures_lib
+
+device = lectures_lib.setup(seed=0)
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Left, under 68% padding: 32 short blue bars of 3 to 38 tokens, each with grey behind it up to 38. Right, under 11% padding: six rows of 72 tokens, in which blue and green bars stand one behind the other; only the last row is more than half grey."}, "figure": {"caption": "The same 32 sentences twice, a row of tokens in each line, blue and green in turn; grey is padding. Left: one sentence a row. Right: several sentences share a row of 72 tokens."}}
+import matplotlib.pyplot as plt
+import numpy as np
+
+from lectures_lib.show import plots
+
+lengths = 2 + np.random.default_rng(7).geometric(1 / 11, 32)
+rows, free = [], []
+for length in sorted(lengths, reverse=True):  # the first row that has room
+    place = next((i for i, room in enumerate(free) if room >= length), len(rows))
+    if place == len(rows):
+        rows.append([])
+        free.append(72)
+    rows[place].append(length)
+    free[place] -= length
+
+
+def draw(ax, rows, width):
+    """Bars of tokens, a row above the other; what is left of the width is grey."""
+    for y, row in enumerate(rows):
+        ax.barh(y, width, height=0.8, color=plots.GREY, alpha=0.3)
+        starts = np.cumsum([0, *row[:-1]])
+        colours = [(plots.BLUE, plots.GREEN)[i % 2] for i in range(len(row))]
+        ax.barh([y] * len(row), row, left=starts, height=0.8, color=colours)
+    padding = 1 - sum(map(sum, rows)) / (width * len(rows))
+    ax.set(title=f"{padding:.0%} padding", xlabel="tokens", yticks=[])
+    ax.set(xlim=(0, 72), xticks=[0, 36, 72], ylim=(32, -1))
+
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(5.6, 3.4))
+draw(left, [[length] for length in lengths], max(lengths))
+draw(right, rows, 72)
+plt.show()
+
+# %% [markdown]
+# **After this chapter you can**
+#
+# - count a model's operations before you run it, and hold the count against a tool's;
+# - say where the memory of a training step goes, and what makes a batch too large;
+# - tell what `float16` loses from what `bfloat16` loses;
+# - pack sentences into rows without letting them see each other;
+# - start one training program in several processes, and say what a step is then.
+#
+# **Time** about 50 minutes. **You need** [chapter 5](05_encoder.ipynb), [8](08_training.ipynb) for the training loop
+# and [12](12_bert.ipynb) for BERT's body.
+
+# %% tags=["hide-input"]
+import math
+import os
+import random
+import runpy
+import tempfile
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.testing import assert_close
+from torch.utils.flop_counter import FlopCounterMode
+
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.show import source
+from lectures_lib.tokenization import WordPiece
+from lectures_lib.training import cost, packing
+
+# %% [markdown]
+# ## Operations
+#
+# [Chapter 5](05_encoder.ipynb) counted a block, [chapter 8](08_training.ipynb) used the rule of thumb that training
+# takes $6\,N\,D$ operations for $N$ parameters and $D$ tokens. Now exactly, by parts. A matrix product of
+# $(n \times a)$ and $(a \times b)$ takes $2nab$ operations. The rest is a few per cent, and left out.
+
+# %% tags=["hide-input"]
+source.show(cost.bert_flops, docstring=False)
+
+# %% [markdown]
+# A counter of torch's says whether our sum is right, and what the backward pass adds.
+
+# %%
+tiny = BertForPreTraining(BertConfig.TINY)
+ids = torch.randint(5, 1500, (4, 50))
+chosen = torch.rand(ids.shape) < 0.15
+by_formula = sdpa_kernel(SDPBackend.MATH)  # a fused kernel is not counted everywhere
+with FlopCounterMode(display=False) as counter, by_formula:
+    encoded = tiny.bert(ids)
+    words = tiny.masked_words(encoded.hidden[chosen], tiny.bert.embeddings.tokens)
+    following = tiny.next_sentence(encoded.pooled)
+    forward = counter.get_total_flops()
+    (words.sum() + following.sum()).backward()
+by_parts = cost.bert_flops(BertConfig.TINY, 50, 4, scored=int(chosen.sum()))
+training = counter.get_total_flops()
+print(f"forward: torch counts {forward:,}, we {sum(by_parts.values()):,}")
+print(f"with the backward pass: {training:,}, {training / forward} times as many")
+
+# %% tags=["remove-cell"]
+assert forward == sum(by_parts.values())
+assert training == sum(cost.training_flops(by_parts).values()) == 3 * forward
+
+# %% [markdown]
+# **Predict.** Attention compares every token with every other, which is what one hears of its cost. Of BERT base's
+# operations for 512 tokens, which share goes into scores and weighted averages, the part that grows with $n^2$: a half,
+# a quarter or a tenth?
+#
+# <details><summary>Answer</summary>
+#
+# A tenth; with 128 tokens, a fortieth. More than half of the work is done in the feed-forward layers, token by token.
+# The square is dangerous for long texts, and 512 is not long beside $d_{\text{model}} = 768$: exercise 2 finds the
+# length at which the scores overtake all the rest.
+#
+# </details>
+
+# %%
+for n in (128, 512):
+    parts = cost.bert_flops(BertConfig.BASE, n, 256, scored=round(0.15 * 256 * n))
+    total = sum(parts.values())
+    shares = "  ".join(f"{name} {part / total:.1%}" for name, part in parts.items())
+    print(f"n = {n}: {shares}")
+
+# %% tags=["remove-cell"]
+assert 0.09 < parts["scores"] / total < 0.11  # the last n is 512
+parts = cost.bert_flops(BertConfig.BASE, 128, 256, scored=round(0.15 * 256 * 128))
+assert 1 / 42 < parts["scores"] / sum(parts.values()) < 1 / 38
+assert parts["feed_forward"] > sum(parts.values()) / 2
+
+# %% [markdown]
+# (The heads are asked about 15 % of the positions. Asked about all, they would cost more than a quarter of what all
+# blocks cost.)
+#
+# ## Four days on TPUs
+#
+# With this, BERT's pre-training can be recomputed: 900,000 steps with inputs of 128 tokens and 100,000
+# with 512, four days on 16 chips for base and on 64 for large; we assume 256 inputs in every step. The lecture assumes
+# third-generation TPUs. Google gave 180 · 10¹² operations a second for a Cloud TPU (four chips) of the second and 420 ·
+# 10¹² for one of the third.
+
+# %%
+PHASES = {128: 900_000, 512: 100_000}  # tokens of an input: steps of 256 inputs
+TPU = {"v2": 180e12 / 4, "v3": 420e12 / 4}  # operations a second of a chip, at best
+
+
+def pretraining_flops(config):
+    """All operations of BERT's pre-training."""
+    steps = [
+        count * sum(cost.bert_flops(config, n, 256, round(0.15 * 256 * n)).values())
+        for n, count in PHASES.items()
+    ]
+    return 3 * sum(steps)
+
+
+read = sum(256 * n * steps for n, steps in PHASES.items())
+models = {"base": (BertConfig.BASE, 16), "large": (BertConfig.LARGE, 64)}
+for name, (config, chips) in models.items():
+    exact = pretraining_flops(config)
+    rule = cost.rule_of_thumb(sum(cost.bert_parameters(config).values()), read)
+    seconds = chips * 4 * 24 * 3600
+    used = [f"{exact / (seconds * peak):.0%} of {tpu}" for tpu, peak in TPU.items()]
+    print(f"{name:5} {exact:.1e} operations; 6 N D {rule:.1e}; used:", *used)
+
+# %% [markdown]
+# So, if it was 256 in every step, the chips did a tenth of what they could, or less. (The Transformer's GPUs did a
+# quarter, [chapter 8](08_training.ipynb).) The rule is a sixth too high for base: a fifth of *its* parameters is a table
+# in which each token looks up one row.
+#
+# A lecture also repeats that all results of the paper "can be replicated in at
+# most 1 hour on a single Cloud TPU". The largest task is MNLI: 392,000 pairs of 128 tokens, three epochs.
+
+# %%
+for name, (config, _) in models.items():
+    needed = 3 * sum(cost.bert_flops(config, 128).values()) * 392_000 * 3
+    shares = [f"{needed / (4 * peak * 3600):.0%} of {tpu}" for tpu, peak in TPU.items()]
+    print(f"BERT {name:5} {needed:.1e} operations; of an hour at best:", *shares)
+
+# %% [markdown]
+# For base it asks for 12 % of what a v2 can do at best, a little more than pre-training got out of it. For large it
+# asks for 43 %, five times as much as pre-training got.
+#
+# ## Memory
+#
+# In training, every weight comes with a gradient and Adam's two moments. And what the forward pass computed must be
+# kept until the backward pass has used it. For each token and block that is $8d + 2d_{\text{ff}} + 4$ numbers, and, if
+# attention is computed by the formula, its $h \cdot n$ weights. **Fused attention** takes a few keys at a time, keeps a
+# running maximum and a running sum, and never writes the weights down; going back it computes them again. Then 1 number
+# a head and token is kept. (A test holds both counts equal, byte for byte, to what autograd keeps.)
+
+# %% [markdown]
+# **Predict.** BERT base in `float32`, 32 inputs of 512 tokens, fused attention. What takes most memory: weights, gradients
+# and moments together, or what is kept for the backward pass? By which factor?
+#
+# <details><summary>Answer</summary>
+#
+# What is kept: more than five times as much, 9.7 GB against 1.8. It is tempting to look at the model, whose 110 million
+# weights are the number that everyone knows. They come in four copies, whatever the batch is. What is kept grows with
+# every token of the batch, and is the reason why a batch does not fit.
+#
+# </details>
+
+
+# %%
+def training_bytes(config, n, batch, explicit):
+    """Bytes of a training step in float32 with Adam, by what they are for."""
+    weights = 4 * sum(cost.bert_parameters(config).values())
+    tokens = 4 * config.n_layers * batch * n
+    return {
+        "weights": weights,
+        "gradients": weights,
+        "moments": 2 * weights,
+        "linear": tokens * (8 * config.d_model + 2 * config.d_ff + 4),
+        "attention": tokens * config.n_heads * (n if explicit else 1),
+    }
+
+
+cases = [(n, explicit) for n in (128, 512) for explicit in (True, False)]
+needed = {case: training_bytes(BertConfig.BASE, case[0], 32, case[1]) for case in cases}
+for (n, explicit), of in needed.items():
+    kept = of["linear"] + of["attention"]
+    model = sum(of.values()) - kept
+    way = "formula" if explicit else "fused"
+    print(f"{n} tokens, {way:8} model {model / 1e9:.1f} GB, kept {kept / 1e9:4.1f} GB")
+
+# %% tags=["remove-cell"]
+for (n, explicit), of in needed.items():
+    assert of == cost.training_bytes(BertConfig.BASE, n, 32, explicit)
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four stacked bars of gigabytes for BERT base with 32 inputs. Weights, gradients and moments take 1.8 in all of them. What is kept of linear layers takes 2.4 at 128 tokens and 9.7 at 512. The weights of attention take 0.3 at 128 tokens and 4.8 at 512 when computed by the formula, nothing visible with the fused kernel."}, "figure": {"caption": "Memory of a training step of BERT base with 32 inputs, in float32, counted. The part that grows with n\u00b2 is what the fused kernel saves."}}
+figure, ax = plt.subplots(figsize=(7, 2.8))
+colours = [plots.BLUE, plots.GREEN, plots.PURPLE, plots.GREY, plots.ORANGE]
+for y, of in enumerate(needed.values()):
+    left = 0.0
+    for (name, size), colour in zip(of.items(), colours, strict=True):
+        label = name if y == 0 else None
+        ax.barh(y, size / 1e9, left=left, color=colour, label=label)
+        left += size / 1e9
+names = [f"{n} tokens, {'formula' if explicit else 'fused'}" for n, explicit in cases]
+ax.set(yticks=range(4), yticklabels=names, xlabel="gigabytes")
+ax.invert_yaxis()
+figure.legend(ncols=5, loc="outside lower center", fontsize=9)
+plt.show()
+
+# %% [markdown]
+# Even with 128 tokens, what is kept for the backward pass (grey and orange) takes more memory than weights, gradients
+# and moments together; with 512 tokens, five to eight times as much. **Gradient checkpointing** keeps only the input of
+# each block and computes the rest again when it is needed: a forward pass more, which is a third more work by the count
+# above.
+#
+# ## Half precision
+#
+# Two ways to write a number with 16 bits: `float16` spends 5 of them on the exponent, `bfloat16` 8, as many as
+# `float32`. Three numbers show the difference.
+
+# %%
+for dtype in (torch.float32, torch.float16, torch.bfloat16):
+    small, large, fine = torch.tensor([1e-8, 70_000.0, 1 + 2**-9]).to(dtype).tolist()
+    print(f"{dtype!s:15} {small:.1e} {large:9.1f} {fine:.6f}")
+
+# %% [markdown]
+# In `float16` a small gradient is 0 and a large score infinite. Against the first, `fit(…, mixed_precision="fp16")`
+# multiplies the loss by a large number and divides the gradients afterwards. `bfloat16` has the range of `float32`.
+
+# %% [markdown]
+# **Predict.** A weight is 1, and a thousand times a step of 0.001 is added to it. Where is it afterwards in
+# `float32`, and where in `bfloat16`?
+#
+# <details><summary>Answer</summary>
+#
+# At 2 in `float32`. In `bfloat16` it has not moved. One expects a rough 2, the errors of a thousand roundings. But
+# between 0.9961 and 1.0078 `bfloat16` has no number except 1, and every single sum is rounded back to it: errors of
+# the same sign do not cancel.
+#
+# </details>
+
+# %%
+for dtype in (torch.float32, torch.float16, torch.bfloat16):
+    weight = torch.tensor(1.0, dtype=dtype)
+    for _ in range(1000):
+        weight += 0.001
+    print(f"{dtype!s:15} {weight.item():.3f}")
+
+# %% tags=["remove-cell"]
+assert weight.item() == 1  # the last one, bfloat16
+
+# %% [markdown]
+# So in *mixed* precision only the matrix products are done in 16 bits; the weights that are trained stay in 32.
+# (What that saves is time, and part of what is kept; no memory of the weights.)
+#
+# ## Packing
+#
+# Three short sentences can share a row, if no token sees beyond its own sentence and each sentence begins at
+# position 0. Then each gets the vectors that it would get alone. Two lists see to it: the position of each token in its
+# sentence, and its **owner**, the number of the sentence. A token may look at those of its owner, a mask in blocks.
+
+
+# %%
+wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
+bert = Bert.from_pretrained(minilm.checkpoint())
+
+
+@torch.no_grad()
+def encode(tokens, positions, mask):
+    """MiniLM's vectors of a row of tokens, with positions and a mask of our own."""
+    e = bert.embeddings
+    words = e.tokens(tokens) + e.positions.positions[positions] + e.segments[0]
+    return bert.encoder(e.norm(words)[None], mask)[0]
+
+
+sentences = ["The keys are lost.", "Who has seen the cabinet?", "Nobody has."]
+ids = [wordpiece.pair(text).ids for text in sentences]
+lengths = [len(sentence) for sentence in ids]
+row = torch.tensor([token for sentence in ids for token in sentence])
+positions = torch.cat([torch.arange(length) for length in lengths])
+owner = torch.arange(len(ids)).repeat_interleave(torch.tensor(lengths))
+blocks = owner[:, None] == owner  # (n, n)
+print("positions", positions.tolist())
+print("owner    ", owner.tolist())
+
+# %% tags=["atol=1e-5"]
+with torch.no_grad():
+    alone = [bert(torch.tensor([sentence])).hidden[0] for sentence in ids]
+difference = (encode(row, positions, blocks) - torch.cat(alone)).abs().max()
+print(f"packed and alone: largest difference {difference:.7f}")
+padding = 1 - len(row) / (max(lengths) * len(ids))
+print(f"padding: {padding:.2f} in a batch of three, {0:.2f} in the row")
+
+# %% tags=["remove-cell"]
+assert difference < 1e-5
+packed = packing.pack(ids, max_len=24)
+assert torch.equal(
+    packing.block_mask(owner[None])[0, 0], blocks & (owner >= 0)[:, None]
+)
+with torch.no_grad():
+    theirs = packing.unpack(packing.encode(bert, packed).hidden, packed)
+for vectors, ours in zip(theirs, alone, strict=True):
+    assert_close(vectors, ours, atol=1e-5, rtol=0)
+
+# %% [markdown]
+# ## Several processes, several GPUs
+#
+# `fit` runs in as many processes as it is started in. Each takes batches of its own, and the gradients are averaged:
+# a step is the step that *one* process would take on all these batches together. The folded cell below holds a whole
+# training program and runs it twice: in this process, and in two processes without a GPU.
+
+# %% [markdown]
+# **Predict.** Five steps in one process, which joins two batches for each, and five in two processes with a batch each.
+# How far are the losses apart: not at all (in four decimals), by chance, or does one of the two learn faster?
+#
+# <details><summary>Answer</summary>
+#
+# Not at all. Two processes are no second opinion and no second model: both hold the same weights, each computes half of
+# the same mean gradient, and after every step the weights are the same again. What is won is time alone.
+#
+# </details>
+
+# %% tags=["hide-input", "atol=0.01"]
+PROGRAM = """
+import os
+import torch
+import torch.nn.functional as F
+from torch import nn
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.training import fit
+
+class Batches:
+    def epoch(self, number):
+        generator = torch.Generator().manual_seed(number)
+        for _ in range(10):
+            ids = torch.randint(5, 1500, (8, 12), generator=generator)
+            yield ids, ids[:, 1] % 2  # is the second number odd?
+
+class Classifier(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bert, self.head = Bert(BertConfig.TINY), nn.Linear(128, 2)
+
+    def forward(self, ids):
+        return self.head(self.bert(ids).pooled)
+
+def loss(model, batch):
+    return F.cross_entropy(model(batch[0]), batch[1])
+
+torch.manual_seed(0)
+model, processes = Classifier(), int(os.environ.get("WORLD_SIZE", 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+settings = {"steps": 5, "accumulate": max(1, 2 // processes), "progress": False}
+history = fit(model, Batches(), loss, optimizer, **settings)
+if processes > 1:
+    if os.environ["RANK"] == "0":
+        print(*history.losses)
+    torch.distributed.destroy_process_group()
+"""
+with tempfile.TemporaryDirectory() as folder:
+    program = Path(folder) / "train.py"
+    program.write_text(PROGRAM)
+    losses = runpy.run_path(str(program))["history"].losses
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    done = subprocess.run(
+        [*torchrun, "--nproc_per_node=2", str(program)],
+        env=os.environ | {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+together = [float(number) for number in done.stdout.split()[-5:]]
+print("losses, one process:  ", *(f"{loss:.4f}" for loss in losses))
+print("losses, two processes:", *(f"{loss:.4f}" for loss in together))
+
+# %% tags=["remove-cell"]
+assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
+
+# %% [markdown]
+# ```bash
+# # one process, on the GPU if there is one
+# python train.py
+#
+# # two processes, no GPU
+# ACCELERATE_USE_CPU=true torchrun --standalone --nproc_per_node 2 train.py
+#
+# # four GPUs of one machine
+# torchrun --standalone --nproc_per_node 4 train.py
+#
+# # the same in bfloat16
+# accelerate launch --multi_gpu --num_processes 4 --mixed_precision bf16 train.py
+#
+# # two machines of four GPUs, on each of them
+# torchrun --nnodes 2 --nproc_per_node 4 --rdzv_backend c10d \
+#     --rdzv_endpoint <first machine>:29500 train.py
+# ```
+#
+# The second command was run just now; those for GPUs are what the two launchers document, and were not tried here. Mind
+# what a step is: in four processes it reads *four* batches, so an epoch has a quarter of the steps, and `steps`, warm-up
+# and learning rate have to be chosen again.
+#
+# ## What pays
+#
+# Measured on one processor and no GPU; from the second row on with MiniLM, one core, no dropout (`benchmarks/cost`;
+# medians of neighbouring runs, [results](../book/results.md)). Above 1: more tokens a second.
+#
+# | | what it does | tokens a second, against without |
+# |---|---|---|
+# | fused attention | never writes down the $n \times n$ weights; attention alone, forward pass, 8 heads of 64, two threads (`benchmarks/attention.py`), at 128 and at 512 tokens | 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> and 3.6<!-- attention_speed: explicit_over_fused/512/median .1f --> |
+# | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> |
+# | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.2<!-- cost: batching/over_as_they_come/packed_72/median .1f --> |
+# | `bfloat16`, training | matrix products in 16 bits | 1.4<!-- cost: precision/training_step/median .1f --> |
+# | `bfloat16`, reading | the same, forward pass alone | 2.9<!-- cost: precision/inference/median .1f --> |
+# | `torch.compile`, training | joins small operations into larger ones | 0.99<!-- cost: compile/training_step/median .2f --> |
+# | large batches | 64 sentences of 64 tokens a step, against 1 | 4.7<!-- cost: batch_size/over_1/64/median .1f --> |
+# | checkpointing | 0.40<!-- cost: checkpointing/memory .2f --> of the memory | 1.29<!-- cost: checkpointing/time/median .2f --> times as long |
+# | two processes | each on a core of its own, against one | 1.7<!-- cost: processes/two_over_one/median .1f --> |
+#
+# **Padding is a large waste.** SST-2's training sentences have 13<!-- cost: batching/mean_length .0f --> tokens on
+# average and up to 66<!-- cost: batching/longest .0f -->; two thirds of a random batch are padding. Batches by length
+# and packing save the same here (packing over batches by length: 0.97<!-- cost:
+# batching/over_by_length/packed_72/median .2f -->). With packing, chance still decides which sentences share a batch,
+# and all rows are equally long. It would gain more with a kernel that skips the blocks that the mask forbids; ours
+# computes them and throws them away.
+#
+# **16 bits pay on this processor**, which has units for products of `bfloat16` matrices (AMX). Elsewhere, measure. No
+# number of MiniLM's vectors was off by more than 0.021<!-- cost: precision/largest_difference .3f -->.
+# **`torch.compile` does not pay in training here** (reading gets 4 % faster, once the time of some 40 steps has been
+# spent on compiling), probably because it joins the small operations between the matrix products and leaves the
+# products, where nearly all of the work is, as they are.
+#
+# **Batches of one sentence are slow**, probably not for the model's sake alone: Adam walks over all 22 million
+# weights at every step, after one sentence as after 64. **Two processes** have twice the cores, and exchange 22 million gradients after each step; even so they gain more than two threads of one process, which have nothing to exchange. (These get 1.5<!-- cost:
+# processes/two_threads_over_one/median .1f --> times the speed of one.)
+#
+# ## What goes wrong
+#
+# ### Packing without the mask
+#
+# "I think that adding the EOS token is an enough signal for the model" was the answer when a user asked how packed texts
+# are kept from seeing each other ([TRL, issue 805](https://github.com/huggingface/trl/issues/805); see also
+# [transformers, issue 25452](https://github.com/huggingface/transformers/issues/25452)). BERT's signal is `[SEP]`.
+
+# %% [markdown]
+# **Predict.** The three sentences in one row, each behind its own `[CLS]` and closed by its own `[SEP]`, their
+# positions right, but without the mask. How near is each sentence's vector (the mean of its tokens) to the right one: a
+# cosine of 0.99, 0.95 or 0.8?
+#
+# <details><summary>Answer</summary>
+#
+# 0.8, and less for the third sentence. `[SEP]` is a token like any other: attention may look past it, and nothing that
+# this checkpoint has learned keeps it from doing so. Cosines of unrelated sentences are lower still, so the vectors are
+# not nonsense. They are wrong in a way that nobody notices.
+#
+# </details>
+
+# %% tags=["atol=0.02"]
+everything, running_on = torch.ones_like(blocks), torch.arange(len(row))
+wrong = {
+    "no mask, positions run on": encode(row, running_on, everything),
+    "no mask": encode(row, positions, everything),
+    "positions run on": encode(row, running_on, blocks),
+}
+print("cosines of each sentence's mean vector to the right one")
+for name, hidden in wrong.items():
+    pairs = zip(hidden.split(lengths), alone, strict=True)
+    near = [F.cosine_similarity(a.mean(dim=0), b.mean(dim=0), dim=0) for a, b in pairs]
+    print(f"{name:26}", *(f"{cosine:.2f}" for cosine in near))
+
+# %% [markdown]
+# The first sentence has the right positions either way, and its neighbours alone bring its cosine down to 0.8. Positions that run on hurt the other two even behind the mask. Neither mistake raises an error. A model that is
+# trained so from the start may get used to it; the vectors of a finished one are wrong.
+#
+# ### A counter that does not count
+#
+# Above, attention was computed "by the formula". Why not with the fused kernel, as in real life?
+
+# %%
+with FlopCounterMode(display=False) as counter, torch.no_grad():
+    tiny.bert(torch.randint(5, 1500, (4, 50)))
+parts = cost.bert_flops(BertConfig.TINY, 50, 4)
+missing = sum(parts.values()) - counter.get_total_flops()
+print(f"missing: {missing:,} operations; scores and averages are {parts['scores']:,}")
+
+# %% [markdown]
+# The tool knows the fused kernels of GPUs; of the one for CPUs it knew nothing in the version that made this page.
+# Here that hides six per cent; of BERT base with 4,096 tokens it would hide nearly half. Where a measured number can
+# be computed by hand, compute it.
+
+# %% [markdown]
+# ## Exercises
+#
+# None of these is graded. A solution is folded under each.
+#
+# **Exercise 1. One more.** A `float32` has 24 significant bits, a `float16` 11, a `bfloat16` 8. Guess for each the
+# smallest whole number $x$ for which $x + 1$ is rounded back to $x$. Then find it by doubling.
+
+# %% tags=["hide-cell"]
+# Solution 1
+for dtype in (torch.float32, torch.float16, torch.bfloat16):
+    x = torch.tensor(1.0, dtype=dtype)
+    while x + 1 != x:
+        x = 2 * x
+    print(f"{dtype!s:15} {int(x):>10,}")
+# 2^24, 2^11 and 2^8. A counter of steps in bfloat16 stops at 256.
+
+# %% [markdown]
+# **Exercise 2. When attention is half of the work.** From which length $n$ on do the scores of BERT base's blocks take
+# more operations than all projections and feed-forward layers? Solve it with pen and paper; then let `cost.bert_flops`
+# find it. How long is it for BERT large?
+
+# %% tags=["hide-cell"]
+# Solution 2
+for name, config in (("base", BertConfig.BASE), ("large", BertConfig.LARGE)):
+    n = 1
+    while True:
+        of = cost.bert_flops(config, n)
+        if of["scores"] > of["projections"] + of["feed_forward"]:
+            break
+        n += 1
+    # 4 n² d > 8 n d² + 4 n d d_ff, so n > 2 d + d_ff = 6 d
+    print(f"{name:5} from {n:,} tokens on; 6 d = {6 * config.d_model:,}")
+
+# %% [markdown]
+# **Exercise 3. Build a packer.** Finding the fewest rows for many sentences is hard. A simple rule, *first fit
+# decreasing*, takes the longest sentence first and puts each into the first row that has room. Write it for rows of 72
+# tokens, and try it on a thousand lengths, drawn as `random.Random(0).randint(3, 30)`. How many rows does it need, how
+# many would be needed at least, and what share of padding do batches of 32 in the order of drawing have?
+
+
+# %% tags=["hide-cell"]
+# Solution 3
+def first_fit(lengths, row_length=72):
+    """How full each row is."""
+    rows = []
+    for length in sorted(lengths, reverse=True):
+        for i, full in enumerate(rows):
+            if full + length <= row_length:
+                rows[i] += length
+                break
+        else:
+            rows.append(length)
+    return rows
+
+
+drawn = random.Random(0)
+lengths = [drawn.randint(3, 30) for _ in range(1000)]
+rows, total = first_fit(lengths), sum(lengths)
+print(
+    f"{total:,} tokens: {len(rows)} rows, at least {math.ceil(total / 72)} are needed;"
+)
+print(f"padding in the rows {1 - total / (72 * len(rows)):.1%}", end=", ")
+batches = [lengths[i : i + 32] for i in range(0, len(lengths), 32)]
+padded = sum(len(batch) * max(batch) for batch in batches)
+print(f"in batches as drawn {1 - total / padded:.1%}")
+
+# %% [markdown]
+# ## Summary
+#
+# 1. Count before you run: training is three times the forward pass, and BERT base at 512 tokens spends a tenth of it on
+#    scores of attention.
+# 2. By the same count, BERT's pre-training used a tenth of what its chips could do, or less.
+# 3. Memory is what is kept for the backward pass: more than five times the model for 32 inputs of 512 tokens.
+# 4. `float16` loses the small and the large, `bfloat16` the fine; trained weights stay in 32 bits.
+# 5. Packed sentences need a mask in blocks and positions that begin anew. Neither mistake raises an error.
+# 6. Less padding and 16 bits paid here, compiling hardly did. Elsewhere, measure.
+#
+# There is no homework for this chapter.
+#
+# **Next:** [make something of it](../book/projects.md).
+#
+# ## Where to go next
+#
+# - *Make it fast*: [FlashAttention](https://arxiv.org/abs/2205.14135) explains the fused kernel; [Krell et al.
+#   2021](https://arxiv.org/abs/2107.02027) is about packing; [Korthikanti et al.
+#   2022](https://arxiv.org/abs/2205.05198) count the memory of a layer as we did.
+# - *Make it large*: [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361), where $6\,N\,D$ comes from.
+# - *Make it modern*: [ModernBERT](https://arxiv.org/abs/2412.13663) (2024) pays with all of the coins on this page, and
+#   adds rotary positions, 8,192 tokens and two trillion tokens of text.
+#
+# ## References
+#
+# - Tri Dao et al. (2022). *FlashAttention: fast and memory-efficient exact attention with IO-awareness.* NeurIPS.
+# - Mario Michael Krell et al. (2021). *Efficient sequence packing without cross-contamination.*
+# - Vijay Korthikanti et al. (2022). *Reducing activation recomputation in large Transformer models.*
+# - Jared Kaplan et al. (2020). *Scaling laws for neural language models.*
