@@ -29,6 +29,13 @@ settings.register_profile("night", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "change"))
 
 
+def pytest_collection_modifyitems(items):
+    """A long test may take its hours."""
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.timeout(0))
+
+
 @pytest.fixture(autouse=True)
 def _repeatable():
     # torch.manual_seed without a GPU: milliseconds, and memory that is never freed

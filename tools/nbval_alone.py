@@ -32,7 +32,7 @@ from nbval.kernel import RunningKernel, start_new_kernel
 
 ROOT = Path(__file__).resolve().parent.parent
 GIGABYTES = 2
-SECONDS_PER_CELL = 3000  # against a cell that hangs, not one on a busy machine
+SECONDS_PER_CELL = 800  # against a cell that hangs, not one on a busy machine
 SECONDS_FOR_A_MESSAGE = 120
 # "1,234.5", "-3e-4" and "− 0.2" hold one number each; the digits of "conv2d" and of "B16" belong to
 # a word.
