@@ -324,9 +324,9 @@ learned = data.load("sentiment", "train")
 assert metrics.accuracy(judged(judge, learned), [r["label"] for r in learned]) > 0.9
 
 # %% [markdown]
-# From five seeds, fine-tuning has
+# From five seeds, fine-tuning gets
 # 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean .2f --> (0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->)
-# right; frozen vectors have 0.84<!-- labelled_sets: sentiment/frozen .2f --> and a bag of words
+# right; frozen vectors get 0.84<!-- labelled_sets: sentiment/frozen .2f --> and a bag of words
 # 0.78<!-- labelled_sets: sentiment/bag_of_words .2f --> if their settings are chosen with care, on the validation split.
 #
 # ## From how many sentences?
