@@ -114,8 +114,8 @@ wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 # W x = \begin{pmatrix} 2\cdot 0.5 - 1\\ 1 + 1\end{pmatrix} = \begin{pmatrix} 0\\ 2 \end{pmatrix},\qquad
 # \operatorname{softmax}(0, 2) = (0.12,\ 0.88).$$
 #
-# Suppose that the first class is right. The loss is $-\ln 0.1192 = 2.13$. What does it want of $x$? The gradient of the
-# scores is $p - y = (0.12 - 1,\ 0.88)$, and that of $x$ is $W^\top (p - y)$.
+# Suppose that the first class is right. The loss is $-\ln 0.1192 = 2.13$. What does it want of $x$? With $y = (1, 0)$
+# for the right class, the gradient of the scores is $p - y = (0.12 - 1,\ 0.88)$, and that of $x$ is $W^\top (p - y)$.
 
 # %% [markdown]
 # **Predict.** The third number of $x$ is 0: it had no part in the scores. Is its gradient 0 as well? If not, is it positive
@@ -164,7 +164,7 @@ class OurClassifier(nn.Module):
 
 # %% [markdown]
 # The library's `SentenceClassifier` has the same lines. Are the three equal: ours, the library's, and Hugging Face's? A
-# small model with random weights is saved in a folder, and Hugging Face reads it there.
+# small model with random weights is saved in a folder, and Hugging Face reads it from there.
 
 # %% tags=["hide-input", "atol=1e-4"]
 library = SentenceClassifier(Bert(BertConfig(50, 16, 2, 4, 64, max_len=12)), 3).eval()
@@ -217,9 +217,9 @@ for name, model in heads.items():
 # %% [markdown]
 # ## A sentence: is it praise?
 #
-# The set `sentiment` was written for this book: 220 sentences to learn from, 80 to be tested on. (It is small and clean;
-# its [datasheet](../book/datasheet.md) says what it cannot show. The real thing of its kind is SST-2, 67,349 phrases from
-# film reviews.) Before we train anything large: what can be had without it?
+# The set `sentiment` was written for this book: 220 sentences to learn from, 80 to be tested on. (It is small and
+# clean; its [datasheet](../book/datasheet.md) says what it cannot show. The real thing of its kind is SST-2, 67,349
+# phrases from film reviews.) Before we fine-tune anything: what can be had without it?
 #
 # - **Majority.** Always say the more frequent class. Here both are equally frequent.
 # - **Bag of words.** One number for each word and each pair of neighbours, 1 if it is there; logistic regression.
@@ -324,9 +324,9 @@ learned = data.load("sentiment", "train")
 assert metrics.accuracy(judged(judge, learned), [r["label"] for r in learned]) > 0.9
 
 # %% [markdown]
-# From five seeds, fine-tuning has
+# From five seeds, fine-tuning gets
 # 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean .2f --> (0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->)
-# right; frozen vectors have 0.84<!-- labelled_sets: sentiment/frozen .2f --> and a bag of words
+# right; frozen vectors get 0.84<!-- labelled_sets: sentiment/frozen .2f --> and a bag of words
 # 0.78<!-- labelled_sets: sentiment/bag_of_words .2f --> if their settings are chosen with care, on the validation split.
 #
 # ## From how many sentences?
@@ -363,8 +363,8 @@ plt.show()
 assert curves["frozen"][0] > curves["bag of words"][0]
 
 # %% [markdown]
-# One seed is one seed. Five of them, each with other sentences to learn from, give on average (the bags of this run count
-# how often a word stands there, hence the last row):
+# One seed is one seed. Five of them, each with other sentences to learn from, give on average (the bags of this run
+# count how often a word occurs, so their last row differs from what is printed above):
 #
 # | sentences | bag of words | frozen | fine-tuned |
 # |---|---|---|---|
@@ -381,8 +381,8 @@ assert curves["frozen"][0] > curves["bag of words"][0]
 #
 # ## Read the errors
 #
-# A number says how many are wrong. Which ones, and why, one sees by reading. Tick the box to keep the wrong ones, press a
-# heading to sort by it.
+# A number says how many are wrong. Which ones, and why, you see by reading. Tick the box to keep the wrong ones, press
+# a heading to sort by it.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 asked = fine_tuning.sentences(test, wordpiece)
@@ -497,11 +497,13 @@ assert abs(found["acceptability"]["bag of words"] - 0.5) < 0.1
 assert found["acceptability"]["fine-tuned"] > 0.6
 
 # %% [markdown]
-# MiniLM's last training, on a hundred million pairs of texts, was to give like vectors to texts that *belong together*. For
-# that, grammar hardly matters, which may be why the frozen vectors know so little of it. From five seeds, fine-tuning has
-# 0.75<!-- fine_tuning_small: acceptability/test/accuracy/mean .2f --> (0.72<!-- fine_tuning_small: acceptability/test/accuracy/min .2f --> to 0.78<!-- fine_tuning_small: acceptability/test/accuracy/max .2f -->)
-# right, against 0.62<!-- labelled_sets: acceptability/frozen .2f --> for the frozen layer that is best on the validation
-# sentences (with 50 test sentences, a lead of less than two standard errors).
+# MiniLM's last training, on a hundred million pairs of texts, was to give like vectors to texts that *belong together*.
+# For that, grammar hardly matters, which may be why the frozen vectors know so little of it. From five seeds,
+# fine-tuning has 0.75<!-- fine_tuning_small: acceptability/test/accuracy/mean .2f -->
+# (0.72<!-- fine_tuning_small: acceptability/test/accuracy/min .2f --> to
+# 0.78<!-- fine_tuning_small: acceptability/test/accuracy/max .2f -->) right, against
+# 0.62<!-- labelled_sets: acceptability/frozen .2f --> for the frozen layer that is best on the validation sentences
+# (with 50 test sentences, a lead of less than two standard errors of a difference).
 #
 # Did it learn grammar from 120 sentences, or had pre-training prepared it? The control is a body of the same size with
 # fresh weights, trained on the same sentences three times as long. It gets
@@ -532,10 +534,10 @@ plt.show()
 # loss is the squared error.
 #
 # MNLI has three classes, and its head three outputs. Take the first sentence for true. Then *Lena is taller than Julia*
-# must be true (**entailment**), *Marie is taller than Lena* cannot be (**contradiction**), and *Lena is older than Marie*
-# may or may not be (**neutral**). Neutral does not mean unrelated: the sentence is about the same people. RTE puts the last two
-# together as "does not follow". And to follow is not to be BERT's next sentence, which usually says something new; what
-# `[CLS]` learned in pre-training is another question, and fine-tuning has to change it.
+# must be true (**entailment**), *Marie is taller than Lena* cannot be (**contradiction**), and *Lena is older than
+# Marie* may or may not be (**neutral**). Neutral does not mean unrelated: the sentence is about the same people. RTE
+# puts the last two together as "does not follow". And to follow is not to be BERT's next sentence, which usually says
+# something new; what `[CLS]` learned in pre-training answers another question, and fine-tuning has to change it.
 
 # %% [markdown]
 # **Predict.** A fresh head, fine-tuned with its body on the 96 training pairs of `similarity`, or the plain cosine between
@@ -568,7 +570,7 @@ print(f"Spearman: shared words {by_words:.2f}, cosine {by_cosine:.2f}")
 
 # %% [markdown]
 # For `entailment`, a logistic regression sees the share of words that both have, or the numbers $u$, $v$, $|u - v|$ and
-# $u\cdot v$ of both frozen vectors, one by one:
+# $u\cdot v$ of both frozen vectors, component by component:
 
 
 # %% tags=["atol=0.06"]
@@ -659,8 +661,9 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # 0.73<!-- training_size: accuracy/100/fine_tuned/mean .2f --> and frozen vectors
 # 0.71<!-- training_size: accuracy/100/frozen/mean .2f -->; with 10,000 they have
 # 0.87<!-- training_size: accuracy/10000/fine_tuned/mean .2f --> and
-# 0.80<!-- training_size: accuracy/10000/frozen/mean .2f -->: a body that may change goes on learning. Up to 300 phrases, the bag of words needs (read off between the rows) some eighteen times as many to be where the frozen
-# vectors are; with all 67,349 it has caught up. Here is SST-2 for you to run, with a GPU or with patience.
+# 0.80<!-- training_size: accuracy/10000/frozen/mean .2f -->: a body that may change goes on learning. Up to 300
+# phrases, the bag of words needs (interpolated) some eighteen times as many to be where the frozen vectors are; with
+# all 67,349 it has caught up. Here is SST-2 for you to run, with a GPU or with patience.
 
 # %%
 REAL = False  # True: 67,349 phrases, from the hub or from a mirror
@@ -682,9 +685,10 @@ if REAL:
 #
 # $$y = W x + b + \frac{\alpha}{r}\, B A x$$
 #
-# $A$ has $r$ rows and $B$ has $r$ columns. For a $W$ of 384 × 384 and $r = 8$ that is 2 · 8 · 384 = 6,144 numbers beside 147,456.
-# The product $BA$ is a matrix as large as $W$, but of rank $r$: whatever $x$ is, what it adds is a mixture of the same $r$ directions. The
-# method is called *LoRA*, low-rank adaptation.
+# $A$ has $r$ rows and $B$ has $r$ columns. The factor $\alpha / r$ says how much the difference counts; here it is 2.
+# For a $W$ of 384 × 384 and $r = 8$ that is 2 · 8 · 384 = 6,144 numbers beside 147,456. The product $BA$ is a matrix as
+# large as $W$, but of rank $r$: whatever $x$ is, what it adds is a mixture of the same $r$ directions. The method is
+# called *LoRA*, low-rank adaptation.
 
 
 # %%
@@ -709,8 +713,8 @@ class LowRank(nn.Linear):
 
 
 # %% [markdown]
-# (`device="meta"`: the new layer makes no numbers of its own; it takes the old one's.) $B$ begins at 0, so before the first
-# step the model says what it said. $A$ must not: with both at 0, neither would get a gradient.
+# (`device="meta"`: the new layer makes no numbers of its own; it takes the old one's.) $B$ begins at 0, so before the
+# first step the model says what it said before. $A$ must not: with both at 0, neither would get a gradient.
 #
 # `low_rank.adapt` freezes the body and puts a `LowRank` in place of every linear layer. The head on top learns as before.
 
@@ -775,7 +779,8 @@ assert_close(after, before, atol=1e-4, rtol=0)
 # | rank 8 | 0.34 million | 0.7 MB | 0.880<!-- low_rank_sst2: low_rank/accuracy/mean .3f --> |
 # | a linear model of frozen vectors | 385 | 0.8 kB | 0.812<!-- fine_tuning_sst2: frozen/accuracy .3f --> |
 #
-# (Means of four seeds for everything, two for rank 8.) The model of rank 8 with seed 0 comes with the course. It has read 67,349 phrases of film reviews and nothing else:
+# (Means of four seeds for everything, two for rank 8.) The model of rank 8 with seed 0 comes with the course. It was
+# fine-tuned on 67,349 phrases of film reviews and nothing else (the number is the probability of praise):
 
 # %%
 critic, pieces = stored.sentiment()
@@ -792,8 +797,8 @@ for text, scores in zip(
     print(f"{scores.softmax(dim=-1)[1]:.2f}  {text}")
 
 # %% [markdown]
-# It knows two answers and must give one. The joke about old jokes it takes for praise, the soup for a complaint. Here it
-# judges what you write, in your browser ([Type your own](../book/live.md#praise-or-complaint)).
+# It knows two answers and must give one. It takes the joke about old jokes for praise, the soup for a complaint. Here
+# it judges what you write, in your browser ([Type your own](../book/live.md#praise-or-complaint)).
 
 # %% [markdown]
 # ## What goes wrong
@@ -914,9 +919,9 @@ for name, options in settings.items():
 #    $5\cdot 10^{-4}$ for MiniLM here.
 # 2. Accuracy flatters whoever always says the same; Matthews gives that 0. F1 is fair where the class that is looked
 #    for is the rare one.
-# 3. Frozen vectors can be as good or better where the body was trained for the question, fine-tuning where its last
-#    vectors say little; a bag of words belongs beside both.
-# 4. A difference of low rank beside frozen matrices is nearly as good with a sixtieth of the numbers, and can be added to
+# 3. Frozen vectors can be as good or better where the body was trained for the question, fine-tuning is better where
+#    its last vectors say little; a bag of words belongs beside both.
+# 4. A difference of low rank beside frozen matrices is nearly as good with 1.5 % of the numbers, and can be added to
 #    them at the end.
 # 5. Read the errors.
 #

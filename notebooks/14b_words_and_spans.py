@@ -6,7 +6,7 @@
 # that to the second is a piece of the text itself.
 #
 # The heads of [chapter 14](14_fine_tuning.ipynb) read one vector for the whole input. **What has to be added to BERT so
-# that it marks words within a text, and how does one count, when an answer can be half right?** One linear layer again.
+# that it marks words within a text, and how does one count when an answer can be half right?** One linear layer again.
 # The work lies elsewhere: labels come with words, answers with characters, and BERT reads pieces.
 
 # %% tags=["setup", "nbval-ignore-output"]
@@ -58,7 +58,7 @@ plt.show()
 # - write the two heads, each a linear layer on every vector;
 # - label word pieces when words are labelled, and find an answer's pieces when its characters are given, and back;
 # - put names together from BIO labels, and compute entity F1, exact match and the F1 of words by hand;
-# - search the best span among the legal ones, and say when the answer is none;
+# - find the best span among the legal ones, and say when the answer is none;
 # - read a text that is longer than BERT, in windows, and lose no answer.
 #
 # **Time** about 40 minutes. **You need** chapters [7](07_subwords.ipynb) and [14](14_fine_tuning.ipynb).
@@ -103,9 +103,9 @@ published = body()  # as it was published; stays as it is
 # %% [markdown]
 # ## Tagging: names in a text
 #
-# A class for each *word*. The names are marked in the **BIO** scheme: `B-person` for the first word of a person's
-# name, `I-person` for its others, `O` outside. The head is chapter 14's classifier, on all vectors instead of the
-# pooled one:
+# A class for each *word*. The names are marked in the **BIO** scheme (begin, inside, outside): `B-person` for the first
+# word of a person's name, `I-person` for its others, `O` outside. The head is chapter 14's classifier, on all vectors
+# instead of the pooled one:
 
 
 # %%
@@ -134,8 +134,9 @@ class OurTagger(nn.Module):
 #
 # <details><summary>Answer</summary>
 #
-# Six, one for each word, however it is cut. *##qvist* would be wrong with either. `B-person` would begin a new name in the
-# middle of a word; `I-person` looks better and only counts the same word twice more. It is the word that is labelled.
+# Six, one for each word, however it is cut. *##qvist* would be wrong with either. `B-person` would begin a new name in
+# the middle of a word; `I-person` looks better and only counts the same word two more times. It is the word that is
+# labelled.
 #
 # </details>
 
@@ -168,7 +169,7 @@ source.show(alignment.align, docstring=False)
 
 # %% [markdown]
 # **Predict.** The sentence above has two names among its six words. A lazy tagger says `O` six times; another finds
-# *Greta* without *Lindqvist*, and *Reykjavik*. What share of the words has each of them right, and what is the F1 of the
+# *Greta* without *Lindqvist*, and *Reykjavik*. What share of the words does each get right, and what is the F1 of the
 # names?
 #
 # <details><summary>Answer</summary>
@@ -192,8 +193,9 @@ for name, said in (("always O", lazy), ("half a name", half)):
     print(f"{'':12} {[tuple(name) for name in metrics.entities(said[0])]}")
 
 # %% [markdown]
-# Now three ways to find the names of the set `entities`: logistic regression on a bag (the word, its neighbours, has it a
-# capital, is it the first?) or on the frozen last vector of its first piece; and MiniLM fine-tuned under a tagger.
+# Now three ways to find the names of the set `entities`: logistic regression on a bag (the word, its neighbours, does
+# it have a capital, is it the first?) or on the frozen last vector of its first piece; and MiniLM fine-tuned under a
+# tagger.
 
 
 # %% tags=["hide-input"]
@@ -257,12 +259,13 @@ assert names_found["bag of words"] < 0.5 < names_found["frozen"]
 assert names_found["fine-tuned"] > 0.55
 
 # %% [markdown]
-# (The bag sees capitals, which MiniLM does *not*. But 82 of the 88 names of the test never occur in training.) From five seeds, fine-tuning has
-# 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->).
-# Frozen vectors are close behind, with 0.72<!-- labelled_sets: entities/frozen .2f -->, if they are taken from the best
-# layer and not from the last, as above. Which layer that is, the next chapter asks. Of the four kinds of error (a name not
-# seen, a name where there is none, the wrong kind, a word too many or too few), which are frequent? (Exercise 1 counts
-# them.)
+# (The bag sees capitals, which MiniLM does *not*. But 82 of the 88 names of the test never occur in training.) From
+# five seeds, fine-tuning has 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f -->
+# (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to
+# 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->). Frozen vectors are close behind, with
+# 0.72<!-- labelled_sets: entities/frozen .2f -->, if they are taken from the best layer and not, as above, from the
+# last. Which layer that is, the next chapter asks. Of the four kinds of error (a name not seen, a name where there is
+# none, the wrong kind, a word too many or too few), which are frequent? (Exercise 1 counts them.)
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -304,7 +307,7 @@ assert sum(name not in met for name in names_of(test)) == 82
 # ## A span: where is the answer?
 #
 # Question and text go in as a pair. The head is two vectors of the width of the model, one for "begins here" and one
-# for "ends here"; each token's score is its product with them (and a bias, the same for all tokens).
+# for "ends here"; each token's two scores are its dot products with them (and a bias, the same for all tokens).
 
 
 # %%
@@ -364,9 +367,9 @@ strict = best_spans(SpanScores(start[None], end[None]), allowed, threshold=3.0)
 print("with a threshold of 3:", (int(strict.start), int(strict.end)))
 
 # %% [markdown]
-# A legal span does not end before it begins, lies wholly in the text, and is not too long. The last line
-# is "no answer": `[CLS]` has a start and an end score too, together 0.8, and an answer has to beat that by more than a
-# threshold τ, which one chooses on validation data (exercise 3).
+# A legal span does not end before it begins, lies wholly in the text, and is not too long. The last line printed, (0,
+# 0), is "no answer": `[CLS]` has a start and an end score too, together 0.8, and an answer has to beat that by more
+# than a threshold τ. With τ = 3, 3.5 does not. One chooses τ on validation data (exercise 3).
 #
 # ### From characters to pieces and back
 #
@@ -456,9 +459,9 @@ assert [lost(1000, 384, stride) for stride in (355, 356, 384)] == [0, 1, 29]
 # %% [markdown]
 # ### When is an answer right?
 #
-# Two measures, those of SQuAD: **exact match**, after both answers are lower-cased and stripped of punctuation and articles;
-# and **F1** of their words, so that "old tower" for "tower" is worth something. Of several right answers the best comparison
-# counts. If there is none, only silence is right.
+# Two measures, those of SQuAD: **exact match**, after both answers are lower-cased and stripped of punctuation and
+# articles; and **F1** of their words, so that "old tower" for "tower" is worth something. Of several right answers the
+# best comparison counts. If there is no right answer, only silence is right.
 
 
 # %%
@@ -477,9 +480,9 @@ def word_f1(said, right):
 #
 # <details><summary>Answer</summary>
 #
-# 0.67, 0.15 and 0. For "old tower", precision is ½ and recall 1. The whole sentence has recall 1 as well, and a precision
-# of one in twelve: whoever quotes everything finds everything, and F1 does not pay for it. For the last there is no half:
-# where only silence is right, one word is as wrong as ten.
+# 0.67, 0.15 and 0. For "old tower", precision is ½ and recall 1. The whole sentence has recall 1 as well, and a
+# precision of one in twelve: whoever quotes everything finds everything, and F1 gives little for it. For the last there
+# is no half: where only silence is right, one word is as wrong as ten.
 #
 # </details>
 
@@ -554,17 +557,18 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # validation split. For a question, "bag of words" is the sentence that shares most words with it. All of it is among the
 # [measured results](../book/results.md).)
 #
-# On **SQuAD** a linear layer on a frozen body's last vectors is hardly better than the most similar sentence. On **WNUT-17** the last layer is a weak opponent: a BiLSTM over a weighted sum
-# of all layers has 0.41<!-- ner_features: weighted_all/bilstm/test/f1/mean .2f -->. [Chapter 15](15_features.ipynb) is
-# about this.
+# On **SQuAD** a linear layer on a frozen body's last vectors is hardly better than the most similar sentence. On
+# **WNUT-17** there is more in the frozen body than its last layer shows: a BiLSTM over a weighted sum of all layers has
+# 0.41<!-- ner_features: weighted_all/bilstm/test/f1/mean .2f -->. [Chapter 15](15_features.ipynb) is about this.
 #
 # ### The same, by a small difference
 #
-# [Chapter 14](14_fine_tuning.ipynb#a-small-difference-is-enough) put two thin matrices beside each of the body's own and let only
-# these learn, 0.34 million numbers. On WNUT-17 that gives an entity F1 of
+# [Chapter 14](14_fine_tuning.ipynb#a-small-difference-is-enough) put two thin matrices beside each of the body's own
+# and let only these learn, 0.34 million numbers. On WNUT-17 that gives an entity F1 of
 # 0.42<!-- low_rank_wnut: low_rank/f1/mean .2f --> (two seeds, 0.41<!-- low_rank_wnut: low_rank/f1/min .2f --> and
-# 0.43<!-- low_rank_wnut: low_rank/f1/max .2f -->), as much as training all 22.7 million. On SQuAD twice as many questions were read,
-# 12,000, and the answers' F1 is 0.66<!-- low_rank_squad: low_rank/f1/mean .2f --> (one seed). Both models come with the course:
+# 0.43<!-- low_rank_wnut: low_rank/f1/max .2f -->), as much as training all 22.7 million. On SQuAD twice as many
+# questions were read as in the table, 12,000, and the answers' F1 is 0.66<!-- low_rank_squad: low_rank/f1/mean .2f -->
+# (one seed). Both models come with the course:
 
 # %%
 tagger, pieces = stored.entities()
@@ -697,7 +701,7 @@ for threshold in (-6.0, -3.0, 0.0, 3.0, 6.0):
 # %% [markdown]
 # ## Summary
 #
-# 1. A tagger is a linear layer on every vector, a reader of answers two numbers for every vector.
+# 1. A tagger is a linear layer on every vector; so is a reader of answers, with two outputs: begins here, ends here.
 # 2. The first piece of a word carries its label; answers are translated from characters to pieces and back; long texts
 #    are read in windows that share at least the longest answer, less one piece.
 # 3. Whole names count, with the right kind and the right ends: half a name is an error on both sides.

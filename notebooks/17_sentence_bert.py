@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Sentence-BERT
 #
-# Nine sentences, three subjects. You see at once which belong together, although they share hardly a word: *Share
-# prices dropped this morning* says nearly what *The stock market fell sharply today* says. How would a program find
-# that out?
+# Nine sentences (in the folded cell below), three subjects. You see at once which belong together, although they share
+# hardly a word: *Share prices dropped this morning* says nearly what *The stock market fell sharply today* says. How
+# would a program find that out?
 #
 # Below are three tries. Each turns every sentence into one vector and compares each with each; dark means alike.
 # **What does it take to turn the left and the middle picture into the right one?**
@@ -276,8 +276,8 @@ u, v = torch.tensor([[3.0, 4.0]]), torch.tensor([[4.0, 3.0]])
 print(f"{cosines(u, v).item():.2f}, and of 10u and v: {cosines(10 * u, v).item():.2f}")
 
 # %% [markdown]
-# Now the whole bi-encoder: word pieces, BERT, pooling, length 1. Texts are sorted by length, so that a batch holds
-# little padding, and the vectors are put back in the order in which the texts came.
+# Now the whole bi-encoder: word pieces, BERT, pooling, a vector of length 1. Texts are sorted by length, so that a
+# batch holds little padding, and the vectors are put back in the order in which the texts came.
 
 
 # %%
@@ -317,7 +317,7 @@ assert_close(embed(encoder, nine), encoder.embed(nine))
 # %% [markdown]
 # ## Do cosines agree with people?
 #
-# There are data for it. For the STS Benchmark people gave 8,628 pairs of sentences a score from 0 (about different
+# There are data on this. For the STS Benchmark people gave 8,628 pairs of sentences a score from 0 (about different
 # things) to 5 (the same meaning), and the mean over several people was kept. A model's cosines need not *be* these
 # scores; they should put the pairs into the same *order*. **Spearman's correlation** compares orders: it is Pearson's
 # correlation of the ranks. Four pairs, to which people gave 0, 1.5, 3 and 4.8; a model's cosines are 0.31, 0.35, 0.62
@@ -401,7 +401,7 @@ if STS_B:
     print(f"{real_pairs.origin}: {agreement(encoder.embed, real_pairs):.4f}")
 
 # %% [markdown]
-# We have done that layer by layer, with
+# We have asked them, layer by layer, with
 # [`experiments/sentence_vectors.py`](https://github.com/from-attention-to-bert/course/blob/main/experiments/sentence_vectors.py)
 # (Spearman):
 #
@@ -430,8 +430,8 @@ if STS_B:
 #
 # ## Three ways to train
 #
-# Two sentences go through the same encoder, and a loss looks at the vectors u and v. Which loss, depends on what is
-# known about the pair: its class, its score, or only that the two belong together.
+# Two sentences go through the same encoder, and a loss looks at the vectors u and v. Which loss it is depends on what
+# is known about the pair: its class, its score, or only that the two belong together.
 #
 # ### A class: softmax(W_t (u, v, |u − v|))
 #
@@ -535,11 +535,10 @@ for scale in (1, 20):
 #
 # MiniLM was made this way, in 100,000 steps of 1,024 pairs, says the README that came with the weights. The pairs were
 # drawn from 1.17 billion in 32 collections (comments and replies, titles and abstracts, questions and answers; a few
-# collections add a wrong partner to each pair). STS-B's training pairs are not among them (captions from Flickr
-# 30k are, a source of some of STS-B's sentences). A hundred thousand steps
-# make 102 million pairs, at most 9 % of the 1.17 billion. (A slide says that such a model is trained on pairs that
-# people have marked as similar. The first Sentence-BERTs were trained on labels of people. Most of MiniLM's pairs were
-# found, not marked.)
+# collections add a wrong partner to each pair). STS-B's training pairs are not among them (captions from Flickr 30k
+# are, a source of some of STS-B's sentences). A hundred thousand steps make 102 million pairs, at most 9 % of the 1.17
+# billion. (A slide of the lectures says that such a model is trained on pairs that people have marked as similar. The
+# first Sentence-BERTs were trained on labels of people. Most of MiniLM's pairs were found, not marked.)
 #
 # There are two older losses. One takes pairs with a yes or no, pulls the one kind together and pushes the other apart
 # until their distance exceeds a margin (`contrastive_pairs` in the library). The other, the paper's third objective,
@@ -779,13 +778,13 @@ assert missed[bert].float().mean() > missed[~bert].float().mean() + 0.1
 assert missed[questions.index("Why teach a model to be less sure of itself?")]
 
 # %% [markdown]
-# All of MiniLM finds the most right chapters. Is that luck? The questions on which both agree say nothing about it;
-# of the others, one of the two alone is right, and if they were equally good, each would win about half of them, as
-# in tossing coins ([How sure can we be?](13b_how_sure.ipynb) does it in four lines). MiniLM wins more of them than counted words do. But even thirteen to five would be no more than a hint, for
-# tossed coins are that uneven, one way or the other, about once in ten times; so few questions do not give more.
-# (The differences between the other rows are hints at best, too.) The three layers alone are worse than counted
-# words; after 30 steps on pairs that have nothing to do with this book, they bring a right chapter among the first
-# three more often. All of MiniLM fails more often where
+# All of MiniLM finds the most right chapters. Is that luck? Compare MiniLM with counted words. The questions on which
+# both agree say nothing; of the others, one of the two alone is right, and if they were equally good, each would win
+# about half of them, as in tossing coins ([How sure can we be?](13b_how_sure.ipynb) does it in four lines). MiniLM wins
+# more of them. But thirteen to five, say, is no more than a hint: tossed coins are that uneven, one way or the other,
+# about once in ten times; so few questions do not give more. (The differences between the other rows are hints at best,
+# too.) The three layers alone are worse than counted words; after 30 steps on pairs that have nothing to do with this
+# book, they bring a right chapter among the first three more often than before. All of MiniLM fails more often where
 # the question names BERT. It also misses "Why teach a model to be less sure of itself?", everyday words for what the
 # book calls label smoothing.
 #
@@ -852,20 +851,19 @@ for first, second in pairs:
 
 # %% [markdown]
 # A *not* or another hour changes the meaning and hardly the direction; *no student* moves the vector only a little
-# further than a paraphrase does. Where such things matter, a cross-encoder, which sees both sentences and has been
-# trained on enough pairs, reads the few candidates that the search has found: first the bi-encoder, which is fast, then
-# the cross-encoder, which sees both sentences at once.
+# further than a paraphrase does. Where such things matter, first the bi-encoder searches, which is fast; then a
+# cross-encoder, which sees both sentences at once and has been trained on enough pairs, reads the few candidates found.
 #
 # ### "Alike from 0.8 on"
 #
 # What is a high cosine? Take two sentences from different pairs of STS-B. After MiniLM's last layer they have a mean
 # cosine of -0.002<!-- sentence_vectors: untrained/mean/after_5/random_pairs .3f -->. With the same model's vectors
 # after layer 2 it is 0.43<!-- sentence_vectors: untrained/mean/after_2/random_pairs .2f -->, with maxima in place of
-# means 0.87<!-- sentence_vectors: untrained/max/after_2/random_pairs .2f -->, and for `[CLS]` 0.99999<!--
-# sentence_vectors: untrained/cls/after_0/random_pairs .5f --> after layer 0. Pooled vectors have much in common: the
-# frequent words, the maxima, the same `[CLS]`. With them a cosine of 0.8 may be low. A threshold found with one model
-# means nothing for another. Unless a model was trained to give certain cosines, only the order within it has a meaning,
-# and that is what Spearman measures.
+# means 0.87<!-- sentence_vectors: untrained/max/after_2/random_pairs .2f -->, and for `[CLS]`
+# 0.99999<!-- sentence_vectors: untrained/cls/after_0/random_pairs .5f --> after layer 0. Pooled vectors have much in
+# common: the frequent words, the maxima, the same `[CLS]`. With them a cosine of 0.8 may be low. A threshold found with
+# one model means nothing for another. Unless a model was trained to give certain cosines, only the order of its cosines
+# has a meaning, and that is what Spearman measures.
 #
 # ### The right answer counted as wrong
 #
@@ -897,9 +895,9 @@ for cosine in (1.0, 0.95, 0.9, 0.5):
     print(f"cosine of the paraphrases {cosine:.2f}: loss {loss:.3f}")
 
 # %% [markdown]
-# The further apart they are, the smaller the loss: the training is told to separate what belongs together. So equal
-# texts should not share a batch, or should be left out of each other's rows; nor should paraphrases, which are harder
-# to find.
+# The further apart they are, the smaller the loss: the training is told to separate what belongs together. So texts
+# that mean the same should not share a batch, or should be left out of each other's rows. Equal texts are easy to find,
+# paraphrases are not.
 
 # %% [markdown]
 # ## Exercises
@@ -938,10 +936,10 @@ for cosine, place in zip(*table.flatten().topk(3), strict=True):
 # The same topic, and no more: milk, letters, cats.
 
 # %% [markdown]
-# **Exercise 3. Triplets.** The paper's third objective wants a sentence $a$ to be closer to a right partner $p$ than
-# to a wrong one $n$, by a margin: $\max(|a - p| - |a - n| + 1,\, 0)$, with ordinary distances. Write it for batches,
+# **Exercise 3. Triplets.** The paper's third objective wants a sentence $a$ to be closer to a right partner $p$ than to
+# a wrong one $n$, by a margin: $\max(|a - p| - |a - n| + 1,\, 0)$, with ordinary distances. Write it for batches,
 # compare it with `F.triplet_margin_loss`, and apply it to MiniLM's vectors of the dog that bit the man: what is the
-# loss, and what would it be if the vectors were right?
+# loss, and what would it be with $p$ and $n$ exchanged?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 3
@@ -988,13 +986,14 @@ for name, shift in (("as they are", 0.0), ("mean subtracted", centre)):
 # ## Summary
 #
 # 1. A cross-encoder reads pairs, n(n − 1)/2 of them; a bi-encoder reads n texts, and vectors are compared afterwards.
-# 2. A sentence's vector is the mean of its tokens' vectors, padding left out; compared by the cosine, in order only.
+# 2. A sentence's vector is the mean of its tokens' vectors, padding left out. Vectors are compared by the cosine, of
+#    which only the order counts.
 # 3. On STS-B, means of vectors that were not trained to be compared (MiniLM's after layers 0 and 2) do worse than
 #    counted words; siamese training mends that.
 # 4. Objectives: a class from (u, v, |u − v|); the score that the cosine should have; or the right partner among all of
 #    the batch, by cosines times 20.
-# 5. Search by meaning found a right chapter more often than search by words, on 46 questions too few to be sure; it does
-#    not see who did what, nor *not*.
+# 5. On 46 questions, too few to be sure, search by meaning found a right chapter more often than search by words. It
+#    does not see who did what, nor *not*.
 #
 # **Homework 7**, questions 6 to 8, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #

@@ -23,7 +23,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Left: six bars of average scores, 70.9 for ELMo with a BiLSTM, 74 for the best before GPT, 75.1 for GPT, 79.6 for BERT base, 82.1 for BERT large, 89.9 for the first of the leaderboard in 2024. Right: a line for each of nine tasks from BERT large to the leader. Long for WNLI, from 65 to 98, for RTE, from 70 to 94, and for CoLA, from 61 to 73; short for SST-2, from 95 to 98."}, "figure": {"caption": "GLUE. Left: averages of the same nine numbers, WNLI left out. Right: what was gained from BERT large (blue) to rank 1 of 2024 (orange), task by task. Data: Devlin et al. 2019, table 1, and the leaderboard as the lecture shows it."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Left: six bars of average scores, 70.9 for ELMo with a BiLSTM, 74 for the best before GPT, 75.1 for GPT, 79.6 for BERT base, 82.1 for BERT large, 89.9 for the first of the leaderboard in 2024. Right: a line for each of nine tasks from BERT large to the leader. Long for WNLI, from 65 to 98, for RTE, from 70 to 94, and for CoLA, from 61 to 73; short for SST-2, from 95 to 98."}, "figure": {"caption": "GLUE. Left: averages of the same nine columns, WNLI left out. Right: what was gained from BERT large (blue) to rank 1 of 2024 (orange), task by task. Data: Devlin et al. 2019, table 1, and the leaderboard as the lecture shows it."}}
 import matplotlib.pyplot as plt
 import torch
 
@@ -95,7 +95,7 @@ plt.show()
 # - recompute a leaderboard's scores, and say what may not be compared;
 # - say what ALBERT, RoBERTa, DeBERTa and I-BERT changed, each in a few lines of code;
 # - name tasks for which a causal mask need cost nothing, and tasks for which nothing in one pass makes up for it;
-# - show on sentences of your own what a sentence vector does not notice;
+# - show on sentences of your own what a sentence vector does not notice.
 #
 # **Time** about 55 minutes. **You need** [chapter 12](12_bert.ipynb) and [13](13_pretraining.ipynb). What all this costs
 # is counted in [chapter 18b](18b_what_it_costs.ipynb).
@@ -125,8 +125,8 @@ from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 # %% [markdown]
 # ## What the ranks say
 #
-# A score in GLUE is a mean of means. Some tasks are measured in two ways (F1 and accuracy, Pearson and Spearman, two
-# test sets); these are averaged first, then the nine tasks.
+# A score in GLUE is a mean of means. Some tasks are measured in two ways (F1 and accuracy, Pearson's and Spearman's
+# correlation, two test sets); these are averaged first, then the nine tasks.
 
 # %% [markdown]
 # **Predict.** BERT's paper gives BERT large 82.1 on GLUE's test sets. The leaderboard, in 2024, gives it 80.5. What has
@@ -134,9 +134,9 @@ from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 #
 # <details><summary>Answer</summary>
 #
-# Neither. They are the same answers to the same questions, and the paper averages other columns than the leaderboard. It
-# is natural to think of a retrained model or a harder test set: a score with one decimal looks like a measurement. It is
-# a measurement and a choice of columns, and here the choice makes more than a point and a half.
+# Neither. They are the same answers to the same questions, and the paper averages other columns than the leaderboard.
+# It is natural to think of a retrained model or a harder test set: a score with one decimal looks like a measurement.
+# It is a measurement and a choice of columns, and here the choice is worth more than a point and a half.
 #
 # </details>
 
@@ -164,9 +164,9 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 # %% [markdown]
 # The paper averages nine *columns*: WNLI is missing, which alone gives 82.45, MNLI counts twice, and where a task has
 # two measures, only one is taken: F1 of QQP and MRPC, Spearman's correlation of STS-B. Why is WNLI missing? Look at its
-# column: four systems have exactly 65.1. That is what one gets by answering the same for every pair; every system
-# submitted until then had done worse, say BERT's authors, and left the task out. (71.0 is not quite the mean of its
-# row, 70.94.)
+# column, the last of `BOARD` in the folded cell at the top: four systems have exactly 65.1. That is what one gets by
+# answering the same for every pair; every system submitted until then had done worse, say BERT's authors, who left the
+# task out. (71.0 is not quite the mean of its row, 70.94.)
 #
 # On one scale, as in the left picture, 82.1 became 89.9. Half of that gain is made in RTE and CoLA. With WNLI, as in
 # the right picture, more than half of the lines' total length belongs to WNLI and RTE, the two smallest training sets.
@@ -190,15 +190,15 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 # | [I-BERT](https://arxiv.org/abs/2101.01321) | 2021 | computes with integers only | 2.4 to 4 times as fast on a GPU, accuracy similar |
 # | [HerBERT](https://aclanthology.org/2021.bsnlp-1.1/) | 2021 | BERT for Polish | – |
 #
-# The longest list changes the **text**, and little else: [SciBERT](https://arxiv.org/abs/1903.10676) (1.14 million
-# papers), [LegalBERT](https://arxiv.org/abs/2010.02559) (12 GB of legal text),
-# [BERTweet](https://arxiv.org/abs/2005.10200) (850 million tweets), [LatinBERT](https://arxiv.org/abs/2009.10053),
-# [AfriBERTa](https://aclanthology.org/2021.mrl-1.11/) (eleven African languages). The scores in the table were
-# reported at different times, by the models' authors, some for ensembles: they are no ranking. (ELMo, BERT, ERNIE and
-# GROVER are puppets of *Sesame Street*, too. The name says nothing about the method.)
+# Many more change the **text**, and little else: [SciBERT](https://arxiv.org/abs/1903.10676) (1.14 million papers),
+# [LegalBERT](https://arxiv.org/abs/2010.02559) (12 GB of legal text), [BERTweet](https://arxiv.org/abs/2005.10200) (850
+# million tweets), [LatinBERT](https://arxiv.org/abs/2009.10053), [AfriBERTa](https://aclanthology.org/2021.mrl-1.11/)
+# (eleven African languages). The scores in the table were reported at different times, by the models' authors, some for
+# ensembles: they are no ranking. (ELMo, BERT, ERNIE and GROVER are puppets of *Sesame Street*, too. The name says
+# nothing about the method.)
 #
-# Many can also be had with their last layer trained, to tell praise from complaint, say, or toxic comments from others.
-# Then somebody else has decided what is toxic, and on which texts: try twenty sentences of your own first.
+# Many can also be downloaded fine-tuned, to tell praise from complaint, say, or toxic comments from others. Then
+# somebody else has decided what is toxic, and on which texts: try twenty sentences of your own first.
 #
 # Let us build four of the changes.
 #
@@ -215,8 +215,8 @@ print(f"twelve times the same layer: {parameters[0]:,}; one layer: {parameters[1
 
 
 # %% [markdown]
-# ALBERT came in four sizes. The one with the famous scores is xxlarge: twelve layers as wide as 4,096, with 64 heads,
-# and two thirds of BERT large's parameters.
+# ALBERT came in four sizes. The one with the famous scores is xxlarge: twelve layers, 4,096 wide, with 64 heads, and
+# two thirds of BERT large's parameters.
 
 # %% [markdown]
 # **Predict.** How much work is ALBERT xxlarge for a text of 512 tokens: two thirds of BERT large's, about as much, or
@@ -224,9 +224,10 @@ print(f"twelve times the same layer: {parameters[0]:,}; one layer: {parameters[1
 #
 # <details><summary>Answer</summary>
 #
-# Seven and a half times as much. A shared layer is stored once and computed twelve times, so sharing saves memory and no
-# operations. And a layer four times as wide has matrices sixteen times as large; half as many layers make that eight.
-# Whoever compares models by their parameters alone compares the wrong number.
+# Seven and a half times as much. A shared layer is stored once and computed twelve times, so sharing saves memory and
+# no operations. And a layer four times as wide has matrices sixteen times as large; half as many layers make that
+# eight. (A little less: attention's scores grow fourfold only.) Whoever compares models by their parameters alone
+# compares the wrong number.
 #
 # </details>
 
@@ -274,9 +275,9 @@ assert all(ours == theirs for ours, theirs in counted)
 # ### RoBERTa: fresh holes
 #
 # [Chapter 13](13_pretraining.ipynb) built what RoBERTa changed: holes drawn anew at every reading, no next sentence.
-# What is wrong with old holes? By RoBERTa's account BERT's texts were masked in ten versions and read forty times. (By
-# chapter 13's count they were read 13 times at most, if the batches of short inputs had 256 of them too; with four
-# times as many, 40 again.)
+# What is wrong with old holes? By RoBERTa's account BERT's texts were masked in ten versions and read forty times.
+# (Chapter 13 could not confirm the forty: with 256 texts in every batch, short texts or long, they were read 13 times
+# at most.)
 
 # %% [markdown]
 # **Predict.** Each version hides 15 % of the tokens. After ten versions, what share of the tokens has never been asked for:
@@ -304,22 +305,24 @@ for n, name in kinds.items():
     print(f"{name:21} never asked for: {never:.1%} (0.85^n: {0.85**n:.1%})")
 
 # %% [markdown]
-# However often the ten versions are read, a fifth of the text never serves as an answer. Fresh holes save a good third of
-# that fifth in 13 readings, and nearly all of it in forty. RoBERTa's paper calls the gain from fresh holes "comparable
-# or slightly better". Most of what it won came from elsewhere. In its table 4, the accuracy on MNLI is
-# 86.6 for BERT large, trained on 13 GB of text; 89.0 for a model of that size on 16 GB, with fresh holes, without
-# NSP, in 100,000 batches of 8,000 texts instead of a million of 256; 89.3 on 160 GB; and 90.2 after five times as many steps on these.
+# However often the ten versions are read, a fifth of the text never serves as an answer. Fresh holes save a good third
+# of that fifth in 13 readings, and nearly all of it in forty. RoBERTa's paper calls the gain from fresh holes
+# "comparable or slightly better". Most of what it won came from elsewhere. In its table 4, the accuracy on MNLI is 86.6
+# for BERT large, trained on 13 GB of text; 89.0 for a model of that size on 16 GB, with fresh holes, without NSP, in
+# 100,000 batches of 8,000 texts instead of a million of 256; 89.3 on 160 GB. Five times as many steps on these give
+# 90.2.
 #
 # ### DeBERTa: where, apart from what
 #
 # BERT *adds* the position to the word before layer 0. DeBERTa keeps two vectors apart, content $H$ and relative
-# position $P$, and lets three pairs of them meet. With $\delta(i,j)$ for "how far is $i$ behind $j$", cut off at
-# $\pm k$:
+# position $P$, and lets three pairs of them meet. Queries and keys are computed from both ($Q^c, K^c$ and $Q^r, K^r$).
+# With $\delta(i,j)$ for "how far is $i$ behind $j$", cut off at $\pm k$:
 #
 # $$A_{ij} = \frac{1}{\sqrt{3d}}\Big(Q^c_i {K^c_j}^{\!\top} + Q^c_i {K^r_{\delta(i,j)}}^{\!\top} + K^c_j {Q^r_{\delta(j,i)}}^{\!\top}\Big)$$
 #
-# In words, for word $i$ ("I") and word $j$ ("you"), the three products ask: does what I look for fit what you say?
-# Does what I look for fit where you stand, seen from me? Does what you say fit where I stand, seen from you?
+# In words, for word $i$ ("I") and word $j$ ("you"), the three products ask: does what I look for fit what you say? Does
+# what I look for fit where you stand, seen from me? Does what you say fit where I stand, seen from you? (What `paper`
+# switches is told below the output.)
 
 
 # %%
@@ -365,18 +368,18 @@ assert off < 1e-5 and moved < 1e-4
 
 # %% [markdown]
 # The comparison with Hugging Face's module, which runs the published weights, brings something to light: it has
-# $\delta(i,j)$ in the *third* term as well, where the paper prints $\delta(j,i)$. So has the authors' own code. (There
-# [issue 162](https://github.com/microsoft/DeBERTa/issues/162) asks about it, and takes Hugging Face's module for one
-# that follows the formula; the lines above say that it does not.) Someone who builds DeBERTa from the formula and loads
-# those weights gets wrong vectors and no error. The last line shows what separating the two is for: scores know how far apart
-# two words are, not where the sentence began. (Just before its last softmax, DeBERTa adds absolute positions after
-# all.)
+# $\delta(i,j)$ in the *third* term as well, where the paper prints $\delta(j,i)$. So has the authors' own code. (In its
+# repository, [issue 162](https://github.com/microsoft/DeBERTa/issues/162) asks about it, and assumes that Hugging
+# Face's module follows the formula; the lines above show that it does not.) Someone who builds DeBERTa from the formula
+# and loads those weights gets wrong vectors and no error. The last line shows what separating the two is for: scores
+# know how far apart two words are, not where the sentence began. (Just before it predicts the hidden words, DeBERTa
+# adds absolute positions after all.)
 #
 # ### I-BERT: integers
 #
-# A number $x$ becomes a whole number of steps, $\mathrm{round}(x / s)$ with $s = \max|x| / 127$: 8 bits. Products
-# and sums of integers are exact. But GELU? I-BERT puts a parabola in the place of its error function, and a parabola
-# is only products and sums.
+# A number $x$ becomes a whole number of steps, $\mathrm{round}(x / s)$ with $s = \max|x| / 127$: 8 bits. Products and
+# sums of integers are exact. But GELU contains the error function. I-BERT puts a parabola in its place, which is only
+# products and sums.
 
 
 # %%
@@ -417,9 +420,9 @@ with torch.no_grad():
 
 # %% [markdown]
 # The paper's own table gives 0.018 for that error. On this one sentence the matrices of MiniLM's linear layers survive
-# 8 bits, a quarter of the memory, with little loss; with a step for each row, two decimals show none. With 4 bits the
-# rows decide, probably because a few large weights make a common step too coarse for all the others. (Only the weights
-# were rounded here. I-BERT also rounds what flows through the layers, and computes with integers.)
+# 8 bits instead of 32 with little loss; with a step for each row, two decimals show none. With 4 bits the rows decide,
+# probably because a few large weights make a common step too coarse for all the others. (Only the weights were rounded
+# here. I-BERT also rounds what flows through the layers, and computes with integers.)
 #
 # ## Encoder or decoder?
 #
@@ -544,16 +547,17 @@ assert causal[1] > 0.98 and full[1] > 0.98 and full[0] > 0.99
 assert abs(causal[0] - bound) < 0.03 and abs(bound - 0.7) < 0.01
 
 # %% [markdown]
-# What has not been read yet is not there: a fact about masks, not about sizes. SST-2 is a task of the first kind;
-# marking an answer inside a paragraph, as in SQuAD, is one of the second. In between lie pairs, as in MRPC: B's words
-# can look at A's, but not A's at B's. That may be why BERT's left-to-right twin lost so little on the one and so much on
-# the others. (A decoder may answer in *text* after it has read everything. Then its own words come last, and see all.)
+# What has not been read yet is not there: a fact about masks, not about sizes. SST-2 is a task like *the whole*;
+# marking an answer inside a paragraph, as in SQuAD, is one like *each word*. In between lie pairs, as in MRPC: B's
+# words can look at A's, but not A's at B's. That may be why BERT's left-to-right twin lost so little on the one and so
+# much on the others. (A decoder may answer in *text* after it has read everything. Then its own words come last, and
+# see all.)
 #
 # ### What the mask buys
 #
-# It can be counted too. A left-to-right model gets an exercise from every token, BERT from
-# 15 %. And it can *write*: what it has read need not be read again (the cache of [chapter 9b](09b_cache.ipynb)),
-# because nothing that comes later can change it.
+# The mask brings something, too. A left-to-right model gets an exercise from every token, BERT from 15 %. And it can
+# *write*: what it has read need not be read again (the cache of [chapter 9b](09b_cache.ipynb)), because nothing that
+# comes later can change it.
 
 
 # %%
@@ -613,9 +617,9 @@ assert 0.15 < apart < 0.3
 
 # %% [markdown]
 # Two different answers to one question, and no rule which to believe: BERT's conditional probabilities need not belong
-# to any joint one. (How far they disagree depends on the weights, and these are random. Training may bring the two
-# closer, but nothing in the model makes them equal.) Wang and Cho (2019) let BERT write nevertheless, word by word in
-# random order; the texts were more diverse and slightly worse than those of a left-to-right model.
+# to any joint distribution. (How far they disagree depends on the weights, and these are random. Training may bring the
+# two closer, but nothing in the model makes them equal.) Wang and Cho (2019) let BERT write nevertheless, word by word
+# in random order; the texts were more diverse and slightly worse than those of a left-to-right model.
 #
 # ### Do decoders replace BERT?
 #
@@ -629,7 +633,7 @@ assert 0.15 < apart < 0.3
 #
 # ## What BERT cannot do
 #
-# "BERT fails to model plenty of tricky phenomena", says the same list. For each of 32 sentences we wrote one that
+# "BERT fails to model plenty of tricky phenomena", says one of the lectures. For each of 32 sentences we wrote one that
 # **means the same** in other words (a few say "it" or "them" for the thing), and one that **looks the same** and means
 # something else: on another topic, with a negation, in another word order, with another number, eight of each. Which of
 # the two has the closer vector? (The mean of MiniLM's last layer, as in [chapter 17](17_sentence_bert.ipynb). This
@@ -816,12 +820,12 @@ assert round(found["word order"][0][1].item(), 2) == 0.98
 # do: a dog that bites a man and a man that bites a dog have a cosine of 0.98.
 #
 # Thirty-two triples of our own are a demonstration and no benchmark, the look-alikes were made to be hard, and it is
-# *one vector* of one checkpoint that fails: a body that reads both sentences at once at least sees the words side by
+# *one vector* of one checkpoint that fails: a model that reads both sentences at once at least sees the words side by
 # side; whether it learns to use them is a matter of data (chapter 14's 96 pairs were not enough).
 #
 # That negation is overlooked has been seen in what BERT predicts, too: Ettinger (2020) let it complete "A robin is a …"
 # and "A robin is not a …", and found "clear insensitivity to the contextual impacts of negation". With an internet
-# connection, switch it on and see:
+# connection, set `BERT_BASE = True` and see:
 
 # %%
 BERT_BASE = False  # True: the weights that were published with the paper, 440 MB
@@ -839,8 +843,8 @@ if BERT_BASE:
 #
 # None of these is graded. A solution is folded under each.
 #
-# **Exercise 1. Who is first?** Rank 1 to 4 differ by two tenths. Order these four by the paper's nine columns instead of
-# the leaderboard's score, then by the nine tasks without WNLI. Who wins each time?
+# **Exercise 1. Who is first?** The first four ranks lie within two tenths. Order these four by the paper's nine columns
+# instead of the leaderboard's score, then by the nine tasks without WNLI. Who wins each time?
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -909,8 +913,8 @@ for kind, ((a, b, c),) in triples(MINE).items():
 # 3. A causal mask need cost nothing where the answer is read off at the end. Where it is read off in the middle, in one
 #    pass, nothing makes up for the words to the right. The mask buys writing, at a two-hundredth of the work in our
 #    example.
-# 4. A sentence vector of MiniLM told eight of eight topics apart. In 22 of our 24 triples, a "not", another order or another number
-#    moves it less than other words for the same thing.
+# 4. A sentence vector of MiniLM told eight of eight topics apart. In 22 of our 24 triples, a "not", another order or
+#    another number moved it less than other words for the same thing.
 #
 # There is no homework for this chapter.
 #

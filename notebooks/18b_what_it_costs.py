@@ -1,9 +1,9 @@
 # %% [markdown]
 # # What does it cost?
 #
-# Thirty-two sentences make a batch, with lengths drawn to be like those of SST-2: a dozen tokens on average,
-# a few far longer. On the left they stand as one usually stacks them. Everything that is grey is padding: it is multiplied by
-# every matrix of the model, and then thrown away. On the right are the same sentences.
+# Thirty-two sentences make a batch, with lengths drawn to be like those of SST-2: a dozen tokens on average, a few far
+# longer. On the left of the figure they stand as one usually stacks them. All that is grey is padding: it is multiplied
+# by every matrix of the model, and then thrown away. On the right the same sentences share rows.
 #
 # **What does a model cost, in operations, in bytes and in time, and which of the well-known savings pay?**
 
@@ -60,7 +60,7 @@ plt.show()
 # %% [markdown]
 # **After this chapter you can**
 #
-# - count a model's operations before you run it, and hold the count against a tool's;
+# - count a model's operations before you run it, and check the count against a tool's;
 # - say where the memory of a training step goes, and what makes a batch too large;
 # - tell what `float16` loses from what `bfloat16` loses;
 # - pack sentences into rows without letting them see each other;
@@ -94,7 +94,7 @@ from lectures_lib.training import cost, packing
 #
 # [Chapter 5](05_encoder.ipynb) counted a block, [chapter 8](08_training.ipynb) used the rule of thumb that training
 # takes $6\,N\,D$ operations for $N$ parameters and $D$ tokens. Now exactly, by parts. A matrix product of
-# $(n \times a)$ and $(a \times b)$ takes $2nab$ operations. The rest is a few per cent, and left out.
+# $(n \times a)$ and $(a \times b)$ takes $2nab$ operations. The rest (softmax, norms, sums) is small, and left out.
 
 # %% tags=["hide-input"]
 source.show(cost.bert_flops, docstring=False)
@@ -154,8 +154,8 @@ assert parts["feed_forward"] > sum(parts.values()) / 2
 #
 # ## Four days on TPUs
 #
-# With this, BERT's pre-training can be recomputed: 900,000 steps with inputs of 128 tokens and 100,000
-# with 512, four days on 16 chips for base and on 64 for large; we assume 256 inputs in every step. The lecture assumes
+# With this count BERT's pre-training can be recomputed: 900,000 steps with inputs of 128 tokens and 100,000 with 512,
+# four days on 16 chips for base and on 64 for large; we assume 256 inputs in every step. The lecture assumes
 # third-generation TPUs. Google gave 180 · 10¹² operations a second for a Cloud TPU (four chips) of the second and 420 ·
 # 10¹² for one of the third.
 
@@ -183,12 +183,12 @@ for name, (config, chips) in models.items():
     print(f"{name:5} {exact:.1e} operations; 6 N D {rule:.1e}; used:", *used)
 
 # %% [markdown]
-# So, if it was 256 in every step, the chips did a tenth of what they could, or less. (The Transformer's GPUs did a
-# quarter, [chapter 8](08_training.ipynb).) The rule is a sixth too high for base: a fifth of *its* parameters is a table
-# in which each token looks up one row.
+# So, if every step had 256 inputs, the chips did a tenth of what they could, or less. (The Transformer's GPUs did a
+# good quarter, [chapter 8](08_training.ipynb).) The rule is a sixth too high for base: a fifth of base's parameters is
+# a table in which each token looks up one row.
 #
-# A lecture also repeats that all results of the paper "can be replicated in at
-# most 1 hour on a single Cloud TPU". The largest task is MNLI: 392,000 pairs of 128 tokens, three epochs.
+# One lecture repeats that all results of the paper "can be replicated in at most 1 hour on a single Cloud TPU". The
+# largest task is MNLI: 392,000 pairs of 128 tokens, three epochs.
 
 # %%
 for name, (config, _) in models.items():
@@ -197,16 +197,18 @@ for name, (config, _) in models.items():
     print(f"BERT {name:5} {needed:.1e} operations; of an hour at best:", *shares)
 
 # %% [markdown]
-# For base it asks for 12 % of what a v2 can do at best, a little more than pre-training got out of it. For large it
-# asks for 43 %, five times as much as pre-training got.
+# An hour for base means 12 % of what a v2 can do at best, a little more than pre-training got out of it: possible. An
+# hour for large means 43 %, five times as much as pre-training got: doubtful.
 #
 # ## Memory
 #
 # In training, every weight comes with a gradient and Adam's two moments. And what the forward pass computed must be
-# kept until the backward pass has used it. For each token and block that is $8d + 2d_{\text{ff}} + 4$ numbers, and, if
-# attention is computed by the formula, its $h \cdot n$ weights. **Fused attention** takes a few keys at a time, keeps a
-# running maximum and a running sum, and never writes the weights down; going back it computes them again. Then 1 number
-# a head and token is kept. (A test holds both counts equal, byte for byte, to what autograd keeps.)
+# kept until the backward pass has used it. For each token and block that is $8d + 2d_{\text{ff}} + 4$ numbers (eight
+# vectors, the block's input, query, key and value among them; the wide layer before and after GELU; mean and spread of
+# two LayerNorms), and, if attention is computed by the formula, its $h \cdot n$ weights. **Fused attention** takes a
+# few keys at a time, keeps a running maximum and a running sum, and never writes the weights down; going back it
+# computes them again. Instead of the weights it keeps one number for each head and token. (A test holds both counts
+# equal, byte for byte, to what autograd keeps.)
 
 # %% [markdown]
 # **Predict.** BERT base in `float32`, 32 inputs of 512 tokens, fused attention. What takes most memory: weights, gradients
@@ -305,8 +307,8 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 assert weight.item() == 1  # the last one, bfloat16
 
 # %% [markdown]
-# So in *mixed* precision only the matrix products are done in 16 bits; the weights that are trained stay in 32.
-# (What that saves is time, and part of what is kept; no memory of the weights.)
+# So in *mixed* precision only the matrix products are done in 16 bits; the weights that are trained stay in 32. (That
+# saves time and part of what is kept, but none of the weights' memory.)
 #
 # ## Packing
 #
@@ -458,9 +460,9 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # ## What pays
 #
 # Measured on one processor and no GPU; from the second row on with MiniLM, one core, no dropout (`benchmarks/cost`;
-# medians of neighbouring runs, [results](../book/results.md)). Above 1: more tokens a second.
+# medians of runs made in turn, [results](../book/results.md)). Above 1: more tokens a second.
 #
-# | | what it does | tokens a second, against without |
+# | | what it does | tokens a second, with over without |
 # |---|---|---|
 # | fused attention | never writes down the $n \times n$ weights; attention alone, forward pass, 8 heads of 64, two threads (`benchmarks/attention.py`), at 128 and at 512 tokens | 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> and 3.6<!-- attention_speed: explicit_over_fused/512/median .1f --> |
 # | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> |
@@ -474,16 +476,16 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #
 # **Padding is a large waste.** SST-2's training sentences have 13<!-- cost: batching/mean_length .0f --> tokens on
 # average and up to 66<!-- cost: batching/longest .0f -->; two thirds of a random batch are padding. Batches by length
-# and packing save the same here (packing over batches by length: 0.97<!-- cost:
-# batching/over_by_length/packed_72/median .2f -->). With packing, chance still decides which sentences share a batch,
-# and all rows are equally long. It would gain more with a kernel that skips the blocks that the mask forbids; ours
-# computes them and throws them away.
+# and packing save about the same here (packing over batches by length:
+# 0.97<!-- cost: batching/over_by_length/packed_72/median .2f -->). With packing, chance still decides which sentences
+# share a batch, and all rows are equally long. Packing would gain more with a kernel that skips the blocks that the
+# mask forbids; ours computes them and throws them away.
 #
 # **16 bits pay on this processor**, which has units for products of `bfloat16` matrices (AMX). Elsewhere, measure. No
 # number of MiniLM's vectors was off by more than 0.021<!-- cost: precision/largest_difference .3f -->.
-# **`torch.compile` does not pay in training here** (reading gets 4 % faster, once the time of some 40 steps has been
-# spent on compiling), probably because it joins the small operations between the matrix products and leaves the
-# products, where nearly all of the work is, as they are.
+# **`torch.compile` does not pay in training here** (reading gets 4 % faster, but compiling first costs the time of some
+# 40 steps), probably because it joins the small operations between the matrix products and leaves the products, where
+# nearly all of the work is, as they are.
 #
 # **Batches of one sentence are slow**, probably not for the model's sake alone: Adam walks over all 22 million
 # weights at every step, after one sentence as after 64. **Two processes** have twice the cores, and exchange 22 million gradients after each step; even so they gain more than two threads of one process, which have nothing to exchange. (These get 1.5<!-- cost:
@@ -505,8 +507,8 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # <details><summary>Answer</summary>
 #
 # 0.8, and less for the third sentence. `[SEP]` is a token like any other: attention may look past it, and nothing that
-# this checkpoint has learned keeps it from doing so. Cosines of unrelated sentences are lower still, so the vectors are
-# not nonsense. They are wrong in a way that nobody notices.
+# this checkpoint has learned keeps it from doing so. The vectors are not nonsense; they are wrong in a way that nobody
+# notices.
 #
 # </details>
 
@@ -539,9 +541,9 @@ missing = sum(parts.values()) - counter.get_total_flops()
 print(f"missing: {missing:,} operations; scores and averages are {parts['scores']:,}")
 
 # %% [markdown]
-# The tool knows the fused kernels of GPUs; of the one for CPUs it knew nothing in the version that made this page.
-# Here that hides six per cent; of BERT base with 4,096 tokens it would hide nearly half. Where a measured number can
-# be computed by hand, compute it.
+# The tool knows the fused kernels of GPUs; the version that made this page did not know the one for CPUs. Here that
+# hides six per cent; of BERT base with 4,096 tokens it would hide nearly half. Where a measured number can be computed
+# by hand, compute it.
 
 # %% [markdown]
 # ## Exercises
@@ -616,7 +618,8 @@ print(f"in batches as drawn {1 - total / padded:.1%}")
 # 1. Count before you run: training is three times the forward pass, and BERT base at 512 tokens spends a tenth of it on
 #    scores of attention.
 # 2. By the same count, BERT's pre-training used a tenth of what its chips could do, or less.
-# 3. Memory is what is kept for the backward pass: more than five times the model for 32 inputs of 512 tokens.
+# 3. Memory is what is kept for the backward pass: for 32 inputs of 512 tokens, more than five times weights, gradients
+#    and moments.
 # 4. `float16` loses the small and the large, `bfloat16` the fine; trained weights stay in 32 bits.
 # 5. Packed sentences need a mask in blocks and positions that begin anew. Neither mistake raises an error.
 # 6. Less padding and 16 bits paid here, compiling hardly did. Elsewhere, measure.
@@ -631,7 +634,7 @@ print(f"in batches as drawn {1 - total / padded:.1%}")
 #   2021](https://arxiv.org/abs/2107.02027) is about packing; [Korthikanti et al.
 #   2022](https://arxiv.org/abs/2205.05198) count the memory of a layer as we did.
 # - *Make it large*: [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361), where $6\,N\,D$ comes from.
-# - *Make it modern*: [ModernBERT](https://arxiv.org/abs/2412.13663) (2024) pays with all of the coins on this page, and
+# - *Make it modern*: [ModernBERT](https://arxiv.org/abs/2412.13663) (2024) uses most of the savings on this page, and
 #   adds rotary positions, 8,192 tokens and two trillion tokens of text.
 #
 # ## References
