@@ -1197,8 +1197,8 @@ print(f"UUAS {near:.2f}, chain {uuas_of['chained neighbours']:.2f}")
 #    task tells how much of it the probe has learned by heart.
 # 4. By differential scores tags come before relations; by shares of a scalar mix there is no order, and shares depend
 #    on a penalty.
-# 5. Trees from perturbed masking are worse than chained neighbours for this model. At equal distance its impacts do no
-#    better than weights of single words: no sign of grammar.
+# 5. Trees from perturbed masking are worse than chained neighbours for this model. At equal distance its impacts do
+#    hardly better than weights of single words: no sign of grammar.
 #
 # **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
 #
