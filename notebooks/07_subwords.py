@@ -203,8 +203,8 @@ assert [f"{a}{b}" for a, b in merges][-3:] == ["ing", "training", "ed"]
 
 # %% [markdown]
 # After four merges "rain" and "train" are single symbols, after seven we have "ing" and "ed" as well. Nobody told the
-# program about endings. In a long text they are frequent and stand behind many different words, and for a program that
-# can only count, that is what an ending is.
+# program about endings. In a long text they are frequent and stand at the end of many different words, and for a
+# program that can only count, that is what an ending is.
 #
 # What about a word that was not in the text? We spell it in letters and apply the merges **in the order in which they
 # were learned**.

@@ -8,11 +8,10 @@
 # afterwards how good they were. Here a machine guesses letter by letter, as the person in Shannon's experiment did
 # (1951). The higher the bar, the more surprised it was.
 #
-# A **language model** is a machine that guesses the next word (or letter), with a probability for each. That is its
-# whole training, and it needs no labels, only text. This chapter builds one: the decoder of
-# [chapter 6](06_decoder.ipynb) without the half that looks at a source. **How good are its guesses, and are they better
-# than those of a table that only counts?** Whether it picks up grammar on the way is asked in
-# [chapter 10b](10b_agreement.ipynb).
+# A **language model** is a machine that guesses the next word (or letter), with a probability for each. Guessing is all
+# its training, so it needs no labels, only text. This chapter builds one: the decoder of [chapter 6](06_decoder.ipynb)
+# without the half that looks at a source. **How good are its guesses, and are they better than those of a table that
+# only counts?** Whether it picks up grammar on the way is asked in [chapter 10b](10b_agreement.ipynb).
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -302,11 +301,11 @@ assert bits_per_byte["subwords"] < bits_per_byte["bytes"] - 0.2
 #
 # ## The model: a decoder without a source
 #
-# The decoder block of chapter 6 asked three questions: what have I written, what does the source say, what do I make
-# of it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*.
-# That is GPT (Radford et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the
-# next token from the token vectors themselves. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put
-# one more behind the last block.
+# The decoder block of chapter 6 asked three questions: what have I written, what does the source say, what do I make of
+# it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*. That is
+# GPT (Radford et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the next token
+# from the token vectors themselves. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one more
+# after the last block.
 
 # %%
 torch.manual_seed(0)

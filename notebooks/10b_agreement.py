@@ -91,8 +91,8 @@ from lectures_lib.models.language_model import LanguageModel, LanguageModelConfi
 #
 # A small grammar writes the text: a subject, up to two further nouns in between, "is" or "are". Every noun is singular
 # or plural by the toss of a coin. In the test, *all* nouns in between have the other number, there are up to **six** of
-# them, three times as many as were ever seen in training, and the first of them is a noun that never stood there behind
-# this subject.
+# them, three times as many as were ever seen in training, and the first of them never followed this subject in
+# training.
 
 # %%
 NOUNS = [
@@ -443,19 +443,21 @@ for shares in decides.values():
 # %% [markdown]
 # ### And on real text?
 #
-# Our grammar has one rule, and every sentence of the training text follows it. The model of WikiText-2 that comes with the
-# course ([chapter 10](10_language_model.ipynb)) has read two million words about everything. It was asked 720<!-- agreement_wikitext: n_asked .0f --> times which of two verbs is likelier (*is* or *are*, *was* or *were*,
-# *has* or *have*), behind subjects like *The songs*, then *The songs of the film*, *The songs of the film near the road*.
+# Our grammar has one rule, and every sentence of the training text follows it. The model of WikiText-2 that comes with
+# the course ([chapter 10](10_language_model.ipynb)) has read two million words about everything. It was asked 720<!--
+# agreement_wikitext: n_asked .0f --> times which of two verbs is likelier (*is* or *are*, *was* or *were*, *has* or
+# *have*), after subjects like *The songs*, then *The songs of the film*, *The songs of the film near the road*.
 
 # %% [markdown]
-# **Predict.** With nothing between, and with nouns of the subject's own number between, it is right nearly always. How often is it right if the nouns in between have the other
-# number: *The songs of the film* ...?
+# **Predict.** With no noun in between, or only nouns of the subject's own number, it is right nearly always. How often
+# is it right if the nouns in between have the other number: *The songs of the film* ...?
 #
 # <details><summary>Answer</summary>
 #
-# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases: it follows the nearest noun, almost without exception. Tempting is "not always, but mostly": the network could look back to the
-# subject, and on our grammar it learned to. But in real text, we suppose, most verbs stand right behind their subject or behind a noun of
-# its number, so that "follow the nearest noun" is seldom punished.
+# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases: it follows the nearest noun, almost without
+# exception. Tempting is "not always, but mostly": the network could look back to the subject, and on our grammar it
+# learned to. But in real text, we suppose, most verbs stand right after their subject or after a noun of its number, so
+# that "follow the nearest noun" is seldom punished.
 #
 # </details>
 
