@@ -126,8 +126,8 @@ print(len(sentence), "letters and spaces:", *sentence)
 # ## Byte pairs by hand
 #
 # The idea comes from compressing files. Philip Gage described it in 1994: find the two neighbours that stand side by
-# side most often, replace them by one new symbol, and do that again. Here is a text about the weather, of which we
-# only need to know how often each word occurs.
+# side most often, replace them by one new symbol, and do that again. Here is a text about the weather. All we need of
+# it is how often each word occurs.
 
 # %%
 weather = {"rain": 6, "train": 4, "training": 3, "raining": 2, "rained": 2}
@@ -203,8 +203,8 @@ assert [f"{a}{b}" for a, b in merges][-3:] == ["ing", "training", "ed"]
 
 # %% [markdown]
 # After four merges "rain" and "train" are single symbols, after seven we have "ing" and "ed" as well. Nobody told the
-# program about endings. In a long text they are frequent and stand behind many different words, and that is all an
-# ending is, to someone who can only count.
+# program about endings. In a long text they are frequent and stand at the end of many different words, and for a
+# program that can only count, that is what an ending is.
 #
 # What about a word that was not in the text? We spell it in letters and apply the merges **in the order in which they
 # were learned**.
@@ -344,7 +344,7 @@ assert CHARACTER_OF_BYTE == byte_level.CHARACTER_OF_BYTE and len(others) == 68
 # %% [markdown]
 # **Words, before pairs.** Pairs are counted within words, so text must be cut into words first. Otherwise the most
 # frequent "pairs" would soon be whole phrases, and "dog.", "dog!" and "dog?" three vocabulary entries. GPT-2's rule is
-# one regular expression. Its parts, in order: the English endings behind an apostrophe; letters; digits; other signs;
+# one regular expression. Its parts, in order: the English endings after an apostrophe; letters; digits; other signs;
 # and white space. Three of the parts begin with an optional space, written ` ?`.
 
 # %%
@@ -358,10 +358,10 @@ WORD = regex.compile(
 #
 # <details><summary>Answer</summary>
 #
-# Seven. A space belongs to the word *behind* it: ` in`, ` 2026`. Of the two spaces before "stop", only the second
-# goes with the word; the first is a part of its own. (`\s+(?!\S)` takes white space, but leaves the last piece of it
-# to the word behind.) It is tempting to cut "don't" into "do" and "n't", as a grammarian would. The rule cuts before
-# the apostrophe: `don` and `'t`. And the "!" is kept away from the number.
+# Seven. A space belongs to the word *after* it: ` in`, ` 2026`. Of the two spaces before "stop", only the second goes
+# with the word; the first is a part of its own. (`\s+(?!\S)` takes white space, but leaves its last character to the
+# word that follows.) It is tempting to cut "don't" into "do" and "n't", as a grammarian would. The rule cuts before the
+# apostrophe: `don` and `'t`. And the "!" is kept away from the number.
 #
 # </details>
 
@@ -418,8 +418,8 @@ for text in ("wood would", "a café", "漢字 🙂", "  two  spaces\n", "\x00 �
 # ## The same in the library
 #
 # Our `learn` is too slow for real texts: after every merge it counts all pairs again. But a merge only changes the
-# words that contain the pair, and the library's `BPE` corrects the counts of those. Apart from that, the loop is
-# ours. The reference is the `tokenizers` library of Hugging Face, written in Rust. All three learn from the manual,
+# words that contain the pair, and the library's `BPE` corrects the counts of those only. Otherwise its loop is the one
+# above. The reference is the `tokenizers` library of Hugging Face, written in Rust. All three learn from the manual,
 # and the two fast ones read the pages that neither has seen:
 
 # %% tags=["rtol=0.1"]
@@ -468,8 +468,8 @@ assert all(tiny.decode(tiny.encode(text)) == text for text in new[:3])
 #
 # ## How large a vocabulary?
 #
-# Merging has no natural end, so somebody has to choose when to stop. The first $k$ merges of a long run are the merges
-# of a short run, so one training gives all the sizes.
+# On a long text merging goes on and on, so somebody has to choose when to stop. The first $k$ merges of a long run are
+# the merges of a short run, so one training gives all the sizes.
 
 # %% tags=["rtol=0.05"]
 large = BPE.train(train, vocab_size=4000)
@@ -509,11 +509,11 @@ gains = [before - after for before, after in pairwise(per_word)]
 assert gains[0] + gains[1] > 2 and gains[-1] < 0.3
 
 # %% [markdown]
-# The first merges do most of the work, because they are the most frequent pairs by construction: the first 144 save
-# nearly three tokens a word, the last 1,500 about an eighth of one. Why not go on for ever, towards whole words?
-# Because every token costs a row of parameters. The base Transformer had a vocabulary of about 37,000 tokens (byte
-# pairs, shared by English and German) and 512 numbers for each: 19 of its 65 million parameters are that table. And the
-# rows of rare tokens are seldom trained.
+# The first merges do most of the work, since the most frequent pairs come first: the first 144 save nearly three tokens
+# a word, the last 1,500 about an eighth of one. Why not go on for ever, towards whole words? Because every token costs
+# a row of parameters. The base Transformer had a vocabulary of about 37,000 tokens (byte pairs, shared by English and
+# German) and 512 numbers for each: 19 of its 65 million parameters are that table. And the rows of rare tokens are
+# seldom trained.
 #
 # The paper that brought byte pairs to translation counted this on a large scale, on the German half of 4.2 million
 # sentence pairs (Sennrich, Haddow and Birch, 2016):
@@ -555,9 +555,9 @@ plt.show()
 
 # %% [markdown]
 # One wants a short text and a short list: the corner at the bottom left. Of the seven ways drawn here, the two with
-# byte pairs come nearest to it. Learned on German alone, they make the text hardly longer than words do, with a
-# twenty-eighth of the vocabulary, and nothing is unknown. (The 32 unknown tokens of the joint vocabulary were pieces
-# that occur in the English half only.)
+# byte pairs come nearest to it. Learned on German alone, byte pairs make the text only an eighth longer than words do,
+# with a twenty-eighth of the vocabulary, and nothing is unknown. (The 32 unknown tokens of the joint vocabulary were
+# pieces that occur in the English half only.)
 #
 # ## WordPiece, BERT's way
 #
@@ -567,8 +567,8 @@ plt.show()
 # *How pieces are written.* Spaces are dropped, and a piece that continues a word is marked with `##`. "Teapot" is
 # `tea ##pot`.
 #
-# *How a word is read.* WordPiece keeps no merges, only the vocabulary. It takes **the longest piece that fits** from
-# the left, then the longest that fits the rest, and so on:
+# *How a word is read.* WordPiece keeps no merges, only the vocabulary. It takes **the longest piece that fits** at the
+# beginning of the word, then the longest that fits at the beginning of the rest, and so on:
 
 
 # %%
@@ -647,8 +647,8 @@ for a, b in (("i", "n"), ("r", "a"), ("e", "d"), ("t", "r")):
 # (How BERT *reads* can be seen in its own code. The program that learned its vocabulary was never published, and
 # Hugging Face's trainer for WordPiece simply counts.)
 #
-# Before any of this, BERT cleans the text. In its *uncased* form, which MiniLM uses, that means small letters, no
-# accents, and every punctuation mark a word of its own. That step cannot be undone:
+# Before any of this, BERT cleans the text. In its *uncased* form, which MiniLM uses, that means lower case, no accents,
+# and every punctuation mark a word of its own. That step cannot be undone:
 
 # %%
 print(wordpiece.decode(wordpiece.encode("Défense d'afficher!")))
@@ -792,7 +792,7 @@ for name, group in groups.items():
     print(f"{name}: {sum(pieces) / len(group):.2f} pieces each")
 
 # %% [markdown]
-# Between languages fertility is no fair measure: Finnish says in one word what takes English four. So we let the
+# Between languages fertility is no fair measure: Finnish may say in one word what takes English four. So we let the
 # tokenizer read the *same text* in several languages, the first article of the Universal Declaration of Human Rights,
 # and count the tokens of the whole.
 
@@ -845,11 +845,11 @@ assert totals["English"] == 32 and totals["Greek"] == 163 and totals["Chinese"] 
 assert read["Chinese"].count("[UNK]") == 25
 
 # %% [markdown]
-# Twice as many tokens for French and German, four to five times as many for Russian and Greek. Chinese lost
-# characters because this vocabulary starts from characters, not from bytes. Greek became long because the vocabulary
-# was learned on English, for which it is excellent. But where a model is meant for everyone, that length costs money,
-# waiting time and room in a limited context, and those pay whose language was rare in the training text. Some
-# multilingual models (multilingual BERT, XLM-R) learn their vocabulary on a mixture in which small languages are
+# About twice as many tokens for French, German and Finnish, four to five times as many for Russian and Greek. Chinese
+# lost characters because this vocabulary starts from characters, not from bytes. Greek became long because the
+# vocabulary was learned on English, for which it is excellent. But where a model is meant for everyone, that length
+# costs money, waiting time and room in a limited context, and those pay whose language was rare in the training text.
+# Some multilingual models (multilingual BERT, XLM-R) learn their vocabulary on a mixture in which small languages are
 # counted more than once.
 #
 # Numbers fare no better. Neighbours on the number line may look quite different:
@@ -859,7 +859,7 @@ for number in ("2021", "2022", "1000", "1001", "4096", "3.14159"):
     print(f"{number:8} {wordpiece.tokenize(number).tokens}")
 
 # %% [markdown]
-# 2021 is a token, and 2022 is a "202" with a 2 behind it. From such pieces a model is expected to learn arithmetic.
+# 2021 is a token, and 2022 is a "202" followed by a 2. From such pieces a model is expected to learn arithmetic.
 #
 # ## What goes wrong
 #
@@ -930,11 +930,11 @@ for word in (" woodchuck", " WOODCHUCK"):
 # vocabulary.
 
 # %% [markdown]
-# **2. A tokenizer that is never sure.** A simplified form of *BPE-dropout* (Provilkov et al., 2020) leaves out each merge with some probability
-# while a model is trained, so that it sees a word spelled in several ways. Change `encode` so that each merge of each
-# word is skipped with probability 0.3, and spell "training" and "drained" 1,000 times. How many spellings are there, and
-# how often does the usual one come up? (With the merges *in*, *ain*, *rain*, *train*, *ing*, *training*, *ed*, what must not be
-# skipped for "training"?)
+# **2. A tokenizer that is never sure.** A simplified form of *BPE-dropout* (Provilkov et al., 2020) leaves out each
+# merge with some probability while a model is trained, so that it sees a word spelled in several ways. Change `encode`
+# so that each merge of each word is skipped with probability 0.3, and spell "training" and "drained" 1,000 times. How
+# many spellings are there, and how often does the usual one come up? (With the merges *in*, *ain*, *rain*, *train*,
+# *ing*, *training*, *ed*, which of them must not be skipped if "training" is to come out whole?)
 
 # %% tags=["hide-cell"]
 # Solution 2
@@ -958,9 +958,10 @@ for word in ("training", "drained"):
 
 # %% [markdown]
 # **3. Decoding while it is written.** A program that prints what a model generates wants to print every token at once.
-# But a character may be spread over several tokens, and half a character is not text: `tiny.decode` of a single id gives
-# `�`, Unicode's sign for broken bytes. Write a generator `stream(ids)` that holds bytes back until they make whole
-# characters, and check it on "tea 🙂", and on the same without its last token: nothing may be lost, not even what stays broken.
+# But a character may be spread over several tokens, and half a character is not text: `tiny.decode` of such a token
+# alone gives `�`, Unicode's sign for broken bytes. Write a generator `stream(ids)` that holds bytes back until they
+# make whole characters, and check it on "tea 🙂", and on the same without its last token: nothing may be lost, not even
+# what stays broken.
 #
 # *Hint:* `codecs.getincrementaldecoder("utf-8")(errors="replace")` does the holding back.
 
@@ -986,9 +987,9 @@ print("held back: ", list(stream(ids)))
 print("cut short: ", list(stream(ids[:-1])))
 
 # %% [markdown]
-# **4. The likeliest spelling.** Unigram gives each piece a probability and reads a word as the product's maximum. Write
-# `likeliest(word, probability)`: for every end of a prefix, keep the best spelling so far (the best spelling of a word is
-# the best spelling of some prefix and one more piece). Compare with `longest_first` for "unthread", with the
+# **4. The likeliest spelling.** Unigram gives each piece a probability and takes the spelling whose pieces have the
+# largest product. Write `likeliest(word, probability)`: for each prefix of the word, keep its best spelling (which is
+# the best spelling of a shorter prefix and one more piece). Compare with `longest_first` for "unthread", with the
 # probabilities below. Which one is right, and why can the greedy reader not find it?
 #
 #     un 0.05, unt 0.001, thread 0.02, hread 0.0001, h 0.01, r 0.01, e 0.01, a 0.01, d 0.01, u 0.01, n 0.01, t 0.01

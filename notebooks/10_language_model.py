@@ -4,15 +4,14 @@
 # > *Once upon a …*
 #
 # You know the next word. After *She opened the …* you know only that a thing will come, a door, a letter, a shop; after
-# *The …*, hardly anything. One guess is nearly certain, another is one in thousands, and the text itself says
-# afterwards how good it was. Here a machine guesses letter by letter, as Shannon's guests did in 1951. The higher the
-# bar, the more it was surprised.
+# *The …*, hardly anything. Some guesses are nearly certain, others one in thousands, and the text itself says
+# afterwards how good they were. Here a machine guesses letter by letter, as the person in Shannon's experiment did
+# (1951). The higher the bar, the more surprised it was.
 #
-# A **language model** is a machine that guesses the next word (or letter), with a probability for each. That is its
-# whole training, and it needs no labels, only text. This chapter builds one: the decoder of
-# [chapter 6](06_decoder.ipynb) without the half that looks at a source. **How good are its guesses, and are they better
-# than those of a table that only counts?** Whether it picks up grammar on the way is asked in
-# [chapter 10b](10b_agreement.ipynb).
+# A **language model** is a machine that guesses the next word (or letter), with a probability for each. Guessing is all
+# its training, so it needs no labels, only text. This chapter builds one: the decoder of [chapter 6](06_decoder.ipynb)
+# without the half that looks at a source. **How good are its guesses, and are they better than those of a table that
+# only counts?** Whether it picks up grammar on the way is asked in [chapter 10b](10b_agreement.ipynb).
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -30,7 +29,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "One bar for each letter of the sentence: Once upon a time there lived a king. High bars stand at most first letters of words, low ones inside words and at the spaces behind them."}, "figure": {"caption": "What each letter cost a small model that has read only Shakespeare (it comes with the library): the bits of its surprise. Orange: the first letter of a word. Most beginnings are dear, most endings cheap."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "One bar for each letter of the sentence: Once upon a time there lived a king. High bars stand at most first letters of words, mostly low ones inside words; the last letter of lived and the space after the second a are high too."}, "figure": {"caption": "What each letter cost a small model that has read only Shakespeare (it comes with the library): the bits of its surprise. Orange: the first letter of a word. Most beginnings are dear, most endings cheap."}}
 import matplotlib.pyplot as plt
 import torch
 
@@ -94,21 +93,22 @@ from lectures_lib.tokenization import BPE
 #
 # $$P(w_1, w_2, \dots, w_n) = P(w_1)\; P(w_2 \mid w_1)\; P(w_3 \mid w_1, w_2) \cdots P(w_n \mid w_1, \dots, w_{n-1}).$$
 #
-# Nothing is neglected here: the formula is true of every text and every order of reading. With any fixed order a model
-# could write a text, one word at a time. Left to right is the usual choice, since people read so.
+# Nothing is neglected here: the formula is exact, for every text, and there is one like it for every order of reading.
+# Left to right is the usual choice, since that is how we read English.
 #
 # Say a model gives "the" at the start the probability 1/4, "keys" after "the" 1/8, and "rattle" after "the keys" 1/2.
-# Then the sentence has $\frac14 \cdot \frac18 \cdot \frac12 = \frac1{64}$. Longer texts have smaller probabilities,
-# so to compare texts we ask for the average factor, and since factors multiply, it is the third root:
-# $\sqrt[3]{1/64} = 1/4$. It is as if at every word the model had had to choose among **four** equally likely ones.
-# This number, 4, is the **perplexity**.
+# Then the sentence has $\frac14 \cdot \frac18 \cdot \frac12 = \frac1{64}$. Longer texts have smaller probabilities, so
+# to compare texts we ask for the average factor, and since three factors multiply, that is the third root:
+# $\sqrt[3]{1/64} = 1/4$. It is as if at every word the model had had to choose among **four** equally likely ones. This
+# number, 4, is the **perplexity**.
 #
 # Logarithms turn the product into a sum, and the sum is the loss that we train with anyway: perplexity is $e$ to the
-# mean cross-entropy. In bits, the three words cost 2, 3 and 1, on average 2, and $2^2 = 4$.
+# mean cross-entropy. With logarithms to base 2 the losses are in **bits**: the three words cost 2, 3 and 1, on average
+# 2, and $2^2 = 4$. (With natural logarithms, as PyTorch has them, they are in **nats**.)
 
 # %% [markdown]
-# **Predict.** Another model gives the same three words 1/2, 1/16 and 1/2. At its three words it chose among 2, 16 and
-# 2. Is its perplexity $(2 + 16 + 2)/3 \approx 6.7$, or 4, or 16?
+# **Predict.** Another model gives the same three words 1/2, 1/16 and 1/2. At the three words it chose, as it were,
+# among 2, 16 and 2. Is its perplexity $(2 + 16 + 2)/3 \approx 6.7$, or 4, or 16?
 #
 # <details><summary>Answer</summary>
 #
@@ -136,9 +136,9 @@ assert_close(metrics.perplexity(1000 * math.log(50), 1000), 50.0)
 #
 # ## A text, and two simple models of it
 #
-# Our text is Python's own manual, together with the docstrings of its library: it is on every machine that can run
-# this page. Its wording changes from version to version, so the numbers below are yours and may differ a little from
-# those on the website. With `SOURCE = "real"` the chapter reads WikiText-2 instead.
+# Our text is Python's own manual, together with the docstrings of its library: it is on every machine that can run this
+# page. Its wording changes from version to version, so your numbers may differ a little from those on the website. With
+# `SOURCE = "real"` the chapter reads WikiText-2 instead.
 
 # %%
 SOURCE = "offline"  # "real": WikiText-2, "karpathy/tiny_shakespeare": Shakespeare
@@ -190,8 +190,9 @@ assert cut(held_out, N) == data.blocks(held_out, N)
 # %% [markdown]
 # Before any network, two models that only count. The **unigram** model always gives the same answer: how often each
 # token occurs. The **bigram** model looks one token back: what came after this one, how often? A pair that was never
-# seen would get 0, and one 0 is enough for an infinite perplexity. So each row of counts gets 50 extra counts, handed
-# out like the unigram model's: a row with many counts hardly notices, a row with few falls back on the unigram.
+# seen would get 0, and one 0 is enough for an infinite perplexity. So each row of counts gets 50 extra counts, shared
+# among the tokens as the unigram model would: a row with many counts hardly changes, a row with few becomes much like
+# the unigram.
 
 # %%
 row = torch.tensor(train)
@@ -228,7 +229,7 @@ def perplexity(log_probabilities):
 #
 # To about 40. Most tokens are pieces of words or short function words, and what can follow a piece of a word is very
 # limited. "150" is a natural guess for a model with so short a memory. Remember this number: a network has to beat
-# *that*. Of a language model that only beats "knows nothing" one can say nothing.
+# *that*. A language model that only beats "knows nothing" has shown nothing.
 #
 # </details>
 
@@ -300,11 +301,11 @@ assert bits_per_byte["subwords"] < bits_per_byte["bytes"] - 0.2
 #
 # ## The model: a decoder without a source
 #
-# The decoder block of chapter 6 asked three questions: what have I written, what does the source say, what do I make
-# of it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*.
-# That is GPT (Radford et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the
-# next token from the token vectors themselves. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put
-# one more behind the last block.
+# The decoder block of chapter 6 asked three questions: what have I written, what does the source say, what do I make of
+# it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*. That is
+# GPT (Radford et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the next token
+# from the token vectors themselves. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one more
+# after the last block.
 
 # %%
 torch.manual_seed(0)
@@ -331,8 +332,8 @@ def gpt(tokens):
 
 
 # %% [markdown]
-# Six lines. As a class it has dropout, either kind of positions, and a method for the question of the beginning, how
-# probable each token of a text is. The library holds the same text.
+# Six lines. As a class it has dropout, either kind of positions, and a method for the question this chapter began with,
+# how probable each token of a text is. The library holds the same class.
 
 
 # %%
@@ -375,8 +376,8 @@ class LanguageModel(nn.Module):
 
 
 # %% [markdown]
-# The six lines, the class, and Hugging Face's GPT-2, with the same weights in all three (folded: the names that carry
-# ours over to theirs; theirs also keeps Q, K and V in one matrix, turned over):
+# Do the six lines, the class and Hugging Face's GPT-2 agree, with the same weights in all three? (Folded: our names and
+# theirs; theirs also keeps Q, K and V in one matrix, transposed.)
 
 # %% tags=["hide-input", "atol=1e-5"]
 built = LanguageModel(config)
@@ -427,8 +428,8 @@ print(f"largest difference: class {off_class:.0e}, Hugging Face {off_theirs:.0e}
 assert off_class < 1e-5 and off_theirs < 1e-5
 
 # %% [markdown]
-# How large is the real one? On PyTorch's `meta` device a model has shapes and no memory, so the large ones can be
-# built and counted:
+# How large are the real ones? On PyTorch's `meta` device a model has shapes but takes no memory, so they can be built
+# and counted:
 
 # %%
 for name in ("GPT", "GPT2"):
@@ -437,11 +438,11 @@ for name in ("GPT", "GPT2"):
     print(f"{name:4} {sum(p.numel() for p in large.parameters()):11,}")
 
 # %% [markdown]
-# (GPT-2's paper says 117 million for this size; that is GPT's number, and the authors' code says that the table is
-# wrong.) Most language models of today keep this plan and change at least three parts: an RMSNorm, which does not
-# subtract the mean, for the LayerNorm; SwiGLU, in which one half of a layer's outputs is multiplied by a swish, x ·
-# sigmoid(x), of the other, for GELU; and the rotation of [chapter 4](04_order.ipynb), applied to queries and keys in
-# every layer (RoPE), for the position vectors.
+# (GPT-2's paper says 117 million for this size, which is GPT's number; the authors later called the paper's counts
+# wrong.) Most language models of today keep this plan and replace three parts: an RMSNorm, which does not subtract the
+# mean, for the LayerNorm; SwiGLU, in which one half of a layer's outputs is multiplied by a swish, x · sigmoid(x), of
+# the other, for GELU; and the rotation of [chapter 4](04_order.ipynb), applied to queries and keys in every layer
+# (RoPE), for the position vectors.
 #
 # ## Every token is an exercise
 #
@@ -568,9 +569,10 @@ assert 0.9 < at_first / VOCABULARY < 1.1
 assert found["Transformer"] < 0.97 * found["bigram"]
 
 # %% [markdown]
-# The Transformer passes the unigram model early, and then takes most of the training to reach a table of pairs, which
-# has counted the whole text, while the network has to find the same regularities step by step. (A table of triples is stronger still, on a text of this size: exercise 3.) What a table of pairs cannot do
-# is look further back than one token. How much is that worth?
+# The Transformer passes the unigram model early, and then takes most of the training to reach a table of pairs. The
+# table has counted the whole text; the network has to find the same regularities step by step. (On a text of this size
+# a table of triples beats both: exercise 3.) What a table of pairs cannot do is look further back than one token. How
+# much is that worth?
 
 # %%
 with torch.no_grad():
@@ -646,15 +648,15 @@ assert len(letters.encode("ROMEO:\n")) == 7
 # still makes no sense. **Now yours:** change the beginning, the temperature, the length, here or, letter by
 # letter, in your browser: [Type your own](../book/live.md#a-writer).
 #
-# Its rival is again one that only counts: a table of what came after the last six letters,
-# spaces and signs (**n-grams**, here of 7 characters). A little is taken off every count, and given to what comes after
-# the last five, and so on: Kneser and Ney's rules, in the form of Chen and Goodman (`lectures_lib/models/ngrams.py`).
-# Such a table is made in seconds.
+# Its rival is again one that only counts: a table of what came after the last six letters, spaces and signs
+# (**n-grams**, here of 7 characters). A little is taken off every count and shared out as the table for the last five
+# says, which does the same with the last four, and so on: Kneser and Ney's rules, in the form of Chen and Goodman
+# (`lectures_lib/models/ngrams.py`). Such a table is made in seconds.
 
 # %% [markdown]
 # **Predict.** Both are given the same text, which neither has read, 111,540 characters. (It begins in the middle of a
-# play whose beginning both know.) The network costs about 1.48 nats a character. Does the table of seven letters cost
-# about 2.5, about 2.0, or about 1.5? And is a table of eight better still?
+# play whose beginning both know.) A character costs the network about 1.48 nats. Does it cost the table of seven
+# letters about 2.5, about 2.0, or about 1.5? And is a table of eight better still?
 #
 # <details><summary>Answer</summary>
 #
@@ -662,17 +664,16 @@ assert len(letters.encode("ROMEO:\n")) == 7
 # trained/sliding/both/mean .2f -->. That is the mean of three seeds (the best has 1.475<!-- language_models_cpu:
 # trained/sliding/both/min .3f -->, the model that comes with the library, the least good of them, 1.500<!--
 # language_models_cpu: trained/sliding/both/max .3f -->): an hour of training buys three hundredths of a nat over
-# seconds of counting. About 2.5 is what a table of *pairs* costs, and it is tempting to think of n-grams as of those.
+# seconds of counting. About 2.5 is what a table of *pairs* costs, and it is tempting to take all n-grams for those.
 # Eight letters cost 1.52<!-- language_models_cpu: counted/8/nats/both .2f -->, no less than seven: of the groups of
-# eight in the first half of the new text only 53 %<!-- language_models_cpu: counted/8/seen/validation .0f --> (second half:
-# 48 %<!--
-# language_models_cpu: counted/8/seen/test .0f -->) stood in the text that was counted. On a million characters,
-# counting is hard to beat. (nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at 1.47,
-# measured on blocks; in blocks ours has 1.50<!-- language_models_cpu: trained/blocks/both/mean .2f -->.)
+# eight in the first half of the new text only 53 %<!-- language_models_cpu: counted/8/seen/validation .0f --> (second
+# half: 48 %<!-- language_models_cpu: counted/8/seen/test .0f -->) stood in the text that was counted. On a million
+# characters, counting is hard to beat. (nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at
+# 1.47, measured on blocks; in blocks ours has 1.50<!-- language_models_cpu: trained/blocks/both/mean .2f -->.)
 #
 # </details>
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Nats a character over the training steps. The network's curve falls from 2.5 at step 500, past the dashed lines of tables of two, three and four letters, to just below the line of seven letters at the end."}, "figure": {"caption": "What a character of the first half costs: the network while it learned, and, dashed, tables of two to seven letters. Mean of three seeds, in blocks of 256 characters."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Nats a character over the training steps. The network's curve falls from 2.5 at step 500, past the dashed lines of tables of two, three and four letters, to just below the line of seven letters at the end."}, "figure": {"caption": "What a character costs, on the first half of the new text: the network while it learned (mean of three seeds, in blocks of 256 characters) and, dashed, tables of two, three, four and seven letters."}}
 NETWORK = {
     500: 2.5,
     1000: 2.29,
@@ -699,9 +700,10 @@ ax.set(ylim=(1.3, 2.6))
 plt.show()
 
 # %% [markdown]
-# After 1,000 steps, the seventh part of its time, two of the three networks are less than 0.1 nats better than a table of
-# pairs (the third 0.38). On this half their mean passes the table of seven letters between steps 5,500 and 6,000, the
-# earliest of them before, the one that comes with the library after. The numbers ([results](../book/results.md)):
+# After 1,000 steps, the seventh part of its time, two of the three networks are less than 0.1 nats better than a table
+# of pairs (the third 0.38). On this half their mean passes the table of seven letters between steps 5,500 and 6,000;
+# the quickest of them passes it before that, the one that comes with the library after. The numbers
+# ([results](../book/results.md)):
 #
 # | nats a character | first half | second half | both |
 # |---|---|---|---|
@@ -714,11 +716,11 @@ plt.show()
 # | network, in blocks of 256 | 1.420<!-- language_models_cpu: trained/blocks/validation/mean .3f --> | 1.573<!-- language_models_cpu: trained/blocks/test/mean .3f --> | 1.497<!-- language_models_cpu: trained/blocks/both/mean .3f --> |
 #
 # (The network's rows are means of three seeds.) On the second half, which soon changes to a play that neither has begun
-# to read, its lead is between 0.002 and 0.031 nats, and in blocks side by side, as in the figure, one of the three seeds
-# has none (exercise 4 shows why blocks cost more). So on another play the table may be as good. Why train a network, then?
-# Its curve was still falling at the end (the falling learning rate has a part in that; a longer run was not tried), while
-# a longer table helps no further. It reads up to 256 characters back. And its parameters do not grow with the text, as a
-# table's rows do.
+# to read, its lead is between 0.002 and 0.031 nats, and in blocks side by side, as in the figure, one of the three
+# seeds has none (exercise 4 shows why blocks cost more). So on another play the table may be as good. Why train a
+# network, then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer run was
+# not tried), while a longer table helps no further. A network reads up to 256 characters back here. And its parameters
+# do not grow with the text, as a table's rows do.
 #
 # ### In pieces of words
 #
@@ -734,8 +736,9 @@ print(textwrap.fill(text, 76))
 assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 
 # %% [markdown]
-# (`<unk>` stands in the text for each rare word, `@-@` for a hyphen.) It sounds like an article, for about a clause at a time. Its rivals count subwords. A loss per token would not compare with the
-# letters above: a subword is longer. Divided among the characters, the losses can be compared.
+# (`<unk>` stands in the text for each rare word, `@-@` for a hyphen.) It sounds like an article, for about a clause at
+# a time. Its rivals count subwords. A subword is longer than a letter and costs more, so the losses are again given per
+# character. (Plays and articles differ, so compare rows here, not with the table above.)
 #
 # | nats a character | validation | test |
 # |---|---|---|
@@ -744,9 +747,9 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 # | of five | 1.069<!-- language_models_wikitext: counted/5/nats/validation .3f --> | 1.063<!-- language_models_wikitext: counted/5/nats/test .3f --> |
 # | network, with at least 128 subwords before each | 1.007<!-- language_models_wikitext: trained/sliding/validation/mean .3f --> | 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> |
 #
-# (One seed. Both splits are articles that neither the network nor the tables have read.) Here the network is ahead by 0.06
-# to 0.07 nats, twice as much as on the plays. One reason may be that it can use that the article is about a song, which a
-# table of five subwords cannot.
+# (One seed. Both splits are articles that neither the network nor the tables have read.) Here the network is ahead by
+# 0.06 to 0.07 nats, twice as much as on the plays. One reason may be that it still sees that the article is about a
+# song when the last four subwords no longer say so.
 #
 # ## What goes wrong
 #
@@ -784,7 +787,7 @@ assert shares[2][0] - shares[2][1] < 0.1 and shares[5][0] - shares[5][1] > 0.3
 
 # %% [markdown]
 # The table of fives seems to know the manual. It does: by heart. A split by shuffled, overlapping blocks has the same
-# effect in disguise, because the text of a held-out block then stands in a training block as well.
+# effect in disguise, because most of the text of a held-out block then stands in a training block as well.
 # `data.python_manual` therefore splits by *document*, and drops every paragraph that it has met before.
 #
 # Two other bugs make a loss that is too good to be true. [Chapter 10b](10b_agreement.ipynb#the-answer-in-plain-sight)
@@ -882,7 +885,7 @@ print(f"second halves only:  perplexity {perplexity(log_p[:, N // 2 :]):.1f}")
 # 3. GPT is chapter 5's block under a causal mask; the target is the text shifted by one.
 # 4. On a million characters, an hour of training buys three hundredths of a nat over a table of seven letters. The
 #    network's curve still falls; the table's has ended.
-# 5. Test on text that was not counted, and see that no earlier score moves when a token is changed.
+# 5. Test on text that was not learned from, and see that no earlier score moves when a token is changed.
 #
 # **Homework 3**, question 8, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
 #

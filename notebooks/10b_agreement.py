@@ -87,11 +87,12 @@ from lectures_lib.models.language_model import LanguageModel, LanguageModelConfi
 #
 # Linzen, Dupoux and Goldberg (2016) proposed the test: let the model compare "is" and "are" at the verb. One of the
 # lectures that this course covers uses such a sentence to explain why attention is needed: what matters "may be pretty
-# far away". That is a claim about two kinds of models, so let us put both to the test.
+# far away". So a recurrent network should do worse here than a Transformer. Let us put both to the test.
 #
-# A small grammar writes the text: a subject, up to two further nouns in between, "is" or "are". Every noun is
-# singular or plural by the toss of a coin. In the test, *all* nouns in between have the other number, there are up to
-# **six** of them, three times as many as were ever seen in training, and the subject's neighbour is one it never had.
+# A small grammar writes the text: a subject, up to two further nouns in between, "is" or "are". Every noun is singular
+# or plural by the toss of a coin. In the test, *all* nouns in between have the other number, there are up to **six** of
+# them, three times as many as were ever seen in training, and the first of them never followed this subject in
+# training.
 
 # %%
 NOUNS = [
@@ -149,10 +150,10 @@ print("test:", *words, f"[{verb}]")
 #
 # <details><summary>Answer</summary>
 #
-# In the text two thirds: all of the sentences without a noun in between, a third of them, and half of the others, by
-# luck. In the test it gets everything right with no noun in between and *nothing* otherwise, since there every noun in
-# between has the wrong number; "a half" would be the share of somebody who guesses. The test is built so that this
-# rule cannot hide.
+# In the text, two thirds: all sentences without a noun in between, which are a third of the text, and, by luck, half of
+# the others. In the test it gets everything right with no noun in between and *nothing* otherwise, since there every
+# noun in between has the wrong number; "a half" would be the share of somebody who guesses. The test is built so that
+# this rule cannot hide.
 #
 # </details>
 
@@ -178,8 +179,8 @@ for n in range(3):
 # %% [markdown]
 # ## Recurrence beside attention
 #
-# The recurrent model is a GRU of two layers where the other has attention. It has about as many parameters, and it is
-# trained in the same way, on the same pieces of text.
+# The recurrent model has a GRU of two layers in place of the Transformer's blocks. It has about as many parameters, and
+# it is trained in the same way, on the same pieces of text.
 
 
 # %%
@@ -278,9 +279,9 @@ for name, shares in right.items():
 assert all(share > 0.9 for shares in right.values() for share in shares[:3])
 
 # %% [markdown]
-# As far as the training text went, both have learned it, with neighbours they never saw, although with one noun or two
-# in between the nearest is always a wrong one. Beyond that your run and ours may differ. So here are eight runs of
-# each, trained a little longer and on longer pieces ([results](../book/results.md)), and eight of a Transformer with
+# Up to two nouns, as many as in the training text, both have learned it, even with pairs of nouns they never saw and
+# with a wrong noun always the nearest. Beyond that your run and ours may differ. So here are eight runs of each,
+# trained a little longer and on longer pieces ([results](../book/results.md)), and eight of a Transformer with
 # sinusoids:
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels, right verbs over nouns in between, shaded up to two nouns. GRU: six of eight runs stay at 1, two fall to about a half at six nouns. Transformer with learned positions: six of eight stay at 1, one is at 0 from three nouns on, one falls to 0 at six. Transformer with sinusoids: four of eight stay at 1, three fall to about a half, one falls from two nouns on to 0.06."}, "figure": {"caption": "Eight runs of each model. Blue: right throughout. Red: the runs that fail. Shaded: as many nouns as in training. Dashed: guessing."}}
@@ -328,20 +329,20 @@ plt.show()
 # %% [markdown]
 # With six nouns in between, the averages over the eight runs are 0.88<!-- agreement: gru/accuracy/6/mean .2f --> for
 # the GRU, 0.75<!-- agreement: transformer/accuracy/6/mean .2f --> for the Transformer with learned positions and
-# 0.71<!-- agreement: transformer_sinusoids/accuracy/6/mean .2f --> with sinusoids, and they say little:
-# 6<!-- agreement: gru/all_right/6 .0f -->, 6<!-- agreement: transformer/all_right/6 .0f --> and
-# 4<!-- agreement: transformer_sinusoids/all_right/6 .0f --> of the runs are right throughout.
+# 0.71<!-- agreement: transformer_sinusoids/accuracy/6/mean .2f --> with sinusoids, and they hide the essential: 6<!--
+# agreement: gru/all_right/6 .0f -->, 6<!-- agreement: transformer/all_right/6 .0f --> and 4<!-- agreement:
+# transformer_sinusoids/all_right/6 .0f --> of the runs are right throughout.
 #
-# First, a recurrent network is often said to forget its subject. This one is not behind: about as many of its runs go
-# all the way as of the Transformer's with learned positions. The GRU's other two runs, with six nouns, end near a half, as a
+# First, a recurrent network is often said to forget its subject. This one is not behind: as many of its runs go all the
+# way as of the Transformer's with learned positions. The GRU's other two runs, with six nouns, end near a half, as a
 # coin would, or a reader that says the same verb to every sentence. (Tran, Bisazza and Monz (2018) compared the two on
 # sentences from real text, and found the LSTM ahead of the Transformer.) To be fair to the lecture: six nouns are
 # twenty words, and a distance of a thousand would be another experiment. For attention the subject is always one step
 # away, but where to step has to be learned.
 #
-# Second, not every failure is forgetting. Of the sinusoid runs that fail, three end near a half, like those two, and
-# one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both runs that fail with learned positions end
-# at 0.00<!-- agreement: transformer/accuracy/6/min .2f -->; one of them has 0.00<!-- agreement:
+# Second, not every failure is forgetting. Of the sinusoid runs that fail, three end near a half, like the GRU's two,
+# and one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both runs that fail with learned
+# positions end at 0.00<!-- agreement: transformer/accuracy/6/min .2f -->; one of them has 0.00<!-- agreement:
 # transformer/accuracy/3/min .2f --> with three nouns already. That is neither guessing nor one verb for all, which
 # would give about a half. It is wrong *every time*.
 
@@ -413,7 +414,7 @@ decides = {
     for name, reader in readers.items()
 }
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps, GRU and Transformer. Rows: 0 to 6 nouns in between. Columns: the subject, then the nouns after it. In the first three rows only the subject's column is dark in both."}, "figure": {"caption": "In how many sentences the verb changes when this noun's number changes. Rows: nouns between subject and verb. Above the line: as in training."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps, GRU and Transformer. Rows: 0 to 6 nouns in between. Columns: the subject, then the nouns after it. In both only the subject's column is dark, in all seven rows."}, "figure": {"caption": "In how many sentences the verb changes when this noun's number changes. Rows: nouns between subject and verb. Above the line: as in training."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.0, 3.2))
 for ax, (name, shares) in zip(axes, decides.items(), strict=True):
     columns = ["subject", *range(1, 7)]
@@ -428,33 +429,35 @@ for shares in decides.values():
     assert (shares[:3, 0] > 0.8).all() and (shares[1:3, 1:] < 0.2).all()
 
 # %% [markdown]
-# As far as the training text went, the subject decides, in both. Now the run that was always wrong from three nouns on,
-# the orange line at the bottom of the middle panel. With three nouns in between, the share of sentences in which the verb
-# followed the *first noun after the subject* was 1.00<!-- agreement: transformer/decides_of_three/1/max .2f -->; the
-# subject's was 0.00<!-- agreement: transformer/decides_of_three/0/min .2f -->. So with three in between it behaves as
-# if its rule were ours: the farthest noun, but no more than three back. (With more, an accuracy of 0 fits that rule,
-# and others.) In training that is always the subject. "The first noun of the sentence" is always the subject too. The
-# two rules agree on every sentence of the training text, and the losses of the eight runs, all between 1.24<!-- agreement:
-# transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f -->, do not tell which was found. Only a
-# test that goes beyond the training text does, and only if it is run more than once: any single seed would have told us
-# one story or the other.
+# Up to two nouns the subject decides, in both; in the runs shown, beyond that too. Now the run that was always wrong
+# from three nouns on, the red line at the bottom of the middle panel. With three nouns in between, the share of
+# sentences in which the verb followed the *first noun after the subject* was 1.00<!-- agreement:
+# transformer/decides_of_three/1/max .2f -->; the subject's was 0.00<!-- agreement: transformer/decides_of_three/0/min
+# .2f -->. So with three in between it behaves as if its rule were ours: the farthest noun, but no more than three back.
+# (With more, an accuracy of 0 fits that rule, and others.) In training that noun is always the subject. So is "the
+# first noun of the sentence". The two rules agree on every sentence of the training text, and the losses of the eight
+# runs, all between 1.24<!-- agreement: transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f
+# -->, do not tell which was found. Only a test that goes beyond the training text does, and only if it is run more than
+# once: any single seed would have told us one story or the other.
 
 # %% [markdown]
 # ### And on real text?
 #
-# Our grammar has one rule, and every sentence of the training text follows it. The model of WikiText-2 that comes with the
-# course ([chapter 10](10_language_model.ipynb)) has read two million words about everything. It was asked 720<!-- agreement_wikitext: n_asked .0f --> times which of two verbs is likelier (*is* or *are*, *was* or *were*,
-# *has* or *have*), behind subjects like *The songs*, then *The songs of the film*, *The songs of the film near the road*.
+# Our grammar has one rule, and every sentence of the training text follows it. The model of WikiText-2 that comes with
+# the course ([chapter 10](10_language_model.ipynb)) has read two million words about everything. It was asked 720<!--
+# agreement_wikitext: n_asked .0f --> times which of two verbs is likelier (*is* or *are*, *was* or *were*, *has* or
+# *have*), after subjects like *The songs*, then *The songs of the film*, *The songs of the film near the road*.
 
 # %% [markdown]
-# **Predict.** With nothing between, and with nouns of the subject's own number between, it is right nearly always. How often is it right if the nouns in between have the other
-# number: *The songs of the film* ...?
+# **Predict.** With no noun in between, or only nouns of the subject's own number, it is right nearly always. How often
+# is it right if the nouns in between have the other number: *The songs of the film* ...?
 #
 # <details><summary>Answer</summary>
 #
-# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases: it follows the nearest noun, almost without exception. Tempting is "not always, but mostly": the network could look back to the
-# subject, and on our grammar it learned to. But in real text, we suppose, most verbs stand right behind their subject or behind a noun of
-# its number, so that "follow the nearest noun" is seldom punished.
+# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases: it follows the nearest noun, almost without
+# exception. Tempting is "not always, but mostly": the network could look back to the subject, and on our grammar it
+# learned to. But in real text, we suppose, most verbs stand right after their subject or after a noun of its number, so
+# that "follow the nearest noun" is seldom punished.
 #
 # </details>
 
@@ -483,7 +486,7 @@ for text in (
     print(f"{text:24} {likelier(chr(10) + ' ' + text)}")
 
 # %% [markdown]
-# All 720 times, and beside it the models that count subwords ([chapter 10](10_language_model.ipynb)):
+# All 720 questions, put also to the tables that count subwords ([chapter 10](10_language_model.ipynb)):
 #
 # | right verbs | nothing between | one, other number | three, other | one, same |
 # | --- | --- | --- | --- | --- |
@@ -491,28 +494,29 @@ for text in (
 # | 5 subwords | 0.94<!-- agreement_wikitext: counted_5/same/0 .2f --> | 0.08<!-- agreement_wikitext: counted_5/other/1 .2f --> | 0.07<!-- agreement_wikitext: counted_5/other/3 .2f --> | 0.94<!-- agreement_wikitext: counted_5/same/1 .2f --> |
 # | the network | 1.00<!-- agreement_wikitext: trained/same/0 .2f --> | 0.06<!-- agreement_wikitext: trained/other/1 .2f --> | 0.05<!-- agreement_wikitext: trained/other/3 .2f --> | 1.00<!-- agreement_wikitext: trained/same/1 .2f --> |
 #
-# A lower loss is not yet a grammar. Tal Linzen, Emmanuel Dupoux and Yoav Goldberg (2016) saw the same pull of the nearest noun in a
-# recurrent language model, and far less of it where the network was trained on this very question. Goldberg (2019) asked BERT,
-# trained on more than a thousand times as much text, and it followed the subject in most sentences.
+# The network's loss is lower than the tables', but a lower loss is not yet a grammar. Tal Linzen, Emmanuel Dupoux and
+# Yoav Goldberg (2016) saw the same pull of the nearest noun in a recurrent language model, and far less of it where the
+# network was trained on this very question. Goldberg (2019) asked BERT, trained on more than a thousand times as much
+# text, and it followed the subject in most sentences.
 
 # %% [markdown]
 # ## Which way to look
 #
-# We have now seen the same block three times. What differs?
+# We have now met three models of nearly the same blocks (BERT is still to come). What differs?
 #
 # | | mask | trained on | what one vector knows | can write |
 # |---|---|---|---|---|
 # | encoder (chapter 5; BERT, chapter 12) | none but padding | masked words (chapter 13) | both sides | not from left to right (chapter 18) |
-# | decoder of a translator (chapter 6) | causal, and the source is open | the next word of the target | the source, and the left | yes |
+# | decoder of a translator (chapter 6) | causal, but none on the source | the next word of the target | the source, and the left | yes |
 # | decoder alone (chapter 10; GPT) | causal | the next word | the left | yes |
 #
 # Directional models are sometimes said to read a text word by word. Ours is directional, and it reads the text at
 # once: one pass, all positions in parallel. What makes it directional is the triangle of the mask, and nothing else.
 #
 # For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the word that tells
-# what "light" means comes after it. BERT's authors measured it. With the same data and settings, but the next word as
-# its exercise and the future masked, in fine-tuning as well, the model has 82.1 instead of 83.9 on MNLI, and on
-# SQuAD, where an answer must be marked within a text, 77.8 F1 instead of 87.9 (Devlin et al. 2019, section 5.1 and
+# what "light" means comes after it. BERT's authors measured it. With the same data and settings, but trained to say the
+# next word, with the future masked in fine-tuning as well, the model has 82.1 instead of 83.9 on MNLI (chapter 14), and
+# on SQuAD, where an answer must be marked within a text, 77.8 F1 instead of 87.9 (Devlin et al. 2019, section 5.1 and
 # table 5).
 #
 # One way out is to train two models, one in each direction, and to lay their vectors side by side: that is ELMo
@@ -597,11 +601,10 @@ assert ends["right"] > least
 assert ends["target not shifted"] < least / 4 and ends["no causal mask"] < least * 0.7
 
 # %% [markdown]
-# Neither of the two is of use for writing: there the next word does not stand anywhere yet. In a real text nobody
-# knows the least possible loss. A missing mask shows [when one token is
-# changed](10_language_model.ipynb#every-token-is-an-exercise): no score before it may move.
-# A target that is not shifted passes that test. Print a row of what is read and of what is predicted, and see that the
-# second is one ahead.
+# Neither of the two can write: there the next word does not stand anywhere yet. In a real text nobody knows the least
+# possible loss. A missing mask shows [when one token is changed](10_language_model.ipynb#every-token-is-an-exercise):
+# no score before it may move. A target that is not shifted passes that test. Print a row of what is read and of what is
+# predicted, and see that the second is one ahead.
 
 # %% [markdown]
 # ## Exercises
@@ -664,7 +667,7 @@ for name, rule in takers.items():
 # is no sign of grammar. A test needs sentences on which the wrong rules fail.
 
 # %% [markdown]
-# **3. With a pencil.** Let the grammar write up to *three* nouns in between, all numbers equally often. Does the least
+# **3. With a pencil.** Let the grammar write 0, 1, 2 or *three* nouns in between, each equally often. Does the least
 # possible loss become larger or smaller than 1.21? Compute it.
 
 # %% tags=["hide-cell"]
@@ -680,9 +683,10 @@ print(f"{choices:.1f} nats for {5 + 3 * 1.5} words: {choices / (5 + 3 * 1.5):.2f
 #
 # 1. A question of grammar is one comparison: is the right word likelier than the wrong one? It counts only on sentences
 #    on which the easy rules fail.
-# 2. As far as the training text went, recurrence and attention learned agreement all but perfectly (but for one of
-#    eight runs with sinusoids, which fails from two nouns on). Beyond it, training losses that were nearly the same hid different rules.
-# 3. Which word decides is seen by changing one word at a time; one seed is one story.
+# 2. As far as the training text went, recurrence and attention learned agreement almost perfectly (except one of eight
+#    runs with sinusoids, which fails from two nouns on). Beyond it, training losses that were nearly the same hid
+#    different rules.
+# 3. To see which word decides, change one word at a time. One seed is one story: run several.
 # 4. What makes a model directional is the triangle of its mask. To understand a given sentence, looking left only is a
 #    handicap.
 # 5. A loss below the possible, on text not learned by heart, is a leak: see that no earlier score moves when a token is

@@ -2,11 +2,11 @@
 # # What does BERT learn?
 #
 # A school book draws sentences as trees. In the one below, "The" and "farmer" belong together, "farmer" and "horse"
-# both belong to "sold", and "to" leads to "stranger", although "a" stands between them.
+# both belong to "sold", and "to" belongs to "stranger", although "a" stands between them.
 #
-# MiniLM has never been shown such a tree. It learned to imitate a larger model, which had learned to guess hidden
-# words, and then to put texts that belong together near each other. **Has it found the trees nevertheless? And if
-# someone shows us that it has, how do we know that we are not being fooled?**
+# MiniLM has never been shown such a tree. First it learned to imitate a larger model, one that had learned to guess
+# hidden words; then it learned to give texts that belong together similar vectors. **Has it found the trees
+# nevertheless? And if someone shows us that it has, how do we know that we are not being fooled?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -118,7 +118,7 @@ logging.disable_progress_bar()
 # |---|---|---|---|
 # | attention heads (Clark et al., 2019) | who attends to whom | nothing | nearness: many words are linked to a neighbour |
 # | probes (Tenney et al., 2019) | each layer's vectors | a small classifier | the classifier: it may learn each word's label by heart |
-# | perturbed masking (Wu et al., 2020) | reactions to `[MASK]` | nothing | nearness again; what a word weighs by itself |
+# | perturbed masking (Wu et al., 2020) | reactions to `[MASK]` | nothing | nearness again; how much each word matters by itself |
 #
 # The last column is the important one: "this head finds 94 % of the governors" says nothing until we know what
 # something *without any grammar* would find. So the results below have a baseline beside them, and most have a second
@@ -290,8 +290,9 @@ rest = counted.cls.mean(dim=1)
 assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 
 # %% [markdown]
-# One head does nothing but look back one word. (Layers and heads count from 0 in this book.) It does the same on real text: 95 %<!-- probing: heads/habits/previous_0_2/mean .0f -->,
-# and what is missing goes to earlier pieces of the same word.
+# One head does nothing but look back one word. (Layers and heads count from 0 in this book.) It does the same on real
+# text: 95 %<!-- probing: heads/habits/previous_0_2/mean .0f -->. (It looks back one *piece*, and inside a word that is
+# a piece of the same word.)
 #
 # In four of the six layers, more than half of the attention goes to no word: it rests on `[CLS]`. (On real text, where
 # sentences are longer, it is 44 %<!-- probing: heads/habits/to_cls/3/mean .0f --> to 51 %<!-- probing:
@@ -301,7 +302,7 @@ assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 #
 # A head *finds the governor* of a word if, of all other words, the word attends most to its governor. `[CLS]` and
 # `[SEP]` are left out, however much attention rests there, and so is the word itself. Heads may also look the other
-# way: of all other words, it is the governor that attends most to the word.
+# way, from governor to word: then, of all other words, it must be the governor that attends most to the word.
 
 
 # %%
@@ -345,7 +346,8 @@ for head in (8, 0):
     print(f"layer 2, head {head} finds the governors of:", *found)
 
 # %% [markdown]
-# "to" looks at "stranger" and not at "a", which stands between: what a head that looks at the next word could not do.
+# "to" looks at "stranger" and not at "a", which stands between. A head that always looks at the next word could not do
+# that.
 #
 # ### Heads against a fixed offset
 #
@@ -469,15 +471,17 @@ ax.legend(ncols=3, loc="upper center")
 plt.show()
 
 # %% [markdown]
-# Below each relation stand layer and head, and the offset. "Elsewhere" is the share that the head finds of those governors
-# that are *not* at the usual offset.
+# Under the bars stand layer and head, and the offset. In the table, "elsewhere" is the share that the head finds of
+# those governors that are *not* at the usual offset.
 #
-# - `amod` and `nmod:poss` show nothing here: the next word is as good. (On real text the distance varies, and the head is a little ahead: for `amod`
-#   82 %<!-- probing: heads/minilm/amod/accuracy/mean .0f --> against 77 %<!-- probing: heads/minilm/amod/fixed_offset/mean .0f -->, for
-#   `nmod:poss` 74 %<!-- probing: heads/minilm/nmod:poss/accuracy/mean .0f --> against 61 %<!-- probing: heads/minilm/nmod:poss/fixed_offset/mean .0f -->.)
+# - `amod` and `nmod:poss` show nothing here: the next word is as good. (On real text the distance varies, and the head
+#   is ahead: for `amod` 82 %<!-- probing: heads/minilm/amod/accuracy/mean .0f --> against 77 %<!-- probing:
+#   heads/minilm/amod/fixed_offset/mean .0f -->, for `nmod:poss` 74 %<!-- probing: heads/minilm/nmod:poss/accuracy/mean
+#   .0f --> against 61 %<!-- probing: heads/minilm/nmod:poss/fixed_offset/mean .0f -->.)
 # - `det`, `obj` and `case` are another matter. There the distance varies, and the head follows it. In layer 2, head 8
 #   serves determiners, head 0 objects.
-# - `nsubj` is in between: in such short sentences a subject mostly stands right before its verb.
+# - `nsubj` is in between: in such short sentences a subject mostly stands right before its verb. For `obl`, 15 words
+#   say little.
 # - The best heads of an untrained BERT stay below the fixed offset everywhere. So it is the training that makes these heads, as
 #   far as one untrained network can tell.
 #
@@ -494,6 +498,7 @@ plt.show()
 # no better than the next word, for `nmod` in two of three draws worse than a guess at the distance. For BERT base
 # on newspaper text, [Clark and others](https://arxiv.org/abs/1906.04341) (table 1) report 94.3 % for determiners
 # (offset: 51.7) and 86.8 % for direct objects (40.0). MiniLM is half as deep and half as wide.
+#
 # ### What "it" refers to
 #
 # Not only grammar has such a head. A pronoun or a second name *takes up* something that was mentioned before:
@@ -568,10 +573,10 @@ assert_close(mix(layers), by_hand)
 # a probe that has seen "the" a hundred times with the tag `DET` needs no more. Two baselines tell how far this goes.
 #
 # - **By word**: give each word the label that it had most often in training, and look at no vector at all.
-# - **The control task** (Hewitt and Liang, 2019): give each word *type* a random label, the same wherever it stands,
-#   and train the same probe to predict that. The vectors know nothing of such labels. What the probe gets right
-#   beyond guessing, it has learned by heart. The accuracy on the real task minus that on the control task is the
-#   probe's **selectivity**.
+# - **The control task** (Hewitt and Liang, 2019): give each *type*, each different word, a random label, the same
+#   wherever it stands, and train the same probe to predict that. The vectors know nothing of such labels. What the
+#   probe gets right beyond guessing, it has learned by heart. The accuracy on the real task minus that on the control
+#   task is the probe's **selectivity**.
 
 # %%
 words = ["the", "light", "is", "light", "the", "dog"]
@@ -647,7 +652,7 @@ for task, (n_classes, real, by_heart) in tasks.items():
             print(f"{task:8} {name:9} {kind:7}", *(f"{score:.2f}" for score in told))
     print(f"{task:8} by word           {by_word[task]:.2f}")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels, accuracy over the hidden states 0 to 6. Tag: MiniLM rises from 0.90 to 0.97 at state 2 and falls to 0.85; its control task falls from 0.68 to 0.49; the untrained BERT stays near 0.71 and its control task just below; a dashed line for the baseline by word is at 0.76. Relation: MiniLM rises from 0.72 to 0.82 at states 2 to 4 and falls to 0.68; its control task falls from 0.64 to 0.47; the untrained BERT stays near 0.59, its control task at 0.65; by word 0.52."}, "figure": {"caption": "Probes on each hidden state alone; 0 is the embeddings, 6 the last layer's output. Dotted: the control task for the same vectors."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels, accuracy over the hidden states 0 to 6. Tag: MiniLM rises from 0.90 to 0.97 at state 2 and falls to 0.85; its control task falls from 0.68 to 0.49; the untrained BERT stays near 0.71 and its control task just below; a dashed line for the baseline by word is at 0.76. Relation: MiniLM rises from 0.72 to 0.82 at states 2 to 4 and falls to 0.68; its control task falls from 0.64 to 0.46; the untrained BERT stays near 0.59, its control task at 0.65; by word 0.52."}, "figure": {"caption": "Probes on each hidden state alone; 0 is the embeddings, 6 the last layer's output. Dotted: the control task for the same vectors."}}
 figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.4), sharey=True)
 styles = {
     ("MiniLM", "real"): ("MiniLM", plots.BLUE, "-"),
@@ -683,9 +688,9 @@ for task in tasks:
 # %% [markdown]
 # ### What the probes say
 #
-# **Context helps, early.** The embeddings alone beat the baseline by word: similar words have similar vectors, and the
-# probe can guess at words that it has not met. (That is not all of it. For relations the untrained embeddings are
-# ahead as well, by about a third as much.) Two layers later the probe reads off the tag of nearly every word, and soon
+# **Context helps, early.** The embeddings alone beat the baseline by word: similar words have similar vectors, so the
+# probe can guess at words that it has not met. (That is not the whole reason. For relations the untrained embeddings
+# beat it too, by about a third as much.) Two layers later the probe reads off the tag of nearly every word, and soon
 # after, the relations are at their best.
 #
 # **Then it fades.** At the end, both are harder to read than before the first layer. MiniLM was last trained to make *sentence* vectors, and for
@@ -695,9 +700,10 @@ for task in tasks:
 # nothing the probe gets nearly as far. At state 3 it gets more right, and less of it by heart. Of two states with equal
 # accuracy, the one with the lower control score tells more about BERT and less about the probe.
 #
-# **An untrained BERT has seven tags in ten right.** Not bad for random numbers? It is *below* the baseline that
-# has no vectors, and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For relations it is above the baseline by word, perhaps by the position, which is in its vectors too. On UD
-# English both have 55 %<!-- probing: relation/untrained/layers/0/mean .0f -->.)
+# **An untrained BERT has seven tags in ten right.** Not bad for random numbers? It is *below* the baseline that has no
+# vectors, and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For relations it
+# is above the baseline by word, perhaps because its vectors hold the position, too. On UD English both have 55 %<!--
+# probing: relation/untrained/layers/0/mean .0f -->.)
 #
 # On UD English, with 400 sentences to train on and three draws, the curves have the same shape:
 #
@@ -709,8 +715,8 @@ for task in tasks:
 # | relation, control task | 70 %<!-- probing: relation/minilm/control/0/mean .0f --> | 64 %<!-- probing: relation/minilm/control/2/mean .0f --> | 60 %<!-- probing: relation/minilm/control/3/mean .0f --> | 46 %<!-- probing: relation/minilm/control/6/mean .0f --> | – |
 #
 # So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17 %<!-- probing:
-# relation/minilm/selectivity/3/mean .0f -->. Is the fading at the end MiniLM's own? BERT base was never
-# trained to make sentence vectors. With an internet connection the next cell asks either.
+# relation/minilm/selectivity/3/mean .0f -->. Does only MiniLM fade at the end? BERT base was never trained to make
+# sentence vectors. With an internet connection the next cell does the same with either model.
 
 # %%
 REAL = False  # True: probes on UD English, from the hub or from a mirror
@@ -789,8 +795,9 @@ assert expected["tag"] < expected["relation"] < 3
 # UD English, where a test has thousands of words, the expected layers are 1.5<!-- probing:
 # tag/minilm/expected_layer/mean .1f --> for tags and 1.7<!-- probing: relation/minilm/expected_layer/mean .1f --> for
 # relations, the centres 2.4<!-- probing: tag/minilm/centre_of_gravity/mean .1f --> and 2.4<!-- probing:
-# relation/minilm/centre_of_gravity/mean .1f -->. By expected layers tags come first in each of the
-# three draws, if by little; by centres relations do, by less still. If this is a pipeline, it is a short one: neither task gains anything after state 3.
+# relation/minilm/centre_of_gravity/mean .1f -->. By expected layers tags come first in each of the three draws, if by
+# little; by centres relations do, by less still. If this is a pipeline, it is a short one: neither task gains anything
+# to speak of after state 3.
 #
 # ## Perturbed masking
 #
@@ -801,8 +808,8 @@ assert expected["tag"] < expected["relation"] < 3
 #
 # $$F_{ij} = \big\lVert H_i(\text{without } i) - H_i(\text{without } i \text{ and } j) \big\rVert .$$
 #
-# Only hidden vectors are needed and no head for masked words, so it works with MiniLM, in whose file that head is
-# missing. All impacts of our sentence:
+# Only hidden vectors are needed and no head for masked words, so it works with MiniLM, whose file has no such head. All
+# impacts of our sentence:
 
 # %% tags=["atol=0.02"]
 MASK = wordpiece.token_id("[MASK]")
@@ -969,12 +976,12 @@ assert uuas_of["untrained"] < uuas_of["random numbers"] < uuas_of["MiniLM"]
 assert uuas_of["MiniLM, any tree"] < uuas_of["MiniLM"] + 0.03
 
 # %% [markdown]
-# Whoever chains neighbours is right far more often, and needs no model. Nor does it help to let links cross ("any
-# tree"). On UD English (120 sentences of up to 15 words, three draws) it is worse:
-# 46 %<!-- probing: trees/chain/mean .0f --> for the chain, 26 %<!-- probing: trees/minilm/no_crossing/mean .0f -->
-# for MiniLM, 29 %<!-- probing: trees/random/no_crossing/mean .0f --> for random numbers.
+# Chaining neighbours is right far more often, and needs no model. Nor does it help to let links cross ("any tree"). On
+# UD English (120 sentences of up to 15 words, three draws) it is worse: 46 %<!-- probing: trees/chain/mean .0f --> for
+# the chain, 26 %<!-- probing: trees/minilm/no_crossing/mean .0f --> for MiniLM, 29 %<!-- probing:
+# trees/random/no_crossing/mean .0f --> for random numbers.
 #
-# The right-hand picture shows where they go wrong. In a tree, verbs have the most links (2.9). In MiniLM's trees they
+# The right-hand picture shows where they go wrong. In the gold trees, verbs have the most links (2.9). In MiniLM's they
 # have 1.5. The six proper nouns have 5.8 in place of 1.7: they say what a sentence is about, which would fit what
 # MiniLM was last trained for, but six words are too few to build on. In the paper, whose program is given the true
 # root, BERT base, which was trained on nothing but masked words and the next sentence, does better than a chain.
@@ -1021,12 +1028,12 @@ for name, above in pair_above.items():
     assert low < min(above) and max(above) < high
 
 # %% [markdown]
-# About two times in three. But the last two judges, who know nothing of pairs, get into the same range: this shows no
-# grammar. (On UD English, where these two were not tried, MiniLM's impacts have
-# 60 %<!-- probing: trees/minilm/linked_above_unlinked/1/mean .0f -->, 58 %<!-- probing:
-# trees/minilm/linked_above_unlinked/2/mean .0f --> and 60 %<!-- probing: trees/minilm/linked_above_unlinked/3/mean .0f
-# --> at distances 1 to 3, and the untrained BERT's 55 %<!-- probing: trees/untrained/linked_above_unlinked/1/mean .0f
-# -->, 52 %<!-- probing: trees/untrained/linked_above_unlinked/2/mean .0f --> and 53 %<!-- probing:
+# About two times in three. But the last two judges, who know nothing of pairs, do about as well. So this shows no
+# grammar. (On UD English, where these two were not tried, MiniLM's impacts have 60 %<!-- probing:
+# trees/minilm/linked_above_unlinked/1/mean .0f -->, 58 %<!-- probing: trees/minilm/linked_above_unlinked/2/mean .0f -->
+# and 60 %<!-- probing: trees/minilm/linked_above_unlinked/3/mean .0f --> at distances 1 to 3, and the untrained BERT's
+# 55 %<!-- probing: trees/untrained/linked_above_unlinked/1/mean .0f -->, 52 %<!-- probing:
+# trees/untrained/linked_above_unlinked/2/mean .0f --> and 53 %<!-- probing:
 # trees/untrained/linked_above_unlinked/3/mean .0f -->.)
 #
 # ## What goes wrong
@@ -1056,7 +1063,7 @@ for same, others in lucky.values():
 # %% [markdown]
 # ### Looking and using
 #
-# For some relations, layer 2, head 8 looks from words to their governors. Is it therefore *by this head* that the
+# For some relations, layer 2, head 8 looks from words to their governors. Is it then *through this head* that the
 # vectors come to know about relations? We silence it, that is, set what it contributes to zero, and ask a probe that
 # was trained on the whole model's state 3, which comes out of layer 2.
 
@@ -1107,9 +1114,9 @@ assert max(map(abs, changes)) < 0.03 and 0.79 < whole < 0.85
 #
 # None of these is graded. A solution is folded under each.
 #
-# **Exercise 1. Shares are settings, too.** How even the shares of a scalar mix are depends on what uneven ones cost
-# (`l2_mix`, a penalty on $|\mathbf{w}|^2$ that is already in Peters and others). Train the probe for tags on all states
-# with penalties of 0, 0.01 and 1. What happens to the largest share, and what to the accuracy?
+# **Exercise 1. Shares are settings, too.** How even the shares of a scalar mix come out depends on what uneven ones
+# cost in training (`l2_mix`, a penalty on $|\mathbf{w}|^2$ that is already in Peters and others). Train the probe for
+# tags on all states with penalties of 0, 0.01 and 1. What happens to the largest share, and what to the accuracy?
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 1
@@ -1190,8 +1197,8 @@ print(f"UUAS {near:.2f}, chain {uuas_of['chained neighbours']:.2f}")
 #    task tells how much of it the probe has learned by heart.
 # 4. By differential scores tags come before relations; by shares of a scalar mix there is no order, and shares depend
 #    on a penalty.
-# 5. Trees from perturbed masking are worse than chained neighbours for this model. At equal distance its impacts stay
-#    in the range that weights of single words reach: no sign of grammar.
+# 5. Trees from perturbed masking are worse than chained neighbours for this model. At equal distance its impacts do
+#    hardly better than weights of single words: no sign of grammar.
 #
 # **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
 #
