@@ -466,7 +466,7 @@ assert all(ours(step) == theirs(step) for step in range(700))
 # in six blocks of post-norm, runs without and with a warm-up were, after 300 steps, no better than a model that is
 # blind to order: 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> and
 # 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> of the digits right (three seeds). In the three
-# other settings the model learned the task with and without. It is said to matter in deeper models and at larger rates.
+# other settings the model learned the task either way. It is said to matter in deeper models and at larger rates.
 #
 # ### Clipping
 #

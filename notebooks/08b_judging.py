@@ -291,11 +291,11 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # %% [markdown]
 # So does attention show which word was translated from which? For digits most of the eight heads do, all four of the
 # second layer among them (another run deals the work out in another way). For "hundert" the head that is best at digits
-# often does not: over five seeds, it looked most at "hundred" before a share of
-# 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of all "hundert". (Another head does, before
+# often does not: over five seeds, it looked most at "hundred" in
+# 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of all cases. (Another head did in
 # 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f -->: heads share the work.) Chapter 1's recurrent
-# model with additive attention has one head only. It made no mistake in the test, and looked at "hundred" before a
-# share of 0.08<!-- alignment: additive/one_head/hundert/mean .2f --> on average, and in its most attentive run before
+# model with additive attention has one head only. It made no mistake in the test, and looked at "hundred" in
+# 0.08<!-- alignment: additive/one_head/hundert/mean .2f --> of the cases on average, and in its most attentive run in
 # 0.36<!-- alignment: additive/one_head/hundert/max .2f --> ([results](../book/results.md)). In "six hundred" the
 # encoder's vector at "six" has read its neighbour, and can tell that "hundred" follows. A weight tells where a model
 # looked; it does not tell why, and a model that knows already need not look.
