@@ -141,17 +141,17 @@ assert history.losses[0] > 3 and sum(history.losses[-10:]) / 10 < 0.02
 
 # %% [markdown]
 # The task is that of [chapter 1](01_bottleneck.ipynb): lists of number words, English to German, here of one or two
-# numbers below 1,000. The folded cells above load them and train a small Transformer with `fit`, the library's loop.
-# You will have written all that matters in it by the section *The loop*.
+# numbers below 1,000. The folded cells above load them and train a small Transformer with `fit`, the library's loop. By
+# the end of the section *The loop* you will have written all that matters in it.
 #
 # **After this chapter you can**
 #
 # - compute a loss and its gradient by hand, with and without label smoothing;
 # - write Adam in six lines, and say what AdamW does differently and why it matters;
-# - draw the learning rates of the Transformer's and BERT's papers, and explain their shape;
+# - draw the learning rates that the Transformer and BERT were trained with, and explain their shape;
 # - write the training loop in plain PyTorch, with its schedule and its batches, and say what a library adds to it;
 # - say what a training costs before you start it;
-# - find the bug that made a well-known library train differently on small and large machines.
+# - explain a bug that made a well-known library train worse with little memory than with much.
 #
 # **Time** about 50 minutes. **You need** [chapter 6](06_decoder.ipynb).
 #
@@ -162,15 +162,15 @@ assert history.losses[0] > 3 and sum(history.losses[-10:]) / 10 < 0.02
 # 0.67, 0.24 and 0.09. The **cross-entropy** loss is minus the logarithm of what the right word got: $-\ln 0.665 = 0.41$.
 
 # %% [markdown]
-# **Predict.** How should the scores change? What is the gradient of this loss at the right word's *score*: $-1/0.665 = -1.50$,
-# $-0.67$, or $-0.33$? And at the two wrong ones?
+# **Predict.** How should the scores change? What is the derivative of this loss with respect to the right word's
+# *score*: $-1/0.665 = -1.50$, $-0.67$, or $-0.33$? And with respect to the two others?
 #
 # <details><summary>Answer</summary>
 #
 # $-0.33$, and $+0.24$ and $+0.09$: *probability minus target*, where the target is 1 for the right word and 0 for the
-# others. The tempting $-1.50$ is the derivative of $-\ln p$ by the *probability*. The softmax lies between, and it
-# takes care of the rest: raising one score lowers all other probabilities. (Both probabilities and targets sum to 1, so
-# the three differences sum to 0.)
+# others. The tempting $-1.50$ is the derivative of $-\ln p$ with respect to the *probability*. Between score and
+# probability lies the softmax, whose own derivative is $p(1-p) = 0.22$ here, and $-1.50 \cdot 0.22 = -0.33$. (Both
+# probabilities and targets sum to 1, so the three differences sum to 0.)
 #
 # </details>
 
@@ -185,12 +185,13 @@ print(f"loss:          {loss:.2f}")
 print("gradient:     ", [f"{g:+.2f}" for g in gradient])
 
 # %% [markdown]
-# The right word's score is pushed up by what is missing to 1; each wrong word's is pushed down by what it wrongly got.
+# The right word's score is pushed up by as much as its probability falls short of 1; each other word's is pushed down
+# by the probability it got.
 #
-# All positions of all sentences in a batch are scored at once, because the decoder reads the *right* words before each
-# (teacher forcing, [chapter 6](06_decoder.ipynb)). What is read begins with the begin token, what is predicted ends
-# with the end token, so the two are shifted by one. Where a short sentence was filled up with padding there is nothing
-# to predict: those positions must not count.
+# All positions of all sentences in a batch are scored at once, because at each position the decoder reads the *right*
+# words so far, not its own (teacher forcing, [chapter 6](06_decoder.ipynb)). What it reads begins with the begin token,
+# what it should predict ends with the end token, so the two are shifted by one. Where a short sentence was filled up
+# with padding there is nothing to predict: those positions must not count.
 
 # %%
 batch = next(batches.epoch(0))
@@ -210,11 +211,11 @@ print(f"{real.sum()} words; ours and torch's loss differ by {difference:.4f}")
 # %% [markdown]
 # ### Label smoothing
 #
-# The loss is never satisfied: however likely the right word, a still higher score is rewarded. The paper takes some of
-# the pressure off by **label smoothing** (section 5.4, after Szegedy et al., 2016): of the target's 1, a share
-# $\epsilon = 0.1$ is spread evenly over *all* words of the vocabulary, the right one included. (That is Szegedy's rule
-# and PyTorch's; the paper's authors, in their code, spread it over the *other* words.) For our three words the target
-# becomes 0.933, 0.033 and 0.033.
+# The loss is never satisfied: however likely the right word, a still higher score is rewarded. The Transformer's paper
+# takes some of the pressure off by **label smoothing** (section 5.4, after Szegedy et al., 2016): of the target's 1, a
+# share $\epsilon = 0.1$ is spread evenly over *all* words of the vocabulary, the right one included. (That is Szegedy's
+# rule and PyTorch's; the paper's authors, in their code, spread it over the *other* words.) For our three words the
+# target becomes 0.933, 0.033 and 0.033.
 
 
 # %%
@@ -285,16 +286,15 @@ torchs = F.cross_entropy(
 assert_close(ours, torchs)
 
 # %% [markdown]
-# So losses with and without smoothing must not be compared. The paper says that it hurts perplexity and helps accuracy
-# and BLEU. (Homework 3 has you
-# write it for whole batches.)
+# So losses with and without smoothing must not be compared. The paper says that smoothing makes the model less sure of
+# the right words, yet its translations better. (Homework 3 has you write it for whole batches.)
 #
 # ## The step
 #
 # Plain gradient descent subtracts the gradient times a learning rate. In a Transformer gradients differ in size by
 # orders of magnitude: a common word's vector gets a large one in every batch, a rare word's mostly a tiny one, and no
-# one rate suits both. **Adam** (Kingma and Ba, 2015) keeps two running means for each weight, of the gradient and of
-# its square, and divides the one by the root of the other:
+# single rate suits both. **Adam** (Kingma and Ba, 2015) keeps two running means for each weight, of the gradient and of
+# its square, and divides the first by the root of the second:
 #
 # $$m \leftarrow \beta_1 m + (1-\beta_1)\, g \qquad v \leftarrow \beta_2 v + (1-\beta_2)\, g^2 \qquad w \leftarrow w -
 # \text{rate} \cdot \frac{m / (1-\beta_1^t)}{\sqrt{v / (1-\beta_2^t)} + \epsilon}$$
@@ -353,8 +353,8 @@ print("ours and torch's after 50 steps: largest difference < 1e-5")
 # plain descent that is a pull of $\text{rate} \cdot \lambda w$. With Adam it is not: the pull goes through the division
 # too. **AdamW** (Loshchilov and Hutter, 2019) leaves the gradient alone and pulls the weight itself.
 #
-# To see the decay alone, let the gradients be noise around 0, so that nothing is learned and the mean of many weights
-# is moved by the decay alone: 500 weights with noise of size 10, and 500 with noise of size 0.1.
+# To see the decay alone, let the gradients be noise around 0. Then nothing is learned, and the mean of many weights
+# moves only by decay. We take 500 weights with noise of size 10, and 500 with noise of size 0.1, all starting at 1.
 
 # %% [markdown]
 # **Predict.** After 1,000 steps at a rate of 0.001 with $\lambda = 0.1$, which weights have decayed more under L2 in
@@ -362,9 +362,9 @@ print("ours and torch's after 50 steps: largest difference < 1e-5")
 #
 # <details><summary>Answer</summary>
 #
-# Under L2 the quiet ones, by far. The noisy weights' pull is divided by a large number, and they hardly decay at all; one
-# would rather have it the other way round. Under AdamW all decay alike, whatever their gradient: each step multiplies by
-# $1 - 0.001 \cdot 0.1$, and after 1,000 steps 0.905 is left.
+# Under L2 the quiet ones, by far. The noisy weights' pull is divided by a large number, and they hardly decay at all.
+# Under AdamW all decay alike, whatever their gradient: each step multiplies by $1 - 0.001 \cdot 0.1$, and after 1,000
+# steps 0.905 is left.
 #
 # </details>
 
@@ -409,14 +409,15 @@ assert all(abs(mean - (1 - 1e-4) ** 1000) < 0.03 for mean in decayed["AdamW"])
 #
 # Since Adam's first steps are as long as the learning rate allows, whatever the gradient, and since at that time its
 # means rest on a batch or two, the rate had better be small at first. The paper's schedule rises in a straight line for
-# 4,000 steps and then falls with the root of the step:
+# 4,000 steps and then falls as one over the root of the step:
 #
 # $$\text{rate} = d_{\text{model}}^{-0.5} \cdot \min\big(\text{step}^{-0.5},\ \text{step} \cdot
 # \text{warmup}^{-1.5}\big)$$
 #
 # The two terms meet where the step equals the warm-up. There, for the base model, the rate is
-# $1 / \sqrt{512 \cdot 4000} = 1/1431 = 0.0007$, its highest value. (You write it in homework 3.) BERT, a year later, used
-# straight lines only, up in the warm-up and then down to zero. Ours at the top does too, with 60 steps of warm-up:
+# $1 / \sqrt{512 \cdot 4000} = 1/1431 = 0.0007$, its highest value. (You write it in homework 3.) BERT, a year later,
+# used straight lines only, up in the warm-up and then down to zero. So did our run at the top, with 60 steps of
+# warm-up:
 
 
 # %%
@@ -434,7 +435,7 @@ def bert_schedule(warmup, total):
 rate = bert_schedule(warmup=60, total=600)
 print(*(f"step {step}: {rate(step):.2f}" for step in (0, 30, 60, 330, 600)), sep=", ")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two learning-rate curves. Left, the Transformer's: a straight rise to 0.0007 at step 4,000, then a slow fall; for d_model 1,024 the same shape, lower by the root of two. Right, BERT's: a rise to 0.0001 in 10,000 steps, then a straight fall to zero at step 1,000,000."}, "figure": {"caption": "The learning rates of the two papers."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two learning-rate curves. Left, the Transformer's: a straight rise to 0.0007 at step 4,000, then a slow fall; for d_model 1,024 the same shape, divided by the root of two. Right, BERT's: a rise to 0.0001 in 10,000 steps, then a straight fall to zero at step 1,000,000."}, "figure": {"caption": "The learning rates of the two papers."}}
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 2.8))
 steps = range(0, 40_000, 50)
 for d_model in (512, 1024):
@@ -461,11 +462,11 @@ ours, theirs = bert_schedule(60, 600), training.bert_schedule(60, 600)
 assert all(ours(step) == theirs(step) for step in range(700))
 
 # %% [markdown]
-# Does the warm-up matter? The small experiment of [chapter 5](05_encoder.ipynb) cannot tell. Where learning was slow, in
-# six blocks with the norm behind the sum, runs without and with one were both still at the level of a blind reader after
-# 300 steps: 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> and
-# 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> of the digits right (three seeds). In its three
-# other settings both learned the task. Deeper models, and larger rates, are where it is said to matter.
+# Does the warm-up matter? The small experiment of [chapter 5](05_encoder.ipynb) cannot tell. Where learning was slow,
+# in six blocks of post-norm, runs without and with a warm-up were, after 300 steps, no better than a model that is
+# blind to order: 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> and
+# 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> of the digits right (three seeds). In the three
+# other settings the model learned the task either way. It is said to matter in deeper models and at larger rates.
 #
 # ### Clipping
 #
@@ -497,8 +498,8 @@ def cut_by_length(examples, size, rng):
 #
 # <details><summary>Answer</summary>
 #
-# More than 40 %, and about 1 %. A batch is as wide as its *longest* row, not its average one, and among 48 lists there is
-# nearly always one of the longest kind. Whoever guesses 10 % thinks of the average.
+# More than 40 %, and about 1 %. A batch is as wide as its *longest* row, not its average one, and among 48 lists there
+# is nearly always one that is nearly as long as they get.
 #
 # </details>
 
@@ -517,7 +518,7 @@ for name, plan in ways.items():
     cells = sum(len(row) * max(row) for row in lengths)
     print(f"{name:12}: {100 * (1 - sum(map(sum, lengths)) / cells):4.1f} % padding")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two grids, each one batch of target sentences as rows. As they come, more than two fifths of the grid are empty, and the right edge is ragged. Sorted by length, nearly the whole grid is filled."}, "figure": {"caption": "One batch of 48 target sentences, lists of one to four numbers. Dark: words. Pale: padding."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two grids, each one batch of target sentences as rows. As they come, more than two fifths of the grid are empty, and the right edge is ragged. Sorted by length, the whole grid is filled."}, "figure": {"caption": "One batch of 48 target sentences, lists of one to four numbers. Dark: words. Pale: padding."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.6, 2.8), sharey=True)
 for ax, (name, plan) in zip(axes, ways.items(), strict=True):
     epoch = (data.pad_pairs([examples[i] for i in rows]) for rows in plan)
@@ -544,21 +545,21 @@ assert len(rare) < len(common) / 4
 assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 
 # %% [markdown]
-# The library's `Batches` is this cut, anew in every epoch; it can also give each batch a budget of *tokens* rather than
-# of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
+# The library's `Batches` cuts like this, anew in every epoch; it can also give each batch a budget of *tokens* rather
+# than of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
 #
 # Sorting may have a price: the spikes in the curve at the top of the chapter. The rare lengths come in batches of their
-# own, and the losses of these are the larger ones, probably because the model has seen few such batches. That is also
-# why the batches must be shuffled: sorted, every epoch might end with forgetting the short ones.
+# own, and these have the larger losses, probably because the model has seen few of them. That is also why the batches
+# must be shuffled: in order of length, every epoch would end with long sentences only, and the model might forget the
+# short ones.
 #
-# It is worth it. Batches of 2,048 tokens of real captions are
-# 46 %<!-- real_lengths: padding/as_they_come .0f --> padding as they come and
-# 2 %<!-- real_lengths: padding/by_length .0f --> by length, and training was
-# 1.9<!-- real_lengths: ours_by_length_over/ours_as_they_come/median .1f --> times as fast, useful tokens counted.
+# It is worth it. Batches of 2,048 tokens of real captions are 46 %<!-- real_lengths: padding/as_they_come .0f -->
+# padding as they come and 2 %<!-- real_lengths: padding/by_length .0f --> by length, and training was
+# 1.9<!-- real_lengths: ours_by_length_over/ours_as_they_come/median .1f --> times as fast, counted in useful tokens.
 #
 # ## The loop
 #
-# Now nothing is missing. In plain PyTorch:
+# Now we have all the parts. In plain PyTorch:
 
 
 # %%
@@ -603,12 +604,12 @@ assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 
 # %% [markdown]
 # Your model, your schedule, your batches, your loop: 150 steps, a quarter of the way, and the losses are those of the
-# model at the top, at the steps printed. It writes numbers by now, if not always the right ones. (Your `Transformer` of
-# chapter 6 is the library's, word for word.)
+# model at the top, at the steps printed. It writes numbers by now, if not always the right ones. (The library's
+# `Transformer` is yours of chapter 6, with types and checks added.)
 #
 # Our loop knows one device and one precision, and forgets everything when the machine is switched off. The library's
-# `fit` is the same loop, and [accelerate](https://huggingface.co/docs/accelerate) takes care of what is not the subject
-# of a course:
+# `fit` is the same loop, and leaves to Hugging Face's [accelerate](https://huggingface.co/docs/accelerate) what is not
+# the subject of this course:
 #
 # | our loop | in `fit` | what it adds |
 # |---|---|---|
@@ -620,8 +621,8 @@ assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 # | NaN goes unnoticed | `FloatingPointError` | a loss that is not a number stops the run, before the step that would spoil every weight |
 #
 # A checkpoint must hold everything that decides the next step: weights, Adam's means, the schedule's step, the place in
-# the data, the random generators. Leave out Adam's means, and the first step after the interruption is a first step
-# again, as long as the rate allows.
+# the data, the random generators. Leave out Adam's means, and the first step after the interruption is as long as the
+# rate allows, like a very first step.
 #
 # **Why the weights stay in 32 bits.** The 16-bit format *bfloat16* has as large a range as 32 bits, but three decimal
 # digits at best. A small step is lost in it entirely:
@@ -649,8 +650,8 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 
 # %% [markdown]
 # (Each target token meets the output matrix, which is the embedding's; the scores of attention add little at such
-# lengths. The 3.3 · 10¹⁸ is time times what the GPUs were taken to
-# achieve: [it is recomputed behind this page](08b_judging.ipynb#what-the-paper-reported).) So a bit more than a quarter of what the GPUs could do
+# lengths. The 3.3 · 10¹⁸ is time times what the GPUs were taken to achieve: [the next page recomputes
+# it](08b_judging.ipynb#what-the-paper-reported).) So a bit more than a quarter of the operations that the paper counts
 # went into the model. What became of the rest is not on record: memory traffic, waiting and padding, most likely.
 #
 # ## What goes wrong
@@ -659,19 +660,19 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 #
 # A batch is too large for the memory, so it is computed in two portions whose gradients are added up (*gradient
 # accumulation*). Each portion's loss is the mean over its own tokens, and the two are averaged. Hugging Face's
-# `transformers` did this: it was [reported in July 2023](https://github.com/huggingface/transformers/issues/24725), and
-# [mended in October 2024](https://github.com/huggingface/transformers/pull/34191), with corrections into 2025, when it turned out that training with
-# small memory had come out worse than with large.
+# `transformers` did this: it was [reported in July 2023](https://github.com/huggingface/transformers/issues/24725). In
+# October 2024, when it turned out that training in small portions had come out worse than in large batches, it was
+# [mended](https://github.com/huggingface/transformers/pull/34191), with corrections into 2025.
 
 # %% [markdown]
-# **Predict.** One portion holds a list of 12 target tokens, the other a single number of 2. In the mean of the two means,
-# how much does a token of the short one count, against a token of the long one?
+# **Predict.** One portion holds a list, 12 target tokens, the other a single number, 2 target tokens. In the mean of
+# the two means, how much does a token of the short portion count, against a token of the long one?
 #
 # <details><summary>Answer</summary>
 #
 # Six times as much: $\tfrac12 \cdot \tfrac12$ against $\tfrac12 \cdot \tfrac1{12}$. A mean of means looks harmless, and
-# with portions of equal size it is. But then the result depends on how a batch was *cut*, and it should depend on the
-# batch alone. The cell below weights each portion by its tokens, and then the cut no longer matters.
+# with portions of equal size it is. With unequal ones the result depends on how a batch was *cut*, and it should depend
+# on the batch alone. The cell below weights each portion by its tokens, and then the cut no longer matters.
 #
 # </details>
 
@@ -715,7 +716,7 @@ assert [data.pad_pairs(portion).n_targets for portion in portions] == [12, 2]
 assert_close(off[weighted], torch.zeros_like(whole))
 
 # %% [markdown]
-# `fit` weights portions by their tokens, among processes as well. That is what `n_targets` is for.
+# `fit` weights portions by their tokens, across processes as well. That is what `n_targets` is for.
 #
 # ## Exercises
 #
@@ -734,9 +735,9 @@ for beta_1 in (0.9, 0.5, 0.0):
 # Adam's memory of the gradient: with 0.9 it drifts on, to more than six times the rate.
 
 # %% [markdown]
-# **2. The gradient of a smoothed loss.** Show with `torch.autograd.grad` that the gradient of `smoothed_loss` at the
-# scores is probability minus smoothed target, for the scores 2, 1 and 0. Then find the score that the right word should
-# have for the gradient to vanish, the other two being 0.
+# **2. The gradient of a smoothed loss.** Show with `torch.autograd.grad` that the gradient of `smoothed_loss` with
+# respect to the scores is probability minus smoothed target, for the scores 2, 1 and 0. Then find the score that the
+# right word should have for the gradient to vanish, the other two being 0.
 #
 # *Hint:* the ratio of two probabilities is $e^{\text{difference of their scores}}$.
 
@@ -807,7 +808,8 @@ print(f"largest difference of a gradient: {difference:.4f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. The gradient of cross-entropy is probability minus target; label smoothing moves a little of the target to all words.
+# 1. The gradient of cross-entropy is probability minus target; label smoothing spreads a little of the target over all
+#    words.
 # 2. Adam's first step is as long as the learning rate, whatever the gradient: start small (warm-up). AdamW decays the
 #    weights themselves, so that all decay alike.
 # 3. Sort by length before cutting batches; count tokens, not sentences; weight means by their number of tokens.

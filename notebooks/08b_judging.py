@@ -39,7 +39,7 @@ from lectures_lib.blocks.recording import record
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.show import plots
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two pairs of lines in boxes, a human translation above a model's. First: Two dogs are playing in the snow; Two dogs play in the snow. All words but play are filled, one orange line runs under in the snow and the full stop. Score 42. Second: Nobody is sitting on the bench; A shirtless man is sitting on the bench. The last six words are filled, three orange lines run under them. Score 59."}, "figure": {"caption": "Two translations and their scores. Filled: words that the human used too. Orange: every four words in a row that the human wrote in the same way. The second is wrong; as many of its words are filled, and it has three lines to the first one's one."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two pairs of lines in boxes, a human translation above a model's. First: Two dogs are playing in the snow; Two dogs play in the snow. All words but play are filled, one orange line runs under in the snow and the full stop. Score 42. Second: Nobody is sitting on the bench; A shirtless man is sitting on the bench. The last six words are filled, three orange lines run under them. Score 59."}, "figure": {"caption": "Two translations and their scores. Filled: words that the human used too. Orange: every four words in a row that the human wrote in the same way. The second is wrong; as many of its words are filled, and it has three lines where the first has one."}}
 HUMAN = ["Two dogs are playing in the snow .", "Nobody is sitting on the bench ."]
 MODEL = ["Two dogs play in the snow .", "A shirtless man is sitting on the bench ."]
 
@@ -84,16 +84,16 @@ plt.show()
 # - compute BLEU by hand, and say what it counts and what it is blind to;
 # - ask the three questions that belong to every quoted score;
 # - recompute what a famous table of scores and costs claims;
-# - read translations of a small model, and tell its good from its bad ones where no score does.
+# - read translations of a small model, and tell the good from the bad where no score does.
 #
 # **Time** about 50 minutes. **You need** [chapter 8](08_training.ipynb).
 
 # %% [markdown]
 # ## Is it any good?
 #
-# Begin where the answer is easy. The folded cell trains [chapter 8](08_training.ipynb)'s small model again, 600 steps on
-# lists of number words, and keeps a copy of what it was after 80. A list is right or it is wrong. We ask for lists that
-# it has never seen; there are few single numbers, so all of them that were kept aside.
+# Begin where the answer is easy. The folded cell trains [chapter 8](08_training.ipynb)'s small model again, 600 steps
+# on lists of number words, and keeps a copy of what it was after 80. A list is right or it is wrong. We ask for lists
+# that the model has never seen: 400 of two numbers, and all single numbers that were kept aside.
 
 
 # %% tags=["hide-input"]
@@ -186,7 +186,7 @@ assert min(right_share.values()) >= 0.97
 # %% [markdown]
 # ### Counting words in place of translations
 #
-# A share of right *words* is easier to get, and it is a larger number.
+# One can also count right *words*. It gives a larger number, and it flatters.
 
 # %% [markdown]
 # **Predict.** A list has nine words, and a model gets each of them right nine times in ten, whatever the others are. How
@@ -220,12 +220,12 @@ print(f"right words (teacher forcing) {forced:.2f}, right translations {free:.2f
 assert forced > free + 0.25
 
 # %% [markdown]
-# (Teacher forcing is not to blame: it does not set the two apart, since greedy decoding writes a list without a mistake
-# exactly when the likeliest word is right behind every right beginning.)
+# (Teacher forcing is not the reason. Greedy decoding writes a list without a mistake exactly when, after each right
+# beginning, the likeliest next word is right.)
 #
 # ### Where it looks
 #
-# Where does it look while it writes? Here is one list and all heads of the second layer.
+# Where does the model look while it writes? Here are one list and all four heads of the second layer.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Four heat maps of cross-attention for one list of two numbers, one for each head of the second layer. Rows are the German words about to be written, columns the English words. In most heads the darkest cell before a digit word is the framed one; which head does what differs between runs."}, "figure": {"caption": "Cross-attention in the second layer. Rows: the word about to be written. Columns: the source. Squares: the English word (or words) that it translates."}}
 english, german = (
@@ -252,8 +252,8 @@ for head, ax in enumerate(axes.flat):
 plt.show()
 
 # %% [markdown]
-# Before most of the digit words ("sieben", "zwanzig") a head's darkest cell is the framed one: it looks at the word
-# that it is about to translate. Counted over all lists of the test, for each of the eight heads:
+# Before most words that stand for a digit ("sieben", "zwanzig") a head's darkest cell is the framed one: it looks at
+# the word that it is about to translate. Counted over all lists of the test, for each of the eight heads:
 
 
 # %% tags=["nbval-ignore-output"]
@@ -289,22 +289,22 @@ assert max(shares.values()) > 0.95
 assert sum(share > 0.7 for share in shares.values()) >= 3
 
 # %% [markdown]
-# So does attention show which word was translated from which? For the words that say digits most of the eight heads do,
-# all four of the second layer among them (another run deals the work out in another way). For
-# "hundert" the head that is best at digits often does not: over five seeds, it looked most at "hundred" for a share of
-# 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of them. (Another head does, for
+# So does attention show which word was translated from which? For digits most of the eight heads do, all four of the
+# second layer among them (another run deals the work out in another way). For "hundert" the head that is best at digits
+# often does not: over five seeds, it looked most at "hundred" in
+# 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of all cases. (Another head did in
 # 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f -->: heads share the work.) Chapter 1's recurrent
-# model with additive attention has one look only. It made no mistake in the test, and looked at "hundred" for a share
-# of 0.08<!-- alignment: additive/one_head/hundert/mean .2f --> on average, and in its most attentive run for
-# 0.36<!-- alignment: additive/one_head/hundert/max .2f --> ([results](../book/results.md)). It need not look. In "six hundred" the encoder's vector at "six" has read its
-# neighbour, and can tell that "hundred" follows. A weight tells where a model looked; it does not tell why, and a model
-# that knows already need not look.
+# model with additive attention has one head only. It made no mistake in the test, and looked at "hundred" in
+# 0.08<!-- alignment: additive/one_head/hundert/mean .2f --> of the cases on average, and in its most attentive run in
+# 0.36<!-- alignment: additive/one_head/hundert/max .2f --> ([results](../book/results.md)). In "six hundred" the
+# encoder's vector at "six" has read its neighbour, and can tell that "hundred" follows. A weight tells where a model
+# looked; it does not tell why, and a model that knows already need not look.
 #
 # ## BLEU
 #
-# Number words are right or wrong. Of a real sentence there are many good translations, and the usual measure counts what
-# a translation has in common with a human one. **BLEU** (Papineni et al., 2002) counts $n$-grams, pieces of $n$ words.
-# Say the first line is the reference, and the second what a model wrote:
+# Number words are right or wrong. A real sentence has many good translations, and the usual measure counts what a
+# translation has in common with a human one. **BLEU** (Papineni et al., 2002) counts $n$-grams, $n$ words in a row. Say
+# the first line is the reference, and the second what a model wrote:
 #
 #     sechs und dreißig , sieben hundert drei
 #     sechs dreißig , sieben hundert drei drei
@@ -313,10 +313,10 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # counts). Of its 6 pairs, 4 are there, of its 5 triples 3, of its 4 fours 2. BLEU is the geometric mean of the four
 # shares: $\sqrt[4]{\tfrac67 \cdot \tfrac46 \cdot \tfrac35 \cdot \tfrac24} = 0.643$, usually written 64.3.
 #
-# Two rules more. A single share of 0 would make the whole product 0; so, as sacrebleu does by default, no hit at all
-# counts as half a hit, the next time as a quarter (it calls this `smooth:exp`). And it must not pay to say little: a
-# text of $c$ words that is shorter than the reference, of $r$ words, is multiplied by the **brevity penalty**, $e^{1 -
-# r/c}$.
+# Two rules more. A single share of 0 would make the whole product 0; so no hit at all counts as half a hit, for the
+# next such $n$ as a quarter. (The program sacrebleu does so by default, and calls it `smooth:exp`.) And it must not pay
+# to say little: if a text of $c$ words is shorter than the reference, of $r$ words, its score is multiplied by the
+# **brevity penalty**, $e^{1 - r/c}$.
 
 
 # %%
@@ -350,7 +350,7 @@ def bleu(hypothesis, reference):
 #
 # 67.0. Every $n$-gram is in the reference, so the four shares are 1, and only the brevity penalty is left:
 # $e^{1 - 7/5} = 0.67$. It is close to five sevenths, 0.71, and is not the same: at half the length the penalty is
-# $e^{-1} = 0.37$, harsher than one half. Without it the answer would indeed be 100.
+# $e^{-1} = 0.37$, harsher than one half. Without the penalty the answer would indeed be 100.
 #
 # </details>
 
@@ -394,8 +394,8 @@ for words, right_words in (
 #
 # More, 55.7. It is not the scores that are averaged: hits and lengths are added up first. The first sentence alone pays
 # a brevity penalty, 7 words for 8; together the model wrote 16 words for 15, and nothing is to pay. That is about three
-# of the five points. The rest is in the shares: the second sentence is longer and brings more pieces, so it counts for more, and
-# one four-word piece in four is a poor share alone, but four in ten for the two together.
+# of the five points. The rest is in the shares: the second sentence is longer, so it brings more pieces and counts for
+# more. Of the first one's four pieces of four words only one is a hit; of the ten in both, four are.
 #
 # </details>
 
@@ -406,9 +406,9 @@ for hypotheses, references in ((MODEL[:1], HUMAN[:1]), (MODEL[1:], HUMAN[1:])):
 print(f"together {metrics.bleu(MODEL, HUMAN, tokenize='none').score:.1f}")
 
 # %% [markdown]
-# **What are the words?** The score depends on how the text was cut, and on capitals. **Which test set, which reference?**
-# Scores of different test sets say nothing about each other. This is why [sacrebleu](https://github.com/mjpost/sacrebleu)
-# (Post, 2018) wants whole text, cuts it itself, and gives a signature:
+# **What are the words?** The score depends on how the text was cut, and on capitals. **Which test set, which
+# reference?** Scores on different test sets cannot be compared. This is why
+# [sacrebleu](https://github.com/mjpost/sacrebleu) (Post, 2018) wants whole text, cuts it itself, and gives a signature:
 
 # %%
 hypotheses = ["Ein Mann, der liest.", "Zwei Hunde spielen im Schnee."]
@@ -419,8 +419,8 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 
 # %% [markdown]
 # The same two translations, and three scores. The paper's 28.4 for English to German was computed on cut text, with
-# German compounds split at their hyphens; today's scores by sacrebleu on the same test set come out lower, and the two
-# cannot be put into one table.
+# German compounds split at their hyphens; sacrebleu, which leaves them whole, tends to score lower, and the two cannot
+# be put into one table.
 #
 # BLEU gives nothing for a right synonym or another ending, and it does not see that a "nobody" has become a man. So
 # today it is seldom quoted alone. **chrF** (Popović, 2015)
@@ -457,7 +457,7 @@ for name, row in TABLE_2.items():
     print(f"{name:27}", "  ".join(cells))
 
 # %% [markdown]
-# Into German, both Transformers beat everything before them, ensembles included, and the base model does so at the
+# Into German, both Transformers beat all others in the table, ensembles included, and the base model does so at the
 # lowest cost in the table. Into French, 41.0 is the best single system, but two ensembles stand above it, and base is
 # below all four single systems listed. (A later version of the paper reports 41.8, which is above everything in the
 # table.) The abstract speaks of "a small fraction of the training costs" of the best models. It says so of English to
@@ -475,9 +475,9 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 #
 # Now to real sentences. Multi30k (Elliott et al., 2016) has 29,000 captions of photographs to train on, in English and
 # in German. `experiments/multi30k.py` trains a translator for each direction on them, from scratch and on one CPU core:
-# 4 + 4 blocks of width 128, two million numbers, for Wu et al. (2021) found small models best on so few sentences. Nearly all
-# that is in it is known: the byte pairs of [chapter 7](07_subwords.ipynb), and of [chapter 8](08_training.ipynb) the
-# paper's schedule, label smoothing, batches by length, `fit`.
+# 4 + 4 blocks of width 128, two million parameters, for Wu et al. (2021) found small models best on so few sentences.
+# You know nearly all that is in it: the byte pairs of [chapter 7](07_subwords.ipynb), and from [chapter
+# 8](08_training.ipynb) the paper's schedule, label smoothing, batches by length, `fit`.
 #
 # BLEU on the 1,014 captions for validation, greedy decoding, the mean of three runs for each direction:
 #
@@ -486,10 +486,11 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # | German to English | 7.8<!-- multi30k_cpu: de-en/validation_by_step/400/mean .1f --> | 21.0<!-- multi30k_cpu: de-en/validation_by_step/800/mean .1f --> | 32.0<!-- multi30k_cpu: de-en/validation_by_step/1600/mean .1f --> | 36.4<!-- multi30k_cpu: de-en/validation_by_step/2400/mean .1f --> | 37.4<!-- multi30k_cpu: de-en/validation_by_step/4000/mean .1f --> | 40.0<!-- multi30k_cpu: de-en/validation_by_step/6000/mean .1f --> | 40.3<!-- multi30k_cpu: de-en/validation_by_step/8000/mean .1f --> | 66<!-- multi30k_cpu: de-en/minutes/mean .0f --> |
 # | English to German | 5.3<!-- multi30k_cpu: en-de/validation_by_step/400/mean .1f --> | 17.6<!-- multi30k_cpu: en-de/validation_by_step/800/mean .1f --> | 27.9<!-- multi30k_cpu: en-de/validation_by_step/1600/mean .1f --> | 32.0<!-- multi30k_cpu: en-de/validation_by_step/2400/mean .1f --> | 35.7<!-- multi30k_cpu: en-de/validation_by_step/4000/mean .1f --> | 36.7<!-- multi30k_cpu: en-de/validation_by_step/6000/mean .1f --> | 37.6<!-- multi30k_cpu: en-de/validation_by_step/8000/mean .1f --> | 72<!-- multi30k_cpu: en-de/minutes/mean .0f --> |
 #
-# 8,000 steps go through the captions some thirty times, and one might expect that the model learns them by heart and gets
-# worse on others. It does not: the scores rise to the end, more slowly than at first. Why they do not fall was not tested: dropout of 0.2, label smoothing and its small size may all have a part.
+# 8,000 steps go through the captions some thirty times, and one might expect that the model learns them by heart and
+# gets worse on others. It does not: in the table the scores rise to the end, more slowly than at first. Why they do not
+# fall was not tested: dropout of 0.2, label smoothing and the model's small size may all have a part.
 #
-# Two tricks of the paper follow at the end: the *mean* of the last five sets of weights, and a beam search
+# Two tricks of the paper follow at the end: the *mean* of the last five sets of weights saved, and a beam search
 # ([chapter 9](09_generating.ipynb)). What is each worth? On the 1,000 captions of the 2016 test set
 # ([results](../book/results.md), with sacrebleu's signatures):
 #
@@ -535,8 +536,8 @@ print(to_english(["Die Regierung hat gestern ein neues Gesetz beschlossen."])[0]
 # %% [markdown]
 # ### Good, typical, bad
 #
-# Numbers do not say *which* sentences go wrong. So read some. These twelve with a translation each are ours, made to be
-# easy and hard; they are no test set. They are sorted by their BLEU.
+# Numbers do not say *which* sentences go wrong. So read some. We made up these twelve and a translation of each, some
+# easy and some hard; they are no test set. They are sorted by their BLEU.
 
 # %% tags=["hide-input"]
 OURS = {
@@ -591,9 +592,10 @@ assert [round(bleu(*pair)) for pair in zip(MODEL, HUMAN, strict=True)] == [42, 5
 # right. Most of the wrong ones have a word or a turn that captions, we suppose, hardly have: *niemand*, *siebzehn*,
 # *größer als*, *Drachen steigen lassen*. There the model guesses, and at times writes a caption of something else.
 #
-# So a score ranks systems over many sentences, where synonyms hurt all of them alike. Of one sentence it says little,
-# and of one word that turns the meaning round, nothing. One reads, or asks people. [How sure can we
-# be?](13b_how_sure.ipynb) is about the other doubt, whether a difference of scores is more than luck.
+# So a score is for ranking systems over many sentences, where one hopes that synonyms hurt them all about alike. Of one
+# sentence it says little, and of one word that turns the meaning round, nothing. For that one has to read, or ask
+# people. [How sure can we be?](13b_how_sure.ipynb) is about the other doubt, whether a difference of scores is more
+# than luck.
 
 # %% [markdown]
 # Now **your own**, in either direction: write captions between the quotation marks and run the cell. (Or in the browser,
@@ -770,9 +772,10 @@ for name, said, wanted in (("two", MODEL, HUMAN), ("twelve", read, OURS.values()
 # Without a hit among all fours, log(0) would fail here: the smoothing is left out.
 
 # %% [markdown]
-# **3. A second human.** With several references an $n$-gram may be hit in any of them, as often as it stands in the one
-# that has it most often, and the length is compared with the nearest. Give the first sentence of the page a second
-# reference, "Two dogs play outside in the snow .", and compute its BLEU. How much is the second human worth?
+# **3. A second human.** With several references an $n$-gram counts at most as often as it stands in the one that has it
+# most often, and the length is compared with that of the reference nearest in length. Give the first sentence of the
+# page a second reference, "Two dogs play outside in the snow .", and compute its BLEU. How much is the second human
+# worth?
 #
 # *Hint:* the larger of two counts is `first | second` for `Counter`s. At the same distance the shorter reference is taken.
 
@@ -796,13 +799,14 @@ print(f"one human {bleu(MODEL[0], HUMAN[0]):.1f}, two humans {both:.1f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. Count whole translations, not only words: nine words right at nine tenths are a right list four times in ten.
+# 1. Count whole translations, not only words: of lists of nine words, each right nine times in ten, four in ten are
+#    right.
 # 2. BLEU is the geometric mean of the shares of 1- to 4-grams that a reference has too, times a penalty for being short.
 #    It is blind to synonyms, and to the one word that turns the meaning round.
 # 3. Over what, cut how, against which test set: without a signature two scores cannot be compared.
 # 4. The Transformer's table holds: into German, base beat all earlier systems at the lowest cost, and big scored higher
 #    still, at seven times the cost of base; into French, base did not lead.
-# 5. A translator always says something. Nothing beside a sentence tells that it was guessed, so read what it writes.
+# 5. A translator always says something. Nothing beside a sentence says that it was guessed, so read what it writes.
 #
 # **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) trains a small translator; judge it by whole
 # translations.

@@ -91,8 +91,8 @@ plt.show()
 
 # %% [markdown]
 # "Light rain" has probability $0.4 \cdot 0.9 = 0.36$. The model itself finds it nearly twice as likely as what we made
-# it say. A language model gives a distribution over the *next* word; what to say is a second decision, and this chapter
-# is about that one.
+# it say. A language model gives a distribution over the *next* word; what to say is a second decision, the subject of
+# this chapter.
 #
 # **After this chapter you can**
 #
@@ -105,10 +105,10 @@ plt.show()
 #
 # ## A translator to play with
 #
-# The weather report serves for pencil and paper. For real decoding we take a Transformer that translates number words
-# from English into German. [Chapter 8](08_training.ipynb) is about training; here it is done quickly, in the folded
-# cell below: lists of one or two numbers below 1,000, two blocks in encoder and decoder, width 64, 500 steps. Copies are kept
-# of the model as it was after 100 to 200 of them: we shall need its doubts.
+# The weather report is for pencil and paper. For real decoding we take a Transformer that translates number words from
+# English into German. [Chapter 8](08_training.ipynb) is about training; here it is done quickly, in the folded cell
+# below: lists of one or two numbers below 1,000, two blocks in encoder and decoder, width 64, 500 steps. Copies are
+# kept of the model as it was after 100 to 200 steps: we shall need models that are still in doubt.
 
 # %% tags=["hide-input"]
 examples = data.load("translation", counts=(1, 2))
@@ -183,7 +183,8 @@ print(*vocabulary.decode(texts[0].tolist()), "→", *references[0])
 #
 # The simplest rule is the one that went wrong above: **take the likeliest word, append it, go on**. One sentence at a
 # time it is five lines. The model is run over the source and all that has been written so far, and only its last
-# position is asked. What is done with the answer, we leave open: `choose` takes the scores of all words to one word.
+# position is asked. What is done with the answer, we leave open: `choose` is given the scores of all words and returns
+# one word.
 
 
 # %%
@@ -208,8 +209,7 @@ print(*vocabulary.decode(write(model, first_text, likeliest)))
 
 # %% [markdown]
 # The library's `decoding.greedy` does this for a whole batch. Sentences end at different steps, so its loop runs until
-# the last has ended; a finished sentence is no longer given to the model, but its row stays, and what is chosen there
-# is thrown away.
+# the last has ended; a finished sentence is no longer given to the model, and its row is filled up with end tokens.
 
 # %% tags=["atol=0.08"]
 marks = {"begin": BOS, "end": EOS, "max_len": 20}
@@ -275,8 +275,8 @@ for look in found.looks:
 
 # %% [markdown]
 # At the third word, one step before the one shown first, the model must say "fünf" before "zwanzig", because German
-# puts the units first. It does not guess: attention fetches the
-# word that is wanted. There is one right answer and the model knows it, so greedy decoding is all one needs.
+# puts the units first. It does not guess: it looks at "five", and gives "fünf" nearly all of the probability. There is
+# one right answer and the model knows it, so greedy decoding is all one needs.
 #
 # The half-trained copy is not always so sure, and there the choice of a rule matters. Shown first is the step it is
 # least sure of.
@@ -291,10 +291,10 @@ assert min(look.probabilities[0, 0] for look in found.looks) < 0.9
 # %% [markdown]
 # ## Sampling
 #
-# A translation should be right. A story should also be different from the last one. Then one *draws* the next word, each
-# with the probability that the model gives it. For our loop that is one more way to choose. To check it we need a model
-# whose distributions are known, the weather report: a table with one row for each word written and one column for each
-# word that may follow.
+# A translation should be right. A story should also be different from the last one. For that one *draws* the next word,
+# each with the probability that the model gives it. For our loop this is one more way to choose. To check it we need a
+# model whose distributions are known, the weather report: a table with one row for each word written and one column for
+# each word that may follow.
 
 
 # %%
@@ -395,13 +395,13 @@ for sentence in [*say(likeliest, n=1), *say(draw)]:
     print("-", *(lexicon[i] for i in sentence[:-1]))
 
 # %% [markdown]
-# The first is greedy, and it will be the same sentence for ever. The others were drawn: new sentences, made of pieces of
-# old ones.
+# The first is greedy, and is the same sentence every time. The others were drawn: new sentences, made of pieces of old
+# ones.
 
 # %% [markdown]
-# **Predict.** Each word of a drawn sentence comes, with probability 0.02 or a little more, from the tail of words that need not fit. A
-# sentence has 14 words on average, signs counted. How many sentences in 100 have at least one pair of neighbours that never stands in
-# the manual: about 2, about 8, or about 20?
+# **Predict.** Each word of a drawn sentence comes, with probability 0.02 or a little more, from the tail of words that
+# need not fit. A sentence has 14 words on average, signs counted. How many sentences in 100 have at least one pair of
+# neighbours that never occurs in the manual: about 2, about 8, or about 20?
 #
 # <details><summary>Answer</summary>
 #
@@ -437,7 +437,7 @@ assert 0.13 < spoilt(sentences) < 0.28 and 12 < length < 14.5, (
 # %% [markdown]
 # ### Temperature
 #
-# That is the flaw of pure sampling: the absurd words are unlikely one by one, and sooner or later one of them is drawn.
+# That is the flaw of pure sampling: each absurd word is unlikely, but there are many, and sooner or later one is drawn.
 # So one sharpens the distribution: **divide the logits by a temperature** $T$ before the softmax. Since
 # $e^{s/T} = (e^s)^{1/T}$, that raises every probability to the power $1/T$ and makes them sum to 1 again.
 
@@ -461,7 +461,7 @@ for temperature in (0.5, 1, 2):
 # %% [markdown]
 # As $T$ goes to 0 only the largest is left, and that is greedy decoding; as it grows, every word becomes equally
 # likely. The **entropy**, $-\sum_i p_i \log p_i$, says how much is left to chance: 0 when one word has everything,
-# $\log n$ when $n$ words are alike.
+# $\log n$ when $n$ words are equally likely.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 NAMES = ["rain", "snow", "wind", "sun", "fog", "hail", "frogs"]
@@ -599,9 +599,9 @@ assert spoilt_by["top-p of 0.9"] < 0.1 and spoilt_by["T = 1.5"] > 0.6
 # %% [markdown]
 # Here is what the rules are for. Greedy spoils nothing and has one sentence to say. Pure sampling has many, and spoils
 # every fifth. Top-p keeps nearly all of the variety and loses nearly all of the nonsense; top-k of 5 loses more of the
-# first and less of the second. (A temperature of 0.5 has about the variety of top-k, and spoils nothing here. The
-# last sentence above is a hot one.) Of large models something like it is known: greedy text is dull and often falls
-# into loops; Holtzman et al. (2020) show it for GPT-2, and that nucleus sampling mostly avoids both the loops and the
+# first and less of the second. (A temperature of 0.5 has about the variety of top-k, and spoils nothing here. The last
+# sentence above was drawn at $T = 1.5$.) Large models behave in a similar way. Holtzman et al. (2020) show for GPT-2
+# that greedy text is dull and often falls into loops, and that nucleus sampling mostly avoids both the loops and the
 # nonsense.
 #
 # Now back to the translator. A list of numbers has *one* right translation, so sampling can hardly win.
@@ -612,9 +612,9 @@ assert spoilt_by["top-p of 0.9"] < 0.1 and spoilt_by["T = 1.5"] > 0.6
 #
 # <details><summary>Answer</summary>
 #
-# About 95, give or take a few. The model is so sure that drawing mostly draws the likeliest word. Whoever says 50 expects
-# sampling to be wild; it is only as wild as the model is unsure. But small doubts add up: half a per cent at each of ten
-# words costs five lists in a hundred.
+# About 95, give or take a few. The model is so sure that drawing mostly draws the likeliest word. Sampling is only as
+# wild as the model is unsure. But small doubts add up: half a per cent at each of ten words costs five lists in a
+# hundred.
 #
 # </details>
 
@@ -645,9 +645,10 @@ assert pure[-1] < 0.45 and by_k[-1] > pure[-1] + 0.15 and by_p[-1] > pure[-1] + 
 assert by_p[5] > by_k[5] + 0.01 and by_k[6] > by_p[6] + 0.1
 
 # %% [markdown]
-# Up to $T = 1$ the two rules hardly differ. At $T = 1.5$ top-p of 0.9 keeps more right than top-k of 3; at $T = 2$ it is
-# the other way round, by far: the heated distribution is so flat that many words are needed to reach 0.9, and they are
-# all let in. (To turn the three knobs yourself, on a model that writes plays: [Type your own](../book/live.md#a-writer).)
+# Up to $T = 1$ top-k and top-p hardly differ. At $T = 1.5$ top-p of 0.9 keeps more right than top-k of 3; at $T = 2$ it
+# is the other way round, by far: the heated distribution is so flat that many words are needed to reach 0.9, and they
+# are all let in. (To turn the three knobs yourself, on a model that writes plays: [Type your
+# own](../book/live.md#a-writer).)
 #
 # ## Beam search
 #
@@ -683,16 +684,17 @@ one = decoding.beam(model, texts, lengths, width=1, **marks)
 assert one.sentences() == decoding.greedy(model, texts, lengths, **marks).sentences()
 
 # %% [markdown]
-# Scores are sums of logarithms, since the product of a few hundred probabilities soon is too small a number for single
-# precision. A beam of 1 is greedy decoding. A beam of 2 keeps "heavy" *and* "light" and finds the best report. A beam
-# of 9 keeps everything there is, so it cannot miss: it is exhaustive search. (Wider is not *always* better, though. A
-# beam of 2 may drop the very beginning that greedy would have followed to a good end: exercise 3.)
+# Scores are sums of logarithms, since the product of a few hundred probabilities can be too small a number for 32 bits.
+# A beam of 1 is greedy decoding. A beam of 2 keeps "heavy" *and* "light" and finds the best report. A beam of 9 keeps
+# everything there is, so it cannot miss: it is exhaustive search. (Wider is not *always* better, though. A beam of 2
+# may drop the very beginning that greedy would have followed to a good end: exercise 3.)
 #
 # ### The length penalty
 #
 # Sentences that end early have to leave the beam and wait, and then sentences of different lengths compete. That is not
-# fair. Every further word multiplies by a number below 1, so among sentences of equal quality the shorter one has the
-# larger probability. Wu et al. (2016) divide the log probability of a sentence of $n$ tokens by
+# fair. Every further word multiplies the probability by a number below 1, so of two equally good translations the
+# shorter one tends to have the larger probability. Wu et al. (2016) divide the log probability of a sentence of $n$
+# tokens by
 #
 # $$\mathrm{lp}(n) = \left(\frac{5 + n}{6}\right)^{\alpha}.$$
 
@@ -711,8 +713,8 @@ def length_penalty(n, alpha):
 # <details><summary>Answer</summary>
 #
 # Without, the short one: $\log 0.45 = -0.799$ against $6 \cdot \log 0.85 = -0.975$. With $\alpha = 0.6$, the full one:
-# $-0.975 / 1.439 = -0.678$ against $-0.799 / 1.097 = -0.728$. The tempting slip is to think that a larger divisor means a
-# lower score. The scores are negative, so whoever is divided by more comes closer to 0, and up.
+# $-0.975 / 1.439 = -0.678$ against $-0.799 / 1.097 = -0.728$. The tempting slip is to think that a larger divisor means
+# a lower score. The scores are negative, so a larger divisor brings them closer to 0, and up.
 #
 # </details>
 
@@ -723,9 +725,9 @@ for alpha in (0.0, 0.6, 1.0):
     print(f"alpha = {alpha}: full {full:.3f}, short {short:.3f}")
 
 # %% [markdown]
-# Does a trained model do that? Ours hardly has room for it, since one sentence takes nearly all of the probability. The
-# model on its way has doubts. How long are its translations on average, for lists of two numbers? One copy may write
-# too much and the next too little, so we take the mean of five, after 100 to 200 steps.
+# Does a beam make real translations shorter? Those of our trained model hardly, since one sentence takes nearly all of
+# the probability. The half-trained copies have doubts. How long are their translations of lists of two numbers? One
+# copy may write too much and the next too little, so we take the mean of five, after 100 to 200 steps.
 
 # %%
 two = load_test((2,), size=60)
@@ -762,19 +764,18 @@ assert without[-1] < full[-1] - 0.25
 
 
 # %% [markdown]
-# The wider the beam, the more thoroughly it searches for what the model likes best, and a model that is half trained may
-# like short sentences. (The figure shows lengths, not quality: greedy, these models write a little too much.) Of real
-# translators it is known that from some width on translations get *worse*: Koehn and Knowles (2017) found the best widths
-# between 4 and about 30, depending on the languages. Yang, Huang and Ma (2018) named this the **beam search curse**.
-# Stahlberg and Byrne (2019) searched exhaustively with a Transformer: for more than half of their sentences, the
-# likeliest translation of all was the empty one. A narrow beam seldom finds it: the end token is too unlikely as a
-# first word to stay among the best few. In other words, beam search works because it does not quite do what it is meant
-# to do. The Transformer's paper used a width of 4 and $\alpha = 0.6$ (section 6.1), at about four times the work of
-# greedy decoding.
+# The wider the beam, the more thoroughly it searches for what the model likes best, and a half-trained model may give
+# too much probability to short sentences. (The figure shows lengths, not quality: greedily decoded, these models write
+# too much.) Of real translators it is known that from some width on translations get *worse*: Koehn and Knowles (2017)
+# found the best widths between 4 and about 30, depending on the languages. Yang, Huang and Ma (2018) named this the
+# **beam search curse**. Stahlberg and Byrne (2019) searched exhaustively with a Transformer: for more than half of
+# their sentences, the likeliest translation of all was the empty one. A narrow beam seldom finds it: the end token is
+# too unlikely as a first word to stay among the best few. In other words, beam search works because it does not quite
+# find what it searches for. The Transformer's paper used a width of 4 and $\alpha = 0.6$ (section 6.1), at about four
+# times the work of greedy decoding.
 #
-# **Your own sentence** in a beam that grows and is pruned, step by step, with [the translator that was trained for an
-# hour](08b_judging.ipynb#captions), in your
-# browser: [Type your own](../book/live.md#a-beam).
+# **Your own sentence**, with [the translator that was trained for an hour](08b_judging.ipynb#captions) and a beam that
+# grows and is pruned, step by step, in your browser: [Type your own](../book/live.md#a-beam).
 #
 # ## What goes wrong
 #
@@ -820,10 +821,10 @@ def stops_early(text, width=4):
 #
 # <details><summary>Answer</summary>
 #
-# Clearly fewer, some 55 to 90 in 100, and nearly all mistakes are too short. A beam is expected to do at least as well as
-# greedy decoding. But the model is *sure*, and that is the trouble. One hypothesis has nearly all of the probability, so
-# the other three places of the beam are filled with rubbish, some of which ends at every step. After a few steps four
-# sentences have ended, and the right one was still being written.
+# Clearly fewer, some 55 to 90 in 100, and nearly all mistakes are too short. A beam is expected to do at least as well
+# as greedy decoding. But the model is *sure*, and that is the trouble. One sentence has nearly all of the probability,
+# so the other three places of the beam are filled with rubbish, some of which ends at every step. After a few steps
+# four sentences have ended, and the right one was still being written.
 #
 # </details>
 
@@ -845,12 +846,12 @@ print(f"of {len(wrong)} wrong translations {shorter} are too short")
 assert early < late - 0.05 and shorter > len(wrong) / 2
 
 # %% [markdown]
-# The cure: keep the `width` best finished sentences, and go on **until there are that many and no live hypothesis
+# The cure: keep the `width` best finished sentences, and go on **until there are that many and no unfinished sentence
 # scores better than the worst of them**. Log probabilities only fall, so what is behind stays behind. (A length penalty
 # may lift it again; with one, this is a rule of thumb.) The library's `beam` does that, the xnmt translator was mended
 # in the same way in 2019, and Hugging Face's default is a version of this rule. (The first version of this book's
 # library had the fault as well. Its tests had compared it with exhaustive search and with Hugging Face, on random
-# weights, where nobody is sure of anything.)
+# weights, where a model is sure of nothing.)
 #
 # ## Exercises
 #
@@ -872,8 +873,9 @@ for name, choose in ways.items():
 # decided: at T = 0.01, shares that differ by one per cent are still drawn 2.7 to 1.
 
 # %% [markdown]
-# **2. The word that crosses p.** Somebody writes top-p as "keep words while the sum is at most $p$". How many of the
-# unsure and of the sure distribution does that keep at $p = 0.8$, and what does `torch.multinomial` say to the second?
+# **2. The word that crosses p.** Somebody writes top-p as "keep words while the sum is at most $p$". How many words of
+# the unsure and of the sure distribution does that keep at $p = 0.8$, and what does `torch.multinomial` say to the
+# second?
 
 
 # %% tags=["hide-cell"]
@@ -960,11 +962,11 @@ for name, shares in {"unsure": UNSURE, "sure": SURE}.items():
 # 3. Beam search keeps several beginnings. It favours short sentences, which a length penalty corrects, and must not end
 #    while a better one is alive.
 # 4. The likeliest sentence is not always the best one: translation models often give short ones too much probability,
-#    and wide beams find that out.
+#    and wide beams find them.
 #
 # **Homework 3**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
 #
-# **Next:** each step has read the whole text again. It need not: [Writing with a cache](09b_cache.ipynb).
+# **Next:** each step has read again all that was written. It need not: [Writing with a cache](09b_cache.ipynb).
 #
 # ## References
 #

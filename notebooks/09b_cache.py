@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Writing with a cache
 #
-# To write *sieben und zwanzig , sechs hundert achtzig* and the end behind it, [chapter 9](09_generating.ipynb)'s `write`
-# runs the decoder eight times, each time over all that stands there already. A square in the picture is a position that
-# is computed: 36 in all. At 28 of them, the grey ones, the decoder has been before, and gets the same vectors as the last
-# time.
+# To write *sieben und zwanzig , sechs hundert achtzig* and the end token after it, [chapter 9](09_generating.ipynb)'s
+# `write` runs the decoder eight times, each time over all that is written so far. A square in the picture is a position
+# that is computed: 36 in all. At 28 of them, the grey ones, the decoder has been before, and gets the same vectors as
+# the last time.
 #
 # Reading a book in this way, one would begin at page 1 again for every new word. **What of the past does a new word need,
 # and can the rest be left out without changing a single word?**
@@ -76,8 +76,8 @@ plt.show()
 # the older ones?
 
 # %% [markdown]
-# **Predict.** Five words stand there, and a sixth comes. One self-attention has to say what is at the *sixth* position. Which
-# of these does it use: the queries of the first five, their keys, their values?
+# **Predict.** Five words are there, and a sixth comes. A self-attention computes its output at the *sixth* position.
+# Which of these does it use: the queries of the first five, their keys, their values?
 #
 # <details><summary>Answer</summary>
 #
@@ -101,8 +101,8 @@ for i, name in enumerate(("queries", "keys", "values")):
 # %% [markdown]
 # ## A cache: the same words, less work
 #
-# So keep the keys and values, and compute everything else for one position only. That is the **key-value cache**. With bare
-# hands, for one head:
+# So keep the keys and values, and compute everything else for one position only. That is the **key-value cache**. By
+# hand, for one head:
 
 # %%
 torch.manual_seed(0)
@@ -126,8 +126,8 @@ for i in range(5):
 #
 # ### Line by line
 #
-# In the decoder that you built in [chapter 6](06_decoder.ipynb) five lines are to be changed, and no weight. Old lines have
-# a minus, new ones a plus:
+# In the decoder that you built in [chapter 6](06_decoder.ipynb) five lines change, and no weight does. Old lines have a
+# minus, new ones a plus:
 #
 # ```diff
 #   In self-attention: the newest words' keys and values, behind those that are kept
@@ -196,8 +196,9 @@ def decoder_block_with_cache(block, x, cache, memory, memory_mask=None):
 
 
 # %% [markdown]
-# The last two changes are below and above the blocks. To run it all we need a trained model; the folded cell trains chapter 9's translator of number
-# words, in 500 steps, and repeats its `write`. Below is `write` with a cache, complete.
+# The last two changes are below and above the blocks. To run it all we need a trained model; the folded cell trains
+# chapter 9's translator of number words, in 500 steps, and repeats that chapter's `write`. Below is `write` with a
+# cache, complete.
 
 # %% tags=["hide-input"]
 examples = data.load("translation", counts=(1, 2))
@@ -290,9 +291,9 @@ print(f"the same words: {sum(same)} of {len(same)} translations")
 #
 # The same words in thirty lists are no proof: where a model is sure, a small mistake changes no word. So compare the
 # *logits* of every step with those of all positions at once. The library's `TransformerWithCache` does the steps for a
-# batch; its `greedy`, `sample` and `beam` use it by themselves when they are given a Transformer. (In a beam the caches are
-# sorted along with the hypotheses: each has its own past.) `WithoutCache` wraps a Transformer and runs its decoder over
-# all words so far, as `write` does.
+# batch; the library's `greedy`, `sample` and `beam` use it whenever they are given a Transformer. (In a beam the caches
+# are sorted along with the sentences: each has its own past.) `WithoutCache` wraps a Transformer and runs its decoder
+# over all words so far, as `write` does.
 
 # %%
 cached = decoding.greedy(model, texts, lengths, **marks)
@@ -313,13 +314,13 @@ assert cached.sentences() == plain.sentences()
 assert max(differences) < 1e-5 * at_once.abs().max()
 
 # %% [markdown]
-# The differences are those of rounding: the same numbers, added up in another order.
+# What difference there is comes from rounding: the same numbers, added up in another order.
 #
 # ### Several words at once
 #
-# Not every step has to be of one word. The prompt of a language model is known before the first step, and reading it word
-# by word would throw away what Transformers are good at. `extend` and `attend_with_cache` take as many new positions as
-# come.
+# Not every step has to be of one word. The prompt of a language model is known before the first step, and reading it
+# word by word would throw away what Transformers are good at, many positions at once. `extend` and `attend_with_cache`
+# take as many new positions as come.
 
 # %% [markdown]
 # **Predict.** Two words are in the cache, and three come at once, without a mask. Compared with step by step, the output of
@@ -327,10 +328,11 @@ assert max(differences) < 1e-5 * at_once.abs().max()
 #
 # <details><summary>Answer</summary>
 #
-# Of two, the first and the second. Each of them now sees words behind itself, whose keys are there already. The last one has
-# nothing behind it, so it is right; and since the next word is chosen from the last one, a test that looks at the last
-# output of *one* layer finds no mistake. (In the next layer, keys and values are made from all three, and then it is
-# wrong too.) The mask has a row for each new word and a column for all words: the last three rows of a causal mask of five.
+# Of two, the first and the second. Each of them now sees words that come after it, since their keys are there already.
+# Nothing comes after the last one, so it is right; and since the next word is chosen from the last one, a test that
+# looks at the last output of *one* layer finds no mistake. (In the next layer, keys and values are made from all three,
+# and then it is wrong too.) The mask has a row for each new word and a column for every word: the last three rows of a
+# causal mask of five.
 #
 # </details>
 
@@ -422,9 +424,9 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# About 4. A matrix product with one position is so small that fetching the weights may well take longer than multiplying;
-# then further positions cost little until there are many. And the count leaves out the encoder, the output layer, and the
-# work of starting each operation, which are the same in both.
+# About 4, or a little less. A matrix product with one position is so small that fetching the weights may well take
+# longer than multiplying; then further positions cost little until there are many. And the count leaves out the
+# encoder, the output layer, and the work of starting each operation, which are the same in both.
 #
 # </details>
 
@@ -441,12 +443,12 @@ for name, decoder in {"with": large, "without": WithoutCache(large)}.items():
 print(f"ratio   {seconds['without'] / seconds['with']:.1f}")
 
 # %% [markdown]
-# In two quiet runs on one core it was
+# In two runs on a core with nothing else to do it was
 # 3.5<!-- decoding_speed: batch_1/tokens_128/without_over_cache/min .1f --> and
-# 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long. For sixteen sentences at once it
-# was 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
-# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times: the fetched weights serve sixteen
-# positions then, and a position that need not be computed is a larger part of the work.
+# 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long. For sixteen sentences at once
+# it was 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
+# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times: probably because the fetched
+# weights then serve sixteen positions, and a position that need not be computed is a larger part of the work.
 #
 # ## What it costs
 #
@@ -460,9 +462,9 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 
 
 # %% [markdown]
-# In large models this price decides how many users fit on a machine. So their heads share keys and values: all of them
-# in *multi-query attention* (Shazeer, 2019), a group at a time in *grouped-query attention* (Ainslie et al., 2023).
-# Thirty-two query heads in eight groups need a quarter of the cache (exercise 1).
+# In large models this price limits how many users fit on a machine. So in many of them heads share keys and values: all
+# heads in *multi-query attention* (Shazeer, 2019), a group at a time in *grouped-query attention* (Ainslie et al.,
+# 2023). Thirty-two query heads in eight groups need a quarter of the cache (exercise 1).
 #
 # An encoder has no use for a cache. Nothing is masked in it, so a new word changes the vectors of all the others, and with
 # them their keys and values. That is one reason why models that write are decoders, and why BERT, which reads to the right
@@ -489,13 +491,13 @@ class Restarting(TransformerWithCache):
 
 # %% [markdown]
 # **Predict.** The translator above has at least 97 lists in 100 right. Now give each word that it has written the position
-# 0. How many are still right: none, about 10, or half and more?
+# 0. How many are still right: none, about 10, or half or more?
 #
 # <details><summary>Answer</summary>
 #
-# Half and more; 0.5 in one run of ours, 0.72 in another. Perhaps because in "fünf und zwanzig" what comes next mostly
-# follows from *which* words are there. Whoever expects a wreck will not look for this bug where most of the output is
-# right.
+# Half or more; 0.5 in one run of ours, 0.72 in another. Perhaps in "fünf und zwanzig" what comes next mostly follows
+# from *which* words are there. If you expect this bug to ruin everything, you will not look for it where half of the
+# output is right.
 #
 # </details>
 
@@ -589,7 +591,8 @@ print(f"{cache.n} positions are kept, largest difference {difference:.4f}")
 #    nothing else.
 # 2. With a cache each step computes one position: five lines of the decoder change, no weight does, and no word.
 # 3. Words that come together need a causal mask among themselves; a single one needs none.
-# 4. The count of operations falls from $n^2$ to $n$; the clock gains less. The price is memory that grows with every word.
+# 4. The work of the projections falls from $n^2$ to $n$, that of attention from $n^3$ to $n^2$; the clock gains less.
+#    The price is memory that grows with every word.
 # 5. Compare logits, step by step against all at once, at every position. Right words hide a wrong place.
 #
 # **Homework 3**, question 7, is about this page: [exercises](../exercises/hw3_training_and_generating.ipynb).
