@@ -771,12 +771,6 @@ assert similar[0] > 0.98 > 0.75 > similar[3] and similar[2] < similar[0]
 # by $\sqrt 2$ again. On the way back, the gradient grows by $\sqrt 2$ at the plus and is divided by $\sqrt 2$ at the
 # norm.
 #
-# What is the plus for, if He's weights alone let the gradient through? See the last column. The 32 words came in
-# pointing anywhere, with a mean cosine of 0. Without the plus they leave pointing the same way, although no layer has
-# mixed them: the gradient arrives, but nothing is left to tell the words apart. With the plus this goes slower, and
-# slowest in pre-norm, where nothing stands on the stream. He et al. (2016) met the like in image networks: without the
-# plus, deep ones learned worse than shallow ones, though the gradients that arrived had a healthy size.
-#
 # <details><summary>Where 0.57 comes from, and how much pre-norm lets through</summary>
 #
 # *Without plus sign and norm.* In a sum, variances add up (chapter 2). Follow the variance of the gradient down
@@ -792,6 +786,12 @@ assert similar[0] > 0.98 > 0.75 > similar[3] and similar[2] < similar[0]
 # 1 to 48: that gives 49, in size 7.
 #
 # </details>
+#
+# What is the plus for, if He's weights alone let the gradient through? See the last column. The 32 words came in
+# pointing anywhere, with a mean cosine of 0. Without the plus they leave pointing the same way, although no layer has
+# mixed them: the gradient arrives, but nothing is left to tell the words apart. With the plus this goes slower, and
+# slowest in pre-norm, where nothing stands on the stream. He et al. (2016) met the like in image networks: without the
+# plus, deep ones learned worse than shallow ones, though the gradients that arrived had a healthy size.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without a plus sign the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with a plus sign alone it grows to some hundreds, as post-norm and as pre-norm it stays within a factor of ten. Right, He: without a plus sign it stays near 1, with one it grows to more than a million, as post-norm and as pre-norm it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)

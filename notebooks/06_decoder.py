@@ -77,7 +77,8 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 # memory = encode(source)
 # written = [BEGIN]
 # while written[-1] != END:
-#     written.append(likeliest(decode(written, memory)))
+#     scores = decode(written, memory)
+#     written.append(likeliest(scores))
 # ```
 #
 # When the model learns, the answer is known from the first character to the last. So all rows of the table can be
