@@ -1,12 +1,12 @@
 # %% [markdown]
 # # The encoder
 #
-# *Attention is all you need*, says the title of the paper. Let us test that. A layer of MiniLM has two halves,
-# attention and a small network, and neither *replaces* a word's vector $x$: each computes something, $f(x)$, and adds
-# it, $x + f(x)$. Below we take these two plus signs out of every layer, and nothing else: all attention heads and all
-# weights are still there. MiniLM reads our sentence about the tired animal, and after every second layer we compare
-# each word's vector with every other word's, by the cosine of their angle (dark blue: both point the same way). In
-# the upper row the model is as it was published, in the lower row it has no plus signs.
+# *Attention is all you need*, says the title of the paper. Let us test that. A layer of MiniLM has two halves:
+# attention, and after it a small network that works on each word by itself. Neither half *replaces* a word's vector
+# $x$. Each computes something, $f(x)$, and adds it: $x + f(x)$. Below we take these two plus signs out of every layer,
+# and nothing else. MiniLM reads our sentence about the tired animal, and after every second layer we compare each word
+# with every other. Dark blue means that two vectors point the same way. Above is the model as it was published, below
+# the one without plus signs.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -109,31 +109,78 @@ for ax, (name, hidden, layer) in zip(
 plt.show()
 
 # %% [markdown]
-# Without the plus signs a trained model with 72 attention heads ends up with vectors that all point the same way,
-# whatever the word.
+# Without its plus signs a trained model with 72 attention heads ends up with vectors that all point the same way,
+# whatever the word. So there is more to a layer than attention. This chapter is about what stands around it, why each
+# part is there, and how six such layers become **the encoder**, the half of the Transformer that reads.
 #
 # **After this chapter you can**
 #
-# - say what residual connections do to the signal and to the gradient, and measure both;
+# - write the encoder block from memory;
+# - say what residual connections do to the words and to the gradient, and measure both;
 # - compute layer normalisation by hand, and say which numbers share a mean there and which in batch normalisation;
 # - say what the feed-forward layer does that attention cannot;
-# - build the encoder block, in the order of the paper (post-norm) and in the order used today (pre-norm);
+# - say where the norm stands in the paper (post-norm) and where today (pre-norm), and what follows;
 # - count a block's parameters and operations, and say when attention is the expensive part and when it is not.
 #
 # **Time** about 90 minutes. **You need** chapters [2](02_self_attention.ipynb), [3](03_multi_head_attention.ipynb) and
 # [4](04_order.ipynb).
 
 # %% [markdown]
-# **Predict.** One plus sign belongs to the attention, the other to the small network, which works on each word by
-# itself. Which of the two keeps the words apart? (We measure the mean cosine of two different words after six layers.
-# As published, it is about 0.4; it is 1 where all vectors point the same way.)
+# ## The block
+#
+# Here is one whole layer, an **encoder block**, with three words on their way through. Read it from below:
+
+# %% tags=["remove-input"]
+draw("words_through_a_block")
+
+# %% [markdown]
+# In code it is four lines, with the letters of the drawing. Two parts are new: LayerNorm brings a vector back to one
+# size, and the feed-forward network is two matrices with a ReLU between them, which sets negative numbers to 0.
+
+
+# %%
+class PlainBlock(nn.Module):
+    """The encoder block of the paper, bare. (batch, n, d_model) → the same"""
+
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, n_heads, bias=True)  # chapter 3's
+        self.feed_forward = nn.Sequential(
+            nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model)
+        )
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        a = self.attention(x, mask=mask)  # words mix
+        z = self.norm_1(x + a)  # Add & Norm
+        f = self.feed_forward(z)  # each word by itself
+        return self.norm_2(z + f)  # Add & Norm
+
+
+plain = PlainBlock(d_model=16, n_heads=4, d_ff=64)
+x = torch.randn(2, 5, 16)  # 2 sentences of 5 words
+print(tuple(x.shape), "→", tuple(plain(x).shape))
+
+# %% [markdown]
+# The same shape comes out that went in, so blocks can be stacked. **This is the block that you should be able to
+# write from memory.** What follows says why each of its parts is there.
+#
+# ## Averages of averages
+#
+# Begin with the two plus signs, $x + a$ and $z + f$.
+
+# %% [markdown]
+# **Predict.** One plus sign belongs to the attention, the other to the feed-forward network. Which of the two keeps
+# MiniLM's words apart? (We measure the mean cosine of two different words after six layers. As published, it is about
+# 0.4; it is 1 where all vectors point the same way.)
 #
 # <details><summary>Answer</summary>
 #
 # The one at the attention. Take out that one only, and all words end up pointing the same way; take out the other
-# only, and little happens (here the mean cosine goes from 0.41 to 0.52). It is tempting to blame the feed-forward
-# network, the lesser-known half. But it treats each word by itself: words that come in different usually go out
-# different. Attention *averages* words, and an average is what makes things alike.
+# only, and little happens (the mean cosine goes from 0.41 to 0.52). It is tempting to name the feed-forward network,
+# the lesser-known half. But it treats each word by itself: words that come in different usually go out different.
+# Attention *averages* words, and an average is what makes things alike.
 #
 # </details>
 
@@ -154,15 +201,10 @@ assert cosines(whole[6])[off].mean() < 0.5
 assert cosines(cut[4])[off].mean() > 0.99
 
 # %% [markdown]
-# So this model, which was trained with the plus signs, cannot do without them. This chapter is about what stands
-# around attention in a layer, why each part is there, and how six such layers become **the encoder**, the half of the
-# Transformer that reads.
-#
-# ## Averages of averages
-#
-# Three words, each a single number: 0, 4 and 8. Each gives half of its attention to itself and a quarter to each of the
-# others. The first becomes ½ · 0 + ¼ · 4 + ¼ · 8 = 3, the second stays at 4, the third becomes 5. The next layer does the
-# same with 3, 4 and 5.
+# So this model, which was trained with the plus signs, cannot do without the one at the attention. Three words that
+# are single numbers show why: 0, 4 and 8. Each gives half of its attention to itself and a quarter to each of the
+# others. The first becomes ½ · 0 + ¼ · 4 + ¼ · 8 = 3, the second stays at 4, the third becomes 5. The next layer does
+# the same with 3, 4 and 5.
 
 # %%
 weights = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
@@ -173,10 +215,9 @@ for layer in range(4):
 
 # %% [markdown]
 # An average lies between the numbers that it is made of. So no layer of averages can spread the words over a wider
-# range. This one narrows the range by a factor of four each time, and after a few layers there is nothing left to
-# tell the words apart. The projections $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal.
-# For stacks of self-attention alone, with weights that are not too large, this has been proved: the words' vectors
-# approach each other faster and faster with depth (Dong, Cordonnier and Loukas, 2021).
+# range. This one narrows it by a factor of four each time, and soon there is nothing left to tell the words apart.
+# The projections $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal. For stacks of
+# self-attention alone, with weights that are not too large, this has been proved (Dong, Cordonnier and Loukas, 2021).
 #
 # ## A way around
 #
@@ -185,8 +226,9 @@ for layer in range(4):
 # $$x \;\mapsto\; x + f(x).$$
 #
 # This is a **residual connection** (He et al., 2016): $f$ has to learn only the difference, the residue, and where it
-# has nothing to say it can say zero. A layer of the encoder has two of them, one around each **sublayer**, as its halves are
-# called. (LayerNorm comes in a moment.)
+# has nothing to say it can say zero. A block has two of them, one around each **sublayer**, as its halves are called.
+# Here is the block again, laid on its side. The thick line is the **residual stream**, a word's vector on its way from
+# layer to layer:
 
 # %% tags=["remove-input"]
 draw("residual_stream")
@@ -201,49 +243,23 @@ for layer in range(4):
     x = x + weights @ x
 
 # %% [markdown]
-# They no longer fall together. (Measured against their size they still draw closer, but more slowly than before. So
-# do MiniLM's words in the upper row of the opening picture.)
+# They no longer fall together. (Measured against their size they still draw closer, but more slowly. So do MiniLM's
+# words in the upper row of the opening picture.)
 #
-# The same sign helps in training, where the signal runs backwards. Five small layers, as PyTorch starts them, show it:
-
-
-# %% tags=["rtol=0.5"]
-def sizes_of_gradients(plus):
-    """The sizes of the gradients of five matrices, first layer first."""
-    torch.manual_seed(0)
-    x, layers = torch.randn(64, 32), [nn.Linear(32, 32) for _ in range(5)]
-    for layer in layers:
-        f = torch.relu(layer(x))
-        x = x + f if plus else f
-    x.square().mean().backward()
-    return [layer.weight.grad.norm().item() for layer in layers]
-
-
-for plus in (False, True):
-    sizes = "  ".join(f"{size:7.4f}" for size in sizes_of_gradients(plus))
-    print(f"{'x → x + f(x)' if plus else 'x → f(x)':12}  {sizes}")
-
-# %% tags=["remove-cell"]
-bare, summed = sizes_of_gradients(False), sizes_of_gradients(True)
-assert bare[0] < 0.1 * bare[-1] and summed[0] > 0.35 * summed[-1]
-assert min(summed) > 20 * max(bare[:3])
-
-# %% [markdown]
-# Read each line from right to left, as the gradient travels. Without the plus sign it shrinks at every layer, and
-# less than a tenth reaches the first. With the plus sign about half arrives. Why? Say $f(x) = 0.5\, x$. Its
-# derivative is 0.5, and through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, one part in 17
-# million. The derivative of $x + f(x)$ is $1 + 0.5$. Even where the derivative of $f$ is close to 0, that 1 remains,
-# and the gradient passes.
+# The same sign helps in training, where the signal runs backwards. Say $f(x) = 0.5\, x$. Its derivative is 0.5, and
+# through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, one part in 17 million. The derivative of
+# $x + f(x)$ is $1 + 0.5$. Even where $f$ has a derivative of 0, that 1 remains, and the gradient passes. (Only a
+# derivative near −1 would undo it.)
 #
-# The price is that a gradient can now grow: $1.5^{24}$ is about 17,000. The next section has the remedy, a norm.
+# The price is that a gradient can now grow: $1.5^{24}$ is about 17,000. The next section has the remedy, a norm, and the
+# section *Forty-eight layers* measures all of this.
 
 # %% [markdown]
 # ## Normalisation
 #
-# Follow one word's vector upwards through the layers. The vector on its way is called the **residual stream**: each
-# layer adds something to it. With every addition the vector tends to grow longer. So it is brought back to one size.
-# Take one word's vector, (1, 3, 5, 7). Its mean is 4; its deviations are −3, −1, 1, 3; the mean of their squares, the
-# variance, is 5. Subtract the mean, divide by $\sqrt 5 \approx 2.24$:
+# With every addition the vector on the stream tends to grow longer. So it is brought back to one size. Take one word's
+# vector, (1, 3, 5, 7). Its mean is 4; its deviations are −3, −1, 1, 3; the mean of their squares, the variance, is 5.
+# Subtract the mean, divide by $\sqrt 5 \approx 2.24$:
 #
 # $$(-1.34,\; -0.45,\; 0.45,\; 1.34).$$
 #
@@ -275,8 +291,7 @@ assert_close(layer_norm(x, gamma, beta), F.layer_norm(x, (12,), gamma, beta))
 # ### Which axis?
 #
 # You may know **batch normalisation** from image networks (Ioffe and Szegedy, 2015). The formula is the same; what
-# differs is which numbers share a mean. Text comes as a block with three axes, (batch, n, d_model): sentences,
-# positions, features.
+# differs is which numbers share a mean. Text comes as a block with three axes, (batch, n, d_model):
 
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two drawings of a block of 3 sentences, 4 positions and 5 features. LayerNorm: one row of five features of one word is coloured. BatchNorm: a whole slice is coloured, one feature of all words of all sentences."}, "figure": {"caption": "Which numbers share one mean and one variance (orange). LayerNorm looks at one word; BatchNorm looks at one feature of all words of all sentences."}}
@@ -304,24 +319,17 @@ for i, (title, chosen) in enumerate(panels.items()):
 plt.show()
 
 # %% [markdown]
-# For 3 sentences of 4 words with 5 features, LayerNorm takes 12 means, one for each word, and BatchNorm takes 5, one for each feature.
+# For 3 sentences of 4 words with 5 features, LayerNorm takes 12 means, one for each word, and BatchNorm takes 5, one
+# for each feature. So LayerNorm does the same for a batch of one, for any length, in training and in use. With
+# BatchNorm a sentence's vectors depend in training on the other sentences of its batch, padding included. (The folded
+# cell measures by how much.) In Transformers for text its batch statistics were found to fluctuate too much from step
+# to step (Shen et al., 2020).
 
-# %% [markdown]
-# **Predict.** Put the same sentence into two batches, beside other sentences each time; in the second batch, the others have numbers that are larger by 3. By how much do its normalised vectors change with LayerNorm, and with BatchNorm?
-#
-# <details><summary>Answer</summary>
-#
-# With LayerNorm not at all: the mean is the word's own. With BatchNorm by about 1. The other sentences count in its
-# mean, which moves by 2. They also count in its standard deviation, which grows from 1 to about 1.7; dividing by it
-# makes the change smaller than 2. Padding would count, too. It is tempting to think of a batch's sentences as
-# separate examples. In batch normalisation they share one mean.
-#
-# </details>
-
-# %%
+# %% tags=["hide-cell"]
+# The same sentence in two batches, beside others whose numbers are larger by 3
 torch.manual_seed(0)
 X = torch.randn(3, 4, 5)  # 3 sentences, 4 words, 5 features
-company = torch.cat([X[:1], 3 + torch.randn(2, 4, 5)])  # the first one, among others
+company = torch.cat([X[:1], 3 + torch.randn(2, 4, 5)])
 batch_norm = nn.BatchNorm1d(5, affine=False)  # wants the features in the middle
 norms = {
     "LayerNorm": nn.LayerNorm(5),
@@ -336,15 +344,10 @@ per_feature = (X - X.mean(dim=(0, 1))) / (X.var(dim=(0, 1), correction=0) + 1e-5
 assert_close(norms["BatchNorm"](X), per_feature)
 
 # %% [markdown]
-# LayerNorm does the same for a batch of one, for any length, in training and in use. With BatchNorm the neighbours
-# matter in training only; afterwards it uses averages that it has collected. In image networks it does very well. In
-# Transformers for text its batch statistics were found to fluctuate too much from step to step (Shen et al., 2020).
-#
 # ## Feed-forward: each word by itself
 #
 # Attention moves information from word to word, but once its shares are known it only averages vectors and multiplies
-# them by matrices. In the second half of a layer nothing moves between words. A small network with one hidden layer
-# works on each word by itself:
+# them by matrices. In the second half of a block a small network with one hidden layer works on each word by itself:
 #
 # $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2.$$
 #
@@ -360,9 +363,15 @@ print("hidden:", hidden.tolist())
 print("output:", (hidden @ W_2).flatten().tolist())
 
 # %% [markdown]
-# The function that makes the corner, $\max(0, x)$, is called **ReLU**. BERT and the Vision Transformer round the
-# corner off: **GELU** is $x\,\Phi(x)$, where $\Phi(x)$ is the probability that a normal random number lies below $x$
-# (Hendrycks and Gimpel, 2016). At $x = 1$ that is 1 · 0.84 = 0.84; at $x = -1$ it is −1 · 0.16 = −0.16.
+# The function that makes the corner, $\max(0, x)$, is called **ReLU**. BERT and the Vision Transformer use one whose
+# corner is rounded off, **GELU** (Hendrycks and Gimpel, 2016).
+#
+# <details><summary>GELU as a formula</summary>
+#
+# It is $x\,\Phi(x)$, where $\Phi(x)$ is the probability that a normal random number lies below $x$. At $x = 1$ that
+# is 1 · 0.84 = 0.84; at $x = -1$ it is −1 · 0.16 = −0.16.
+#
+# </details>
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two curves from minus 3 to 3. ReLU is zero up to 0 and then rises with slope 1. GELU follows it closely but dips to about minus 0.17 near minus 0.75 and has no corner."}, "figure": {"caption": "ReLU and GELU. GELU is smooth, and slightly negative just left of zero."}}
 x = torch.linspace(-3, 3, 121)
@@ -375,7 +384,7 @@ assert_close(F.gelu(x), x * torch.distributions.Normal(0, 1).cdf(x))
 assert [f"{y:.2f}" for y in F.gelu(x)] == ["-0.16", "0.00", "0.84"]
 
 # %% [markdown]
-# The layer itself, with either of the two:
+# The layer, with either of the two:
 
 # %%
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
@@ -417,11 +426,10 @@ for name, layer in both.items():
     print(f"{name:13} {int((change > 1e-5).sum())} of 5 outputs move")
 
 # %% [markdown]
-# Elsewhere you may find the same layer described in two other ways. One lays all words of all sentences in one long
-# table and multiplies. The other slides a window one word wide over the sentence, a **convolution with kernel 1**.
-# All three are the same function:
+# (You may find the same layer described as one long table of all words that is multiplied, or as two **convolutions
+# with kernel 1**. The folded cell shows that all three are one function.)
 
-# %% tags=["atol=2e-5"]
+# %% tags=["hide-cell", "atol=2e-5"]
 feed_forward = FeedForward(d_model=8, d_ff=32)
 x = torch.randn(2, 5, 8)
 table = feed_forward(x.reshape(10, 8)).reshape(2, 5, 8)  # one long table
@@ -437,55 +445,15 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
     print(f"{name:13} differs by at most {(y - feed_forward(x)).abs().max():.5f}")
 
 # %% [markdown]
-# ## The block
+# ## Norm and dropout
 #
-# Now we have all the parts of an encoder block. Here they are put together, for three words:
-
-# %% tags=["remove-input"]
-draw("words_through_a_block")
-
-# %% [markdown]
-# In code, with the letters of the drawing, it is four lines. The same shape comes out that went in, so blocks can be
-# stacked.
-
-# %% tags=["remove-cell"]
-chance = torch.get_rng_state()
-
-
-# %%
-class PlainBlock(nn.Module):
-    """The encoder block of the paper, bare. (batch, n, d_model) → the same"""
-
-    def __init__(self, d_model, n_heads, d_ff):
-        super().__init__()
-        self.attention = MultiHeadAttention(d_model, n_heads, bias=True)
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        a = self.attention(x, mask=mask)  # words mix
-        z = self.norm_1(x + a)  # Add & Norm
-        f = self.feed_forward(z)  # each word by itself
-        return self.norm_2(z + f)  # Add & Norm
-
-
-plain = PlainBlock(d_model=16, n_heads=4, d_ff=64)
-x = torch.randn(2, 5, 16)  # 2 sentences of 5 words
-print(tuple(x.shape), "→", tuple(plain(x).shape))
-
-# %% tags=["remove-cell"]
-torch.set_rng_state(chance)
-
-# %% [markdown]
-# This is the block that you should be able to write from memory. In practice it has two more options: another place
-# for the norm, and dropout.
+# Two choices are left: where the norm stands, and dropout.
 #
 # ### Before or after?
 #
-# The paper puts the norm *after* the sum, on the stream itself: **post-norm**. Most large language models since GPT-2
-# put it *before* the sublayer, on the branch that leads to it: **pre-norm**. BERT and its relatives kept the paper's
-# order. (In PyTorch, `norm_first=True` asks for pre-norm.)
+# The paper puts the norm *after* the sum, on the stream itself: **post-norm**, our `PlainBlock`. Most large language
+# models since GPT-2 put it *before* the sublayer, on the branch that leads to it: **pre-norm** (in PyTorch,
+# `norm_first=True`). BERT and its relatives kept the paper's order.
 #
 # $$\text{post-norm: } \operatorname{LayerNorm}(x + f(x)) \qquad\qquad \text{pre-norm: } x + f(\operatorname{LayerNorm}(x))$$
 
@@ -493,13 +461,55 @@ torch.set_rng_state(chance)
 draw("pre_and_post_norm")
 
 # %% [markdown]
+# What follows from it? Here are 24 untrained blocks of each kind, and how long a word's vector is after each:
+
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over 24 blocks, the length of a word's vector. Post-norm stays level at 11, pre-norm rises from 14 to over 50."}, "figure": {"caption": "Length of a word's vector after each of 24 untrained blocks (d_model = 128)."}}
+def lengths(pre_norm, n_layers=24, d_model=128):
+    """Mean length of the vectors after each block."""
+    torch.manual_seed(0)
+    encoder = library.Encoder(n_layers, d_model, 4, 4 * d_model, pre_norm=pre_norm)
+    library.initialise(encoder)  # Glorot's numbers in every matrix
+    with torch.no_grad(), record(encoder, "blocks.*") as seen:
+        encoder(torch.randn(8, 16, d_model))
+    return [x.norm(dim=-1).mean().item() for x in seen.all("blocks.*")]
+
+
+grown = {"post-norm": lengths(False), "pre-norm": lengths(True)}
+figure, ax = plt.subplots(figsize=(5.0, 3.0))
+plots.curves(range(1, 25), grown, ax, xlabel="block", ylabel="length of a vector")
+ax.set(ylim=(0, None))
+plt.show()
+
+# %% tags=["remove-cell"]
+assert max(grown["post-norm"]) - min(grown["post-norm"]) < 0.1
+assert grown["pre-norm"][-1] > 3 * grown["pre-norm"][0]
+
+# %% [markdown]
+# With post-norm every vector leaves every block at length $\sqrt{128} \approx 11.3$: LayerNorm sees to it. With
+# pre-norm nothing shortens the stream, so one more LayerNorm stands after the last block. To remember for training:
+# post-norm Transformers often fail unless the learning rate starts tiny and is **warmed up** over the first steps
+# ([chapter 8](08_training.ipynb)); pre-norm ones can do without (Xiong et al., 2020).
+#
+# <details><summary>Our own small experiment, with and without a warm-up</summary>
+#
+# It did not show this. We trained six blocks of each kind on the task of chapter 4, eight digits to be written
+# backwards. After 300 steps at a constant rate pre-norm got a share of 1.00<!-- norm_order:
+# accuracy/blocks_6/pre_norm/at_once/mean .2f --> of the digits right. Post-norm got 0.32<!-- norm_order:
+# accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than a model that is blind to order (means of three
+# seeds). A warm-up over a third of the steps did not change that (0.33<!-- norm_order:
+# accuracy/blocks_6/post_norm/warm_up/mean .2f -->); more steps did: after 600, post-norm had at least 0.9998<!--
+# norm_order_longer: accuracy/rate_0_001/600/min .4f --> right with each of three seeds ([all
+# numbers](../book/results.md)). On our small scale post-norm was slower, with a warm-up as without.
+#
+# </details>
+#
 # ### Dropout
 #
-# In training, some of the numbers that a sublayer wants to add are set to zero. They are chosen at random, anew at
-# every step. In the smaller of the paper's two models, called **base**, it is one number in ten. No single number can
-# then be relied upon, which makes it harder for a model to learn its examples by heart. The other nine in ten are
-# divided by 0.9, so that their sum stays the same on average. Here it is with one number in two instead of one in
-# ten, so the others are divided by 0.5:
+# In training, some of the numbers that a sublayer wants to add are set to zero, chosen at random, anew at every step.
+# In the smaller of the paper's two models, called **base**, it is one in ten. No single number can then be relied upon,
+# which makes it harder for a model to learn its examples by heart. The others are divided by 0.9, so that their sum
+# stays the same on average. Here it is one in two, and the others are divided by 0.5:
 
 # %%
 torch.manual_seed(0)
@@ -510,15 +520,29 @@ dropout.eval()
 print("in use:     ", dropout(torch.ones(8)).tolist())
 
 # %% [markdown]
-# A call of `train()` switches dropout on, `eval()` switches it off. The paper uses it in two places: behind every
+# A call of `train()` switches dropout on, `eval()` switches it off. The paper uses it in two places: after every
 # sublayer, and on the sum of embeddings and positions. (Much code drops attention weights as well.)
 #
-# ### The block with both
+# ## Six of them
 #
-# The plus, the norm and the dropout become one module that knows both orders:
-
+# The encoder is a stack of $N = 6$ such blocks, built alike, each with **its own parameters**:
 
 # %%
+blocks = nn.ModuleList(PlainBlock(d_model=512, n_heads=8, d_ff=2048) for _ in range(6))
+x = torch.randn(2, 5, 512)  # 2 sentences of 5 words
+for block in blocks:
+    x = block(x)
+print(tuple(x.shape))
+
+# %% [markdown]
+# ### The forms the library uses
+#
+# Later chapters choose the place of the norm, the dropout and the activation. So in the library a sublayer's plus,
+# norm and dropout are one module, `Residual`; two of those make an `EncoderBlock`, and `Encoder` is the stack. They are
+# folded here. With all options left alone they do what `PlainBlock` does, and what PyTorch's layer does:
+
+
+# %% tags=["hide-input"]
 class Residual(nn.Module):
     """A way around a sublayer, and the normalisation that goes with it."""
 
@@ -534,12 +558,6 @@ class Residual(nn.Module):
         return self.norm(x + self.dropout(sublayer(x)))
 
 
-# %% [markdown]
-# An encoder block is two of those, around attention and around feed-forward. This is the class that the later
-# chapters and the library use; with all its options left at their defaults, it does what `PlainBlock` does.
-
-
-# %%
 class EncoderBlock(nn.Module):
     """Self-attention, then feed-forward, each with a residual around it."""
 
@@ -570,47 +588,6 @@ class EncoderBlock(nn.Module):
         return self.around_feed_forward(x, self.feed_forward)
 
 
-# %% tags=["atol=2e-5"]
-torch.manual_seed(0)
-d_model, n_heads, d_ff = 16, 4, 64
-block = EncoderBlock(d_model, n_heads, d_ff)
-x = torch.randn(2, 5, d_model)
-mask = padding_mask(torch.tensor([5, 3]), n=5)
-print(tuple(x.shape), "→", tuple(block(x, mask).shape))
-
-# The same in the bare block, with the same parameters:
-attention, feed_forward = block.self_attention, block.feed_forward
-plain = PlainBlock(d_model, n_heads, d_ff)
-plain.attention, plain.feed_forward = attention, feed_forward
-plain.norm_1 = block.around_self_attention.norm
-plain.norm_2 = block.around_feed_forward.norm
-difference = (plain(x, mask) - block(x, mask)).abs().max()
-print(f"bare block:  differs by at most {difference:.5f}")
-
-# %% tags=["hide-input", "atol=2e-5"]
-torchs = nn.TransformerEncoderLayer(
-    d_model, n_heads, d_ff, dropout=0.0, batch_first=True
-)
-projections = (attention.W_Q, attention.W_K, attention.W_V)
-torchs.self_attn.in_proj_weight.data = torch.cat([p.weight for p in projections])
-torchs.self_attn.in_proj_bias.data = torch.cat([p.bias for p in projections])
-torchs.self_attn.out_proj.load_state_dict(attention.W_O.state_dict())
-torchs.linear1, torchs.linear2 = feed_forward.W_1, feed_forward.W_2
-torchs.norm1 = block.around_self_attention.norm
-torchs.norm2 = block.around_feed_forward.norm
-
-theirs = torchs(x, src_key_padding_mask=~mask[:, 0, 0])  # torch: True = hidden
-print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.5f}")
-
-# %% [markdown]
-# ## Six of them
-#
-# The encoder is a stack of $N = 6$ such blocks. They are built alike, but each has **its own parameters** and can learn
-# something of its own. With pre-norm nothing has normalised the last block's output, so one more LayerNorm follows;
-# with post-norm none does. `final_norm=True` or `False` overrides this.
-
-
-# %%
 class Encoder(nn.Module):
     """N encoder blocks, one on another."""
 
@@ -642,6 +619,37 @@ class Encoder(nn.Module):
         return self.norm(x)
 
 
+# %% tags=["hide-input", "atol=2e-5"]
+torch.manual_seed(0)
+d_model, n_heads, d_ff = 16, 4, 64
+block = EncoderBlock(d_model, n_heads, d_ff)
+x = torch.randn(2, 5, d_model)
+mask = padding_mask(torch.tensor([5, 3]), n=5)
+
+# The same in the bare block, with the same parameters:
+attention, feed_forward = block.self_attention, block.feed_forward
+plain = PlainBlock(d_model, n_heads, d_ff)
+plain.attention = attention
+plain.feed_forward[0], plain.feed_forward[2] = feed_forward.W_1, feed_forward.W_2
+plain.norm_1 = block.around_self_attention.norm
+plain.norm_2 = block.around_feed_forward.norm
+difference = (plain(x, mask) - block(x, mask)).abs().max()
+print(f"bare block:  differs by at most {difference:.5f}")
+
+torchs = nn.TransformerEncoderLayer(
+    d_model, n_heads, d_ff, dropout=0.0, batch_first=True
+)
+projections = (attention.W_Q, attention.W_K, attention.W_V)
+torchs.self_attn.in_proj_weight.data = torch.cat([p.weight for p in projections])
+torchs.self_attn.in_proj_bias.data = torch.cat([p.bias for p in projections])
+torchs.self_attn.out_proj.load_state_dict(attention.W_O.state_dict())
+torchs.linear1, torchs.linear2 = feed_forward.W_1, feed_forward.W_2
+torchs.norm1 = block.around_self_attention.norm
+torchs.norm2 = block.around_feed_forward.norm
+
+theirs = torchs(x, src_key_padding_mask=~mask[:, 0, 0])  # torch: True = hidden
+print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.5f}")
+
 # %% [markdown]
 # ### How many parameters?
 #
@@ -672,46 +680,50 @@ by_hand = {
 for name, number in by_hand.items():
     print(f"{name:19} {number:10,}")
 
-encoder = Encoder(n_layers=6, d_model=d, n_heads=8, d_ff=d_ff)
 print(f"{'six blocks, by hand':19} {6 * sum(by_hand.values()):10,}")
-print(f"{'six blocks, counted':19} {sum(p.numel() for p in encoder.parameters()):10,}")
+print(f"{'six blocks, counted':19} {sum(p.numel() for p in blocks.parameters()):10,}")
 
 # %% [markdown]
 # ## Forty-eight layers
 #
-# Why the plus *and* the norm? Now we can measure what happens to a gradient in a deep stack: 48 feed-forward layers,
-# not yet trained, one on another. They are joined in three ways: without a plus sign, with it, and with a plus sign
-# *and* a norm. And they start with two kinds of random weights, those of Glorot and Bengio (2010) and those of He et
-# al. (2015).
+# Why the plus *and* the norm? Take 48 feed-forward layers, not yet trained and without attention, and follow the
+# gradient from the output down. The layers are joined in four ways: without a plus sign, with it, and with plus and
+# norm, as post-norm (the block to remember) and as pre-norm. They start with two kinds of random weights: the usual
+# ones, of Glorot and Bengio (2010), and those that He et al. (2015) made for layers with ReLU.
 
 
 # %%
-def glorot(layer):
-    """The start of Glorot and Bengio (2010): variance 2 / (inputs + outputs)."""
-    nn.init.xavier_uniform_(layer.W_1.weight)
-    nn.init.xavier_uniform_(layer.W_2.weight)
+def norm(x):
+    """LayerNorm, as it is before training."""
+    return F.layer_norm(x, x.shape[-1:])
 
 
-def he(layer):
-    """The start of He et al. (2015), for layers with ReLU."""
-    nn.init.normal_(layer.W_1.weight, std=math.sqrt(1 / layer.W_1.in_features))
-    nn.init.normal_(layer.W_2.weight, std=math.sqrt(2 / layer.W_2.in_features))
+JOINED = {
+    "f(x)": lambda x, f: f(x),
+    "x + f(x)": lambda x, f: x + f(x),
+    "norm(x + f(x)), post": lambda x, f: norm(x + f(x)),
+    "x + f(norm(x)), pre": lambda x, f: x + f(norm(x)),
+}
+VARIANCES = {  # of the numbers in W_1 and W_2, for 64 inputs and 256 hidden units
+    "Glorot": (2 / (64 + 256), 2 / (256 + 64)),
+    "He": (1 / 64, 2 / 256),
+}
 
 
-def gradients(start, residual, normalise, depth=48, d_model=64):
-    """Norm of the gradient at the input of each layer, and at the output."""
+def deep(join, variances, depth=48, d=64):
+    """Size of the gradient at each layer's input and at the output; the output."""
     torch.manual_seed(0)
-    x = torch.randn(32, 1, d_model, requires_grad=True)
+    x = torch.randn(32, d, requires_grad=True)  # 32 words, each by itself
     xs = [x]
     for _ in range(depth):
-        layer = library.FeedForward(d_model, 4 * d_model)
-        start(layer)
-        nn.init.zeros_(layer.W_1.bias), nn.init.zeros_(layer.W_2.bias)
-        f = layer(F.layer_norm(x, (d_model,)) if normalise else x)
-        x = x + f if residual else f
+        layer = FeedForward(d, 4 * d)
+        for linear, variance in zip((layer.W_1, layer.W_2), variances, strict=True):
+            nn.init.normal_(linear.weight, std=math.sqrt(variance))
+            nn.init.zeros_(linear.bias)
+        x = join(x, layer)
         xs.append(x)
-    loss = (x @ torch.randn(d_model)).mean()
-    return [gradient.norm().item() for gradient in torch.autograd.grad(loss, xs)]
+    loss = (x @ torch.randn(d)).mean()
+    return [g.norm().item() for g in torch.autograd.grad(loss, xs)], x.detach()
 
 
 # %% [markdown]
@@ -722,45 +734,44 @@ def gradients(start, residual, normalise, depth=48, d_model=64):
 # <details><summary>Answer</summary>
 #
 # Less than a billionth with Glorot's, about all of it with He's. Each of Glorot's layers leaves a share of 0.57 (a
-# note below says why), and $0.57^{48}$ is about $10^{-12}$. He's weights are made for ReLU, so that each layer keeps
-# the size. It is tempting to conclude that no deep stack can be trained without residuals. The size of the gradient,
-# at least, does not forbid it, if one starts with the right weights.
+# note below says why), and $0.57^{48}$ is about $10^{-12}$. He's weights are made so that each layer keeps the size. It
+# is tempting to say that without residuals no gradient gets through a deep stack. With the right weights it does. What
+# the plus is for even then, the last column shows.
 #
 # </details>
 
 # %% tags=["rtol=0.5"]
-kinds = {
-    "x → f(x)": (False, False),
-    "x → x + f(x)": (True, False),
-    "x → x + f(norm(x))": (True, True),
+measured = {
+    start: {name: deep(join, variances) for name, join in JOINED.items()}
+    for start, variances in VARIANCES.items()
 }
-starts = {"Glorot": glorot, "He": he}
-sizes = {
-    name: {kind: gradients(start, *options) for kind, options in kinds.items()}
-    for name, start in starts.items()
-}
-print("gradient at the input ÷ at the output     ", "      ".join(starts))
-for kind in kinds:
-    ratios = [size[kind][0] / size[kind][-1] for size in sizes.values()]
-    print(f"{kind:38}", *(f"{ratio:9.0e}" for ratio in ratios))
+off_diagonal = ~torch.eye(32, dtype=torch.bool)
+print("                       gradient, input ÷ output   cosine of two words")
+print("                          Glorot         He          at the output (He)")
+for name in JOINED:
+    ratios = [sizes[0] / sizes[-1] for sizes, _ in (m[name] for m in measured.values())]
+    alike = cosines(measured["He"][name][1])[off_diagonal].mean()
+    print(f"{name:22}", *(f"{ratio:9.0e}" for ratio in ratios), f"{alike:17.2f}")
 
 # %% tags=["remove-cell"]
-for size in sizes.values():
-    _, residual, normalised = (each[0] / each[-1] for each in size.values())
-    assert residual > 100 and 1 < normalised < 20
-bare = {
-    name: size["x → f(x)"][0] / size["x → f(x)"][-1] for name, size in sizes.items()
+for joined in measured.values():
+    bare, summed, post, pre = (sizes[0] / sizes[-1] for sizes, _ in joined.values())
+    assert summed > 100 and 0.1 < post < 10 and 1 < pre < 20
+gradient = {
+    start: joined["f(x)"][0][0] / joined["f(x)"][0][-1]
+    for start, joined in measured.items()
 }
-assert bare["Glorot"] < 1e-9 and 0.1 < bare["He"] < 10
+assert gradient["Glorot"] < 1e-9 and 0.1 < gradient["He"] < 10
+similar = [cosines(x)[off_diagonal].mean() for _, x in measured["He"].values()]
+assert similar[0] > 0.98 > 0.75 > similar[3] and similar[2] < similar[0]
 
 # %% [markdown]
-# The middle row: a plus sign alone makes the gradient grow, with either kind of weights. The last row is the one that
-# matters. With a plus sign and a norm, the gradient's size stays within a factor of ten for both starts. Here is why.
-# The norm hands every layer a vector of the same length, so every layer adds about the same amount, however long the
-# stream already is. The longer the stream, the smaller a part of it that amount is. On the way back the gradient is
-# divided by the same length as it passes the norm, so each layer adds less and less to it, too.
+# A plus sign alone makes the gradient grow. With plus and norm it keeps its size, to within a factor of ten. Here is
+# why, for post-norm and He's weights. The sum $x + f(x)$ is about $\sqrt 2$ times as long as $x$, and the norm divides
+# by $\sqrt 2$ again. On the way back, the gradient grows by $\sqrt 2$ at the plus and is divided by $\sqrt 2$ at the
+# norm.
 #
-# <details><summary>Where 0.57 comes from, and how much the norm lets through</summary>
+# <details><summary>Where 0.57 comes from, and how much pre-norm lets through</summary>
 #
 # *Without plus sign and norm.* In a sum, variances add up (chapter 2). Follow the variance of the gradient down
 # through one layer with He's weights. $W_2$ has 64 outputs and numbers of variance 2/256: a factor of $64 \cdot
@@ -769,102 +780,34 @@ assert bare["Glorot"] < 1e-9 and 0.1 < bare["He"] < 10
 # a compromise between the way up and the way down, and know nothing of ReLU: $0.4 \cdot 1/2 \cdot 1.6 = 0.32$. The
 # size is the root, $\sqrt{0.32} = 0.57$.
 #
-# *With both.* Each of He's layers adds a vector of about the same length as the first $x$, in a direction of its own.
+# *Pre-norm.* Each of He's layers adds a vector of about the same length as the first $x$, in a direction of its own.
 # So layer $l$ meets a stream that is about $\sqrt{l}$ times as long as the first $x$. It adds about $1/l$ to the
 # stream's squared length, and about as much to the squared size of the gradient. Multiply the factors $1 + 1/l$ from
 # 1 to 48: that gives 49, in size 7.
 #
 # </details>
+#
+# What is the plus for, if He's weights alone let the gradient through? See the last column. The 32 words came in
+# pointing anywhere, with a mean cosine of 0. Without the plus they leave pointing the same way, although no layer has
+# mixed them: the gradient arrives, but nothing is left to tell the words apart. With the plus this goes slower, and
+# slowest in pre-norm, where nothing stands on the stream. He et al. (2016) met the like in image networks: without the
+# plus, deep ones learned worse than shallow ones, though the gradients that arrived had a healthy size.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without residuals the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with residuals it grows to about a thousand, with residuals and normalisation it stays within a factor of ten. Right, He: without residuals it stays near 1, with residuals it grows to more than ten million, with residuals and normalisation it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without a plus sign the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with a plus sign alone it grows to some hundreds, as post-norm and as pre-norm it stays within a factor of ten. Right, He: without a plus sign it stays near 1, with one it grows to more than a million, as post-norm and as pre-norm it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
-for ax, (name, size) in zip(axes, sizes.items(), strict=True):
-    plots.curves(range(49), size, ax, xlabel="layer", direct_labels=False)
-    ax.set(yscale="log", title=name)
+for ax, (start, joined) in zip(axes, measured.items(), strict=True):
+    ys = {name: sizes for name, (sizes, _) in joined.items()}
+    plots.curves(range(49), ys, ax, xlabel="layer", direct_labels=False)
+    ax.set(yscale="log", title=start)
 axes[0].set_ylabel("size of the gradient")
 axes[0].get_legend().remove()
 plt.show()
 
 # %% [markdown]
-# ## Before or after, measured
-#
-# Does it make a difference whether the norm stands after the sum or on the branch? Build 24 blocks of each kind,
-# untrained, and look at two things: how long the vectors are as they travel up, and how large a gradient the matrices
-# of each block receive.
-
-
-# %% tags=["rtol=0.02"]
-def at_the_start(pre_norm, n_layers=24, d_model=128):
-    """Length of the vectors after each block, and the gradient's norm at each W_2."""
-    torch.manual_seed(0)
-    encoder = Encoder(n_layers, d_model, 4, 4 * d_model, pre_norm=pre_norm)
-    library.initialise(encoder)  # Glorot's numbers in every matrix
-    with record(encoder, "blocks.*") as seen:
-        output = encoder(torch.randn(8, 16, d_model))
-    (output * torch.randn(8, 16, d_model)).sum(dim=-1).mean().backward()
-    lengths = [x.norm(dim=-1).mean().item() for x in seen.all("blocks.*")]
-    return lengths, [
-        block.feed_forward.W_2.weight.grad.norm().item() for block in encoder.blocks
-    ]
-
-
-measured = {"post-norm": at_the_start(False), "pre-norm": at_the_start(True)}
-print("            length of a vector      gradient at W_2")
-print("              block 1   block 24   block 1   block 24")
-for name, (lengths, grads) in measured.items():
-    row = (lengths[0], lengths[-1], grads[0], grads[-1])
-    print(f"{name:10}", *(f"{number:10.1f}" for number in row))
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels over 24 blocks. Left, length of the vectors: post-norm stays level at 11, pre-norm rises from 14 to over 50. Right, gradient of the feed-forward's second matrix: post-norm stays level near 9, pre-norm falls from about 10 to a quarter of it."}, "figure": {"caption": "24 untrained blocks (d_model = 128). Left: length of a word's vector after each block. Right: size of the gradient at the feed-forward's second matrix."}}
-figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0))
-for ax, part, ylabel in zip(
-    axes, (0, 1), ("length of a vector", "size of the gradient"), strict=True
-):
-    ys = {name: both[part] for name, both in measured.items()}
-    plots.curves(
-        range(1, 25), ys, ax, xlabel="block", ylabel=ylabel, direct_labels=False
-    )
-    ax.set(ylim=(0, None))
-plt.show()
-
-# %% tags=["remove-cell"]
-(post_lengths, post_gradients), (pre_lengths, pre_gradients) = measured.values()
-assert (
-    max(post_lengths) - min(post_lengths) < 0.1 and pre_lengths[-1] > 3 * pre_lengths[0]
-)
-assert pre_gradients[-1] < pre_gradients[0] / 3
-assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
-
-# %% [markdown]
-# With post-norm every vector leaves every block at length $\sqrt{128} \approx 11.3$: LayerNorm sees to it. With
-# pre-norm nothing shortens the stream. Each block adds something, and the length grows. At the top, the last norm
-# divides by that length. So a change in the last block's $W_2$ moves the output only a little, and its gradient is
-# small.
-#
-# Does that matter for training? Xiong et al. (2020) found that post-norm Transformers often fail, or end up worse,
-# unless the learning rate starts tiny and is **warmed up** over the first steps ([chapter 8](08_training.ipynb) draws
-# such a rate), and that pre-norm ones can do without. They blamed large gradients near the output while the weights
-# are still random. The last column of our small table fits: at the top block 8.9 for post-norm against 2.2 for
-# pre-norm. But it is no more than a hint: in pre-norm's first block the gradient is large as well, 9.6.
-#
-# <details><summary>Our own small experiment, with and without a warm-up</summary>
-#
-# We trained six blocks of each kind on the task of chapter 4, eight digits to be written backwards. After 300 steps
-# at a constant rate pre-norm got a share of 1.00<!-- norm_order: accuracy/blocks_6/pre_norm/at_once/mean .2f --> of
-# the digits right. Post-norm got 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than
-# a model that is blind to order (means of three seeds). A warm-up over a third of the steps did not change that
-# (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f -->). More steps did: after 600, post-norm had at
-# least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> right with each of three seeds ([all
-# numbers](../book/results.md)). So on our small scale post-norm was slower, and nothing says that it needed a
-# warm-up.
-#
-# </details>
-
-# %% [markdown]
 # ## What it costs
 #
-# The paper compares self-attention with the two kinds of layer that were used before, for a text of $n$ words, vectors
-# of width $d$ and a convolution that sees $k$ words at a time (Vaswani et al. 2017, table 1):
+# The paper's table 1 compares self-attention with the two kinds of layer used before, for a text of $n$ words, vectors
+# of width $d$ and a convolution that sees $k$ words at a time:
 #
 # | layer | operations | steps one after the other | longest way between two words |
 # |---|---|---|---|
@@ -872,23 +815,22 @@ assert min(post_gradients[12:]) > 0.7 * max(post_gradients[12:])
 # | recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ |
 # | convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
 #
-# The steps are a main reason for the Transformer: the words of a recurrent network have to wait for each other. For a
-# training step on one sentence of 128 words (prediction and gradient), a GRU, the recurrent layer of [chapter
+# The steps are a main reason for the Transformer: the words of a recurrent network have to wait for each other.
+#
+# <details><summary>Measured: a recurrent layer and a convolution</summary>
+#
+# In a training step on one sentence of 128 words (prediction and gradient), a GRU, the recurrent layer of [chapter
 # 1](01_bottleneck.ipynb), took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times
-# as long as attention on two CPU cores.
-#
-# <details><summary>And a convolution?</summary>
-#
-# A convolution's words do not wait either: at 512 words our convolution took 0.39<!-- parallel_time:
-# training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But one layer of it sees only
-# three neighbouring words. Two words at a distance of 500 hear of each other only through a stack of many layers;
-# this is what the last column of the table counts. (The logarithm holds for convolutions with growing gaps; without
-# gaps it takes about $n/k$ layers.)
+# as long as attention on two CPU cores. A convolution's words do not wait either: at 512 words ours took
+# 0.39<!-- parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But one
+# layer of it sees only three neighbouring words. Two words at a distance of 500 hear of each other only through a
+# stack of many layers; this is what the last column of the table counts. (The logarithm holds for convolutions with
+# growing gaps; without gaps it takes about $n/k$ layers.)
 #
 # </details>
 #
-# For self-attention, the column of operations counts the scores and the averages only. The projections to $Q$, $K$,
-# $V$ and back cost $4\,n\,d^2$ multiplications more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
+# For self-attention, the column of operations counts the scores and averages only. The projections to $Q$, $K$, $V$
+# and back cost $4\,n\,d^2$ multiplications more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
 
 # %% [markdown]
 # **Predict.** Everyone knows that attention is quadratic in the length of the text. What share of a block's multiplications
@@ -925,7 +867,7 @@ for n in (100, 1024, 3072, 65_536):
 # %% tags=["remove-cell"]
 by_formula = sdpa_kernel(SDPBackend.MATH)  # a fused kernel is not counted everywhere
 with FlopCounterMode(display=False) as counter, torch.no_grad(), by_formula:
-    encoder.blocks[0](torch.randn(1, 100, 512))
+    blocks[0](torch.randn(1, 100, 512))
 # a multiplication and an addition are two operations
 assert counter.get_total_flops() // 2 == sum(operations(100).values())
 
@@ -969,9 +911,8 @@ for name, shape in {"over each word": (8,), "over the sentence": (5, 8)}.items()
     print(f"{name:18} the words move by up to {change.abs().max():.2f}")
 
 # %% [markdown]
-# Then the masks in the attention no longer help. In a left-to-right model the same mistake tells every word something
-# about the future. The test that finds it is the one of chapter 3: a sentence must get the same vectors alone and in
-# a padded batch.
+# Then the masks in the attention no longer help, and in a left-to-right model every word learns something about the
+# future. Chapter 3's test finds it: a sentence must get the same vectors alone and in a padded batch.
 #
 # ### Dropout that stays on
 #
@@ -985,8 +926,8 @@ model.eval()
 print(f"after eval(), by            {(model(x) - model(x)).abs().max():.1f}")
 
 # %% [markdown]
-# `torch.no_grad()` does not switch it off: that is about gradients, not about dropout. A forgotten `eval()` shows as a
-# score that is usually a little too low and hardly ever the same twice.
+# `torch.no_grad()` does not switch it off. A forgotten `eval()` shows as a score that is usually a little too low and
+# hardly ever the same twice.
 
 # %% [markdown]
 # ## Exercises
@@ -1067,15 +1008,14 @@ with torch.no_grad():
 # %% [markdown]
 # ## Summary
 #
-# 1. Attention averages words. Without its plus signs, MiniLM makes all of them point the same way; a residual, $x +
-#    f(x)$, keeps them apart and lets the gradient through.
+# 1. Attention averages words. MiniLM, which was trained with plus signs, makes all words point the same way when they
+#    are taken out. A residual, $x + f(x)$, keeps words apart; with a norm beside it, gradients keep their size, too.
 # 2. LayerNorm takes mean and variance over one word's features; BatchNorm over one feature of all words in the batch.
-# 3. The feed-forward layer works on each word by itself, equals two convolutions with kernel 1, and holds two thirds
-#    of the parameters.
-# 4. Post-norm normalises the stream, pre-norm the branches. Before training, pre-norm's vectors grow from block to
-#    block, and its last block gets a small gradient.
+# 3. The feed-forward layer works on each word by itself and holds two thirds of the parameters.
+# 4. Post-norm normalises the stream, pre-norm the branches. Pre-norm's vectors grow from block to block, and it can do
+#    without a warm-up.
 # 5. Of a block's multiplications ($d = 512$) attention's $n^2$ is 3 % at 100 words, a quarter at 1,024, half at $6d$.
-#    What makes the encoder fast, in training and in use, is that no word waits for another.
+#    What makes the encoder fast is that no word waits for another.
 #
 # **Homework 2**, questions 3 and 4, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #
