@@ -4,9 +4,8 @@
 # Write a telephone number backwards: 4 0 7 1 1 9 2 6 becomes 6 2 9 1 1 7 0 4. A child can do it. In this chapter a
 # small attention model tries to learn it. It may see as many examples as it likes, and still gets no more than 32 %
 # of the digits right, no matter how long it trains. A second model differs from it by a single addition, and gets
-# (nearly) all of them right within a few hundred steps. This chapter is about that addition: to each digit's vector
-# we add numbers that say where it stands. They are read off a row of clocks, some fast and some slow, which run on by
-# one tick from digit to digit.
+# (nearly) all of them right within a few hundred steps: to each digit's vector we add numbers that say where it stands.
+# They are read off a row of clocks, some fast and some slow, which run on by one tick from digit to digit.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -65,10 +64,9 @@ from lectures_lib.show.drawings import draw
 # never on where they stand.
 #
 # Take our number, 4 0 7 1 1 9 2 6. Written backwards, it begins with its last digit. Which one is that? At the place
-# of the 4, the model knows that seven other digits are in the string: 0 7 1 1 9 2 6, in no order. Each of the seven
-# is equally likely to be the last one, but two of them are a 1. So the best guess is 1, which is right in 2 cases
-# of 7. It is the same at every place: the best one can do is to name the digit that is most frequent at the *other*
-# places. (In a string of odd length the middle digit stays where it is.)
+# of the 4, the model knows that seven other digits are in the string: 0 7 1 1 9 2 6, in no order. Each is equally likely
+# to be the last one, but two of them are a 1. So the best guess is 1, right in 2 cases of 7. It is the same at every
+# place: the best one can do is to name the digit that is most frequent at the *other* places.
 
 # %% [markdown]
 # **Predict.** For strings of 8 random digits, this guess is right in 32 % of the cases on average. And for strings of
@@ -110,9 +108,8 @@ for n, share in ((LENGTH, ceiling), (12, best_guess(12))):
 # length.
 #
 # Computers write numbers as bits, which stay between 0 and 1 however far one counts. Count to 15 in four bits, 0000,
-# 0001, 0010, 0011, and so on: the bit on the right flips at every step, the one beside it at every second step, the
-# next at every fourth. The left picture below shows the four bits as columns, the fastest first. Each column takes
-# twice as long to repeat as the one before it.
+# 0001, 0010, 0011, and so on: the last bit flips at every step, the one beside it at every second step, the next at
+# every fourth. The left picture shows the four bits as columns, the fastest first.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps over the positions 0 to 15. Left, the four binary digits: squares that alternate every 1, 2, 4 and 8 rows. Right, sinusoids of 16 dimensions: smooth waves, fast on the left, slower to the right."}, "figure": {"caption": "Counting to 15. Left: the four bits, the fastest first. Right: sines and cosines, the same idea without corners."}}
 positions = torch.arange(16)
@@ -136,10 +133,9 @@ plots.heatmap(
 plt.show()
 
 # %% [markdown]
-# Bits jump between 0 and 1. The right picture shows columns that do not jump: brown is +1, white 0 and violet −1. The
-# first columns of that picture change fast, the last ones hardly at all. All of them are sines and cosines, the
-# choice of the Transformer's authors. (The comparison with bits is a textbook's; one of the authors' own reasons
-# comes below.) Each pair of a sine and a cosine is slower than the one before:
+# Bits jump. The columns on the right do not (brown is +1, white 0 and violet −1). The first change fast, the last hardly
+# at all. All of them are sines and cosines, the choice of the Transformer's authors. (The comparison with bits is a
+# textbook's.) Each pair of a sine and a cosine is slower than the one before:
 #
 # $$PE_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad PE_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}}.$$
 #
@@ -215,9 +211,8 @@ class LearnedPositions(nn.Module):
 
 
 # %% [markdown]
-# And here are the waves as a module, so that the two can be exchanged. A **buffer** is a table that travels with the
-# model, to a graphics processor for instance, and is not trained; `persistent=False` says that it need not be saved,
-# since it can be computed.
+# And here are the waves as a module. A **buffer** is a table that travels with the model, to a graphics processor for
+# instance, and is not trained; `persistent=False` says that it need not be saved.
 
 
 # %%
@@ -361,15 +356,13 @@ ax.set(ylim=(0, 1.05))
 plt.show()
 
 # %% [markdown]
-# The reader without positions finds the best strategy that is open to it, and stops there. It is not a weak model; it
-# is blind to order. Over five seeds it ended at 0.316<!-- order: accuracy/no_positions/mean .3f --> on average, against
+# The reader without positions finds the best strategy that is open to it, and stops there: it is blind to order. Over five seeds it ended at 0.316<!-- order: accuracy/no_positions/mean .3f --> on average, against
 # a computed ceiling of 0.317<!-- order: best_guess_without_positions .3f -->; sinusoids ended at 1.000<!-- order:
 # accuracy/sinusoids/mean .3f -->, learned positions at 0.999<!-- order: accuracy/learned/mean .3f -->
 # ([results](../book/results.md)).
 #
-# And on strings of another length? The waves go on for as long as one likes, so a twelfth digit has a position
-# vector, too. The authors hoped that this would let a model generalise to longer texts. It is often said that it
-# does.
+# And on strings of another length? The waves go on for as long as one likes. The authors hoped that this would let a
+# model generalise to longer texts, and it is often said that it does.
 
 # %% [markdown]
 # **Predict.** All three readers were trained on 8 digits. Now they get 12, where a blind reader can reach 27 %. What share do the two that have positions get right: nearly all, about two thirds (8 of 12), about 27 %, or less than that?
@@ -403,16 +396,18 @@ assert min(as_eight["sinusoids"], as_eight["learned"]) > 0.88
 # %% [markdown]
 # Over five seeds the reader without positions had 0.26<!-- order: accuracy_at_other_lengths/no_positions/12/mean .2f
 # --> of the digits right, the one with sinusoids 0.16<!-- order: accuracy_at_other_lengths/sinusoids/12/mean .2f -->,
-# the one with learned positions 0.14<!-- order: accuracy_at_other_lengths/learned/12/mean .2f -->. (This does not refute the authors' hope. All training strings had the same length, so the reader could not learn that a digit's new place depends on the length.)
+# the one with learned positions 0.14<!-- order: accuracy_at_other_lengths/learned/12/mean .2f -->. (This
+# does not refute the authors' hope: all training strings had the same length, so the reader could not learn that a
+# digit's new place depends on it.)
 
 # %% [markdown]
 # ## Clocks
 #
 # Why just these waves? A sine and a cosine of the same angle are the coordinates of a point on a circle, the tip of a
 # hand. Let the hand start at twelve and turn clockwise, as on any clock: then its tip lies by the *sine* to the right and
-# by the *cosine* upwards. So a position vector is a row of clocks, as in the first picture. The first hand turns by one radian (57 degrees) with every token; the hands further along
-# turn more and more slowly, like the hour hand beside the minute hand. All the hands together tell the time; a
-# single one tells it badly, for the slow ones hardly move and the fast ones are soon back near where they were.
+# by the *cosine* upwards. So a position vector is a row of clocks, as in the first picture. The first hand turns by one
+# radian (57 degrees) with every token, the others more and more slowly. All together they tell the time; a single one
+# tells it badly, for the slow ones hardly move and the fast ones are soon back near where they were.
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
