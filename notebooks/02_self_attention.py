@@ -7,10 +7,9 @@
 # the other has to carry "animal" along until "it" arrives, six words later. **Self-attention** carries nothing along.
 # To understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
-# The picture below was measured, not drawn. MiniLM, a small published relative of BERT, runs the function of this
-# chapter at 72 places, its **attention heads**; the picture shows one of them. What MiniLM reads are **tokens**:
-# words, pieces of words and punctuation marks, with `[CLS]` and `[SEP]` around every sentence. Point at "it", or tap
-# it, or move there with the arrow keys.
+# The picture below was measured, not drawn, in MiniLM, a small published language model. What it reads are **tokens**:
+# words, pieces of words and punctuation marks, between two marks of its own. Point at "it", or tap it, or move there
+# with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -46,8 +45,8 @@ assert tired.weights[3, 1, it].argmax() == animal
 assert tired.weights[3, 1, it, animal] > 0.6
 
 # %% [markdown]
-# At "it", two thirds of this head's attention go to "animal". How does a model arrive at such numbers, and what does it
-# do with them?
+# At "it", two thirds of the attention go to "animal". How does a model arrive at such numbers, and what does it do with
+# them? (It looks in 72 such ways at once, with 72 **attention heads**; this is one of them, and the title says which.)
 #
 # **After this chapter you can**
 #
@@ -59,7 +58,7 @@ assert tired.weights[3, 1, it, animal] > 0.6
 #
 # **Time** about 90 minutes. **You need** matrix products, softmax and a first acquaintance with PyTorch tensors (see
 # the [primer](../book/primer.md)). [Chapter 1](01_bottleneck.ipynb) tells where attention came from, but nothing here
-# depends on it. Where you read **Predict**, stop, write your guess down, and only then go on.
+# depends on it. Where you read **Predict**, stop and write your guess down first.
 
 # %% tags=["hide-input"]
 import math
@@ -86,12 +85,12 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # - what they are able to teach, their **key**;
 # - what they actually tell those who listen, their **value**.
 #
-# (Each may also spend part of the hour alone, with their own thoughts.) A pair (listener, teacher) gets a **score**:
-# how well does the teacher's key fit the listener's query? Suppose these are the scores, one row for each listener.
+# (Each may also spend part of the hour with their own thoughts.) A pair (listener, teacher) gets a **score**: how well
+# does the teacher's key fit the listener's query? Suppose these are the scores, one row for each listener.
 
 # %%
 people = ["Ada", "Ben", "Chloe", "Dev"]
-scores = torch.tensor(
+wishes = torch.tensor(
     [
         [0.0, 1.0, 0.0, 3.0],  # Ada wants what Dev teaches
         [1.0, 0.0, 2.0, 2.0],  # Ben is torn between Chloe and Dev
@@ -121,7 +120,7 @@ scores = torch.tensor(
 # </details>
 
 # %%
-hours = scores.softmax(dim=-1)
+hours = wishes.softmax(dim=-1)
 for name, row in zip(people, hours, strict=True):
     print(f"{name:6}", "  ".join(f"{share:.2f}" for share in row))
 
@@ -136,8 +135,7 @@ print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 
 # %% [markdown]
 # Nobody can listen for more than an hour. But Dev is heard for 2.41 hours in total, since he talks to several people
-# at once. (A quarter of an hour of this is Dev listening to himself.) That is the asymmetry of attention. *Giving*
-# attention is limited, so **rows sum to 1**; *receiving* it is not, so a column may sum to anything.
+# at once. *Giving* attention is limited, so **rows sum to 1**; *receiving* it is not, so a column may sum to anything.
 #
 # What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row. Ada
 # takes home mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word
@@ -188,14 +186,16 @@ print("z1     ", [f"{x:.2f}" for x in z1])
 
 # %% [markdown]
 # The new vector $z_1$ is 88 % the value of "Thinking" and 12 % that of "Machines". (The example is Alammar's, 2018.)
-# All steps in one drawing:
+# All steps in one line, for word $i$ of a sentence of $n$ words, and in one drawing:
+#
+# $$z_i = \sum_{j=1}^{n} w_{ij}\, v_j, \qquad (w_{i1}, \dots, w_{in}) = \operatorname{softmax}\!\left(\frac{q_i \cdot k_1}{\sqrt{d_k}}, \dots, \frac{q_i \cdot k_n}{\sqrt{d_k}}\right)$$
 
 # %% tags=["remove-input"]
 draw("thinking_machines")
 
 # %% [markdown]
-# Two special cases are worth knowing. If one score is far above the other, its weight is nearly 1 and $z_1$ is nearly
-# that word's value: attention *looks something up*. If all scores are equal, $z_1$ is the plain *average* of the values.
+# If one score is far above the other, $z_1$ is nearly that word's value: attention *looks something up*. If all scores
+# are equal, $z_1$ is the plain *average* of the values.
 #
 # ## Where queries, keys and values come from
 #
@@ -203,11 +203,7 @@ draw("thinking_machines")
 # its value. Three matrices make them, the same three for every word, and their entries are *learned*:
 #
 # $$q_i = x_i W^Q, \qquad k_j = x_j W^K, \qquad v_j = x_j W^V.$$
-
-# %% tags=["remove-input"]
-draw("queries_keys_values")
-
-# %% [markdown]
+#
 # For once we choose the matrices ourselves, so that every number can be followed. The sentence is "dog bites man". A
 # word has four numbers: is it a noun, a verb, an animal, a human?
 
@@ -226,9 +222,9 @@ W_V = torch.tensor([[0.0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0]])
 
 n, d_model = X.shape  # 3 words, 4 numbers each
 d_k, d_v = W_K.shape[1], W_V.shape[1]  # 2 and 3
-print("queries\n", X @ W_Q)
-print("keys\n", X @ W_K)
-print("values\n", X @ W_V)
+
+# %% tags=["remove-input"]
+draw("queries_keys_values")
 
 # %% [markdown]
 # A key says "I am a noun" (1, 0) or "I am a verb" (0, 1). A query says what the word looks for: "bites" asks for
@@ -252,12 +248,12 @@ Z_slow = torch.stack([attend_one(i) for i in range(n)])
 print(Z_slow)
 
 # %% [markdown]
-# The middle row is the new vector of "bites": almost half animal, almost half human. From its own vector one could not
-# tell that an animal and a human take part.
+# The middle row is the new vector of "bites": almost half animal, almost half human, with a little action. From its own
+# vector one could not tell that an animal and a human take part.
 #
-# This took nine dot products, one by one. But a table of all dot products between the rows of $Q$ and the rows of $K$
-# is a matrix product, $Q K^\top$. And "for each row, the average of the values with these weights" is a matrix product,
-# too. So the loops disappear, and what remains is the formula of the paper:
+# This took nine dot products, one by one. But the table of all of them is a matrix product, $Q K^\top$, where the words'
+# queries are the rows of $Q$ and their keys the rows of $K$. The averages of the values are a matrix product, too. So the
+# loops disappear, and what remains is the formula of the paper:
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 
@@ -275,8 +271,8 @@ print("new vectors\n", Z)
 torch.testing.assert_close(Z, Z_slow)
 
 # %% [markdown]
-# Four lines, no loop over words, and no word waits for another: a graphics processor can work on all of them at once.
-# The price is in the shape of `scores`: $n \times n$ numbers, so a text twice as long has four times as many.
+# Four lines, and no word waits for another: a graphics processor can work on all of them at once. The price is in the
+# shape of `scores`: $n \times n$ numbers, so a text twice as long has four times as many.
 #
 # ## Why divide by √d_k?
 #
@@ -286,16 +282,16 @@ torch.testing.assert_close(Z, Z_slow)
 # confirm it.
 
 # %%
-for d_k in (4, 64, 1024):
-    q, k = torch.randn(1000, d_k), torch.randn(1000, d_k)
+for width in (4, 64, 1024):
+    q, k = torch.randn(1000, width), torch.randn(1000, width)
     dots = (q * k).sum(dim=-1)
-    print(f"d_k = {d_k:4}: standard deviation {dots.std():5.1f},", end=" ")
-    print(f"divided by √d_k {(dots / math.sqrt(d_k)).std():.1f}")
+    print(f"d_k = {width:4}: standard deviation {dots.std():5.1f},", end=" ")
+    print(f"divided by √d_k {(dots / math.sqrt(width)).std():.1f}")
 
 # %% [markdown]
-# So what? Softmax is sensitive to scale. Below, multiply the scores of eight keys by a factor and watch their shares.
-# With the factor 0 all are equal; the larger the factor, the more goes to the largest score alone. Leaving out the
-# division at $d_k = 64$ does the same as a factor of 8.
+# So what? Softmax is sensitive to scale. Below, multiply the scores of eight keys by a factor and watch their shares:
+# the larger the factor, the more goes to the largest score alone. Leaving out the division at $d_k = 64$ does the same as
+# a factor of 8.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 eight = torch.randn(8).sort(descending=True).values
@@ -308,9 +304,9 @@ sharpness
 
 # %% [markdown]
 # Giving nearly everything to one key is no harm in itself; perhaps the word *should* look at one other word only. The
-# harm is in training: almost no gradient passes back. The derivative of a weight $w_i$ with respect to its own score is
-# $w_i (1 - w_i)$, with respect to the score of another key $-w_i w_j$. If one weight is nearly 1 and the others are
-# nearly 0, all these products are nearly 0.
+# harm is in training: such a query gets almost no gradient. The derivative of a weight $w_i$ with respect to its own
+# score is $w_i (1 - w_i)$, with respect to the score of another key $-w_i w_j$. If one weight is nearly 1 and the others
+# are nearly 0, all these products are nearly 0.
 
 # %% [markdown]
 # **Predict.** With the scores 14 and 12 the first weight is 0.88, and its derivative $0.88 \cdot 0.12 \approx 0.1$. How
@@ -333,39 +329,27 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
     print(f"scores {pair}: weight {w[0]:.7f}, its derivative {gradient[0]:.1e}")
 
 # %% [markdown]
-# How often does that happen? We draw random queries, each with eight random keys. If a query changes a little, how much
-# do its weights change? The size of the derivative $\partial w / \partial q$ says so, one number for each query. We
-# count how often it is below 0.01, our own threshold for "next to nothing".
-#
-# <details><summary>How this size is computed</summary>
-#
-# By the chain rule, $\partial w / \partial q$ is a product of two tables. The first holds the derivatives of the
-# weights with respect to the scores, $8 \times 8$ of them: $w_i (1 - w_i)$ on the diagonal, $-w_i w_j$ elsewhere. The
-# second holds the keys, divided by $\sqrt{d_k}$ if the scores are. The size of the product is the root of the sum of
-# its squared entries.
-#
-# </details>
+# How often does that happen? Measured for random queries, each with eight random keys (the folded cell says how):
 
 
-# %%
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024, a logarithmic axis. With the division by the root of d_k the share of queries that get next to nothing stays at zero; without it, it rises from zero at 4 to about 0.2 at 64 and about two thirds at 1024."}, "figure": {"caption": "Share of queries whose weights hardly answer any more when the query changes (\u2202w/\u2202q below 0.01, our own threshold). 8 keys, 2,000 draws for each width."}}
 def next_to_nothing(q, K, factor):
     """Share of queries (batch, 1, d_k) with ∂w/∂q < 0.01; scores: factor · q·k."""
     w = (factor * (q * K).sum(dim=-1)).softmax(dim=-1)
-    # ∂w/∂s (batch, n, n): the weights on a diagonal, minus all products of two
+    # ∂w/∂s (batch, n, n): w_i (1 - w_i) on the diagonal, -w_i w_j elsewhere
     to_score = torch.diag_embed(w) - w[:, :, None] * w[:, None, :]
-    to_query = factor * to_score @ K  # ∂w/∂q, (batch, n, d_k)
+    to_query = factor * to_score @ K  # ∂w/∂q by the chain rule, (batch, n, d_k)
     sizes = to_query.flatten(start_dim=1).norm(dim=-1)  # one number for each query
     return (sizes < 0.01).float().mean().item()
 
 
 widths = [4**power for power in range(6)]
 with_division, without = [], []
-for d_k in widths:
-    q, keys = torch.randn(2000, 1, d_k), torch.randn(2000, 8, d_k)
+for width in widths:
+    q, keys = torch.randn(2000, 1, width), torch.randn(2000, 8, width)
     without.append(next_to_nothing(q, keys, factor=1.0))
-    with_division.append(next_to_nothing(q, keys, factor=1 / math.sqrt(d_k)))
+    with_division.append(next_to_nothing(q, keys, factor=1 / math.sqrt(width)))
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024, a logarithmic axis. With the division by the root of d_k the share of queries that get next to nothing stays at zero; without it, it rises from zero at 4 to about 0.2 at 64 and about two thirds at 1024."}, "figure": {"caption": "Share of queries for which \u2202w/\u2202q is smaller than 0.01. 8 keys, 2,000 draws for each width."}}
 ax = plots.curves(
     widths,
     {"divided by √d_k": with_division, "not divided": without},
@@ -380,8 +364,8 @@ assert max(with_division) < 0.05
 assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 
 # %% [markdown]
-# Without the division, one query in five gets next to no gradient at a width of 64, and two in three at 1,024. (This
-# counts queries. How much gradient the other queries get, it does not say.)
+# Without the division, one query in five gets next to no gradient at a width of 64, and two in three at 1,024; the
+# others still get some.
 #
 # ## Masks: what must not be seen
 #
@@ -393,7 +377,6 @@ assert 0.5 < without[-1] < 0.8 and 0.1 < without[3] < 0.3
 #   carries no meaning.
 #
 # In this book a mask is a table of booleans, and `True` always means *may attend*. Each kind takes one line of code.
-# (`device` says in which memory the table is kept.)
 
 
 # %%
@@ -404,12 +387,14 @@ def causal_mask(n, device=None):
 
 causal = causal_mask(5)
 lengths = torch.tensor([5, 3])  # two sentences in a batch of width 5
-real_words = torch.arange(5) < lengths[:, None]  # (2, 5): one row of keys each
+real_words = torch.arange(5) < lengths[:, None]  # (2, 5): the keys of each sentence
 
 print("causal mask\n", causal.int())
 print("padding, a row for each sentence\n", real_words.int())
 
 # %% [markdown]
+# A row of the padding mask holds for *all* queries of its sentence; chapter 3 uses it in a batch.
+#
 # How do we forbid a key? Not with a score of 0: in Chloe's hour, each score of 0 still got a share of 0.02. A score of
 # minus infinity gets none, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the keys that are left
 # share all of the attention.
@@ -427,10 +412,10 @@ print("padding, a row for each sentence\n", real_words.int())
 # </details>
 
 # %%
-scores = torch.tensor([[2.0, 1.0, 3.0, 0.0, 1.0]])
-allowed = torch.tensor([[True, True, False, False, False]])
+to_five_keys = torch.tensor([2.0, 1.0, 3.0, 0.0, 1.0])
+allowed = torch.tensor([True, True, False, False, False])
 for forbidden in (-math.inf, 0.0):
-    shares = scores.masked_fill(~allowed, forbidden).softmax(dim=-1)[0]
+    shares = to_five_keys.masked_fill(~allowed, forbidden).softmax(dim=-1)
     print(f"forbidden scores {forbidden:4}:", [f"{share:.2f}" for share in shares])
 
 # %% [markdown]
@@ -443,8 +428,28 @@ for forbidden in (-math.inf, 0.0):
 draw("attention_steps")
 
 # %% [markdown]
-# Below, the queries, keys and values of "dog bites man" (two numbers a key, no mask) are yours to change: type in a
-# box, or use the arrow keys. Three things to try.
+# In code it is the last three of our four lines, with the mask after the first of them. (`transpose(-2, -1)` swaps the
+# last two dimensions, so others may stand in front, such as the sentences of a batch.)
+
+
+# %%
+def attention(Q, K, V, mask=None):
+    """(n, d_k), (n, d_k), (n, d_v) → (n, d_v)"""
+    scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (n, n)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)  # forbidden: no share at all
+    weights = scores.softmax(dim=-1)  # (n, n): every row sums to 1
+    return weights @ V  # (n, d_v)
+
+
+print(attention(Q, K, V, causal_mask(3)))
+
+# %% [markdown]
+# That is the last table of the drawing. If you can write down this function without looking, you have what matters of
+# the chapter.
+#
+# Below, the queries, keys and values of "dog bites man" are yours to change: type in a box, or use the arrow keys. Three
+# things to try.
 #
 # 1. What query must "dog" have to look at nothing but itself?
 # 2. How large must the query of "bites" be until the weights look the same with and without the division by
@@ -469,26 +474,6 @@ ours_in_the_page = AttentionLab(X @ W_Q, X @ W_K, X @ W_V, words).weights()
 torch.testing.assert_close(ours_in_the_page, weights.double(), rtol=0, atol=1e-6)
 
 # %% [markdown]
-# In code it is our four lines, with the mask between the second and the third. (`transpose(-2, -1)` swaps the last two
-# dimensions, so others may stand in front, such as the sentences of a batch.)
-
-
-# %%
-def attention(Q, K, V, mask=None):
-    """(n, d_k), (n, d_k), (n, d_v) → (n, d_v)"""
-    scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (n, n)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)  # forbidden: no share at all
-    weights = scores.softmax(dim=-1)  # (n, n): every row sums to 1
-    return weights @ V  # (n, d_v)
-
-
-print(attention(Q, K, V, causal_mask(3)))
-
-# %% [markdown]
-# That is the last table of the drawing. If you can write down this function without looking, you have what matters of
-# the chapter.
-#
 # ## As a layer
 #
 # Our three matrices were chosen by hand. In a model they are learned, so they become the weights of three linear
@@ -526,114 +511,26 @@ torch.testing.assert_close(layer(X), Z)
 torch.set_rng_state(chance)
 
 # %% [markdown]
-# ## A query that may look at nothing
-#
-# One case is left. A query may have *no* allowed key: in a sentence of nothing but padding, say. Every score is then
-# $-\infty$, and softmax divides 0 by 0. PyTorch calls the result `nan`, not a number, and whatever it is added to
-# becomes `nan`, too: in the end, the loss of the whole batch. The rule of this book: **a query that may look at nothing
-# receives zeros.**
-#
-# The version below, which the later chapters import, keeps this rule. It is cut in two, so that one can look at the
-# weights alone.
-#
-# <details><summary>How it does so</summary>
-#
-# In place of $-\infty$ it writes the lowest number of the scores' type. Beside an ordinary score, such a low one
-# still gets a share of 0. If *all* scores are that low, they are equal, so every key gets the same share; the last
-# line of `attention_weights` then sets these shares to zero.
-#
-# </details>
-
-
-# %%
-def attention_weights(Q, K, mask=None):
-    """softmax(Q Kᵀ / √d_k): (n_query, d_k) and (n_key, d_k) → (n_query, n_key)"""
-    scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
-    if mask is None:
-        return scores.softmax(dim=-1)
-    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
-    return weights.masked_fill(~mask, 0.0)
-
-
-def scaled_dot_product_attention(Q, K, V, mask=None, dropout=0.0):
-    """Each query's average of the values, weighted by how well its key fits."""
-    weights = attention_weights(Q, K, mask)
-    return F.dropout(weights, dropout) @ V
-
-
-# %% tags=["remove-cell"]
-nothing = torch.zeros(3, 3, dtype=torch.bool)
-assert attention(Q, K, V, nothing).isnan().all()
-assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
-torch.testing.assert_close(
-    attention(Q, K, V, causal_mask(3)),
-    scaled_dot_product_attention(Q, K, V, causal_mask(3)),
-)
-
-# %% [markdown]
-# (Dropout is off unless asked for; [chapter 5](05_encoder.ipynb) says what it is.)
-#
-# PyTorch has the same function in a **fused** form: a single program that goes from Q, K and V to the output, block
-# by block, and never stores the $n \times n$ table. Where PyTorch has no such program, it takes the steps above. Our
-# models call it through `fused_attention`, which adds only the rule about zeros. At 1,024 words the fused form was
-# 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as our own lines, on two CPU cores
-# ([results](../book/results.md)). Do all these versions agree? Here are the largest differences, for five words of
-# random numbers under a causal mask:
-
-# %% tags=["atol=1e-6"]
-five = torch.randn(5, 6)
-Q, K, V = five @ torch.randn(6, 4), five @ torch.randn(6, 4), five @ torch.randn(6, 3)
-mask = causal_mask(5)
-ours = scaled_dot_product_attention(Q, K, V, mask)
-others = {
-    "attention": attention(Q, K, V, mask),
-    "fused": fused_attention(Q, K, V, mask),
-    "torch": F.scaled_dot_product_attention(Q, K, V, mask),
-}
-for name, other in others.items():
-    print(f"ours and {name:9}: {(ours - other).abs().max():.1e}")
-
-# %% tags=["remove-cell"]
-for other in others.values():
-    torch.testing.assert_close(ours, other)
-nothing = torch.zeros(5, 5, dtype=torch.bool)
-assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
-assert (fused_attention(Q, K, V, nothing) == 0).all()
-
-# %% [markdown]
-# The next chapter needs attention as a module, without the three matrices. A module has a name in the model, and knows
-# whether the model is being trained: only then does it use dropout.
-
-
-# %%
-class DotProductAttention(nn.Module):
-    """`fused_attention`, with dropout while training; no parameters."""
-
-    def __init__(self, dropout=0.0):
-        super().__init__()
-        self.dropout = dropout
-
-    def forward(self, Q, K, V, mask=None):
-        return fused_attention(Q, K, V, mask, self.dropout if self.training else 0.0)
-
-
-# %% [markdown]
 # ## What self-attention cannot see
 #
-# Let us shuffle the five random words, and compare each word's new vector with the one it had in the old order. The
-# number is the largest change of any entry.
+# Let us shuffle five random words, and compare each word's new vector with the one it had in the old order. The number
+# is the largest change of any entry.
 
 
 # %%
+five = torch.randn(5, 6)
+random_layer = SelfAttention(d_model=6, d_k=4, d_v=3)
+
+
 def change(order, mask=None):
     """How far each word's new vector moves if the words come in another order."""
-    before = scaled_dot_product_attention(Q, K, V, mask)
-    after = scaled_dot_product_attention(Q[order], K[order], V[order], mask)
+    before = random_layer(five, mask)
+    after = random_layer(five[order], mask)
     return (after - before[order]).abs().amax(dim=-1)
 
 
-order = torch.tensor([3, 0, 4, 1, 2])
-for word, moved in zip(order.tolist(), change(order), strict=True):
+shuffled = torch.tensor([3, 0, 4, 1, 2])
+for word, moved in zip(shuffled.tolist(), change(shuffled), strict=True):
     print(f"word {word}: changed by {moved:.2f}")
 
 # %% [markdown]
@@ -656,15 +553,15 @@ for word, moved in zip(order.tolist(), change(order), strict=True):
 # </details>
 
 # %%
-order = torch.tensor([1, 0, 2, 3, 4])
-for word, moved in zip(order.tolist(), change(order, causal), strict=True):
+exchanged = torch.tensor([1, 0, 2, 3, 4])
+for word, moved in zip(exchanged.tolist(), change(exchanged, causal), strict=True):
     print(f"word {word}: changed by {moved:.2f}")
 
 # %% [markdown]
 # ## Back to "it"
 #
-# The head at the start of this chapter turned from "it" to "animal". Now we change the last word: the animal didn't
-# cross the street because it was too *wide*.
+# The head at the start looked from "it" to "animal". Now we change the last word: the animal didn't cross the street
+# because it was too *wide*.
 
 # %% [markdown]
 # **Predict.** With "tired", the head gives 0.68 to "animal" and 0.05 to "street". What happens with "wide": does the
@@ -673,7 +570,7 @@ for word, moved in zip(order.tolist(), change(order, causal), strict=True):
 # <details><summary>Answer</summary>
 #
 # Most of it goes somewhere else. "Animal" falls to 0.28, but "street" only rises to 0.12; the largest share, 0.33, is
-# that of `[CLS]`. A textbook would let it move to "street".
+# that of `[CLS]`, MiniLM's mark in front of the sentence. A textbook would let it move to "street".
 #
 # </details>
 
@@ -700,9 +597,9 @@ assert row[wide.tokens.index("street")] < row[wide.tokens.index("animal")]
 assert row.argmax() == wide.tokens.index("[CLS]")
 
 # %% [markdown]
-# So the weights do respond to a word that comes later, but they do not point neatly at the right noun. (`[CLS]` has no
-# meaning of its own; chapter 3 returns to it.) We chose this head because it showed something; the model uses all 72.
-# Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019); chapter 16 comes back to it.
+# So the weights do respond to a word that comes later, but they do not point neatly at the right noun. We chose this head
+# because it showed something; the model uses all 72. Whether weights *explain* what a model does is disputed (Jain and
+# Wallace, 2019); chapter 16 comes back to it.
 #
 # ## What goes wrong
 #
@@ -715,27 +612,27 @@ assert row.argmax() == wide.tokens.index("[CLS]")
 # %%
 import warnings
 
-scores = torch.randn(2, 5, 5)
+of_a_batch = torch.randn(2, 5, 5)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    careless = F.softmax(scores)
+    careless = F.softmax(of_a_batch)
 
 sums = {"keys": careless.sum(dim=-1)[0], "sentences": careless.sum(dim=0)[0]}
 for name, totals in sums.items():
     print(f"sums over the {name:10}", [f"{total:.2f}" for total in totals])
 
 # %% [markdown]
-# With three dimensions it takes the first: the *sentences of a batch* compete for attention. The shapes are right, no
-# error is raised, training runs. One line, the sum over the keys, finds it. So write `dim=-1`: it stays right when a
-# dimension is added in front.
+# With three dimensions it takes the first: the *sentences of a batch* compete for attention. No error is raised, training
+# runs. The sum over the keys finds it. So write `dim=-1`: it stays right when a dimension is added in front.
 #
 # ### The mask after the softmax
 #
-# One could also compute the weights first, and set the forbidden ones to zero afterwards. It looks like the same thing.
+# One could also compute the weights first, and set the forbidden ones to zero afterwards.
 
 # %%
-too_late = scores[0].softmax(dim=-1) * causal
-in_time = scores[0].masked_fill(~causal, -math.inf).softmax(dim=-1)
+of_one = of_a_batch[0]
+too_late = of_one.softmax(dim=-1) * causal
+in_time = of_one.masked_fill(~causal, -math.inf).softmax(dim=-1)
 for name, rows in {"after": too_late, "before": in_time}.items():
     print(f"masked {name:6} rows sum to", [f"{row.sum():.2f}" for row in rows])
 
@@ -746,7 +643,7 @@ for name, rows in {"after": too_late, "before": in_time}.items():
 # derivatives of this weight with respect to them; all five should be 0.
 
 # %%
-s = scores[0].clone().requires_grad_()
+s = of_one.clone().requires_grad_()
 late = (s.softmax(dim=-1) * causal)[0, 0]
 early = s.masked_fill(~causal, -math.inf).softmax(dim=-1)[0, 0]
 for name, weight in {"after": late, "before": early}.items():
@@ -754,10 +651,85 @@ for name, weight in {"after": late, "before": early}.items():
     print(f"masked {name:6}", [f"{x:.3f}" for x in slope[0]])
 
 # %% [markdown]
+# ### A query that may look at nothing
+#
+# A query may have *no* allowed key: in a sentence of nothing but padding, say. Every score is then $-\infty$, softmax
+# divides 0 by 0, and PyTorch calls the result `nan`, not a number. Whatever it is added to becomes `nan`, too: in the
+# end, the loss of the whole batch. The rule of this book: **a query that may look at nothing receives zeros.**
+#
+# The library's forms of attention, which later chapters import, keep this rule; otherwise they compute what yours
+# computes, as the differences below say. Their code is folded: you need not learn it.
+#
+# <details><summary>The library's forms</summary>
+#
+# `attention_weights` gives the weights alone. In place of $-\infty$ it writes the lowest number of the scores' type;
+# beside an ordinary score, such a low one still gets a share of 0. If *all* scores are that low, every key gets the same
+# share, and the last line sets these shares to zero. `scaled_dot_product_attention` mixes the values with them.
+#
+# `fused_attention` calls PyTorch's own function and adds the rule about zeros. **Fused** means: one program goes from Q,
+# K and V to the output, block by block, and never stores the $n \times n$ table. At 1,024 words it was
+# 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the steps one by one, on two CPU
+# cores ([results](../book/results.md)). `DotProductAttention` makes a module of it, which knows whether the model is
+# being trained: only then does it use dropout ([chapter 5](05_encoder.ipynb)).
+#
+# </details>
+
+
+# %% tags=["hide-input", "atol=1e-6"]
+def attention_weights(Q, K, mask=None):
+    """softmax(Q Kᵀ / √d_k): (n_query, d_k) and (n_key, d_k) → (n_query, n_key)"""
+    scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
+    if mask is None:
+        return scores.softmax(dim=-1)
+    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
+    return weights.masked_fill(~mask, 0.0)
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None, dropout=0.0):
+    """Each query's average of the values, weighted by how well its key fits."""
+    weights = attention_weights(Q, K, mask)
+    return F.dropout(weights, dropout) @ V
+
+
+class DotProductAttention(nn.Module):
+    """`fused_attention`, with dropout while training; no parameters."""
+
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.dropout = dropout
+
+    def forward(self, Q, K, V, mask=None):
+        return fused_attention(Q, K, V, mask, self.dropout if self.training else 0.0)
+
+
+forms = {
+    "scaled_dot_product_attention": scaled_dot_product_attention(
+        Q, K, V, causal_mask(3)
+    ),
+    "DotProductAttention": DotProductAttention()(Q, K, V, causal_mask(3)),
+}
+for name, form in forms.items():
+    difference = (form - attention(Q, K, V, causal_mask(3))).abs().max()
+    print(f"{name:28} differs from yours by at most {difference:.1e}")
+
+# %% tags=["remove-cell"]
+nothing = torch.zeros(3, 3, dtype=torch.bool)
+assert attention(Q, K, V, nothing).isnan().all()
+for allowed in (None, nothing, causal_mask(3)):
+    form = scaled_dot_product_attention(Q, K, V, allowed)
+    torch.testing.assert_close(form, fused_attention(Q, K, V, allowed))
+    if allowed is not nothing:
+        torch.testing.assert_close(form, attention(Q, K, V, allowed))
+assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
+
+# %% [markdown]
 # ## Other ways to score
 #
-# In translation, additive attention came first ([chapter 1](01_bottleneck.ipynb#looking-back-by-hand)); other scores
-# followed within a year. Only the score differs; softmax and average stay.
+# Only the score can be had in other ways; softmax and average stay. In translation, additive attention came first
+# ([chapter 1](01_bottleneck.ipynb#looking-back-by-hand)); it computes a hidden vector for every *pair* of query and key.
+# Dot products won on cost: all of them together are one matrix product, the operation that processors are tuned for most.
+#
+# <details><summary>Four scores, and which of them translates better</summary>
 #
 # | score | formula | learned | paper |
 # |---|---|---|---|
@@ -766,13 +738,8 @@ for name, weight in {"after": late, "before": early}.items():
 # | dot | $q \cdot k$ | nothing | Luong, Pham and Manning (2015) |
 # | scaled dot | $q \cdot k / \sqrt{d_k}$ | nothing | Vaswani et al. (2017) |
 #
-# Dot products won on cost. The additive score computes a hidden vector for every *pair* of query and key. All dot
-# products together are one matrix product, the operation that processors and their libraries are tuned for most.
-#
-# <details><summary>Do dot products give better translations?</summary>
-#
-# Nothing here says so. In a large comparison (Britz et al., 2017) additive scores came out slightly ahead of dot
-# products (of learned projections, not divided by a root).
+# In a large comparison of translators (Britz et al., 2017) additive scores came out slightly ahead of dot products (of
+# learned projections, not divided by a root).
 #
 # In a Transformer the comparison is learned, too. With $q$ and $k$ made by $W^Q$ and $W^K$, the dot product is $x_i W^Q
 # (W^K)^\top x_j^\top$: the "general" score of the table, between the words themselves.
@@ -818,17 +785,17 @@ print(f"{apart:.2f} apart:", torch.tensor([apart, 0.0]).softmax(dim=-1))
 # %% tags=["hide-cell"]
 # Solution 3
 same = five @ torch.randn(6, 4, generator=torch.Generator().manual_seed(1))
-scores = same @ same.T / math.sqrt(4)
-weights = scores.softmax(dim=-1)
-print(f"scores:  largest asymmetry {(scores - scores.T).abs().max():.2f}")
-print(f"weights: largest asymmetry {(weights - weights.T).abs().max():.2f}")
+fits = same @ same.T / math.sqrt(4)
+shares = fits.softmax(dim=-1)
+print(f"scores:  largest asymmetry {(fits - fits.T).abs().max():.2f}")
+print(f"weights: largest asymmetry {(shares - shares.T).abs().max():.2f}")
 # The scores are symmetric, the weights are not: each row is divided by a sum of its
 # own.
 
 # %% [markdown]
 # **Exercise 4.** Build the mask of a model in which every position may attend to itself and to the two positions before
-# it, for $n = 8$. How many entries are `True`? Check with `scaled_dot_product_attention` that the last output does not
-# feel a change of word 4.
+# it, for $n = 8$. How many entries are `True`? Check with `attention` that the last output does not feel a change of
+# word 4.
 
 # %% tags=["hide-cell"]
 # Solution 4
@@ -841,9 +808,7 @@ print("True:", window.sum().item())
 inputs = torch.randn(8, 4)
 changed = inputs.clone()
 changed[4] += 1.0
-outputs, others = (
-    scaled_dot_product_attention(x, x, x, window) for x in (inputs, changed)
-)
+outputs, others = (attention(x, x, x, window) for x in (inputs, changed))
 moved = (outputs - others).abs().amax(dim=-1)
 print("outputs that move:", moved.nonzero().flatten().tolist())  # 4, 5 and 6
 
@@ -871,7 +836,7 @@ def attend_in_passing(q, K, V):
 
 
 passing = torch.stack([attend_in_passing(q, K, V) for q in Q])
-unmasked = scaled_dot_product_attention(Q, K, V)
+unmasked = attention(Q, K, V)
 torch.testing.assert_close(passing, unmasked)
 print(f"largest difference: {(passing - unmasked).abs().max():.1e}")
 

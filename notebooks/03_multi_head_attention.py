@@ -5,11 +5,7 @@
 # hard to make out. A single attention head is in that position. Its weights for a word are one set of shares, so all it
 # can hand back is *one* mixture of the values.
 #
-# Real models therefore run many heads side by side. Here are all 72 of MiniLM, six layers of twelve, reading our
-# sentence. Choose a head in the grid, then point at a word. MiniLM's layers and heads are counted from 0, as in its
-# code (in our small examples heads are counted from 1): layer 0, head 2 looks at the previous word, whatever it is;
-# layer 3, head 1 looks from "it" to "animal"; layer 4, head 5 rests on `[CLS]`, the token in front. Many others
-# cannot be named so easily.
+# Real models therefore run many heads side by side.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -27,31 +23,6 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input", "nbval-ignore-output"]
-from lectures_lib.models import minilm
-from lectures_lib.show.viewer import AttentionViewer
-
-text = "The animal didn't cross the street because it was too tired."
-sentence = minilm.read(text)
-named = {(0, 2): "previous word", (3, 1): "it → animal", (4, 5): "rests on [CLS]"}
-AttentionViewer(
-    sentence.tokens,
-    sentence.weights,
-    title="MiniLM",
-    names=named,
-    layer=0,
-    head=2,
-    token=sentence.tokens.index("tired"),
-)
-
-# %% tags=["remove-cell"]
-previous = sentence.weights[0, 2].diagonal(-1)
-assert previous.min() > 0.9
-assert sentence.weights[
-    3, 1, sentence.tokens.index("it")
-].argmax() == sentence.tokens.index("animal")
-assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
-
 # %% [markdown]
 # **After this chapter you can**
 #
@@ -64,7 +35,6 @@ assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 # **Time** about 60 minutes. **You need** [chapter 2](02_self_attention.ipynb).
 
 # %% tags=["hide-input"]
-import math
 
 import matplotlib.pyplot as plt
 import torch
@@ -76,8 +46,10 @@ from lectures_lib.blocks.attention import (  # what you built in chapter 2
     causal_mask,
     scaled_dot_product_attention,
 )
+from lectures_lib.models import minilm
 from lectures_lib.show import plots
 from lectures_lib.show.drawings import draw
+from lectures_lib.show.viewer import AttentionViewer
 
 torch.set_printoptions(precision=2, sci_mode=False)
 
@@ -85,7 +57,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # ## What one head cannot do
 #
 # "Dog bites man", once more. The word in the middle would like to know who stands on its left, the one that bites,
-# *and* who stands on its right, the one that is bitten. Let the values be as plain as possible: (1, 0) for "dog" and
+# *and* who stands on its right, the one that is bitten. Let the values say only *what* a word is: (1, 0) for "dog" and
 # (0, 1) for "man". A head that looks at both neighbours alike gives half of its attention to each.
 
 # %%
@@ -98,27 +70,34 @@ print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 # Both sentences give the same vector. This average has forgotten who was where, and nothing that is made from it
 # alone can bring it back.
 #
-# <details><summary>And with unequal shares?</summary>
+# <details><summary>And with unequal shares, or with values that say where they stand?</summary>
 #
-# 0.6 and 0.4 would tell these two sentences apart. But then a large number has to mean "left" and a small one
+# Shares of 0.6 and 0.4 would tell these two sentences apart. But then a large number has to mean "left" and a small one
 # "right". Real values are large or small for reasons of their own, so the size of a number would not tell the side
 # reliably.
 #
+# From chapter 4 on, a value can say *where* its word stands as well. A wide head could then keep the two sentences apart:
+# the average of "dog on the left" and "man on the right" is another vector than that of "man on the left" and "dog on
+# the right". What one head still cannot do is share its attention in two ways: if the left neighbour gets 0.9 of it, for
+# whatever purpose, the right one gets 0.1 at most, for every other purpose, too.
+#
 # </details>
 #
-# Now two heads. One looks left, the other looks right, and their two results are **concatenated**: written one behind
-# the other, so that each keeps its own places. (How a head can know what stands left of it is chapter 4's subject; here
-# we simply hand it its weights.)
+# Now two heads. One looks left, the other looks right, and their two results are **concatenated**: written side by side,
+# so that each keeps its own places. (How a head can know what stands left of it is chapter 4's subject.)
 
 # %%
 print("dog bites man, two heads:", torch.cat([dog, man]).tolist())
 print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 
 # %% [markdown]
-# That is the whole idea: **different mixtures, kept apart**. In MiniLM it looks like this for one word, "it". The first
-# two rows are heads of the same layer, so both mixtures are there at once, side by side; the third is of the layer above.
+# That is the whole idea: **different mixtures, kept apart**. MiniLM has six layers of twelve heads, counted from 0, as
+# heads are in all of this book. Here is what three of them do with one word, "it". The first two are of the same layer,
+# so both mixtures are there at once, side by side.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at the token in front. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM: at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
+text = "The animal didn't cross the street because it was too tired."
+sentence = minilm.read(text)
 it, heads = sentence.tokens.index("it"), [(2, 0), (2, 1), (3, 1)]
 looks = torch.stack([sentence.weights[layer, head, it] for layer, head in heads])
 rows = [f"layer {layer}, head {head}" for layer, head in heads]
@@ -138,9 +117,9 @@ assert looks[1].max() > 0.65 and looks[2].max() > 0.65
 # does with them what chapter 2 did. The heads' outputs are concatenated, and a last matrix $W^O$ mixes them. (If the
 # heads' outputs side by side are not $d_{model}$ wide, $W^O$ also brings them back to that width.)
 #
-# $$\text{head}_i = \operatorname{Attention}(X W_i^Q,\; X W_i^K,\; X W_i^V), \qquad \operatorname{MultiHead}(X) = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O.$$
+# $$\text{head}_i = \operatorname{Attention}(X W_i^Q,\; X W_i^K,\; X W_i^V), \qquad \operatorname{MultiHead}(X) = \operatorname{Concat}(\text{head}_0, \dots, \text{head}_{h-1})\, W^O.$$
 #
-# The heads are narrow: $d_k = d_v = d_{model} / h$. The original Transformer is 512 numbers wide and has 8 heads, so
+# (The paper counts them from 1.) The heads are narrow: $d_k = d_v = d_{model} / h$. The original Transformer is 512 numbers wide and has 8 heads, so
 # each of them reads all 512 numbers of a word and makes 64 of them: $W_i^Q$ is a 512 × 64 matrix, and so are $W_i^K$
 # and $W_i^V$. $W^O$ is 512 × 512.
 #
@@ -199,8 +178,8 @@ for name, tensor in {"a head": heads[0], "all": concatenated, "Z": Z}.items():
 # ## All heads at once
 #
 # Three small products $X W_i^Q$ are one large product, if we write the matrices side by side: its first $d_k$ columns
-# belong to head 1, the next to head 2, and so on. To check it, we take each head's columns out of the large product
-# and print how far they are, at most, from the small product $X W_i^Q$:
+# belong to head 0, the next to head 1, and so on. To check it, we print how far each head's columns are, at most, from
+# the small product $X W_i^Q$:
 
 # %% tags=["atol=1e-5"]
 W_Q_wide = torch.cat(list(W_Q), dim=-1)  # (d_model, h · d_k)
@@ -208,7 +187,7 @@ Q_wide = X @ W_Q_wide  # (n, h · d_k)
 
 for i in range(h):
     columns = Q_wide[:, i * d_k : (i + 1) * d_k]
-    print(f"head {i + 1}: {(columns - X @ W_Q[i]).abs().max():.1e}")
+    print(f"head {i}: {(columns - X @ W_Q[i]).abs().max():.1e}")
 
 # %% [markdown]
 # Then the heads are cut apart, each does its own attention, and what they found is joined again:
@@ -217,10 +196,9 @@ for i in range(h):
 draw("split_heads")
 
 # %% [markdown]
-# So each row of `Q_wide` has to be cut into $h$ pieces, one for each head. And the heads have to become a dimension
-# of their own, *in front of* the positions. The reason is how PyTorch multiplies: it takes the last two dimensions as
-# matrices, and does one product for every index in front of them. Here that is one product for every head. `view`
-# cuts, `transpose` swaps two dimensions.
+# So each row of `Q_wide` is cut into $h$ pieces, one for each head: `view` cuts. And the heads become a dimension of
+# their own, *in front of* the positions: `transpose` swaps two dimensions. They have to stand in front because PyTorch
+# takes the last two dimensions as matrices, and does one product for every index in front of them, here for every head.
 
 
 # %% tags=["atol=1e-4"]
@@ -243,14 +221,12 @@ print(f"largest difference from the loop: {(Z_at_once - Z).abs().max():.1e}")
 assert_close(Z_at_once, Z)
 
 # %% [markdown]
-# Equal but for rounding (the entries of Z are about 10 in size), and without a loop: Q, K and V of all heads are one
-# large product each.
+# Equal but for rounding (the entries of Z are about 10 in size), and without a loop.
 #
 # ## As a layer
 #
 # With a batch of sentences in front, cutting and joining are two short functions, and multi-head attention is four
-# linear layers around the attention of chapter 2. Read `forward` from top to bottom; every line says which shape it
-# makes.
+# linear layers around the attention of chapter 2. Every line of `forward` says which shape it makes.
 
 
 # %%
@@ -309,29 +285,29 @@ torch.set_rng_state(chance)
 #
 # `(n, h · d)` should become `(h, n, d)`. There is a shorter way to get that shape: `x.view(h, n, d)`. It runs, the
 # shape is right, and the loss may even fall. It is also wrong, and published code has had it ([an
-# example](https://github.com/reczoo/FuxiCTR/issues/30)). To see why, we number the entries of four words of width 4,
-# row after row, and cut them into two heads of width 2.
+# example](https://github.com/reczoo/FuxiCTR/issues/30)). To see why, take the queries of four words, number their
+# entries row after row, and cut them into two heads of width 2.
 
 # %% [markdown]
-# **Predict.** Row $i$ of the input is word $i$; its first half, two numbers, belongs to head 1. What does head 1 hold
-# after `x.view(2, 4, 2)`: the first half of each of the four words, the whole of the first two words, or every second
+# **Predict.** Row $i$ is the query of word $i$; its first half, two numbers, belongs to head 0. What does head 0 hold
+# after `x.view(2, 4, 2)`: the first half of each of the four rows, the whole of the first two rows, or every second
 # number?
 #
 # <details><summary>Answer</summary>
 #
-# The whole of the first two words, each in two pieces. `view` never moves a number. It reads them off in the order in
-# which they lie in memory, word after word, and fills the new shape from the front. The first choice is what one wants,
+# The whole of the first two rows, each in two pieces. `view` never moves a number. It reads them off in the order in
+# which they lie in memory, row after row, and fills the new shape from the front. The first choice is what one wants,
 # and what the shape (2, 4, 2) seems to promise.
 #
 # </details>
 
 # %%
-x = torch.arange(16).view(4, 4)  # row i holds word i
+x = torch.arange(16).view(4, 4)  # row i belongs to word i
 right = x.view(4, 2, 2).transpose(0, 1)
 wrong = x.view(2, 4, 2)
 
-print("head 1, view and transpose\n", right[0])
-print("head 1, view alone\n", wrong[0])
+print("head 0, view and transpose\n", right[0])
+print("head 0, view alone\n", wrong[0])
 
 # %% tags=["remove-input"]
 draw("view_trap")
@@ -343,80 +319,150 @@ draw("view_trap")
 
 
 # %%
-def cut(x):
-    return x.view(4, 2, 2).transpose(0, 1)
+def attend(x, right):
+    """Causal attention in two heads; x (4, 4) serves as queries, keys and values."""
+    heads = x.view(4, 2, 2).transpose(0, 1) if right else x.view(2, 4, 2)
+    outputs = scaled_dot_product_attention(heads, heads, heads, causal_mask(4))
+    return outputs.transpose(0, 1).reshape(4, 4) if right else outputs.reshape(4, 4)
 
 
-def join(heads):
-    return heads.transpose(0, 1).reshape(4, 4)
+def influence(right):
+    """Row i: how far each of the four outputs moves if word i changes."""
+    words, rows = torch.randn(4, 4), []
+    for i in range(4):
+        changed = words.clone()
+        changed[i] += 1.0
+        difference = attend(changed, right) - attend(words, right)
+        rows.append(difference.abs().amax(dim=-1))
+    return torch.stack(rows)
 
 
-def cut_wrongly(x):
-    return x.view(2, 4, 2)
-
-
-def join_wrongly(heads):
-    return heads.reshape(4, 4)
-
-
-def influence(cut, join, n=4):
-    """Row i: how far each of the n outputs moves if word i changes."""
-
-    def attend(x):
-        heads = cut(x)  # they serve as queries, keys and values
-        mask = causal_mask(n)
-        return join(scaled_dot_product_attention(heads, heads, heads, mask))
-
-    words = torch.randn(n, 4)
-    # (n, n, 4): n copies of the sentence; in copy i, word i is another
-    changed = words + torch.eye(n)[:, :, None]
-    moves = [(attend(copy) - attend(words)).abs().amax(dim=-1) for copy in changed]
-    return torch.stack(moves)
-
-
-print("view and transpose\n", influence(cut, join))
+print("view and transpose\n", influence(right=True))
 
 # %% [markdown]
-# A triangle, as it should be: the second word (second row) moves the outputs 2, 3 and 4.
+# A triangle, as it should be: word 1 (the second row) moves the outputs 1, 2 and 3.
 
 # %% [markdown]
-# **Predict.** Now `view` alone, with the same causal mask. Which outputs does the second word move: 2, 3 and 4 as
-# before, only 2, or all four?
+# **Predict.** Now `view` alone, with the same causal mask. Which outputs does word 1 move: 1, 2 and 3 as before, only
+# its own, or all four?
 #
 # <details><summary>Answer</summary>
 #
-# Only its own. Words 1 and 2 share head 1, words 3 and 4 share head 2, so nothing that happens to word 2 reaches 3
-# or 4. "All four" would mean that the future leaks; here the opposite happens, and the past is lost. A test that
-# changes only word 3 would pass: outputs 3 and 4 move, just as they should.
+# Only its own. Words 0 and 1 share head 0, words 2 and 3 share head 1, so nothing that happens to word 1 reaches 2
+# or 3. "All four" would mean that the future leaks; here the opposite happens, and the past is lost. A test that
+# changes only word 2 would pass: outputs 2 and 3 move, just as they should.
 #
 # </details>
 
 # %%
-print("view alone\n", influence(cut_wrongly, join_wrongly))
+print("view alone\n", influence(right=False))
 
 # %% [markdown]
 # Half of the sentence is cut off from the other half, silently. A good test tries *every* word.
 #
-# Joining has a trap of its own. `transpose` moves no number either; it only notes the new order. After it, `.view(...)`
-# fails with a message about strides (how far apart in memory neighbours lie). Use `reshape` or `flatten`: they copy the
-# numbers where that is needed. Do not mend the error by dropping the `transpose`.
+# `transpose` moves no number either; it only notes the new order. After it, `.view(...)` fails with a message about
+# strides (how far apart in memory neighbours lie). Use `reshape` or `flatten`: they copy where that is needed. Do not
+# mend the error by dropping the `transpose`.
 #
-# ## The class that the book uses
+# ## Sentences of different lengths
 #
-# The rest of the book is built from a class that can do a little more:
-#
-# - `context` is the sentence whose words serve as keys and values: here the same sentence, in chapter 6 another one.
-#   `d_context` is the width of its vectors.
-# - `d_k` and `d_v` may be chosen.
-# - `bias` is off unless asked for, as the paper mentions no biases. From chapter 5 on our blocks ask for it, as most
-#   code does.
-# - The keys and values are made by a method of their own, `keys_values`, because chapter 9 will need them alone.
-#   Dropout is explained in chapter 5; it is off unless asked for.
-#
-# The arithmetic is the same as above. The library's class has this text, and a check of the sizes in front of it.
+# Two sentences, five words and three; the second is filled up with two words of padding, and a mask tells every query
+# not to look at them. The scores have the shape `(batch, n_heads, n_query, n_key)`. So the mask gets
+# the shape `(batch, 1, 1, n_key)`, and broadcasting repeats it for every head and every query.
 
 
 # %%
+def padding_mask(lengths, n):
+    """(batch, 1, 1, n): only the first lengths[b] keys of sentence b are allowed."""
+    positions = torch.arange(n, device=lengths.device)
+    return (positions < lengths[:, None])[:, None, None, :]
+
+
+module = MultiHeadSelfAttention(d_model=12, n_heads=3)
+long, short = torch.randn(5, 12), torch.randn(3, 12)
+
+batch = torch.full((2, 5, 12), 99.0)  # padding that would be noticed
+batch[0], batch[1, :3] = long, short
+mask = padding_mask(torch.tensor([5, 3]), n=5)
+
+# %% [markdown]
+# **Predict.** The padding holds absurd numbers, 99 everywhere. Suppose we forget the mask. Which sentence gets other
+# outputs in this batch than it gets alone: the long one, the short one, or both?
+#
+# <details><summary>Answer</summary>
+#
+# The short one. The long sentence has no padding, and sentences of a batch never look at each other; that is why "both"
+# is wrong. It is also why this bug is easily missed: a test with sentences of one length cannot see it.
+#
+# </details>
+
+# %% tags=["atol=1e-4"]
+with torch.no_grad():
+    alone = module(long[None])[0], module(short[None])[0]
+    for name, used in {"with the mask": mask, "without": None}.items():
+        together = module(batch, mask=used)
+        differences = [
+            (together[b, : len(lone)] - lone).abs().max()
+            for b, lone in enumerate(alone)
+        ]
+        print(f"{name:14} long {differences[0]:.1e}, short {differences[1]:.1e}")
+
+# %% tags=["remove-cell"]
+with torch.no_grad():
+    together = module(batch, mask=mask)
+assert_close(together[0], alone[0])
+assert_close(together[1, :3], alone[1])
+
+# %% [markdown]
+# With the mask, each sentence gets in the batch what it gets alone. (The outputs *at* the padded places are
+# meaningless; the loss must not count them.) A model that writes from left to right needs the causal mask as well.
+# Both masks say `True` = may attend, so together they are `causal & padding`; broadcasting makes (2, 1, 5, 5) of (5,
+# 5) and (2, 1, 1, 5).
+
+# %%
+both = causal_mask(5) & mask
+print("the sentence of three words\n", both[1, 0].int())
+
+# %% [markdown]
+# ## What the output matrix does
+#
+# Concatenating and multiplying by $W^O$ can be read in another way. Cut $W^O$ into $h$ blocks of rows, one for each
+# head; then
+#
+# $$\operatorname{Concat}(\text{head}_0, \dots, \text{head}_{h-1})\, W^O = \sum_{i=0}^{h-1} \text{head}_i\, W_i^O.$$
+
+# %% tags=["atol=1e-4"]
+# view alone is right here: we cut rows, and rows lie one after the other
+W_O_of_head = W_O.view(h, d_v, d_model)
+summed = sum(heads[i] @ W_O_of_head[i] for i in range(h))
+print(f"largest difference: {(summed - Z).abs().max():.1e}")
+
+# %% tags=["remove-cell"]
+assert_close(summed, Z)
+
+# %% [markdown]
+# Each head's output has its own block of rows, and is spread by it over all $d_{model}$ numbers. Only then are the
+# contributions *added*. So a head can be taken out by leaving out its term of the sum, as exercise 4 does.
+#
+# ## The class that the book uses
+#
+# The rest of the book is built from a class that does the same arithmetic and can do a little more. Its code is folded:
+# you need not learn it. With our weights it agrees with the loop above, and with PyTorch's own `nn.MultiheadAttention`.
+#
+# <details><summary>What it can do besides</summary>
+#
+# - `context` is the sentence whose words serve as keys and values: without it the same sentence, in chapter 6 another
+#   one. `d_context` is the width of its vectors.
+# - `d_k` and `d_v` may be chosen. `bias` is off unless asked for, as the paper mentions no biases; from chapter 5 on our
+#   blocks ask for it, as most code does. Dropout is explained in chapter 5; it is off unless asked for.
+# - `keys_values` makes the keys and values, which chapter 9 will need alone.
+# - `nn.MultiheadAttention` stacks $W^Q$, $W^K$ and $W^V$ into one matrix. A linear layer stores its matrix transposed, so
+#   ours go in with `.T`.
+#
+# </details>
+
+
+# %% tags=["hide-input", "atol=1e-4"]
 class MultiHeadAttention(nn.Module):
     """Several attentions side by side, their outputs mixed by W_O."""
 
@@ -460,133 +506,36 @@ class MultiHeadAttention(nn.Module):
         return self.W_O(merge_heads(outputs))
 
 
-# %% [markdown]
-# Does it agree with what we built by hand? A linear layer stores its matrix transposed, so our matrices go in with
-# `.T`.
-
-# %% tags=["atol=1e-4"]
-ours = MultiHeadAttention(d_model=12, n_heads=3, d_k=4, d_v=2)
-ours.load_state_dict(
-    {
-        "W_Q.weight": W_Q_wide.T,
-        "W_K.weight": W_K_wide.T,
-        "W_V.weight": W_V_wide.T,
-        "W_O.weight": W_O.T,
-    }
+like_the_loop = MultiHeadAttention(d_model=12, n_heads=3, d_k=4, d_v=2)
+matrices = {"W_Q": W_Q_wide, "W_K": W_K_wide, "W_V": W_V_wide, "W_O": W_O}
+like_the_loop.load_state_dict(
+    {f"{name}.weight": matrix.T for name, matrix in matrices.items()}
 )
-with torch.no_grad():
-    difference = (ours(X[None])[0] - Z).abs().max()
-print(f"largest difference from the loop: {difference:.1e}")
 
-# %% tags=["remove-cell"]
-assert_close(ours(X[None])[0], Z)
-
-# %% [markdown]
-# ## Sentences of different lengths
-#
-# Now the batch. Two sentences, five words and three; the second is filled up with two words of padding, and a mask
-# tells every query not to look at them. The scores have the shape `(batch, n_heads, n_query, n_key)`. So the mask gets
-# the shape `(batch, 1, 1, n_key)`, and broadcasting repeats it for every head and every query.
-
-
-# %%
-def padding_mask(lengths, n):
-    """(batch, 1, 1, n): only the first lengths[b] keys of sentence b are allowed."""
-    positions = torch.arange(n, device=lengths.device)
-    return (positions < lengths[:, None])[:, None, None, :]
-
-
-module = MultiHeadAttention(d_model=12, n_heads=3)
-long, short = torch.randn(5, 12), torch.randn(3, 12)
-
-batch = torch.full((2, 5, 12), 99.0)  # padding that would be noticed
-batch[0], batch[1, :3] = long, short
-mask = padding_mask(torch.tensor([5, 3]), n=5)
-
-# %% [markdown]
-# **Predict.** The padding holds absurd numbers, 99 everywhere. Suppose we forget the mask. Which sentence gets other
-# outputs in this batch than it gets alone: the long one, the short one, or both?
-#
-# <details><summary>Answer</summary>
-#
-# The short one. The long sentence has no padding, and sentences of a batch never look at each other; that is why "both"
-# is wrong. It is also why this bug is easily missed: a test with sentences of one length cannot see it.
-#
-# </details>
-
-# %% tags=["atol=1e-4"]
-with torch.no_grad():
-    alone = module(long[None])[0], module(short[None])[0]
-    for name, used in {"with the mask": mask, "without": None}.items():
-        together = module(batch, mask=used)
-        differences = [
-            (together[b, : len(lone)] - lone).abs().max()
-            for b, lone in enumerate(alone)
-        ]
-        print(f"{name:14} long {differences[0]:.1e}, short {differences[1]:.1e}")
-
-# %% tags=["remove-cell"]
-with torch.no_grad():
-    together = module(batch, mask=mask)
-assert_close(together[0], alone[0])
-assert_close(together[1, :3], alone[1])
-
-# %% [markdown]
-# With the mask, each sentence gets in the batch what it gets alone. (The outputs *at* the padded places are
-# meaningless; the loss must not count them.) A model that writes from left to right needs the causal mask as well.
-# Both masks say `True` = may attend, so together they are `causal & padding`; broadcasting makes (2, 1, 5, 5) of (5,
-# 5) and (2, 1, 1, 5). (With the padding at the *end*, as here, the causal mask alone protects the real words. With
-# padding in front, both are needed.)
-
-# %%
-both = causal_mask(5) & mask
-print("the sentence of three words\n", both[1, 0].int())
-
-# %% [markdown]
-# PyTorch has a module of its own, `nn.MultiheadAttention`. It stacks $W^Q$, $W^K$ and $W^V$ into one matrix; with the
-# same weights it gives the same outputs.
-
-# %% tags=["hide-input", "atol=1e-5"]
 ours = MultiHeadAttention(d_model=12, n_heads=3, bias=True)
 torchs = nn.MultiheadAttention(12, 3, batch_first=True)
+stacked = (ours.W_Q, ours.W_K, ours.W_V)
 torchs.load_state_dict(
     {
-        "in_proj_weight": torch.cat(
-            [ours.W_Q.weight, ours.W_K.weight, ours.W_V.weight]
-        ),
-        "in_proj_bias": torch.cat([ours.W_Q.bias, ours.W_K.bias, ours.W_V.bias]),
+        "in_proj_weight": torch.cat([linear.weight for linear in stacked]),
+        "in_proj_bias": torch.cat([linear.bias for linear in stacked]),
         "out_proj.weight": ours.W_O.weight,
         "out_proj.bias": ours.W_O.bias,
     }
 )
 with torch.no_grad():
+    from_loop = (like_the_loop(X[None])[0] - Z).abs().max()
     # torch's mask says which keys NOT to look at
     expected, _ = torchs(batch, batch, batch, key_padding_mask=~mask[:, 0, 0])
-    difference = (ours(batch, mask=mask) - expected)[:, :3].abs().max()
-relative = difference / expected[:, :3].abs().max()
-print(f"our class and torch's: largest relative difference {relative:.1e}")
-
-# %% [markdown]
-# ## What the output matrix does
-#
-# Concatenating and multiplying by $W^O$ can be read in another way. Cut $W^O$ into $h$ blocks of rows, one for each
-# head; then
-#
-# $$\operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W^O = \sum_{i=1}^{h} \text{head}_i\, W_i^O.$$
-
-# %% tags=["atol=1e-4"]
-# view alone is right here: we cut rows, and rows lie one after the other
-W_O_of_head = W_O.view(h, d_v, d_model)
-summed = sum(heads[i] @ W_O_of_head[i] for i in range(h))
-print(f"largest difference: {(summed - Z).abs().max():.1e}")
+    from_torchs = (ours(batch, mask=mask) - expected)[:, :3].abs().max()
+    relative = from_torchs / expected[:, :3].abs().max()
+print(f"largest difference from the loop: {from_loop:.1e}")
+print(f"from torch's class, relative to its outputs: {relative:.1e}")
 
 # %% tags=["remove-cell"]
-assert_close(summed, Z)
+assert_close(like_the_loop(X[None])[0], Z)
 
 # %% [markdown]
-# Each head's output has its own block of rows, and is spread by it over all $d_{model}$ numbers. Only then are the
-# contributions *added*. So a head can be taken out by leaving out its term of the sum, as exercise 4 does.
-#
 # ## Real heads
 #
 # MiniLM's projections have other names, and they have biases; otherwise they are what you have just built. The
@@ -615,8 +564,32 @@ print(
 assert max(in_weights, in_vectors) < 1e-5
 
 # %% [markdown]
-# What do the 72 heads do? One thing can be counted at once: how much attention goes to `[CLS]`, the token in front of
-# the sentence, which has no meaning of its own.
+# What do the 72 heads do? Choose one in the grid, then point at a word. Layer 0, head 2 looks at the previous word,
+# whatever it is; layer 3, head 1 looks from "it" to "animal"; layer 4, head 5 rests on `[CLS]`, the token in front. Many
+# others cannot be named so easily.
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+named = {(0, 2): "previous word", (3, 1): "it → animal", (4, 5): "rests on [CLS]"}
+AttentionViewer(
+    sentence.tokens,
+    sentence.weights,
+    title="MiniLM",
+    names=named,
+    layer=0,
+    head=2,
+    token=sentence.tokens.index("tired"),
+)
+
+# %% tags=["remove-cell"]
+previous = sentence.weights[0, 2].diagonal(-1)
+assert previous.min() > 0.9
+assert sentence.weights[
+    3, 1, sentence.tokens.index("it")
+].argmax() == sentence.tokens.index("animal")
+assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
+
+# %% [markdown]
+# One thing can be counted at once: how much attention goes to `[CLS]`, which has no meaning of its own.
 
 # %% [markdown]
 # **Predict.** The sentence has 16 tokens. Take the mean over all tokens but `[CLS]` itself and over the twelve heads
@@ -647,18 +620,14 @@ assert to_cls[0] < 0.3
 #
 # ## What goes wrong
 #
-# **Scaling by the wrong width.** Queries and keys of a head are $d_k$ wide, and that is what the scores must be
-# scaled by. With $\sqrt{d_{model}}$ the scores come out $\sqrt h$ times too small, with 8 heads 2.8 times. Nothing
-# crashes. A new model starts with attention that is too even; a trained model, loaded into such code, gives wrong
-# outputs.
-
-# %% tags=["atol=0.01"]
-scores = torch.randn(10_000, 8)
-for name, factor in {"right": 1.0, "√8 times too small": 1 / math.sqrt(8)}.items():
-    largest = (scores * factor).softmax(dim=-1).amax(dim=-1).mean()
-    print(f"largest of 8 weights, on average, scores {name}: {largest:.2f}")
-
-# %% [markdown]
+# <details><summary>Scaling by the wrong width</summary>
+#
+# Queries and keys of a head are $d_k$ wide, and that is what the scores must be scaled by. With $\sqrt{d_{model}}$ the
+# scores come out $\sqrt h$ times too small, with 8 heads 2.8 times. Nothing crashes. A new model starts with attention
+# that is too even; a trained model, loaded into such code, gives wrong outputs.
+#
+# </details>
+#
 # **The opposite mask.** In this book `True` means *may attend*, as in `F.scaled_dot_product_attention`. In
 # `nn.MultiheadAttention`, in the same library, `True` means *may not*.
 
@@ -678,21 +647,20 @@ for name, factor in {"right": 1.0, "√8 times too small": 1 / math.sqrt(8)}.ite
 x = long[None]
 with torch.no_grad():
     confused, _ = torchs(x, x, x, attn_mask=causal_mask(5))
-for i, row in enumerate(confused[0], start=1):
+for i, row in enumerate(confused[0]):
     print(f"word {i}: {row.isnan().sum().item()} of {len(row)} entries are nan")
 
 # %% [markdown]
-# The last row gives the mistake away here. If a *padding* mask is passed the wrong way round, only the longest
-# sentences of a batch turn to nan, for they have no padding to look at. The others attend only to their padding, and
-# there is no error.
+# The last row gives the mistake away here. With a *padding* mask the wrong way round, only the longest sentences of a
+# batch turn to nan, for they have no padding to look at. The others attend only to their padding, without an error.
 
 # %% [markdown]
 # ## Exercises
 #
 # These are not graded. Try each before you open its solution.
 #
-# **Exercise 1.** 512 is not divisible by 7. What does `MultiHeadAttention(512, 7)` do, with the class above? How many
-# parameters does it have? (The library's class has the same text and a check in front of it.)
+# **Exercise 1.** 512 is not divisible by 7. What does `MultiHeadAttention(512, 7)` do, with the folded class above? How
+# many parameters does it have?
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -700,11 +668,11 @@ seven = MultiHeadAttention(512, 7)
 print("W_Q:", tuple(seven.W_Q.weight.shape), " W_O:", tuple(seven.W_O.weight.shape))
 print(f"parameters: {sum(p.numel() for p in seven.parameters()):,}")
 # d_k is rounded down to 73, and 7 · 73 = 511: it runs, one number narrower than asked
-# for. Nobody would notice, and no weights of another model would fit. So the library's
-# class refuses.
+# for. Nobody would notice, and no weights of another model would fit. So the library,
+# which has the same text, checks the sizes first and refuses.
 
 # %% [markdown]
-# **Exercise 2.** Are the heads in any order? Take the module `ours` of three heads and exchange its first and its third
+# **Exercise 2.** Are the heads in any order? Take the module `ours` of three heads and exchange its first and its last
 # head: the rows of `W_Q`, `W_K` and `W_V`, and the *columns* of `W_O`. Does the output change?
 
 # %% tags=["hide-cell", "atol=1e-5"]
@@ -725,7 +693,7 @@ with torch.no_grad():
 # %% [markdown]
 # **Exercise 3.** Apart from biases and the division, the scores of head $i$ are $X\, W_i^Q (W_i^K)^\top X^\top$. The
 # matrix in the middle, $W_i^Q (W_i^K)^\top$, is $d_{model} \times d_{model}$ and says how well any two words fit.
-# What is its rank for head 1 of "Head by head", where the matrices are random? And what is it for a head of MiniLM,
+# What is its rank for head 0 of "Head by head", where the matrices are random? And what is it for a head of MiniLM,
 # which is 384 wide and has 12 heads? (`minilm.attention_of(minilm.load(), 0)` is the module of layer 0.)
 
 # %% tags=["hide-cell"]

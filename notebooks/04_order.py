@@ -4,9 +4,8 @@
 # Write a telephone number backwards: 4 0 7 1 1 9 2 6 becomes 6 2 9 1 1 7 0 4. A child can do it. In this chapter a
 # small attention model tries to learn it. It may see as many examples as it likes, and still gets no more than 32 %
 # of the digits right, no matter how long it trains. A second model differs from it by a single addition, and gets
-# (nearly) all of them right within a few hundred steps. This chapter is about that addition: to each digit's vector
-# we add numbers that say where it stands. They are read off a row of clocks, some fast and some slow, which run on by
-# one tick from digit to digit.
+# (nearly) all of them right within a few hundred steps: to each digit's vector we add numbers that say where it stands.
+# They are read off a row of clocks, some fast and some slow, which run on by one tick from digit to digit.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -65,10 +64,9 @@ from lectures_lib.show.drawings import draw
 # never on where they stand.
 #
 # Take our number, 4 0 7 1 1 9 2 6. Written backwards, it begins with its last digit. Which one is that? At the place
-# of the 4, the model knows that seven other digits are in the string: 0 7 1 1 9 2 6, in no order. Each of the seven
-# is equally likely to be the last one, but two of them are a 1. So the best guess is 1, which is right in 2 cases
-# of 7. It is the same at every place: the best one can do is to name the digit that is most frequent at the *other*
-# places. (In a string of odd length the middle digit stays where it is.)
+# of the 4, the model knows that seven other digits are in the string: 0 7 1 1 9 2 6, in no order. Each is equally likely
+# to be the last one, but two of them are a 1. So the best guess is 1, right in 2 cases of 7. It is the same at every
+# place: the best one can do is to name the digit that is most frequent at the *other* places.
 
 # %% [markdown]
 # **Predict.** For strings of 8 random digits, this guess is right in 32 % of the cases on average. And for strings of
@@ -110,9 +108,8 @@ for n, share in ((LENGTH, ceiling), (12, best_guess(12))):
 # length.
 #
 # Computers write numbers as bits, which stay between 0 and 1 however far one counts. Count to 15 in four bits, 0000,
-# 0001, 0010, 0011, and so on: the bit on the right flips at every step, the one beside it at every second step, the
-# next at every fourth. The left picture below shows the four bits as columns, the fastest first. Each column takes
-# twice as long to repeat as the one before it.
+# 0001, 0010, 0011, and so on: the last bit flips at every step, the one beside it at every second step, the next at
+# every fourth. The left picture shows the four bits as columns, the fastest first.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps over the positions 0 to 15. Left, the four binary digits: squares that alternate every 1, 2, 4 and 8 rows. Right, sinusoids of 16 dimensions: smooth waves, fast on the left, slower to the right."}, "figure": {"caption": "Counting to 15. Left: the four bits, the fastest first. Right: sines and cosines, the same idea without corners."}}
 positions = torch.arange(16)
@@ -136,10 +133,9 @@ plots.heatmap(
 plt.show()
 
 # %% [markdown]
-# Bits jump between 0 and 1. The right picture shows columns that do not jump: brown is +1, white 0 and violet −1. The
-# first columns of that picture change fast, the last ones hardly at all. All of them are sines and cosines, the
-# choice of the Transformer's authors. (The comparison with bits is a textbook's; one of the authors' own reasons
-# comes below.) Each pair of a sine and a cosine is slower than the one before:
+# Bits jump. The columns on the right do not (brown is +1, white 0 and violet −1). The first change fast, the last hardly
+# at all. All of them are sines and cosines, the choice of the Transformer's authors. (The comparison with bits is a
+# textbook's.) Each pair of a sine and a cosine is slower than the one before:
 #
 # $$PE_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad PE_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}}.$$
 #
@@ -153,31 +149,27 @@ draw("addition")
 
 # %% [markdown]
 # That happens once, below the first layer. A batch of sentences has the shape (batch, n, d_model) and the table of
-# positions (n, d_model): broadcasting adds the same table to every sentence. (While training, the paper then sets
-# some of the numbers in these sums to zero at random; this **dropout** is in [chapter 5](05_encoder.ipynb).)
-#
-# In code it is one outer product of positions and frequencies:
+# positions (n, d_model): broadcasting adds the same table to every sentence. In code the table is one outer product of
+# positions and frequencies:
 
 
 # %%
 def sinusoidal_positions(n, d_model):
-    """Position vectors 0 … n - 1, (n, d_model)."""
-    omega = 10000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    angles = torch.arange(n, dtype=torch.float64)[:, None] * omega  # (n, pairs)
-    PE = torch.empty(n, d_model, dtype=torch.float64)
+    """Position vectors 0 … n - 1, (n, d_model); d_model is even."""
+    omega = 10000 ** (-torch.arange(0, d_model, 2) / d_model)  # one for each pair
+    angles = torch.arange(n)[:, None] * omega  # (n, pairs)
+    PE = torch.empty(n, d_model)
     PE[:, 0::2] = angles.sin()
-    PE[:, 1::2] = angles.cos()[:, : d_model // 2]  # with an odd width, one sine more
-    return PE.float()
+    PE[:, 1::2] = angles.cos()
+    return PE
 
 
 print([f"{x:.2f}" for x in sinusoidal_positions(2, 4)[1]])
 
 # %% [markdown]
-# These columns are often called waves, and so they will be here. To see why, look at four columns of the table over
-# 60 positions, drawn as curves. The dotted line crosses them at four of the numbers that make up the vector of
-# position 20.
+# These columns are often called waves, and so they will be here; the folded cell draws four of them as curves.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Four panels, one above the other, each with a sine curve over the positions 0 to 59. Dimension 0 goes up and down more than nine times, dimension 2 three times, dimension 4 not quite once, dimension 6 rises and has just begun to fall. A dotted line through all four marks position 20."}, "figure": {"caption": "The sines of four of the eight pairs, d_model = 16; each is about three times as slow as the one above it. Dotted: the vector of position 20 is read off where the line meets all the curves."}}
+# %% tags=["hide-cell"] mystnb={"image": {"alt": "Four panels, one above the other, each with a sine curve over the positions 0 to 59. Dimension 0 goes up and down more than nine times, dimension 2 three times, dimension 4 not quite once, dimension 6 rises and has just begun to fall. A dotted line through all four marks position 20."}, "figure": {"caption": "The sines of four of the eight pairs, d_model = 16; each is about three times as slow as the one above it. Dotted: the vector of position 20 is read off where the line meets all the curves."}}
 columns = sinusoidal_positions(60, 16)[:, 0:8:2].T
 figure, axes = plt.subplots(4, 1, figsize=(6.4, 4.0), sharex=True)
 for i, (ax, column) in enumerate(zip(axes, columns, strict=True)):
@@ -188,212 +180,20 @@ axes[-1].set_xlabel("position")
 plt.show()
 
 # %% tags=["remove-cell"]
-for width in (512, 7):
+for width in (512, 64):
     assert_close(
-        sinusoidal_positions(100, width), library.sinusoidal_positions(100, width)
+        sinusoidal_positions(100, width),
+        library.sinusoidal_positions(100, width),
+        rtol=0,
+        atol=1e-4,
     )
-
-# %% [markdown]
-# ## Clocks
-#
-# A sine and a cosine of the same angle are the coordinates of a point on a circle, the tip of a hand. So a position
-# vector is a row of clocks. The first hand turns by one radian (57 degrees) with every token; the hands further along
-# turn more and more slowly, like the hour hand beside the minute hand. All the hands together tell the time; a
-# single one tells it badly, for the slow ones hardly move and the fast ones are soon back near where they were.
-
-
-# %% tags=["hide-input", "nbval-ignore-output"]
-ClockDial(d_model=8)
-
-# %% [markdown]
-# ## What the waves are good for
-#
-# **Each position has its own vector.** The slowest hand is the last pair, $i = d_{model}/2 - 1$. It needs $2\pi /
-# \omega_i = 2\pi \cdot 10000^{1 - 2/d_{model}}$ tokens for one turn, about 60,600 if $d_{model} = 512$. No text that
-# we shall meet is that long, so no two of its positions get the same vector.
-
-# %% [markdown]
-# **Predict.** A position vector of 512 numbers is made of 256 hands of length 1, so its own length is $\sqrt{256} =
-# 16$. Among the first 2,000 positions, how far apart are the two closest vectors: 0.004, 0.4 or 4?
-#
-# <details><summary>Answer</summary>
-#
-# About 4, a quarter of their length, and the closest two are neighbours. Among two thousand points, with many hands
-# that hardly move, it is tempting to expect two that nearly coincide. But the fast hands turn by up to a radian at
-# every step, and two positions are close only where *all* hands point nearly the same way.
-#
-# </details>
-
-# %%
-PE = sinusoidal_positions(2000, 512)
-distances = torch.cdist(PE, PE)
-distances.fill_diagonal_(math.inf)
-p, q = divmod(distances.argmin().item(), 2000)
-print(f"closest pair: {abs(p - q)} position apart, distance {distances.min():.1f}")
-
-# %% [markdown]
-# **What do two positions have to do with each other?** Dot products are what attention compares. Write $\omega$ for a
-# hand's speed and take the two numbers of that hand only:
-#
-# $$\begin{aligned} PE_p \cdot PE_q &= \sin(p\,\omega)\sin(q\,\omega) + \cos(p\,\omega)\cos(q\,\omega) \\ &= \cos(p\,\omega - q\,\omega) \\ &= \cos((p - q)\,\omega). \end{aligned}$$
-#
-# $p$ and $q$ are gone; their difference is left. The whole product is the sum over all hands, $\sum_i \cos((p -
-# q)\,\omega_i)$.
-
-# %% [markdown]
-# **Predict.** Position 100 is compared with 103; much later in the text, 1100 with 1103; and then 100 with 97. Which of the
-# three dot products are equal?
-#
-# <details><summary>Answer</summary>
-#
-# All three. The first two because only the distance counts, wherever one is in the text. The third because
-# $\cos(-x) = \cos x$: the dot product is largest for near positions, whether they lie before or after; it does not
-# tell *before* from *after*. It is tempting to think that the product shows which of two positions comes first. To
-# look back and not ahead, a head must first turn one of the two vectors. How it can do that is shown next.
-#
-# </details>
-
-# %% tags=["atol=0.002"]
-PE = sinusoidal_positions(2000, 64)
-for p, q in ((100, 103), (1100, 1103), (100, 97)):
-    print(f"{p:4} and {q:4}: {PE[p] @ PE[q]:.3f}")
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "A curve over the distance from minus 100 to 100. It peaks at 32 for distance 0, falls quickly and goes on in ripples between 10 and 20, the same on both sides."}, "figure": {"caption": "Dot product of two position vectors (d_model = 64) over their distance: the same curve wherever one starts. It falls off in ripples, the same on both sides."}}
-products = (PE[:201] @ PE[100]).tolist()
-ax = plots.curves(
-    range(-100, 101), {"": products}, xlabel="distance", ylabel="dot product"
-)
-plt.show()
-
-# %% [markdown]
-# **Moving on by k is the same rotation everywhere.** Going from position $pos$ to $pos + k$, the hand of pair $i$
-# turns by $k\,\omega_i$, whatever $pos$ is. Such a turn is a 2 × 2 matrix. Write $a = pos \cdot \omega_i$ for where
-# the hand stands, and $b = k\,\omega_i$ for the turn. The last step uses the addition formulas from school:
-#
-# $$\begin{aligned} \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix} \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} &= \begin{pmatrix} \cos b \sin a + \sin b \cos a \\ -\sin b \sin a + \cos b \cos a \end{pmatrix} \\ &= \begin{pmatrix} \sin(a + b) \\ \cos(a + b) \end{pmatrix}. \end{aligned}$$
-#
-# The matrix contains $b$ only, not $a$. Put one such block for each hand along the diagonal of a large matrix $M_k$.
-# Then $PE_{pos + k} = M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. (Here a position is a column, as in the
-# formula above. In code positions are the rows of a table, and `PE @ M_k.T` moves all of them at once.)
-
-# %% tags=["remove-input"]
-draw("rotation")
-
-
-# %% tags=["atol=0.0002"]
-def rotation(angle):
-    """The 2 × 2 matrix that turns a hand by this angle."""
-    sine, cosine = math.sin(angle), math.cos(angle)
-    return torch.tensor([[cosine, sine], [-sine, cosine]])
-
-
-def shift_matrix(k, d_model):
-    """M_k: every hand turned by k times its own ω."""
-    omegas = [10000 ** (-2 * i / d_model) for i in range(d_model // 2)]
-    return torch.block_diag(*(rotation(k * omega) for omega in omegas))
-
-
-PE, M_3 = sinusoidal_positions(1000, 12), shift_matrix(3, 12)
-error = (PE[:-3] @ M_3.T - PE[3:]).abs().max()
-print(f"M_3 moves 997 positions; largest error {error:.4f}")
-
-# %% tags=["remove-cell"]
-assert_close(M_3, library.shift_matrix(3, 12))
-assert (PE[:-3] @ M_3.T - PE[3:]).abs().max() < 1e-5
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of a 12 by 12 matrix that is zero except for two-by-two blocks along the diagonal. The first blocks are turned strongly, the last are nearly the identity."}, "figure": {"caption": "The shift by three positions, M\u2083, for d_model = 12: six rotations, the fastest hand first."}}
-plots.heatmap(M_3, signed=True, limit=1.0)
-plt.show()
-
-# %% [markdown]
-# **Predict.** Start at position 100. Where do we arrive if we apply $M_3$ twice? And where with its transpose, $M_3^\top$?
-#
-# <details><summary>Answer</summary>
-#
-# At 106, and at 97. Two turns by the same angle are one turn by twice the angle, so $M_3 M_3 = M_6$. Transposing a
-# rotation swaps the signs of its sines: it turns back. (It is tempting to say 109, with 3 · 3 = 9. But angles add:
-# 3 + 3 = 6.)
-#
-# </details>
-
-
-# %%
-def nearest(vector):
-    """The position whose vector is closest to this one."""
-    return (PE - vector).norm(dim=1).argmin().item()
-
-
-print("M_3 twice:      ", nearest(M_3 @ M_3 @ PE[100]))
-print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
-
-# %% [markdown]
-# A head can use such turns to look $k$ tokens back. Suppose its $W^K$ leaves each position vector as it is, and its
-# $W^Q$ turns each one back by $k$ places. Then the query made at position $p$ equals the key made at position $p -
-# k$. No other key has a larger dot product with that query, so the head looks there (exercise 4). The authors guessed
-# that a model would easily learn to do this; it was one of their reasons for the waves.
-#
-# <details><summary>A word beside the formula in one lecture: separability</summary>
-#
-# One lecture on the Transformer puts the word "separability" beside this formula, and does not say what is separable.
-# It may be place and step: in $\sin(a + b) = \cos b \sin a + \sin b \cos a$ every product has one factor for each of
-# the two. Or it may be word and place, and that is the next question.
-#
-# </details>
-#
-# ## Added, not appended
-#
-# The position vector is *added* to the word's. Doesn't that lose something? From the sum 7 nobody can tell whether it
-# was 3 + 4 or 5 + 2. But these vectors have many dimensions. Suppose words use some of the dimensions and positions
-# use others; then a projection can read either of them out of the sum. Since the word vectors are learned, training
-# can arrange that. Attention sees the sum only through its projections. Let $x_i$ be the word's vector at place $i$
-# and $p_i$ the position vector; then a score has four parts:
-#
-# $$(x_i + p_i)\,W^Q (W^K)^\top (x_j + p_j)^\top = \underbrace{x_i A x_j^\top}_{\text{word, word}} + \underbrace{x_i A p_j^\top}_{\text{word, place}} + \underbrace{p_i A x_j^\top}_{\text{place, word}} + \underbrace{p_i A p_j^\top}_{\text{place, place}}$$
-#
-# with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. Heads of the second kind
-# exist. MiniLM, the published model of chapter 2, is built like BERT ([chapter 12](12_bert.ipynb)). Its position
-# vectors were learned, like its word vectors, and it has a head that looks at the previous token, whatever that token
-# is. Does the head need the words for that? The folded cell gives MiniLM's first layer a text without words: all 128
-# places hold the same vector, the average of all word vectors. Only the positions differ. (BERT's input has two more
-# parts, which are in the cell; chapters 5 and 12 explain them.)
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. Nearly all weight lies on the diagonal just below the main diagonal; position 0 attends to itself."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: each position attends to the one before, the very first to itself (the first 24 of 128 shown)."}}
-state = minilm.load()
-embedding = {
-    kind: state[f"embeddings.{kind}_embeddings.weight"]
-    for kind in ("word", "position", "token_type")
-}
-wordless = (
-    embedding["word"].mean(dim=0)
-    + embedding["position"][:128]
-    + embedding["token_type"][0]
-)
-wordless = F.layer_norm(
-    wordless,
-    (384,),
-    state["embeddings.LayerNorm.weight"],
-    state["embeddings.LayerNorm.bias"],
-    eps=1e-12,
-)
-
-attention = minilm.attention_of(state, layer=0)
-with torch.no_grad(), record(attention) as seen:
-    attention(wordless[None])
-weights = seen["weights"][0, 2]
-plots.heatmap(weights[:24, :24]).set(xlabel="key", ylabel="query")
-plt.show()
-
-# %% tags=["atol=2"]
-before = weights.argmax(dim=-1) == torch.arange(128) - 1
-print(f"attend most to the previous position: {before.sum()} of 127")
 
 # %% [markdown]
 # ## Learned positions
 #
-# Three famous models use no formula: BERT, which reads, GPT-2, which writes, and the Vision Transformer, which looks
-# at images (chapters 12, 10 and 11). They have a table with one row of parameters for each position, trained like the
-# word vectors. A row can become any vector. But the table has an end, and a row that is seldom used in training is
-# seldom trained.
+# Three famous models use no formula: BERT, GPT-2 and the Vision Transformer have a table with one row of parameters for
+# each position, trained like the word vectors. A row can become any vector. But the table has an end, and a row that is
+# seldom used in training is seldom trained.
 
 
 # %%
@@ -411,9 +211,8 @@ class LearnedPositions(nn.Module):
 
 
 # %% [markdown]
-# And here are the waves as a module, so that the two can be exchanged. A **buffer** is a table that travels with the
-# model, to a graphics processor for instance, and is not trained; `persistent=False` says that it need not be saved,
-# since it can be computed.
+# And here are the waves as a module. A **buffer** is a table that travels with the model, to a graphics processor for
+# instance, and is not trained; `persistent=False` says that it need not be saved.
 
 
 # %%
@@ -431,7 +230,8 @@ class SinusoidalPositions(nn.Module):
 
 
 # %% [markdown]
-# The library has the same two modules, with one check more. It says in plain words that the table has an end:
+# These two are what to be able to write from memory. The library's have one check more, which says in plain words that
+# the table has an end:
 
 # %%
 try:
@@ -440,13 +240,18 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# What does such a table look like after training? Here are the first 96 of MiniLM's 512 rows, each compared with
-# every other by the cosine of their angle. The diagonal is dark: neighbours have similar vectors. Beside it there are
-# stripes: how alike two positions are depends mostly on how far apart they stand, as with the dot products of the
-# waves. Nobody put this order into the table. Only position 0, the place of `[CLS]`, has no neighbour that is like
-# it: a cosine of 0.31 at most, where neighbours elsewhere have 0.8 and more.
+# What does such a table look like after training? Here are the first 96 of the 512 rows of MiniLM, the published model
+# of chapter 2, each compared with every other by the cosine of their angle. The diagonal is dark: neighbours have
+# similar vectors. Beside it there are stripes: how alike two positions are depends mostly on how far apart they stand.
+# Nobody put this order into the table. Only position 0, the place of `[CLS]`, has no neighbour that is like it: a cosine
+# of 0.31 at most, where neighbours elsewhere have 0.8 and more.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A dark band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. No formula says that position 50 stands beside 51; it was learned."}}
+state = minilm.load()
+embedding = {
+    kind: state[f"embeddings.{kind}_embeddings.weight"]
+    for kind in ("word", "position", "token_type")
+}
 learned = F.normalize(embedding["position"][:96], dim=-1)
 plots.heatmap(learned @ learned.T, signed=True, limit=1.0).set(
     xlabel="position", ylabel="position"
@@ -463,9 +268,8 @@ assert alike.diagonal(1)[1:].min() > 0.8
 #
 # Now the experiment from the beginning. The reader is as small as can be. Digits become vectors, positions are added,
 # and two attention layers follow, with a feed-forward net between them. At the end each place has ten scores, one for
-# each digit from 0 to 9. Such scores, before a softmax, are called **logits**. (In the code, what each part computes
-# is *added* to what was there, `x = x + …`. [Chapter 5](05_encoder.ipynb) says why, and what the feed-forward net is
-# for.)
+# each digit from 0 to 9. Such scores, before a softmax, are called **logits**. (The plus signs in `x = x + …` and the
+# feed-forward net are the subject of [chapter 5](05_encoder.ipynb).)
 
 # %%
 D_MODEL = 32
@@ -496,8 +300,9 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# Every step draws 64 fresh strings, so that nothing can be learned by heart. (Adam is gradient descent with a step size of
-# its own for each parameter.)
+# Every step draws 64 fresh strings, so that nothing can be learned by heart. Two things differ between the two readers
+# with positions: besides its positions, the "learned" one also starts its words as small as these, with a standard
+# deviation of 0.02 in place of 1. Without that it often fails; "What goes wrong" shows it.
 
 
 # %%
@@ -551,28 +356,24 @@ ax.set(ylim=(0, 1.05))
 plt.show()
 
 # %% [markdown]
-# The reader without positions finds the best strategy that is open to it, and stops there. It is not a weak model; it
-# is blind to order. Over five seeds it ended at 0.316<!-- order: accuracy/no_positions/mean .3f --> on average, against
+# The reader without positions finds the best strategy that is open to it, and stops there: it is blind to order. Over five seeds it ended at 0.316<!-- order: accuracy/no_positions/mean .3f --> on average, against
 # a computed ceiling of 0.317<!-- order: best_guess_without_positions .3f -->; sinusoids ended at 1.000<!-- order:
 # accuracy/sinusoids/mean .3f -->, learned positions at 0.999<!-- order: accuracy/learned/mean .3f -->
 # ([results](../book/results.md)).
 #
-# And on strings of another length? The waves go on for as long as one likes, so a twelfth digit has a position
-# vector, too. The authors hoped that this would let a model generalise to longer texts. It is often said that it
-# does.
+# And on strings of another length? The waves go on for as long as one likes. The authors hoped that this would let a
+# model generalise to longer texts, and it is often said that it does.
 
 # %% [markdown]
 # **Predict.** All three readers were trained on 8 digits. Now they get 12, where a blind reader can reach 27 %. What share do the two that have positions get right: nearly all, about two thirds (8 of 12), about 27 %, or less than that?
 #
 # <details><summary>Answer</summary>
 #
-# Less than that: about 15 %. Those that have positions do *worse* than the blind one, which still names the most
-# frequent digit. They turn the first eight digits round, as if the string ended there, so that these eight places are
-# right only by chance, one in ten. What they write at the last four, where they were never trained, is right two or
-# three times as often, which is what lifts the total above one in ten. "Eight of twelve" is tempting, but the first
-# digit written must be the twelfth that was read, and in training the twelfth place was never filled. The learned
-# table has a row for it, but that row still holds the random numbers it started with. The sinusoids have a sensible
-# vector for it, but the model was never trained on that vector. Having a vector for a position is not the same as
+# Less than that: about 15 %. They turn the first eight digits round, as if the string ended there, so that these places
+# are right only by chance. "Eight of twelve" is tempting, but the first digit written must be the twelfth that was
+# read, and in training the twelfth place was never filled. The learned table has a row for it, which still holds the
+# random numbers it started with. The sinusoids have a sensible vector for it, but the model was never trained on that
+# vector. Having a vector for a position is not the same as
 # having learned what to do there.
 #
 # </details>
@@ -595,8 +396,192 @@ assert min(as_eight["sinusoids"], as_eight["learned"]) > 0.88
 # %% [markdown]
 # Over five seeds the reader without positions had 0.26<!-- order: accuracy_at_other_lengths/no_positions/12/mean .2f
 # --> of the digits right, the one with sinusoids 0.16<!-- order: accuracy_at_other_lengths/sinusoids/12/mean .2f -->,
-# the one with learned positions 0.14<!-- order: accuracy_at_other_lengths/learned/12/mean .2f -->. (This does not refute the authors' hope. All training strings had the same length, so the reader could not learn that a digit's new place depends on the length.)
+# the one with learned positions 0.14<!-- order: accuracy_at_other_lengths/learned/12/mean .2f -->. (This
+# does not refute the authors' hope: all training strings had the same length, so the reader could not learn that a
+# digit's new place depends on it.)
+
+# %% [markdown]
+# ## Clocks
 #
+# Why just these waves? A sine and a cosine of the same angle are the coordinates of a point on a circle, the tip of a
+# hand. Let the hand start at twelve and turn clockwise, as on any clock: then its tip lies by the *sine* to the right and
+# by the *cosine* upwards. So a position vector is a row of clocks, as in the first picture. The first hand turns by one
+# radian (57 degrees) with every token, the others more and more slowly. All together they tell the time; a single one
+# tells it badly, for the slow ones hardly move and the fast ones are soon back near where they were.
+
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+ClockDial(d_model=8)
+
+# %% [markdown]
+# ## What the waves are good for
+#
+# **Each position has its own vector.** The first hand alone sees to that: it turns by one radian a token, and no whole
+# number of radians is a whole number of turns, so it never points twice in the same direction. But it may come very near
+# (exercise 1); only all the hands together keep positions well apart. The slowest, $i = d_{model}/2 - 1$, needs $2\pi /
+# \omega_i = 2\pi \cdot 10000^{1 - 2/d_{model}}$ tokens for one turn, about 60,600 if $d_{model} = 512$.
+
+# %% [markdown]
+# **Predict.** A position vector of 512 numbers is made of 256 hands of length 1, so its own length is $\sqrt{256} =
+# 16$. Among the first 2,000 positions, how far apart are the two closest vectors: 0.004, 0.4 or 4?
+#
+# <details><summary>Answer</summary>
+#
+# About 4, a quarter of their length, and the closest two are neighbours. Among two thousand points, with many hands
+# that hardly move, it is tempting to expect two that nearly coincide. But the fast hands turn by up to a radian at
+# every step, and two positions are close only where *all* hands point nearly the same way.
+#
+# </details>
+
+# %%
+PE = sinusoidal_positions(2000, 512)
+distances = torch.cdist(PE, PE)
+distances.fill_diagonal_(math.inf)
+p, q = divmod(distances.argmin().item(), 2000)
+print(f"closest pair: {abs(p - q)} position apart, distance {distances.min():.1f}")
+
+# %% [markdown]
+# **What do two positions have to do with each other?** Dot products are what attention compares. Write $\omega$ for a
+# hand's speed and take the two numbers of that hand only:
+#
+# $$\begin{aligned} PE_p \cdot PE_q &= \sin(p\,\omega)\sin(q\,\omega) + \cos(p\,\omega)\cos(q\,\omega) \\ &= \cos(p\,\omega - q\,\omega) \\ &= \cos((p - q)\,\omega). \end{aligned}$$
+#
+# $p$ and $q$ are gone; their difference is left. The whole product is the sum over all hands, $\sum_i \cos((p -
+# q)\,\omega_i)$.
+
+# %% [markdown]
+# **Predict.** Position 100 is compared with 103; much later in the text, 1100 with 1103; and then 100 with 97. Which of the
+# three dot products are equal?
+#
+# <details><summary>Answer</summary>
+#
+# All three. The first two because only the distance counts, wherever one is in the text. The third because
+# $\cos(-x) = \cos x$: the dot product is largest for near positions, whether they lie before or after; it does not
+# tell *before* from *after*. It is tempting to think that the product shows which of two positions comes first. To
+# look back and not ahead, a head must first turn one of the two vectors, as is shown next.
+#
+# </details>
+
+# %% tags=["atol=0.002"]
+PE = sinusoidal_positions(2000, 64)
+for p, q in ((100, 103), (1100, 1103), (100, 97)):
+    print(f"{p:4} and {q:4}: {PE[p] @ PE[q]:.2f}")
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "A curve over the distance from minus 100 to 100. It peaks at 32 for distance 0, falls quickly and goes on in ripples between 10 and 20, the same on both sides."}, "figure": {"caption": "Dot product of two position vectors (d_model = 64) over their distance: the same curve wherever one starts. It falls off in ripples, the same on both sides."}}
+products = (PE[:201] @ PE[100]).tolist()
+ax = plots.curves(
+    range(-100, 101), {"": products}, xlabel="distance", ylabel="dot product"
+)
+plt.show()
+
+# %% [markdown]
+# **Moving on by k is the same rotation everywhere.** Going from position $pos$ to $pos + k$, the hand of pair $i$
+# turns by $k\,\omega_i$, whatever $pos$ is. Such a turn is a 2 × 2 matrix. Write $a = pos \cdot \omega_i$ for where
+# the hand stands, and $b = k\,\omega_i$ for the turn. The last step uses the addition formulas from school:
+#
+# $$\begin{aligned} \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix} \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} &= \begin{pmatrix} \cos b \sin a + \sin b \cos a \\ -\sin b \sin a + \cos b \cos a \end{pmatrix} \\ &= \begin{pmatrix} \sin(a + b) \\ \cos(a + b) \end{pmatrix}. \end{aligned}$$
+#
+# The matrix contains $b$ only, not $a$. (It is the transpose of the rotation in school books, which write cosine first
+# and turn anticlockwise; our hands turn clockwise.) Put one such block for each hand along the diagonal of a large matrix $M_k$.
+# Then $PE_{pos + k} = M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. (Perhaps this is the "separability" that one
+# lecture notes beside the formula: each product has one factor for the place and one for the step.) In code positions
+# are the rows of a table, and `PE @ M_k.T` moves all of them at once.
+
+# %% tags=["remove-input"]
+draw("rotation")
+
+
+# %% tags=["atol=0.0002"]
+def rotation(angle):
+    """The 2 × 2 matrix that turns a hand by this angle."""
+    sine, cosine = math.sin(angle), math.cos(angle)
+    return torch.tensor([[cosine, sine], [-sine, cosine]])
+
+
+def shift_matrix(k, d_model):
+    """M_k: every hand turned by k times its own ω."""
+    omegas = [10000 ** (-2 * i / d_model) for i in range(d_model // 2)]
+    return torch.block_diag(*(rotation(k * omega) for omega in omegas))
+
+
+PE, M_3 = sinusoidal_positions(1000, 12), shift_matrix(3, 12)
+error = (PE[:-3] @ M_3.T - PE[3:]).abs().max()
+print(f"M_3 moves 997 positions; largest error {error:.4f}")
+
+# %% tags=["remove-cell"]
+assert_close(M_3, library.shift_matrix(3, 12))
+assert (PE[:-3] @ M_3.T - PE[3:]).abs().max() < 2e-4
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of a 12 by 12 matrix that is zero except for two-by-two blocks along the diagonal. The first blocks are turned strongly, the last are nearly the identity."}, "figure": {"caption": "The shift by three positions, M\u2083, for d_model = 12: six rotations, the fastest hand first."}}
+plots.heatmap(M_3, signed=True, limit=1.0)
+plt.show()
+
+# %% [markdown]
+# **Predict.** Start at position 100. Where do we arrive if we apply $M_3$ twice? And where with its transpose, $M_3^\top$?
+#
+# <details><summary>Answer</summary>
+#
+# At 106, and at 97. Two turns by the same angle are one turn by twice the angle, so $M_3 M_3 = M_6$. Transposing a
+# rotation swaps the signs of its sines: it turns back. (It is tempting to say 109, with 3 · 3 = 9. But angles add:
+# 3 + 3 = 6.)
+#
+# </details>
+
+
+# %%
+def nearest(vector):
+    """The position whose vector is closest to this one."""
+    return (PE - vector).norm(dim=1).argmin().item()
+
+
+print("M_3 twice:      ", nearest(M_3 @ M_3 @ PE[100]))
+print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
+
+# %% [markdown]
+# ## Added, not appended
+#
+# The position vector is *added* to the word's. Doesn't that lose something? From the sum 7 nobody can tell whether it
+# was 3 + 4 or 5 + 2. But these vectors have many dimensions. If words use some of them and positions others, a
+# projection can read either out of the sum. Since the word vectors are learned, training can arrange that. Let $x_i$ be
+# the word's vector at place $i$ and $p_i$ the position vector; then a score has four parts:
+#
+# $$(x_i + p_i)\,W^Q (W^K)^\top (x_j + p_j)^\top = \underbrace{x_i A x_j^\top}_{\text{word, word}} + \underbrace{x_i A p_j^\top}_{\text{word, place}} + \underbrace{p_i A x_j^\top}_{\text{place, word}} + \underbrace{p_i A p_j^\top}_{\text{place, place}}$$
+#
+# with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. Such a head of places can look
+# $k$ tokens back: if its $W^K$ leaves each position vector as it is, and its $W^Q$ turns each one back by $k$ places,
+# then the query made at position $p$ equals the key made at $p - k$, and no other key fits better (exercise 4). The
+# authors guessed that a model would easily learn this; it was one of their reasons for the waves.
+#
+# Heads of places exist. MiniLM, whose positions are learned, has a head that looks at the previous token, whatever that
+# token is. Does it need the words for that? The folded cell gives MiniLM's first layer a text without words: all 128
+# places hold the same vector, the average of all word vectors, and only the positions differ.
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. Nearly all weight lies on the diagonal just below the main diagonal; position 0 attends to itself."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: each position attends to the one before, the very first to itself (the first 24 of 128 shown)."}}
+wordless = (
+    embedding["word"].mean(dim=0)
+    + embedding["position"][:128]
+    + embedding["token_type"][0]  # a part of BERT's input: see chapter 12
+)
+wordless = F.layer_norm(
+    wordless,
+    (384,),
+    state["embeddings.LayerNorm.weight"],
+    state["embeddings.LayerNorm.bias"],
+    eps=1e-12,
+)
+
+attention = minilm.attention_of(state, layer=0)
+with torch.no_grad(), record(attention) as seen:
+    attention(wordless[None])
+weights = seen["weights"][0, 2]
+plots.heatmap(weights[:24, :24]).set(xlabel="key", ylabel="query")
+plt.show()
+
+# %% tags=["atol=2"]
+before = weights.argmax(dim=-1) == torch.arange(128) - 1
+print(f"attend most to the previous position: {before.sum()} of 127")
+
+# %% [markdown]
 # ## What goes wrong
 #
 # ### Positions that nobody hears
@@ -615,19 +600,6 @@ print(f"length of a position    {drowned.positions.positions.norm(dim=-1).mean()
 # five were still at the ceiling of the blind reader. Nothing was broken; perhaps the positions were too faint to be
 # found in time. With words as small as the positions it worked in all our runs: keep the two at a similar size. (The
 # original Transformer has the opposite worry, faint words: [chapter 6](06_decoder.ipynb).)
-#
-# ### A base of 1000
-#
-# Slides and notes sometimes print 1000 where the paper has 10000. A model can be trained with that as well, which may be
-# why nobody notices. But load weights that were trained with one base into code with the other, and the model receives
-# positions it has never seen.
-
-# %%
-slide, paper = (
-    library.sinusoidal_positions(128, 512, base) for base in (1_000, 10_000)
-)
-difference = (slide - paper).abs().max()
-print(f"largest entry {paper.max():.1f}, largest difference {difference:.1f}")
 
 # %% [markdown]
 # ## Exercises

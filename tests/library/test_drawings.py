@@ -2,11 +2,13 @@
 the library's.
 """
 
+import ast
 import math
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import torch
@@ -382,6 +384,22 @@ def test_attention_steps_shows_what_the_library_computes():
         (attention_weights(Q, K, mask), ".2f"),
     ):
         assert all(": " + ", ".join(written(row, spec)) in description for row in matrix)
+
+
+def test_queries_keys_values_shows_the_chapters_own_matrices():
+    chapter = Path(__file__).parents[2] / "notebooks" / "02_self_attention.py"
+    made = {
+        node.targets[0].id: ast.literal_eval(node.value.args[0])
+        for node in ast.parse(chapter.read_text()).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("torch.tensor([[")
+    }
+    shown = texts(draw("queries_keys_values").svg())
+    for name in ("X", "W_Q", "W_K", "W_V"):
+        matrix = torch.tensor(made[name])
+        assert torch.equal(matrix, getattr(attention, name)), name
+        assert holds_in_order(shown, written(matrix)), name
+    for made_of in (attention.Q, attention.K, attention.V):
+        assert holds_in_order(shown, written(made_of))
 
 
 def test_weights_of_attention_steps_sum_to_1_as_shown():

@@ -12,10 +12,13 @@ from lectures_lib.show.drawings.canvas import Canvas
 
 WORDS = ("dog", "bites", "man")
 
-# The chapter's own X W_Q, X W_K and X W_V: all else in `attention_steps` is computed from them.
-Q = torch.tensor([[0.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
-K = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-V = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+# The chapter's own words and matrices: all else in both drawings is computed from them.
+KINDS, TOLD = ("noun", "verb", "animal", "human"), ("animal", "human", "action")
+X = torch.tensor([[1.0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 1]])
+W_Q = torch.tensor([[0.0, 2], [2, 0], [0, 0], [0, 0]])
+W_K = torch.tensor([[1.0, 0], [0, 1], [0, 0], [0, 0]])
+W_V = torch.tensor([[0.0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0]])
+Q, K, V = X @ W_Q, X @ W_K, X @ W_V
 
 
 def blank(rows: int, columns: int) -> list[list[str]]:
@@ -34,7 +37,7 @@ def _number(value: float, spec: str) -> str:
     return (f"{value:{spec}}" if spec else f"{value:g}").replace("-", "−")
 
 
-def _said(matrix: Tensor, spec: str) -> str:
+def _said(matrix: Tensor, spec: str = "") -> str:
     return "; ".join(
         f"{word}: {', '.join(row)}" for word, row in zip(WORDS, numbers(matrix, spec), strict=True)
     )
@@ -57,53 +60,63 @@ def steps() -> dict[str, Tensor]:
 
 def queries_keys_values() -> Canvas:
     """X times three matrices gives Q, K and V."""
+    told = {name: _said(matrix) for name, matrix in (("X", X), ("Q", Q), ("K", K), ("V", V))}
     drawing = Canvas(
         "queries_keys_values",
         720,
-        590,
+        516,
         "Queries, keys and values of a sentence of three words",
-        "On the left a matrix X with one row for each of the words dog, bites, man; its shape is n "
-        "by d model. Three arrows lead from it to three matrices of parameters. X times W Q, of "
-        "shape d model by d k, gives Q, n by d k: what each word asks. X times W K, also d model "
-        "by d k, gives K, n by d k: what each word offers. X times W V, d model by d v, gives V, n "
-        "by d v: what each word tells. A frame follows the row of the word bites: its row of Q, of "
-        "K and of V is made from its row of X alone.",
+        f"On the left the matrix X, n by d model, with the columns {', '.join(KINDS)}. "
+        f"{told['X']}. Three arrows lead from it to three matrices of parameters. X times W Q, d "
+        f"model by d k, gives Q, n by d k: what each word asks. {told['Q']}. X times W K, also d "
+        f"model by d k, gives K, n by d k: what each word offers. {told['K']}. X times W V, d "
+        f"model by d v, gives V, n by d v, with the columns {', '.join(TOLD)}: what each word "
+        f"tells. {told['V']}. A frame follows the row of the word bites: its row of Q, of K and "
+        "of V is made from its row of X alone.",
         "One vector for each word comes in; three go out. The frame follows one word: its query, "
         "its key and its value are made from its own row of X and from nothing else.",
     )
-    cell, n, d_model = (20, 20), len(WORDS), 6
-    x = drawing.matrix(92, 256, blank(n, d_model), cell, shape="*n* × *d*_{model}", rows=WORDS)
-    drawing.text(x.middle[0], x.y - 20, "*X*", size=19)
-    drawing.frame(x.x, x.y + 20, x.width, 20)
-    rows = (
-        ("query", "Q", "*d*_k", 4, "queries", "what a word asks"),
-        ("key", "K", "*d*_k", 4, "keys", "what it offers"),
-        ("value", "V", "*d*_v", 5, "values", "what it tells"),
+    cell, high = (52, 24), 24
+    x = drawing.matrix(
+        66, 227, numbers(X), cell, shape="*n* × *d*_{model}", rows=WORDS, columns=KINDS
     )
-    for i, (colour, letter, width, columns, name, says) in enumerate(rows):
-        middle = x.middle[1] + 190 * (i - 1)
+    drawing.text(x.middle[0], x.y - 42, "*X*", size=19)
+    drawing.frame(x.x, x.y + high, x.width, high)
+    rows = (
+        ("query", "Q", W_Q, Q, "*d*_k", "it asks", KINDS[:2]),
+        ("key", "K", W_K, K, "*d*_k", "it offers", KINDS[:2]),
+        ("value", "V", W_V, V, "*d*_v", "it tells", TOLD),
+    )
+    for i, (colour, letter, learned, made, width, says, columns) in enumerate(rows):
+        middle = x.middle[1] + 170 * (i - 1)
         start = x.middle[1] + 14 * (i - 1)
         drawing.arrow(
-            [(x.right + 12, start), (246, start), (246, middle), (276, middle)], colour, thick=2.5
+            [(x.right + 8, start), (290, start), (290, middle), (306, middle)], colour, thick=2.5
         )
-        drawing.circle(290, middle, 12, "×", colour)
+        drawing.circle(320, middle, 12, "×", colour)
         w = drawing.matrix(
-            316,
-            middle - 60,
-            blank(d_model, columns),
-            cell,
+            342,
+            middle - 2 * high,
+            numbers(learned),
+            (26, high),
             colour,
             shape=f"*d*_{{model}} × {width}",
         )
         drawing.text(w.middle[0], w.y - 17, f"*W*^{letter}", colour, size=19)
-        drawing.text(440, middle, "=", size=20)
+        drawing.text(437, middle, "=", size=20)
         out = drawing.matrix(
-            464, middle - 30, blank(n, columns), cell, colour, shape=f"*n* × {width}"
+            452,
+            middle - 1.5 * high,
+            numbers(made),
+            cell,
+            colour,
+            shape=f"*n* × {width}",
+            columns=columns,
         )
-        drawing.text(out.middle[0], out.y - 18, f"*{letter}*", colour, size=19)
-        drawing.frame(out.x, out.y + 20, out.width, 20)
-        drawing.text(580, middle - 11, name, colour, bold=True, anchor="start", size=16)
-        drawing.text(580, middle + 11, says, anchor="start", size=14)
+        drawing.text(out.middle[0], out.y - 40, f"*{letter}*", colour, size=19)
+        drawing.frame(out.x, out.y + high, out.width, high)
+        drawing.text(614, middle - 11, colour, colour, bold=True, anchor="start", size=16)
+        drawing.text(614, middle + 11, says, anchor="start", size=14)
     return drawing
 
 
@@ -203,7 +216,8 @@ def attention_steps() -> Canvas:
         "Step 3, the causal mask: the scores of later words become minus infinity; dog keeps one "
         "score, bites two, man three. "
         f"Step 4, softmax of each row: the weights. {said['weights']}. Every row sums to 1. "
-        f"Step 5, the weights times V, whose rows are {said['V']}. The new vectors: "
+        f"Step 5, the weights times V, with the columns {', '.join(TOLD)}; its rows are "
+        f"{said['V']}. The new vectors: "
         f"{said['output']}.",
         "From queries, keys and values to new vectors. Rows belong to the word that asks, columns "
         "to the word that is asked; every row of weights sums to 1, up to rounding.",
@@ -261,18 +275,19 @@ def attention_steps() -> Canvas:
         shape="weights",
         **words,
     )
-    drawing.text(264, weights.middle[1], "·", size=24, bold=True)
+    drawing.text(242, weights.middle[1], "·", size=24, bold=True)
     v = drawing.matrix(
-        330,
+        300,
         524,
         numbers(V),
-        (36, 30),
+        cell,
         "value",
         shape="*V*: *n* × *d*_v",
         rows=WORDS,
+        columns=TOLD,
         row_colour="value",
     )
-    drawing.text(458, v.middle[1], "=", size=20)
+    drawing.text(470, v.middle[1], "=", size=20)
     drawing.matrix(
         right,
         524,
@@ -281,6 +296,7 @@ def attention_steps() -> Canvas:
         "value",
         shape="new vectors: *n* × *d*_v",
         rows=WORDS,
+        columns=TOLD,
     )
     drawing.step(430, 442, 5, "mix the values")
     return drawing

@@ -40,13 +40,14 @@ def split_heads_drawing() -> Canvas:
         440,
         "Cutting a matrix into three heads and joining them again",
         "On the left Q, with three rows for the words dog, bites, man and six columns; columns 1 "
-        "and 2 have the colour of head 1, columns 3 and 4 that of head 2, columns 5 and 6 that of "
-        "head 3. split_heads cuts it between the heads: three small matrices, each with all three "
+        "and 2 have the colour of head 0, columns 3 and 4 that of head 1, columns 5 and 6 that of "
+        "head 2. split_heads cuts it between the heads: three small matrices, each with all three "
         "rows and two of the columns; shape h by n by d head. Each head does attention by itself "
         "and gives a matrix of the same shape. merge_heads puts the three beside each other again, "
         "row by row: n rows, h times d head columns.",
-        "Every head gets every word, but only a slice of each word's numbers. K and V are cut in "
-        "the same way; what the heads found is put side by side again.",
+        "Every head gets every word. Of the word's query it gets only a slice, but each number in it "
+        "was made from all numbers of the word. K and V are cut in the same way; what the heads "
+        "found is put side by side again.",
     )
     made, cell, n = split_and_merge(), (24, 26), len(WORDS)
     middle = 216
@@ -73,9 +74,9 @@ def split_heads_drawing() -> Canvas:
         centre = 84 + 132 * i
         name = f"head_{i + 1}"
         before = drawing.matrix(282, centre - 39, blank(n, 2), cell, colours(rows), size=14)
-        drawing.text(before.middle[0], before.y - 15, f"head {i + 1}", name, bold=True, size=14)
+        drawing.text(before.middle[0], before.y - 15, f"head {i}", name, bold=True, size=14)
         for x in (q.x + 48 * i + 24, joined.x + 48 * i + 24):
-            drawing.text(x, q.y - 14, str(i + 1), name, size=14, bold=True)
+            drawing.text(x, q.y - 14, str(i), name, size=14, bold=True)
         drawing.arrow(
             [
                 (q.right + 12, middle + 14 * (i - 1)),
@@ -114,7 +115,7 @@ def multi_head_drawing() -> Canvas:
         "three rows by two columns. Attention makes of them the head's output, three rows by two "
         "columns. The three outputs are put side by side: three rows by six columns, in the "
         "colours of the heads. This is multiplied by W O, six by six, whose first two rows belong "
-        "to head 1, the next two to head 2, the last two to head 3. The result, Z, has the shape "
+        "to head 0, the next two to head 1, the last two to head 2. The result, Z, has the shape "
         "of X, and each of its numbers is mixed from all heads.",
         "The whole layer. Each head reads all of X and makes its own narrow Q, K and V; the "
         "outputs stand side by side, and the last matrix mixes them. Its rows have the colour of "
@@ -137,19 +138,19 @@ def multi_head_drawing() -> Canvas:
             name,
             2.5,
         )
-        drawing.text(middle - 84, 116, f"head {i + 1}", name, bold=True, size=14)
+        drawing.text(middle - 84, 116, f"head {i}", name, bold=True, size=14)
         for j, letter in enumerate("QKV"):
             left = middle - 72 + 58 * j
-            drawing.text(left + 14, 142, f"*W*_{{{i + 1}}}^{letter}", size=15)
+            drawing.text(left + 14, 142, f"*W*_{{{i}}}^{letter}", size=15)
             w = drawing.matrix(left, 160, blank(d_model, 2), small, name)
             drawing.arrow([(left + 14, w.bottom + 3), (left + 14, 272)], name, 2)
-            drawing.text(left + 14, 284, f"*{letter}*_{i + 1}", size=15)
+            drawing.text(left + 14, 284, f"*{letter}*_{i}", size=15)
             out = drawing.matrix(left, 298, blank(n, 2), small, name)
             drawing.arrow([(left + 14, out.bottom + 3), (left + 14, 362)], name, 2)
         drawing.box(middle - 78, 364, 156, 36, "attention", bold=True)
         drawing.arrow([(middle, 402), (middle, 422)], name, 2.5)
         head = drawing.matrix(middle - 20, 424, blank(n, 2), cell, name)
-        drawing.text(head.right + 10, head.middle[1], f"*head*_{i + 1}", name, 15, "start")
+        drawing.text(head.right + 10, head.middle[1], f"*head*_{i}", name, 15, "start")
         foot = joined_x + 40 * i + 20
         level = 504 + 12 * (1 if i == 0 else i - 1)
         drawing.arrow(
@@ -182,14 +183,14 @@ def view_trap() -> Canvas:
         720,
         526,
         "The same sixteen cells cut into two heads, rightly and wrongly",
-        "Twice the same matrix: four words, a row each, with the numbers 0 to 3, 4 to 7, 8 to 11, "
+        "Twice the same matrix Q: the queries of four words, a row each, with the numbers 0 to 3, 4 to 7, 8 to 11, "
         "12 to 15. Left, cut with view(n, h, "
-        f"d).transpose(0, 1): head 1 holds {heads['right']}, the first half of every word, row by "
-        f"row; head 2 the second halves. Right, cut with view(h, n, d): head 1 holds "
-        f"{heads['wrong']}, all of words 1 and 2 in pieces, and nothing of words 3 and 4; "
-        "head 2 holds words 3 and 4. Both results have the shape 2 by 4 by 2.",
-        "The same cells, the same shape in the end, different heads. view never moves a number: "
-        "alone, it deals out whole words, so head 1 never hears of words 3 and 4.",
+        f"d).transpose(0, 1): head 0 holds {heads['right']}, the first half of every query, row by "
+        f"row; head 1 the second halves. Right, cut with view(h, n, d): head 0 holds "
+        f"{heads['wrong']}, all of words 0 and 1 in pieces, and nothing of words 2 and 3; "
+        "head 1 holds words 2 and 3. Both results have the shape 2 by 4 by 2.",
+        "A row is a word's query. The same cells, the same shape in the end, different heads: view "
+        "never moves a number; alone, it deals out whole rows, so head 0 never hears of words 2 and 3.",
     )
     sides = (
         (
@@ -198,27 +199,25 @@ def view_trap() -> Canvas:
             "neutral",
             "✓",
             "x.view(n, h, d).transpose(0, 1)",
-            "each head: a half of every word",
+            "each head: half of every query",
         ),
-        (556, "wrong", "error", "✗", "x.view(h, n, d)", "each head: two words in pieces"),
+        (556, "wrong", "error", "✗", "x.view(h, n, d)", "each head: two queries in pieces"),
     )
     for middle, name, colour, sign, code, says in sides:
         owner = torch.empty(16, dtype=torch.long)
         for head in (0, 1):
             owner[made[name][head].flatten()] = head
-        words = [f"word {i + 1}" for i in range(4)]
+        words = [f"word {i}" for i in range(4)]
         drawing.circle(middle - 161, 38, 13, sign, colour, size=16)
         drawing.text(middle - 138, 38, code, "ink", anchor="start", bold=True, size=14)
         whole = _numbered(drawing, middle - 84, 76, made["x"], owner.view(4, 4), words)
         for head, side in enumerate((-1, 1)):
             part = made[name][head]
-            rows = [f"word {int(row[0]) // 4 + 1}" for row in part]
+            rows = [f"word {int(row[0]) // 4}" for row in part]
             grid = _numbered(
                 drawing, middle + 79 * side - 42, 300, part, torch.full((4, 2), head), rows
             )
-            drawing.text(
-                grid.middle[0], grid.y - 18, f"head {head + 1}", f"head_{head + 1}", bold=True
-            )
+            drawing.text(grid.middle[0], grid.y - 18, f"head {head}", f"head_{head + 1}", bold=True)
             drawing.arrow(
                 [(middle + 36 * side, whole.bottom + 10), (grid.middle[0] - 8 * side, grid.y - 36)],
                 f"head_{head + 1}",

@@ -45,8 +45,9 @@ def clocks() -> Canvas:
         f"With each position the hands turn clockwise by {', '.join(speeds)} radians: the first by "
         f"57 degrees, the last too little to see. A frame holds the column of position {FRAMED}: "
         f"its vector is the sine and cosine of its four hands, {vector}.",
-        f"A position vector is a column of clock hands, sine and cosine of each. The framed "
-        f"column, written out, is the vector of position {FRAMED}.",
+        f"A position vector is a column of clock hands, which start at twelve and turn clockwise. Of "
+        "each tip it holds how far it lies to the right, the sine, and how far up, the cosine. "
+        f"The framed column, written out, is the vector of position {FRAMED}.",
     )
     left, top, wide, high, radius = 122, 62, 73, 76, 27
     drawing.text(26, 26, "position", anchor="start", bold=True)
