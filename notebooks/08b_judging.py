@@ -78,7 +78,7 @@ plt.show()
 
 
 # %% [markdown]
-# **After this page you can**
+# **After this chapter you can**
 #
 # - say which of three numbers flatters: right words, right sentences, or a score;
 # - compute BLEU by hand, and say what it counts and what it is blind to;

@@ -231,7 +231,7 @@ for i, sentence in enumerate(found.sentences()[:30]):
 
 
 # %% tags=["hide-input"]
-def walk(model, english, start=None):
+def walk(model, english, title, start=None):
     """Greedy decoding of one source, as a stepper; also the looks themselves.
 
     The step shown first is `start`, or the one that the model is least sure of.
@@ -257,13 +257,17 @@ def walk(model, english, start=None):
     if start is None:
         sure = [look.probabilities[0, 0].item() for look in found.looks]
         start = sure.index(min(sure))
-    title = "Greedy decoding, one word at a time"
     alt = f"{english}, translated word by word, with the distribution of each word."
     return Stepper(frames, title, labels, alt, start), found, said
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-walked, found, said = walk(model, "eight hundred and twenty-five, thirty-one", start=3)
+walked, found, said = walk(
+    model,
+    "eight hundred and twenty-five, thirty-one",
+    "The translator, word by word",
+    start=3,
+)
 walked
 
 # %% tags=["remove-cell"]
@@ -282,7 +286,11 @@ for look in found.looks:
 # least sure of.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-walked, found, _ = walk(half_trained, "eight hundred and twenty-five, thirty-one")
+walked, found, _ = walk(
+    half_trained,
+    "eight hundred and twenty-five, thirty-one",
+    "The half-trained copy, word by word",
+)
 walked
 
 # %% tags=["remove-cell"]

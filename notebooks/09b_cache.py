@@ -58,7 +58,7 @@ for side in ax.spines.values():
 plt.show()
 
 # %% [markdown]
-# **After this page you can**
+# **After this chapter you can**
 #
 # - say what of a text's past the newest word needs, and why it is keys and values and not queries;
 # - change a decoder, line by line, so that each step computes one position;
@@ -595,7 +595,7 @@ print(f"{cache.n} positions are kept, largest difference {difference:.4f}")
 #    The price is memory that grows with every word.
 # 5. Compare logits, step by step against all at once, at every position. Right words hide a wrong place.
 #
-# **Homework 3**, question 7, is about this page: [exercises](../exercises/hw3_training_and_generating.ipynb).
+# **Homework 3**, question 7, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
 #
 # **Next:** a decoder without an encoder, the left-to-right language model:
 # [chapter 10](10_language_model.ipynb).

@@ -418,7 +418,8 @@ decides = {
 figure, axes = plt.subplots(1, 2, figsize=(7.0, 3.2))
 for ax, (name, shares) in zip(axes, decides.items(), strict=True):
     columns = ["subject", *range(1, 7)]
-    plots.heatmap(shares, rows=range(7), columns=columns, ax=ax, title=name, limit=1.0)
+    look = {"title": name, "limit": 1.0, "numbers": ".1f"}
+    plots.heatmap(shares, rows=range(7), columns=columns, ax=ax, **look)
     ax.axhline(2.5, color=plots.INK, linewidth=1)
     ax.set(xlabel="noun that is changed")
 axes[0].set_ylabel("nouns in between")

@@ -45,7 +45,7 @@ ax.set(xlabel="accuracy", xlim=(0.7, 1.01))
 plt.show()
 
 # %% [markdown]
-# **After this page you can**
+# **After this chapter you can**
 #
 # - say how far an accuracy would have moved with another test set of the same size;
 # - read a row of seeds, and say what three of them can show;

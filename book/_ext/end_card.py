@@ -93,7 +93,7 @@ def ways_on(app: Sphinx, page: str, text: str) -> list[str]:
 
     if work := homework_of(key(page)):
         asked = re.search(
-            rf"Homework {work}, (questions? [^,]+), is about this (?:chapter|page)", text
+            rf"Homework {work}, (questions? .+?), is about this (?:chapter|page)", text
         )
         file = next(p for p in pages if p.startswith(f"exercises/hw{work}_"))
         ways.append(f"<b>Homework</b> {link(file)}{f', {asked[1]}' if asked else ''}")

@@ -284,7 +284,8 @@ def writer() -> tuple[dict, str]:
         temperature=0.8,
         generator=torch.Generator().manual_seed(0),
     )
-    example = begin + letters.decode(drawn.sentences()[0])
+    whole_lines, _, _ = letters.decode(drawn.sentences()[0]).rpartition("\n")
+    example = f"{begin}{whole_lines}\n…"
     file = stored.FOLDER / "language_model_shakespeare.safetensors"
     models = [model("language model", file, file.with_suffix(".json"))]
     options = {"title": "A play that you begin", "models": models, "begin": begin}

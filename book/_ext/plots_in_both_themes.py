@@ -4,22 +4,33 @@ The site gets two files of it, one with the colours of the light theme and one w
 dark (`lectures_lib.show.plots.in_the_dark`), and the style sheet shows one of them. Both are images
 that are fetched when they come near the screen, so that the picture which is not shown costs
 nothing. Their letters stay letters, in the page's own font.
+
+A figure shrinks with the page until its smallest word has `READABLE` pixels; on a narrower page it
+scrolls sideways in a box of its own.
 """
 
 import html
+import math
 import re
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from lectures_lib.show.plots import PAPER, in_the_dark
+from lectures_lib.show.plots import BLUE, COLOUR, GREEN, GREY, PAPER, RED, in_the_dark
 
 POINTS = re.compile(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
 METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
-FONTS = re.compile(r"'DejaVu Sans'(?:, (?:'[^']*'|[\w-]+))*, sans-serif")
+FONTS = re.compile(r"'DejaVu Sans'(?:(?:, (?:'[^']*'|[\w-]+))*, sans-serif)?(?=[;\"])")
+TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
+SIZE = re.compile(r"font-size: ([\d.]+)px")
+VIEW = re.compile(r'viewBox="0 0 ([\d.]+) ')
+WHITE_TEXT = re.compile(r"<text\b[^>]*fill: (?:#ffffff|white)\b", re.IGNORECASE)
+SHAPE = re.compile(r"<(?:path|rect|use)\b[^>]*>")
 # an SVG that is an image knows nothing of the page's style sheet
 PAGE_FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"
+READABLE = 8  # pixels of the page: a figure's smallest word is shown no smaller
+GROUNDS = {name.upper() for name in (BLUE, GREEN, RED, GREY)}  # white can be read on them
 SCALE = 1.5  # pixels of the page a point: letters of 11 points are as large as the text around
 
 
@@ -35,8 +46,37 @@ def light(svg: str) -> str:
 
 
 def dark(svg: str) -> str:
-    """The figure for the dark theme."""
-    return in_the_dark(light(svg))
+    """The figure for the dark theme. A ground with white letters on it keeps its colour: on a
+    lighter one they could not be read.
+    """
+    svg = light(svg)
+    return in_the_dark(SHAPE.sub(_kept, svg) if WHITE_TEXT.search(svg) else svg)
+
+
+def _kept(shape: re.Match) -> str:
+    """A shape with its colours written in a way that `in_the_dark` passes over."""
+    return COLOUR.sub(
+        lambda found: (
+            f"rgb({' '.join(str(byte) for byte in bytes.fromhex(found[0][1:]))})"
+            if found[0].upper() in GROUNDS
+            else found[0]
+        ),
+        shape[0],
+    )
+
+
+def least_width(svg: str) -> int:
+    """The width in pixels of the page at which the figure's smallest word has `READABLE` pixels;
+    0 for a figure without words. What stands above or below a line is as small as it is.
+    """
+    sizes = [max(map(float, SIZE.findall(text)), default=0) for text in TEXT.findall(svg)]
+    smallest = min(filter(None, sizes), default=0)
+    return math.ceil(READABLE * float(VIEW.search(svg)[1]) / smallest) if smallest else 0
+
+
+def scrolling(picture: str, svg: str, tag: str = "span") -> str:
+    """The box in which a figure scrolls where the page is narrower than it may become."""
+    return f'<{tag} class="plot-scroll" style="--least: {least_width(svg)}px">{picture}</{tag}>'
 
 
 def dark_name(name: str) -> str:
@@ -46,17 +86,16 @@ def dark_name(name: str) -> str:
 
 def tags(node: nodes.image, source: Path, address: str) -> str:
     """The two images. A screen reader comes across one of them: the other is not displayed."""
-    width, height = (
-        round(SCALE * float(points))
-        for points in POINTS.search(source.read_text(encoding="utf-8")).groups()
-    )
+    svg = source.read_text(encoding="utf-8")
+    width, height = (round(SCALE * float(points)) for points in POINTS.search(svg).groups())
     folder, _, name = address.rpartition("/")
     alt = html.escape(node.get("alt", ""))
-    return "".join(
+    images = "".join(
         f'<img class="plot plot-{theme} dark-light" alt="{alt}" src="{folder}/{file}" width="{width}" '
         f'height="{height}" loading="lazy"/>'
         for theme, file in (("light", name), ("dark", dark_name(name)))
     )
+    return scrolling(images, svg)
 
 
 def write_both(app: Sphinx, exception: Exception | None) -> None:

@@ -12,6 +12,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import yaml
 from docutils import nodes
+from plots_in_both_themes import scrolling
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -102,7 +103,7 @@ def svg(table: Table) -> str:
     drawing = re.sub("#000000", "currentColor", drawing)
     for light, dark in IN_THE_DARK.items():
         drawing = drawing.replace(light, f"light-dark({light}, {dark})")
-    return f'<figure class="picture plot">\n{drawing}</figure>\n'
+    return f'<figure class="picture plot">\n{scrolling(drawing, drawing, "div")}</figure>\n'
 
 
 class Published(SphinxDirective):

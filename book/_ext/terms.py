@@ -1,8 +1,9 @@
 """Words of the glossary, explained where a chapter first uses them; and the glossary's letters.
 
 A link leads to the entry; the entry's first sentence is shown beside it under the pointer and under
-the keyboard's focus, and read out as the link's description. The style sheet does that; the one
-line of script only lets Escape put the sentence away.
+the keyboard's focus, and read out as the link's description. The style sheet does that; the few
+lines of script let Escape put the sentence away, and show it at a finger's first touch: the second
+follows the link.
 
 A word that a chapter sets in bold is explained there and is left alone. Of the others a page takes
 the dozen that it uses least: what it uses often, it is about.
@@ -45,7 +46,12 @@ ESCAPE = (
     "<script>addEventListener('keydown',e=>{if(e.key==='Escape')document.querySelectorAll("
     "'.term').forEach(t=>{if(t.matches(':hover,:focus-within')){t.classList.add('put-away');"
     "['mouseleave','focusout'].forEach(n=>t.addEventListener(n,()=>"
-    "t.classList.remove('put-away'),{once:true}))}})})</script>"
+    "t.classList.remove('put-away'),{once:true}))}})});"
+    "{let touch=false;addEventListener('pointerdown',e=>{touch=e.pointerType==='touch';"
+    "document.querySelectorAll('.term.shown').forEach(t=>t.contains(e.target)||"
+    "t.classList.remove('shown'))},true);"
+    "addEventListener('click',e=>{const t=e.target.closest?.('.term');if(touch&&t&&"
+    "!t.classList.contains('shown')){e.preventDefault();t.classList.add('shown')}},true)}</script>"
 )
 
 

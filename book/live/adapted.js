@@ -1,6 +1,8 @@
 // MiniLM with a small difference learned for one task (chapter 14): a sentence judged, its names found, a question answered.
 import { Figure, bar, field, make, megabytes, percent } from "./figure.js";
 
+const UNCASED = "MiniLM reads no capitals: what it found is shown as it read it, in lower case.";
+
 // Words as one reads them: pieces joined, no space before a full stop or a comma.
 export const joined = (pieces) => pieces.join(" ").replace(/ ##/g, "").replace(/ ([.,:;!?%)’'])/g, "$1").replace(/([(’']) /g, "$1");
 
@@ -79,7 +81,7 @@ export class Names extends Adapted {
     const shown = words.map(({ word, label, share }) => (label === "O" ? make("span", {}, word)
       : make("mark", { class: "lv-name", title: percent(share) }, word, make("small", {}, label))));
     const n = words.filter(({ label }) => label.startsWith("B-")).length;
-    this.found.replaceChildren(make("p", { class: "lv-about" }, `${n || "No"} name${n === 1 ? "" : "s"} found. B- begins a name, I- goes on with it.`),
+    this.found.replaceChildren(make("p", { class: "lv-about" }, `${n || "No"} name${n === 1 ? "" : "s"} found. B- begins a name, I- goes on with it. ${UNCASED}`),
       make("p", { class: "lv-words" }, ...shown.flatMap((node) => [node, " "])));
   }
 }
@@ -110,7 +112,7 @@ export class Answers extends Adapted {
     const { context: pieces, from, to } = found;
     const part = (...range) => joined(pieces.slice(...range)).replace(/^##/, "");
     const space = (at) => (at > 0 && pieces[at] && !pieces[at].startsWith("##") ? " " : "");
-    this.found.replaceChildren(make("p", { class: "lv-answer" }, part(from, to + 1)),
+    this.found.replaceChildren(make("p", { class: "lv-answer" }, part(from, to + 1)), make("p", { class: "lv-head" }, UNCASED),
       make("p", { class: "lv-words" }, part(0, from) + space(from), make("mark", {}, part(from, to + 1)), space(to + 1) + part(to + 1)));
   }
 }

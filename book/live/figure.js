@@ -98,7 +98,7 @@ export class Figure {
     const turn = (this.turn = {});
     const current = () => this.turn === turn;
     try {
-      this.say(machine.loaded ? "" : `Fetching the model, ${megabytes(machine.bytes)} …`);
+      this.say(machine.loaded ? "" : machine.here ? "Starting the model …" : `Fetching the model, ${megabytes(machine.bytes)} …`);
       await machine.load((share) => { if (current()) this.say(`Fetching the model: ${Math.round(100 * share)} % of ${megabytes(machine.bytes)}`); });
       if (!current()) return null;
       this.say(WORKING);

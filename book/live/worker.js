@@ -21,20 +21,6 @@ const ASKED = 64, QUESTION_AND_TEXT = 192; // tokens of a question; of a questio
 const cancelled = new Set();
 let model, tokens;
 
-// A file, with word of how much has come.
-async function fetched(url, heard) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${new URL(url).pathname} could not be fetched (${response.status})`);
-  const parts = [];
-  let n = 0;
-  for (const reader = response.body.getReader(); ;) {
-    const { done, value } = await reader.read();
-    if (done) return new Blob(parts).arrayBuffer();
-    parts.push(value);
-    heard(n += value.length);
-  }
-}
-
 // The special tokens: a text has none.
 const named = () => [...tokens.specials].map((name) => tokens.ids.get(name));
 // [CLS] text [SEP], as long as the model can read.
@@ -50,12 +36,11 @@ function room(text) {
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 
 const tasks = {
-  async load({ kind, weights, vocabulary, learned }, tell) {
-    const nothing = Promise.resolve(null), quietly = (url) => (url ? fetched(url, () => {}) : nothing);
-    const [numbers, text, beside] = await Promise.all([fetched(weights, (bytes) => tell({ bytes })), quietly(vocabulary), quietly(learned)]);
+  // The files are blobs, which the page has fetched.
+  async load({ kind, weights, vocabulary, learned }) {
+    const [numbers, vocabularyText, beside] = await Promise.all([weights.arrayBuffer(), vocabulary?.text(), learned?.arrayBuffer()]);
     model = KINDS[kind](readSafetensors(numbers), beside && readSafetensors(beside));
-    if (!text) return model.config;
-    const vocabularyText = new TextDecoder().decode(text);
+    if (!vocabularyText) return model.config;
     tokens = model instanceof Bert ? new WordPiece(vocabularyText) : new BPE(JSON.parse(vocabularyText));
     return model.config;
   },

@@ -152,3 +152,15 @@ def test_of_a_short_text_nothing_is_said(live):
     box.locator(".lv-go").click()
     box.locator(".lv-candidates li").first.wait_for()
     assert box.locator(".lv-status").inner_text() == ""
+
+
+def test_figures_of_one_page_fetch_their_common_file_once(live):
+    page = live()
+    for title in (PRAISE, NAMES, ANSWERS):
+        box = figure(page, title)
+        box.locator(".lv-go").click()
+        box.locator(".lv-candidates li, mark").first.wait_for()
+    fetched = [url.rpartition("/")[2] for url in page.asked if "/models/" in url]
+    assert sorted(fetched) == sorted(
+        ["minilm_8bit.safetensors", "vocab.txt"] + [f"{task}.safetensors" for task in MADE]
+    )

@@ -106,3 +106,15 @@ def test_on_paper_every_choice_is_open(browser, address):
     assert all(bottom - top > 15 for top, bottom in heights)
     assert all(above[1] <= below[0] for above, below in pairwise(heights))
     page.close()
+
+
+def test_a_card_names_all_questions_of_the_homework(html):
+    assert "Homework 6: using BERT</a>, questions 2, 4 and 5" in card_of(
+        html, "14b_words_and_spans"
+    )
+    assert "Homework 6: using BERT</a>, questions 1 and 3" in card_of(html, "14_fine_tuning")
+
+
+def test_every_page_with_a_card_is_called_a_chapter(html):
+    for chapter in CHAPTERS:
+        assert "After this chapter you can" in (html / "notebooks" / f"{chapter}.html").read_text()

@@ -117,3 +117,27 @@ def test_it_works_without_scripts(browser, address):
     page.locator(".term > a").first.hover()
     assert page.locator('.term > [role="tooltip"]').first.is_visible()
     context.close()
+
+
+@pytest.mark.browser
+def test_a_finger_reads_the_sentence_first_and_follows_the_link_at_its_second_touch(
+    browser, address
+):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = context.new_page()
+    page.goto(f"{address}notebooks/09_generating.html")
+    here = page.url
+    words = page.locator(".term > a")
+    words.nth(0).tap()
+    (first,) = page.evaluate(SHOWN)
+    assert page.url == here and first == words.nth(0).get_attribute("aria-describedby")
+    words.nth(1).tap()
+    (second,) = page.evaluate(SHOWN)
+    assert page.url == here and second != first
+    page.locator("article h1").tap(position={"x": 5, "y": 5})
+    assert page.evaluate(SHOWN) == []
+    words.nth(1).tap()
+    assert page.url == here
+    words.nth(1).tap()
+    page.wait_for_url("**/book/glossary.html#term-*")
+    context.close()

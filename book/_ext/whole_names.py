@@ -1,0 +1,35 @@
+"""A name such as STS-B or GPT-2 is not broken behind its hyphen, which a narrow cell of a table
+would do.
+"""
+
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+
+NAME = re.compile(r"(?<![\w-])[A-Z][A-Za-z]{1,5}-(?:[A-Z]|\d{1,2})(?![\w-])")
+# tags, and what is not running text
+MARKUP = re.compile(
+    r"(<(pre|script|style|svg|math|textarea|option)\b.*?</\2>|<[^>]*>)", re.DOTALL | re.IGNORECASE
+)
+
+
+def whole(body: str) -> str:
+    """A page's HTML with every such name in a piece that has no place to break."""
+    parts = MARKUP.split(body)
+    # three to a piece: the text, a tag, and that tag's name if it holds others
+    parts[::3] = [NAME.sub(r'<span class="whole">\g<0></span>', text) for text in parts[::3]]
+    del parts[2::3]
+    return "".join(parts)
+
+
+def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Do it to what stands between a page's head and foot."""
+    if "body" in context:
+        context["body"] = whole(context["body"])
+
+
+def setup(app: Sphinx) -> dict:
+    """Last of all that changes a page's body."""
+    app.connect("html-page-context", mend, priority=950)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
