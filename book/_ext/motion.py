@@ -7,6 +7,15 @@ makes while the site is built: what stands there without scripts, and on paper.
 
 from functools import cache
 
+import torch
+
+from lectures_lib.models import minilm
+from lectures_lib.tokenization import WordPiece
+from lectures_lib.training.pretraining import MaskingRates, mask_tokens
+
+VOCABULARY = minilm.checkpoint() / "vocab.txt"
+FIRST_WORD = 999  # of BERT's pieces; the ids below are special tokens and places left free
+HIDDEN = "The cat sat on the mat because it was warm, and the dog slept by the door."
 WRITTEN = ["<s>", "sieben", "und", "zwanzig", ",", "sechs", "hundert", "achtzig"]
 
 
@@ -23,7 +32,40 @@ def filling() -> tuple[dict, str]:
     return options, said
 
 
+@cache
+def dice() -> tuple[dict, str]:
+    """The figure that throws dice for BERT's holes; one throw, and the shares of many."""
+    pieces = WordPiece.load(VOCABULARY)
+    tokens = torch.tensor([pieces.pair(HIDDEN).ids])
+    ends = torch.tensor([pieces.token_id(name) for name in ("[CLS]", "[SEP]")])
+    words, mask = range(FIRST_WORD, len(pieces)), pieces.token_id("[MASK]")
+    generator = torch.Generator().manual_seed(0)
+    many = tokens.expand(2000, -1)
+    read = mask_tokens(many, torch.isin(many, ends), mask, words, generator=generator)
+    n = read.chosen.sum()
+    hidden = (read.tokens == mask).sum() / n
+    kept = (read.chosen & (read.tokens == many)).sum() / n
+    first = next(i for i, row in enumerate(read.chosen) if row.sum() == 3)
+    shown = zip(
+        pieces.known_tokens(tokens[0].tolist()),
+        pieces.known_tokens(read.tokens[first].tolist()),
+        read.chosen[first].tolist(),
+        strict=True,
+    )
+    said = " ".join(f"{now} (was {was})" if chosen else was for was, now, chosen in shown)
+    options = {
+        "title": "80/10/10: throw the dice",
+        "sentence": HIDDEN,
+        "vocabulary": f"models/{VOCABULARY.name}",
+        "bytes": VOCABULARY.stat().st_size,
+        "words": [words.start, words.stop],
+        "rates": vars(MaskingRates()),
+    }
+    shares = f"chosen {n / (many.numel() - 2 * len(many)):.1%}; of these [MASK] {hidden:.1%}"
+    return options, f"{said}\n\n2,000 throws: {shares}, as it was {kept:.1%}".replace("%", " %")
+
+
 # As in live.py: in the order of the page, and the address of each figure's section there.
-FIGURES = {"filling": filling}
-SECTIONS = {"a-cache-that-fills": "filling"}
+FIGURES = {"dice": dice, "filling": filling}
+SECTIONS = {"throw-the-dice": "dice", "a-cache-that-fills": "filling"}
 PAGE = "book/motion"

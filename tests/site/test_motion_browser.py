@@ -12,12 +12,15 @@ from sitemap import ROOT
 
 from lectures_lib import decoding
 from lectures_lib.decoding import WithoutCache
+from lectures_lib.models import minilm
 from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.tokenization import WordPiece
+from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 
 pytestmark = pytest.mark.browser
 PAGE = "book/motion.html"
-FILLING = "A cache that fills"
-IN_CHAPTERS = {"09b_cache": "filling"}
+FILLING, DICE = "A cache that fills", "80/10/10: throw the dice"
+IN_CHAPTERS = {"09b_cache": "filling", "13_pretraining": "dice"}
 
 
 def number(text: str) -> float:
@@ -134,9 +137,105 @@ def test_it_plays_and_pauses(live, motion):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize("rates", [MaskingRates(), MaskingRates(0.5, 0.2, 0.3)])
+def test_the_rule_is_the_librarys(computing, rates):
+    generator = torch.Generator().manual_seed(3)
+    tokens = torch.randint(0, 300, (1, 20_000), generator=generator)
+    special = tokens < 30
+    seed = torch.Generator().manual_seed(4)
+    expected = mask_tokens(tokens, special, 4, range(30, 300), rates, seed)
+    seed.manual_seed(4)
+    choice, fate = (torch.rand(tokens.shape, generator=seed)[0].tolist() for _ in range(2))
+    others = torch.randint(30, 300, tokens.shape, generator=seed)[0].tolist()
+    found = computing.evaluate(
+        """async ([ids, special, dice, rates]) => {
+          const { holes } = await import("/live/dice.js");
+          return holes(ids, special, dice, 4, rates);
+        }""",
+        [
+            tokens[0].tolist(),
+            special[0].tolist(),
+            {"choice": choice, "fate": fate, "others": others},
+            vars(rates),
+        ],
+    )
+    assert [one["id"] for one in found] == expected.tokens[0].tolist()
+    assert [one["kind"] is not None for one in found] == expected.chosen[0].tolist()
+
+
+def test_over_many_throws_the_shares_are_those_of_the_rule(computing):
+    n, words = 200_000, [50, 60]
+    kinds, others = computing.evaluate(
+        """async ([n, words, rates]) => {
+          const { holes, throwDice } = await import("/live/dice.js");
+          const dice = throwDice(n, words), ids = Array(n).fill(7), special = ids.map((_, i) => i % 10 === 0);
+          return [holes(ids, special, dice, 4, rates).map(({ kind }) => kind), dice.others.slice(0, 5000)];
+        }""",
+        [n, words, vars(MaskingRates())],
+    )
+    chosen = [kind for kind in kinds if kind]
+    assert not any(kinds[::10]), "a special token is never chosen"
+    assert len(chosen) / (0.9 * n) == pytest.approx(0.15, abs=0.005)
+    for kind, share in (("masked", 0.8), ("random", 0.1), ("kept", 0.1)):
+        assert chosen.count(kind) / len(chosen) == pytest.approx(share, abs=0.015)
+    assert set(others) == set(range(*words))
+
+
+def throw(page, text: str | None = None):
+    """The figure with the dice after a throw, and after a thousand."""
+    box = figure(page, DICE)
+    if text is not None:
+        box.get_by_label("Your sentence").fill(text)
+    box.get_by_role("button", name="Throw the dice").click()
+    box.locator(".lv-dice li").first.wait_for()
+    box.get_by_role("button", name="Throw 1,000 times").click()
+    box.get_by_text("Tally of 1,001 throws").wait_for()
+    return box
+
+
+def test_the_loss_is_asked_at_the_chosen_and_nowhere_else(live):
+    page = live(390, path=PAGE, has_touch=True, is_mobile=True)
+    text = "Unbelievably, naïve [MASK] and [SEP] " + "dog " * 30
+    box = throw(page, text)
+    pieces = WordPiece.load(minilm.checkpoint() / "vocab.txt")
+    tokens = pieces.known_tokens(pieces.pair(text).ids)
+    names = box.locator(".lv-dice li").evaluate_all("all => all.map((one) => one.title)")
+    assert [name.split(":")[0] for name in names] == tokens
+    kinds = box.locator(".lv-dice li").evaluate_all("all => all.map((one) => one.dataset.kind)")
+    assert [i for i, kind in enumerate(kinds) if kind == "special"] == [
+        i for i, token in enumerate(tokens) if token in ("[CLS]", "[SEP]")
+    ]
+    chosen = [i for i, kind in enumerate(kinds) if kind in ("masked", "random", "kept")]
+    said = box.locator(".lv-about").inner_text()
+    for i, token in enumerate(tokens):
+        assert (f"p({token} at {i})" in said) == (i in chosen)
+    read = box.locator(".lv-dice li b").all_inner_texts()
+    for i, kind in enumerate(kinds):
+        if kind != "random":
+            assert read[i] == ("[MASK]" if kind == "masked" else tokens[i])
+    rows = box.locator(".lv-shares tbody tr").all()
+    numbers = [number(row.locator("td").first.inner_text()) for row in rows]
+    assert numbers[0] == sum(numbers[1:])
+    expected = (len(tokens) - 3) * 1001 * 0.15
+    assert numbers[0] == pytest.approx(expected, rel=0.1)
+    shares = [number(row.locator("td").nth(1).inner_text()) for row in rows]
+    assert shares == pytest.approx([15, 80, 10, 10], abs=3)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    box.get_by_role("button", name="Forget the tally").tap()
+    assert "Tally of 0 throws" in box.locator("caption").inner_text()
+
+
+def test_dice_need_a_sentence(live):
+    box = figure(live(path=PAGE), DICE)
+    box.get_by_label("Your sentence").fill(" ")
+    box.get_by_role("button", name="Throw the dice").click()
+    assert "Type a sentence first" in box.get_by_role("status").inner_text()
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(live, theme):
     page = live(path=PAGE, color_scheme=theme, reduced_motion="reduce")
+    throw(page)
     figure(page, FILLING).get_by_role("slider", name="Step").press("End")
     page.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text())
     found = page.evaluate(
@@ -160,4 +259,6 @@ def test_without_scripts_an_example_stands_there(live):
     page = live(path=PAGE, java_script_enabled=False)
     stills = page.locator(".lv-still pre")
     assert stills.count() == len(IN_CHAPTERS)
-    assert "1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 = 36" in stills.first.inner_text()
+    said = " ".join(stills.all_inner_texts())
+    for part in ("1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 = 36", "2,000 throws: chosen 14.9"):
+        assert part in said
