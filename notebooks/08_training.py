@@ -289,6 +289,8 @@ assert_close(ours, torchs)
 # and BLEU. (Homework 3 has you
 # write it for whole batches.)
 #
+# To drag the probability, and see both losses: [Mechanisms in motion](../book/motion.md#too-sure).
+#
 # ## The step
 #
 # Plain gradient descent subtracts the gradient times a learning rate. In a Transformer gradients differ in size by

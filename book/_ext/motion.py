@@ -8,6 +8,7 @@ makes while the site is built: what stands there without scripts, and on paper.
 from functools import cache
 
 import torch
+import torch.nn.functional as F
 
 from lectures_lib.models import minilm
 from lectures_lib.tokenization import WordPiece
@@ -30,6 +31,26 @@ def filling() -> tuple[dict, str]:
         f"{n * (n + 1) // 2}.\nWith a cache: {' + '.join(['1'] * n)} = {n}."
     )
     return options, said
+
+
+@cache
+def smoothing() -> tuple[dict, str]:
+    """The figure with the loss over the probability of the right token; its numbers at three."""
+    vocab, epsilon = 5, 0.1
+    lines = []
+    for right in (0.5, 0.92, 0.999):
+        scores = torch.tensor([right, *[(1 - right) / (vocab - 1)] * (vocab - 1)]).log()
+        losses = [F.cross_entropy(scores, torch.tensor(0), label_smoothing=e) for e in (0, epsilon)]
+        lines.append(f"{right:<5g}  {losses[0]:.3f}  {losses[1]:.3f}")
+    options = {
+        "title": "Loss and label smoothing",
+        "vocabularies": [3, 5, 10, 1000],
+        "vocabulary": vocab,
+        "smoothing": epsilon,
+        "right": 0.7,
+    }
+    head = f"{vocab} tokens; probability of the right one, loss with ε = 0 and with ε = {epsilon}"
+    return options, "\n".join([head, *lines])
 
 
 @cache
@@ -66,6 +87,10 @@ def dice() -> tuple[dict, str]:
 
 
 # As in live.py: in the order of the page, and the address of each figure's section there.
-FIGURES = {"dice": dice, "filling": filling}
-SECTIONS = {"throw-the-dice": "dice", "a-cache-that-fills": "filling"}
+FIGURES = {"smoothing": smoothing, "filling": filling, "dice": dice}
+SECTIONS = {
+    "too-sure": "smoothing",
+    "a-cache-that-fills": "filling",
+    "throw-the-dice": "dice",
+}
 PAGE = "book/motion"

@@ -7,6 +7,7 @@ import json
 
 import pytest
 import torch
+import torch.nn.functional as F
 from live_page import figure
 from sitemap import ROOT
 
@@ -20,7 +21,8 @@ from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 pytestmark = pytest.mark.browser
 PAGE = "book/motion.html"
 FILLING, DICE = "A cache that fills", "80/10/10: throw the dice"
-IN_CHAPTERS = {"09b_cache": "filling", "13_pretraining": "dice"}
+SMOOTHING = "Loss and label smoothing"
+IN_CHAPTERS = {"08_training": "smoothing", "09b_cache": "filling", "13_pretraining": "dice"}
 
 
 def number(text: str) -> float:
@@ -232,6 +234,64 @@ def test_dice_need_a_sentence(live):
     assert "Type a sentence first" in box.get_by_role("status").inner_text()
 
 
+@torch.enable_grad()
+def test_losses_and_gradients_are_torchs(computing):
+    asked = [
+        (right, vocab, smoothing)
+        for right in (0.01, 0.3, 0.92, 0.999)
+        for vocab in (3, 5, 1000)
+        for smoothing in (0.0, 0.1, 0.5)
+    ]
+    found = computing.evaluate(
+        """async (asked) => {
+          const { loss, gradient } = await import("/live/smoothing.js");
+          return asked.map((values) => [loss(...values), gradient(...values).right, gradient(...values).other]);
+        }""",
+        asked,
+    )
+    for (right, vocab, smoothing), numbers in zip(asked, found, strict=True):
+        shares = torch.full((vocab,), (1 - right) / (vocab - 1), dtype=torch.float64)
+        shares[0] = right
+        scores = shares.log().requires_grad_()
+        expected = F.cross_entropy(scores, torch.tensor(0), label_smoothing=smoothing)
+        (slope,) = torch.autograd.grad(expected, scores)
+        assert numbers == pytest.approx([expected.item(), *slope[:2].tolist()], abs=1e-9)
+
+
+def losses(box) -> list[float]:
+    """The losses that the figure shows, without smoothing and with."""
+    cells = box.locator(".lv-counts tbody tr").first.locator("td")
+    return [number(text) for text in cells.all_inner_texts()]
+
+
+def test_a_probability_is_dragged_and_moved_by_keys(live):
+    page = live(path=PAGE)
+    box = figure(page, SMOOTHING)
+    slider = box.get_by_role("slider", name="Probability of the right token")
+    picture = box.locator(".lv-curves")
+    picture.scroll_into_view_if_needed()
+    place = picture.bounding_box()
+    page.mouse.move(place["x"] + 0.3 * place["width"], place["y"] + 30)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 0.8 * place["width"], place["y"] + 60)
+    page.mouse.up()
+    right = float(slider.input_value())
+    assert right == pytest.approx((0.8 * 640 - 44) / 582, abs=0.01)
+    shares = torch.tensor([right, *[(1 - right) / 4] * 4]).log()
+    expected = [F.cross_entropy(shares, torch.tensor(0), label_smoothing=e) for e in (0, 0.1)]
+    assert losses(box) == pytest.approx([float(one) for one in expected], abs=6e-4)
+    slider.press("End")
+    assert float(slider.input_value()) == 0.999
+    assert "too sure" in box.locator(".lv-about").inner_text()
+    box.get_by_label("Vocabulary").select_option("1000")
+    target = torch.tensor([0.9001, *[0.0001] * 999])
+    lowest = box.locator(".lv-counts tbody tr").last.locator("td").last.inner_text()
+    assert number(lowest) == pytest.approx(float(target.xlogy(target).sum().neg()), abs=6e-4)
+    box.get_by_role("slider", name="Smoothing").press("Home")
+    assert losses(box) == [0.001]
+    assert box.locator("polyline").count() == 1
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(live, theme):
     page = live(path=PAGE, color_scheme=theme, reduced_motion="reduce")
@@ -260,5 +320,5 @@ def test_without_scripts_an_example_stands_there(live):
     stills = page.locator(".lv-still pre")
     assert stills.count() == len(IN_CHAPTERS)
     said = " ".join(stills.all_inner_texts())
-    for part in ("1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 = 36", "2,000 throws: chosen 14.9"):
+    for part in ("1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 = 36", "2,000 throws: chosen 14.9", "0.92"):
         assert part in said
