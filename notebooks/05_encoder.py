@@ -493,6 +493,9 @@ torch.set_rng_state(chance)
 draw("pre_and_post_norm")
 
 # %% [markdown]
+# A word's vector on its way through eight sublayers, with the norm here or there, with the plus sign or without:
+# [Mechanisms in motion](../book/motion.md#a-vector-on-its-way).
+#
 # ### Dropout
 #
 # In training, some of the numbers that a sublayer wants to add are set to zero. They are chosen at random, anew at

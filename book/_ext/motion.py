@@ -5,15 +5,25 @@ Each function gives what its script in book/live must know, and an example in wo
 makes while the site is built: what stands there without scripts, and on paper.
 """
 
+import math
+from collections.abc import Sequence
 from functools import cache
 
 import torch
 import torch.nn.functional as F
 
+from lectures_lib.blocks.attention import scaled_dot_product_attention
+from lectures_lib.blocks.layers import Residual
 from lectures_lib.models import minilm
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 
+# Two directions in the plane of the vectors of three numbers whose mean is 0: LayerNorm leaves it
+# nowhere, and changes nothing but lengths in it.
+PLANE = torch.tensor([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / torch.tensor([[2.0], [6.0]]).sqrt()
+NAMES = ["the", "dog", "barks", "loudly"]
+ANGLES = [20, 100, 190, 320]  # degrees, where their vectors point first
+DRAWS, DRAW = 6, 4  # of random weights, and the one that is shown first
 VOCABULARY = minilm.checkpoint() / "vocab.txt"
 FIRST_WORD = 999  # of BERT's pieces; the ids below are special tokens and places left free
 HIDDEN = "The cat sat on the mat because it was warm, and the dog slept by the door."
@@ -31,6 +41,100 @@ def filling() -> tuple[dict, str]:
         f"{n * (n + 1) // 2}.\nWith a cache: {' + '.join(['1'] * n)} = {n}."
     )
     return options, said
+
+
+def sublayers(seed: int, n_blocks: int = 4, d_ff: int = 6) -> list[dict]:
+    """Numbers for sublayers that work in the plane, by turns: the W_V of an attention whose queries
+    and keys are the vectors themselves, and a feed-forward layer. To three digits.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    made = []
+    for block in range(1, n_blocks + 1):
+        angle = 0.2 + 0.5 * float(torch.rand((), generator=generator))
+        W_V = torch.tensor(
+            [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
+        )
+        made.append({"name": f"attention {block}", "W_V": W_V})
+        shapes = {"W_1": (d_ff, 2), "b_1": (d_ff,), "W_2": (2, d_ff)}
+        drawn = {name: torch.randn(s, generator=generator) / 2 for name, s in shapes.items()}
+        made.append({"name": f"feed-forward {block}", **drawn})
+    return [
+        {
+            k: v if isinstance(v, str) else v.double().round(decimals=3).tolist()
+            for k, v in m.items()
+        }
+        for m in made
+    ]
+
+
+def words() -> list[list[float]]:
+    """The words' vectors in the plane, of the length that LayerNorm gives."""
+    angles = [math.radians(angle) for angle in ANGLES]
+    return [
+        [round(3**0.5 * math.cos(angle), 3), round(3**0.5 * math.sin(angle), 3)] for angle in angles
+    ]
+
+
+@torch.no_grad()
+def travel(
+    vectors: Sequence[Sequence[float]],
+    layers: Sequence[dict],
+    pre_norm: bool = False,
+    residual: bool = True,
+    scale: float = 1.0,
+) -> list[torch.Tensor]:
+    """The words' vectors (n, 2) in the plane before the first sublayer and behind each, by the
+    library's attention and `Residual`.
+    """
+    around = Residual(3, pre_norm=pre_norm).double()
+    plane = PLANE.double()
+    x = torch.tensor(vectors, dtype=torch.float64) @ plane
+    states = [x @ plane.T]
+    for layer in layers:
+        weights = {k: torch.tensor(v, dtype=torch.float64) for k, v in layer.items() if k != "name"}
+
+        def says(x, weights=weights):
+            flat = x @ plane.T
+            if "W_V" in weights:
+                return scale * scaled_dot_product_attention(x, x, flat @ weights["W_V"].T @ plane)
+            inner = torch.relu(flat @ weights["W_1"].T + weights["b_1"])
+            return scale * inner @ weights["W_2"].T @ plane
+
+        if residual:
+            x = around(x[None], says)[0]
+        else:
+            x = says(around.norm(x)) if pre_norm else around.norm(says(x))
+        states.append(x @ plane.T)
+    return states
+
+
+def alike(x: torch.Tensor) -> float:
+    """The mean cosine of every two rows of x."""
+    table = F.cosine_similarity(x[:, None], x[None], dim=-1)
+    return float(table[torch.ones_like(table).triu(1).bool()].mean())
+
+
+@cache
+def stream() -> tuple[dict, str]:
+    """The figure with the residual stream; how alike the words are at the end."""
+    draws, said = [sublayers(seed) for seed in range(DRAWS)], {}
+    for name, settings in {
+        "as in the paper (post-norm)": {},
+        "pre-norm": {"pre_norm": True},
+        "post-norm, without the plus signs": {"residual": False},
+    }.items():
+        end = travel(words(), draws[DRAW], **settings)[-1]
+        said[name] = f"lengths {', '.join(f'{v:.2f}' for v in end.norm(dim=-1))}; "
+        said[name] += f"mean cosine of every two {alike(end):.2f}"
+    options = {
+        "title": "A vector on its way through the layers",
+        "names": NAMES,
+        "words": words(),
+        "draws": draws,
+        "draw": DRAW,
+    }
+    head = f"“{' '.join(NAMES)}”, behind {len(draws[DRAW])} sublayers that are not trained:"
+    return options, "\n".join([head, *(f"{name}: {text}" for name, text in said.items())])
 
 
 @cache
@@ -87,8 +191,9 @@ def dice() -> tuple[dict, str]:
 
 
 # As in live.py: in the order of the page, and the address of each figure's section there.
-FIGURES = {"smoothing": smoothing, "filling": filling, "dice": dice}
+FIGURES = {"stream": stream, "smoothing": smoothing, "filling": filling, "dice": dice}
 SECTIONS = {
+    "a-vector-on-its-way": "stream",
     "too-sure": "smoothing",
     "a-cache-that-fills": "filling",
     "throw-the-dice": "dice",

@@ -352,6 +352,7 @@ const FIGURES = {
   sentiment: async () => (await import("./adapted.js")).Sentiment,
   entities: async () => (await import("./adapted.js")).Names,
   answers: async () => (await import("./adapted.js")).Answers,
+  stream: async () => (await import("./stream.js")).Stream,
   smoothing: async () => (await import("./smoothing.js")).Smoothing,
   dice: async () => (await import("./dice.js")).Dice,
   filling: async () => (await import("./filling.js")).Filling,

@@ -6,6 +6,9 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).parents[2]
+# A promise that what moves by the clock has come to rest. What moves by scrolling never ends.
+ANIMATED = """Promise.all(document.getAnimations()
+  .filter(a => a.timeline === document.timeline).map(a => a.finished))"""
 
 
 def load_site_tool():

@@ -4,6 +4,7 @@ keyboard.
 
 import ast
 import json
+import sys
 
 import pytest
 import torch
@@ -18,11 +19,20 @@ from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import motion
+
 pytestmark = pytest.mark.browser
 PAGE = "book/motion.html"
 FILLING, DICE = "A cache that fills", "80/10/10: throw the dice"
 SMOOTHING = "Loss and label smoothing"
-IN_CHAPTERS = {"08_training": "smoothing", "09b_cache": "filling", "13_pretraining": "dice"}
+STREAM = "A vector on its way through the layers"
+IN_CHAPTERS = {
+    "05_encoder": "stream",
+    "08_training": "smoothing",
+    "09b_cache": "filling",
+    "13_pretraining": "dice",
+}
 
 
 def number(text: str) -> float:
@@ -234,6 +244,71 @@ def test_dice_need_a_sentence(live):
     assert "Type a sentence first" in box.get_by_role("status").inner_text()
 
 
+SETTINGS = [
+    {"place": place, "residual": residual, "scale": scale}
+    for place in ("post", "pre")
+    for residual in (True, False)
+    for scale in (0.3, 1, 2)
+]
+
+
+def expected_travel(settings: dict, draw: int = motion.DRAW) -> list[torch.Tensor]:
+    """What the library's blocks make of the figure's words."""
+    chosen = {"pre_norm": settings["place"] == "pre", **settings}
+    del chosen["place"]
+    return motion.travel(motion.words(), motion.sublayers(draw), **chosen)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: "-".join(map(str, s.values())))
+def test_vectors_are_those_of_the_librarys_blocks(computing, settings):
+    layers = motion.sublayers(motion.DRAW)
+    found, likeness = computing.evaluate(
+        """async ([words, layers, settings]) => {
+          const { travel, alike } = await import("/live/stream.js");
+          const states = travel(words, layers, settings).map(({ xs }) => xs);
+          return [states, states.map(alike)];
+        }""",
+        [motion.words(), layers, settings],
+    )
+    expected = torch.stack(expected_travel(settings))
+    assert torch.allclose(torch.tensor(found, dtype=torch.float64), expected, rtol=0, atol=1e-6)
+    assert likeness == pytest.approx([motion.alike(x) for x in expected], abs=1e-6)
+
+
+def told(box) -> list[float]:
+    """Length, cosine with the beginning and mean cosine, as the figure shows them."""
+    return [number(text) for text in box.locator(".lv-counts td").all_inner_texts()]
+
+
+@pytest.mark.parametrize("place", ["post", "pre"])
+def test_without_the_plus_sign_the_words_are_one(live, place):
+    page = live(390, path=PAGE, has_touch=True, is_mobile=True)
+    box = figure(page, STREAM)
+    box.get_by_label("LayerNorm").select_option(place)
+    box.get_by_label("Follow").select_option("2")
+    box.get_by_role("slider", name="Step").press("End")
+    for residual in (True, False):
+        box.get_by_label("residual").set_checked(residual)
+        states = expected_travel({"place": place, "residual": residual, "scale": 1.0})
+        first, last = states[0][2], states[-1][2]
+        expected = [last.norm(), F.cosine_similarity(first, last, dim=0), motion.alike(states[-1])]
+        assert told(box) == pytest.approx([float(one) for one in expected], abs=0.006)
+    assert told(box)[2] == 1
+    assert "put in its place" in box.locator(".lv-about").inner_text()
+    box.get_by_role("button", name="From the start").tap()
+    assert told(box)[:2] == [1.73, 1]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_additions_of_nothing_leave_the_vector(live):
+    box = figure(live(path=PAGE), STREAM)
+    box.get_by_role("slider", name="Step").press("End")
+    box.get_by_role("slider", name="Additions").press("Home")
+    assert told(box)[:2] == [1.73, 1]
+    box.get_by_label("residual").uncheck()
+    assert "–" in box.locator(".lv-counts td").nth(1).inner_text(), "nothing has no direction"
+
+
 @torch.enable_grad()
 def test_losses_and_gradients_are_torchs(computing):
     asked = [
@@ -296,6 +371,7 @@ def test_a_probability_is_dragged_and_moved_by_keys(live):
 def test_axe_finds_nothing(live, theme):
     page = live(path=PAGE, color_scheme=theme, reduced_motion="reduce")
     throw(page)
+    figure(page, STREAM).get_by_role("slider", name="Step").press("End")
     figure(page, FILLING).get_by_role("slider", name="Step").press("End")
     page.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text())
     found = page.evaluate(
@@ -320,5 +396,10 @@ def test_without_scripts_an_example_stands_there(live):
     stills = page.locator(".lv-still pre")
     assert stills.count() == len(IN_CHAPTERS)
     said = " ".join(stills.all_inner_texts())
-    for part in ("1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 = 36", "2,000 throws: chosen 14.9", "0.92"):
+    for part in (
+        "1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 = 36",
+        "2,000 throws: chosen 14.9",
+        "0.92",
+        "two 1.00",
+    ):
         assert part in said

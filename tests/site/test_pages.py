@@ -7,7 +7,7 @@ from functools import cache
 from urllib.parse import urlsplit
 
 import pytest
-from sitemap import ROOT, notebook_pages, pages
+from sitemap import ANIMATED, ROOT, notebook_pages, pages
 
 pytestmark = pytest.mark.browser
 PAGES = [*pages(), "search.html?q=softmax"]
@@ -57,7 +57,7 @@ def open_page(browser, url: str, axe: str) -> Visit:
     page.emulate_media(color_scheme="dark")
     page.wait_for_selector("html[data-theme=dark]")
     # colours fade from one to the other
-    page.evaluate("Promise.all(document.getAnimations().map(a => a.finished))")
+    page.evaluate(ANIMATED)
     visit.violations["dark"] = violations(
         page.evaluate(AXE, {"runOnly": ["color-contrast", "link-in-text-block"]})
     )

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from sitemap import ROOT
+from sitemap import ANIMATED, ROOT
 
 CHAPTERS = sorted(
     path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb") if "13b" not in path.stem
@@ -101,7 +101,7 @@ def test_axe_finds_nothing_while_a_sentence_is_shown(page):
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.wait_for_selector(f"html[data-theme={scheme}]")
-        page.evaluate("Promise.all(document.getAnimations().map(a => a.finished))")
+        page.evaluate(ANIMATED)
         assert page.evaluate(SHOWN)
         found = page.evaluate(
             "axe.run('.term').then(r => r.violations.map(v => v.id + v.nodes[0].html))"
