@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from lectures_lib.blocks.attention import scaled_dot_product_attention
 from lectures_lib.blocks.layers import Residual
 from lectures_lib.models import minilm
+from lectures_lib.tasks.sentence_bert import cosines, in_batch_negatives
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 
@@ -24,6 +25,13 @@ PLANE = torch.tensor([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / torch.tensor([[2.0]
 NAMES = ["the", "dog", "barks", "loudly"]
 ANGLES = [20, 100, 190, 320]  # degrees, where their vectors point first
 DRAWS, DRAW = 6, 4  # of random weights, and the one that is shown first
+PAIRS = [
+    ("A man plays the guitar.", "Someone makes music."),
+    ("Shares fell on Monday.", "The market lost value."),
+    ("A dog runs in the snow.", "An animal plays in winter."),
+    ("She is cooking soup.", "Dinner is being made."),
+]
+STARTS = [[15, 100, 200, 290], [130, 60, 320, 165]]  # degrees of the u and of the v
 VOCABULARY = minilm.checkpoint() / "vocab.txt"
 FIRST_WORD = 999  # of BERT's pieces; the ids below are special tokens and places left free
 HIDDEN = "The cat sat on the mat because it was warm, and the dog slept by the door."
@@ -190,12 +198,63 @@ def dice() -> tuple[dict, str]:
     return options, f"{said}\n\n2,000 throws: {shares}, as it was {kept:.1%}".replace("%", " %")
 
 
+@torch.enable_grad()
+def pulled(
+    degrees: Sequence[Sequence[float]], temperature: float, rate: float, steps: int
+) -> list[tuple[torch.Tensor, float]]:
+    """Gradient descent on the angles of points on a circle, by the library's in-batch negatives:
+    before each step and at the end, the angles (2, n) of the u and the v in radians, and the loss.
+    """
+    angles = torch.tensor(degrees, dtype=torch.float64).deg2rad()
+    found = []
+    for _ in range(steps + 1):
+        angles = angles.detach().requires_grad_()
+        u, v = torch.stack([angles.cos(), angles.sin()], dim=-1)
+        loss = in_batch_negatives(u, v, scale=1 / temperature)
+        (slope,) = torch.autograd.grad(loss, angles)
+        found.append((angles.detach(), loss.item()))
+        angles = angles - rate * slope
+    return found
+
+
+def table(angles: torch.Tensor) -> torch.Tensor:
+    """The cosine of each u with each v (n, n)."""
+    return cosines(*torch.stack([angles.cos(), angles.sin()], dim=-1))
+
+
+@cache
+def pulling() -> tuple[dict, str]:
+    """The figure with sentences on a circle; the loss and the cosines of partners on the way."""
+    options = {
+        "title": "Pulled together, pushed apart",
+        "pairs": PAIRS,
+        "angles": STARTS,
+        "temperature": 0.2,
+        "rate": 0.05,
+    }
+    way = pulled(STARTS, options["temperature"], options["rate"], 100)
+    lines = [
+        f"{n:3} steps: loss {loss:.3f}, cosines of partners "
+        f"{', '.join(f'{cosine:.2f}' for cosine in table(angles).diag())}"
+        for n, (angles, loss) in enumerate(way)
+        if n in (0, 10, 30, 100)
+    ]
+    return options, "\n".join(lines)
+
+
 # As in live.py: in the order of the page, and the address of each figure's section there.
-FIGURES = {"stream": stream, "smoothing": smoothing, "filling": filling, "dice": dice}
+FIGURES = {
+    "stream": stream,
+    "smoothing": smoothing,
+    "filling": filling,
+    "dice": dice,
+    "pulling": pulling,
+}
 SECTIONS = {
     "a-vector-on-its-way": "stream",
     "too-sure": "smoothing",
     "a-cache-that-fills": "filling",
     "throw-the-dice": "dice",
+    "together-and-apart": "pulling",
 }
 PAGE = "book/motion"

@@ -355,6 +355,7 @@ const FIGURES = {
   stream: async () => (await import("./stream.js")).Stream,
   smoothing: async () => (await import("./smoothing.js")).Smoothing,
   dice: async () => (await import("./dice.js")).Dice,
+  pulling: async () => (await import("./pulling.js")).Pulling,
   filling: async () => (await import("./filling.js")).Filling,
 };
 for (const host of document.querySelectorAll(".live[data-live]")) {

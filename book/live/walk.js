@@ -15,7 +15,8 @@ export const signed = (x, digits = 2) => (Number(x.toFixed(digits)) === 0 ? (0).
 export class Walk {
   constructor(paint, pause = 900) {
     this.paint = paint;
-    this.pause = pause; // milliseconds
+    // milliseconds; who asked for less motion gets single steps
+    this.pause = matchMedia("(prefers-reduced-motion: reduce)").matches ? Math.max(900, pause) : pause;
     this.at = slider("Step", { min: 0, max: 0, step: 1, value: 0 }, (step) => `${step} of ${this.last ?? 0}`);
     this.next = make("button", { type: "button" }, "One step");
     this.play = make("button", { type: "button" }, "Play");

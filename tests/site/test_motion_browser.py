@@ -26,12 +26,14 @@ pytestmark = pytest.mark.browser
 PAGE = "book/motion.html"
 FILLING, DICE = "A cache that fills", "80/10/10: throw the dice"
 SMOOTHING = "Loss and label smoothing"
+PULLING = "Pulled together, pushed apart"
 STREAM = "A vector on its way through the layers"
 IN_CHAPTERS = {
     "05_encoder": "stream",
     "08_training": "smoothing",
     "09b_cache": "filling",
     "13_pretraining": "dice",
+    "17_sentence_bert": "pulling",
 }
 
 
@@ -367,12 +369,83 @@ def test_a_probability_is_dragged_and_moved_by_keys(live):
     assert box.locator("polyline").count() == 1
 
 
+@pytest.mark.parametrize(("temperature", "rate"), [(0.05, 0.05), (0.2, 0.2), (1.0, 0.1)])
+def test_each_step_is_torchs(computing, temperature, rate):
+    expected = motion.pulled(motion.STARTS, temperature, rate, 40)
+    places, costs, tables = computing.evaluate(
+        """async ([[u, v], temperature, rate]) => {
+          const { run, loss, cosines } = await import("/live/pulling.js");
+          const radians = (all) => all.map((degrees) => (degrees * Math.PI) / 180);
+          const way = run({ u: radians(u), v: radians(v) }, temperature, rate, 40);
+          return [way.map(({ u, v }) => [u, v]), way.map((one) => loss(one, temperature)), way.map(cosines)];
+        }""",
+        [motion.STARTS, temperature, rate],
+    )
+    for place, cost, cosines, (angles, loss) in zip(places, costs, tables, expected, strict=True):
+        assert torch.allclose(torch.tensor(place).double(), angles, rtol=0, atol=1e-5)
+        assert cost == pytest.approx(loss, abs=1e-5)
+        found = torch.tensor(cosines).double()
+        assert torch.allclose(found, motion.table(angles), rtol=0, atol=1e-5)
+
+
+def pulled(box) -> list[float]:
+    """The loss, the mean cosine of partners and of others, as the figure shows them."""
+    return [number(text) for text in box.locator(".lv-told td").all_inner_texts()]
+
+
+def test_partners_come_together_step_by_step(live):
+    page = live(390, path=PAGE, has_touch=True, is_mobile=True)
+    box = figure(page, PULLING)
+    for steps in (0, 1, 2):
+        angles, loss = motion.pulled(motion.STARTS, 0.2, 0.05, steps)[-1]
+        table = motion.table(angles)
+        others = table[~torch.eye(4, dtype=torch.bool)].mean()
+        expected = [loss, float(table.diag().mean()), float(others)]
+        assert pulled(box) == pytest.approx(expected, abs=0.006)
+        shown = [number(text) for text in box.locator(".lv-cosines td[style]").all_inner_texts()]
+        assert shown == pytest.approx(table.flatten().tolist(), abs=0.006)
+        box.get_by_role("button", name="One step").tap()
+    box.get_by_role("slider", name="Step", exact=True).press("End")
+    loss, own, others = pulled(box)
+    assert own > 0.9
+    assert others < 0
+    assert loss < 0.1
+    box.get_by_role("button", name="New places").tap()
+    assert pulled(box)[0] != loss
+    box.get_by_role("button", name="Play").tap()
+    box.get_by_role("button", name="Pause").tap()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_point_is_moved_by_hand_and_by_keys(live):
+    page = live(path=PAGE)
+    box = figure(page, PULLING)
+    box.get_by_label("Move by hand").select_option("v0")
+    angle = box.get_by_role("slider", name="Angle")
+    assert float(angle.input_value()) == motion.STARTS[1][0]
+    angle.fill("15")  # where u1 is
+    assert box.locator(".lv-own").first.inner_text() == "1.00"
+    picture = box.locator(".lv-circle")
+    picture.scroll_into_view_if_needed()
+    place = picture.bounding_box()
+    middle = [place["x"] + place["width"] / 2, place["y"] + place["height"] / 2]
+    radius = 140 / 400 * place["width"]
+    u2 = torch.tensor(float(motion.STARTS[0][1])).deg2rad()
+    page.mouse.move(middle[0] + radius * float(u2.cos()), middle[1] - radius * float(u2.sin()))
+    page.mouse.down()
+    page.mouse.move(middle[0], middle[1] + radius)
+    page.mouse.up()
+    assert box.get_by_label("Move by hand").input_value() == "u1"
+    assert float(angle.input_value()) == -90
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(live, theme):
     page = live(path=PAGE, color_scheme=theme, reduced_motion="reduce")
     throw(page)
     figure(page, STREAM).get_by_role("slider", name="Step").press("End")
     figure(page, FILLING).get_by_role("slider", name="Step").press("End")
+    figure(page, PULLING).get_by_role("button", name="One step").click()
     page.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text())
     found = page.evaluate(
         "() => axe.run('.live').then(found => "
