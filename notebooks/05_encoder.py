@@ -461,6 +461,9 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
 draw("pre_and_post_norm")
 
 # %% [markdown]
+# A word's vector on its way through eight sublayers, with the norm here or there, with the plus sign or without:
+# [Mechanisms in motion](../book/motion.md#a-vector-on-its-way).
+#
 # What follows from it? Here are 24 untrained blocks of each kind, and how long a word's vector is after each:
 
 

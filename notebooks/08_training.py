@@ -289,6 +289,8 @@ assert_close(ours, torchs)
 # So losses with and without smoothing must not be compared. The paper says that smoothing makes the model less sure of
 # the right words, yet its translations better. (Homework 3 has you write it for whole batches.)
 #
+# To drag the probability, and see both losses: [Mechanisms in motion](../book/motion.md#too-sure).
+#
 # ## The step
 #
 # Plain gradient descent subtracts the gradient times a learning rate. In a Transformer gradients differ in size by

@@ -377,6 +377,8 @@ for name, decoder in {"with": model, "without": WithoutCache(model)}.items():
 hook.remove()
 
 # %% [markdown]
+# Step by step, with your own words: [Mechanisms in motion](../book/motion.md#a-cache-that-fills).
+#
 # Count multiply–adds, for one decoder block of width $d$ with a feed-forward layer of $4d$. Each position needs $4d^2$
 # for the projections of self-attention, $2d^2$ for those of cross-attention and $8d^2$ for the feed-forward layer.
 # Attention to a position costs $2d$, that is $d$ for the score and $d$ for the average.

@@ -233,6 +233,8 @@ assert not chosen[special].any()
 assert torch.equal(read[~chosen], text[~chosen])
 
 # %% [markdown]
+# Your own sentence and your own dice: [Mechanisms in motion](../book/motion.md#throw-the-dice).
+#
 # ### Why not always `[MASK]`?
 #
 # Because after pre-training nobody ever writes `[MASK]` again. In the tasks that BERT is made for, the texts are

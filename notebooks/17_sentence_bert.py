@@ -533,6 +533,8 @@ for scale in (1, 20):
 # A cosine is at most 1. Without a factor, a thousand candidates would leave even the best of them next to nothing, and
 # the loss could never become small. 20 is one over a **temperature** of 0.05.
 #
+# What one step does to four pairs on a circle: [Mechanisms in motion](../book/motion.md#together-and-apart).
+#
 # MiniLM was made this way, in 100,000 steps of 1,024 pairs, says the README that came with the weights. The pairs were
 # drawn from 1.17 billion in 32 collections (comments and replies, titles and abstracts, questions and answers; a few
 # collections add a wrong partner to each pair). STS-B's training pairs are not among them (captions from Flickr 30k

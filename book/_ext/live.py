@@ -1,7 +1,8 @@
 """The directive {live}: a model of the course at work in the page, on what the reader types.
 
 In a notebook, whose cells know no directives, a link to the figure's section on the page "Type your
-own" brings it: the figure stands behind the paragraph with the link.
+own" (or "Mechanisms in motion", whose figures need no model: motion.py) brings it: the figure stands
+behind the paragraph with the link.
 
 The model is the file that `lectures_lib.stored` reads, copied beside the site's pages (the largest
 in 8 bits). The scripts in book/live compute with it what the library computes, and a test holds the
@@ -15,6 +16,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+import motion
 import torch
 from docutils import nodes
 from sphinx import addnodes
@@ -375,6 +377,7 @@ FIGURES = {
     "senses": senses,
     "nearness": nearness,
     "digits": digits,
+    **motion.FIGURES,
 }
 SECTIONS = {
     "a-translator": "translator",
@@ -390,7 +393,7 @@ SECTIONS = {
     "near-by-meaning": "nearness",
     "a-vit-that-reads-your-digit": "digits",
 }
-PAGE = "book/live"
+PAGES = {"book/live": SECTIONS, motion.PAGE: motion.SECTIONS}
 
 
 class Live(SphinxDirective):
@@ -411,12 +414,18 @@ def placed(name: str, env: BuildEnvironment) -> nodes.raw:
     shows of it, and the scripts that take over.
     """
     options, example = FIGURES[name]()
-    told = {**options, "figure": name, "models": list(map(addresses, options["models"]))}
+    models = list(map(addresses, options.get("models", [])))
+    told = {**options, "figure": name, "models": models}
     data = html.escape(json.dumps(told, ensure_ascii=False))
-    section = next(anchor for anchor, figure in SECTIONS.items() if figure == name)
-    where = f"{env.app.config.html_baseurl}{PAGE}.html#{section}"
+    at = next(
+        f"{page}.html#{section}"
+        for page, sections in PAGES.items()
+        for section, figure in sections.items()
+        if figure == name
+    )
+    where = f"{env.app.config.html_baseurl}{at}"
     text = (
-        f'<style>\n{style()}</style>\n<div class="live" data-live="{data}">\n'
+        f'<style>\n{style(name in motion.FIGURES)}</style>\n<div class="live" data-live="{data}">\n'
         f'<div class="lv-box lv-still"><p class="lv-title">{html.escape(options["title"])}</p>\n'
         f'<p class="lv-screen">An example (to type your own, this page needs scripts and a browser '
         f'of 2023 or later):</p>\n<p class="lv-paper">An example; your own is computed in a '
@@ -429,11 +438,13 @@ def placed(name: str, env: BuildEnvironment) -> nodes.raw:
 def bring(app: Sphinx, doctree: nodes.document) -> None:
     """Behind a paragraph that links to a figure's section: the figure, once a page."""
     page, brought = app.env.docname, set()
-    if page == PAGE:
+    if page in PAGES:
         return
     for link in list(doctree.findall(addnodes.pending_xref)):
-        name = SECTIONS.get(str(link.get("reftargetid")))
-        if not str(link.get("reftarget", "")).endswith(PAGE) or name is None or name in brought:
+        target = str(link.get("reftarget", ""))
+        sections = next((PAGES[one] for one in PAGES if target.endswith(one)), {})
+        name = sections.get(str(link.get("reftargetid")))
+        if name is None or name in brought:
             continue
         paragraph = link
         while not isinstance(paragraph.parent, nodes.section):
@@ -443,9 +454,14 @@ def bring(app: Sphinx, doctree: nodes.document) -> None:
 
 
 @cache
-def style() -> str:
-    """The colours in both schemes, and the rest."""
-    return schemes(".live", COLOURS) + (SCRIPTS / "live.css").read_text(encoding="utf-8")
+def style(moves: bool) -> str:
+    """The colours in both schemes, and the rest; of a mechanism in motion there is more."""
+    names, files = (COLOURS, ["live.css"])
+    if moves:
+        names, files = (*COLOURS, "value"), [*files, "motion.css"]
+    return schemes(".live", names) + "".join(
+        (SCRIPTS / file).read_text(encoding="utf-8") for file in files
+    )
 
 
 def copy(app: Sphinx, exception: Exception | None) -> None:
@@ -456,7 +472,7 @@ def copy(app: Sphinx, exception: Exception | None) -> None:
     (folder / "models").mkdir(parents=True, exist_ok=True)
     for script in SCRIPTS.glob("*.js"):
         shutil.copyfile(script, folder / script.name)
-    models = [one for figure in FIGURES.values() for one in figure()[0]["models"]]
+    models = [one for figure in FIGURES.values() for one in figure()[0].get("models", [])]
     for file in {file for one in models for file in one["files"]}:
         shutil.copyfile(file, folder / "models" / file.name)
 

@@ -352,6 +352,11 @@ const FIGURES = {
   sentiment: async () => (await import("./adapted.js")).Sentiment,
   entities: async () => (await import("./adapted.js")).Names,
   answers: async () => (await import("./adapted.js")).Answers,
+  stream: async () => (await import("./stream.js")).Stream,
+  smoothing: async () => (await import("./smoothing.js")).Smoothing,
+  dice: async () => (await import("./dice.js")).Dice,
+  pulling: async () => (await import("./pulling.js")).Pulling,
+  filling: async () => (await import("./filling.js")).Filling,
 };
 for (const host of document.querySelectorAll(".live[data-live]")) {
   const options = JSON.parse(host.dataset.live);

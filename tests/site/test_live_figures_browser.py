@@ -21,16 +21,19 @@ SENSES, NEAR = "One word, two sentences", "Near by meaning"
 IN_CHAPTERS = {
     "02_self_attention": ["reader"],
     "03_multi_head_attention": ["reader"],
+    "05_encoder": ["stream"],
     "07_subwords": ["pieces"],
+    "08_training": ["smoothing"],
     "08b_judging": ["translator"],
     "09_generating": ["writer", "beams"],
+    "09b_cache": ["filling"],
     "10_language_model": ["writer"],
     "11_vision_transformer": ["digits"],
     "12_bert": ["reader"],
-    "13_pretraining": ["filler"],
+    "13_pretraining": ["dice", "filler"],
     "15_features": ["senses"],
     "16_what_bert_learns": ["reader"],
-    "17_sentence_bert": ["nearness"],
+    "17_sentence_bert": ["nearness", "pulling"],
 }
 
 

@@ -6,6 +6,7 @@ from sitemap import ROOT
 pytestmark = pytest.mark.browser
 PAGES = sorted(f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
 WIDE = ["book/results", "book/published", "book/exam", "book/live", "book/claims", "book/lectures"]
+WIDE += ["book/motion"]
 PAPER = 718  # pixels between the margins of A4
 CUT = """() => {
   const right = document.querySelector("article").getBoundingClientRect().right;
