@@ -154,23 +154,26 @@ for i in range(5):
 class KeyValueCache:
     """The keys and values of all positions that one self-attention has seen."""
 
-    def __init__(self, room=None, n=0):
-        self.room = room
-        self.n = n  # positions in use; the room behind them is empty
+    def __init__(self):
+        self.K = self.V = None  # what is kept, and empty positions behind it
+        self.n = 0  # how many positions are kept
 
     def extend(self, K, V):
         """Add those of the newest positions; returns those of all."""
         n = self.n + K.shape[2]
-        if self.room is None:
-            self.room = K[:, :, :0], V[:, :, :0]
-        if n > self.room[0].shape[2]:
-            self.room = tuple(
-                F.pad(kept, (0, 0, 0, n)) for kept in self.room
-            )  # n more positions
-        for kept, new in zip(self.room, (K, V), strict=True):
-            kept[:, :, self.n : n] = new
+        self._make_room(n, K, V)
+        self.K[:, :, self.n : n] = K
+        self.V[:, :, self.n : n] = V
         self.n = n
-        return self.room[0][:, :, :n], self.room[1][:, :, :n]
+        return self.K[:, :, :n], self.V[:, :, :n]
+
+    def _make_room(self, n, K, V):
+        """Room for n positions. It is at least doubled, so it is seldom too small."""
+        if self.K is None:
+            self.K, self.V = K[:, :, :0], V[:, :, :0]  # no position yet
+        if n > self.K.shape[2]:
+            n_more = (0, 0, 0, n)  # n behind the positions
+            self.K, self.V = F.pad(self.K, n_more), F.pad(self.V, n_more)
 
 
 # %% [markdown]
@@ -187,10 +190,10 @@ def attend_with_cache(attention, x, cache, mask=None):
 def decoder_block_with_cache(block, x, cache, memory, memory_mask=None):
     """A decoder block for the newest positions; memory: keys and values."""
     x = block.around_self_attention(
-        x, lambda x: attend_with_cache(block.self_attention, x, cache)
+        x, lambda y: attend_with_cache(block.self_attention, y, cache)
     )
     x = block.around_cross_attention(
-        x, lambda x: block.cross_attention.attend(x, *memory, memory_mask)
+        x, lambda y: block.cross_attention.attend(y, *memory, memory_mask)
     )
     return block.around_feed_forward(x, block.feed_forward)
 
@@ -545,9 +548,9 @@ for groups in (32, 8, 1):
 # Solution 2
 cache, newest, copied = KeyValueCache(), torch.zeros(1, 1, 1, 4), 0
 for step in range(1024):
-    room = 0 if cache.room is None else cache.room[0].shape[2]
+    room = 0 if cache.K is None else cache.K.shape[2]
     cache.extend(newest, newest)
-    if cache.room[0].shape[2] > room:
+    if cache.K.shape[2] > room:
         copied += step  # the room was full: what is kept goes into a new one
 print(f"cat: {sum(range(1024)):,} positions, with room ahead: {copied:,}")
 # Each doubling copies as much as all those before it together: never more than 2 n.
@@ -571,7 +574,7 @@ class WindowCache(KeyValueCache):
         """Add those of the newest position; returns those in the window."""
         K, V = super().extend(K, V)
         K, V = K[:, :, -self.width :], V[:, :, -self.width :]
-        self.room, self.n = (K.clone(), V.clone()), K.shape[2]
+        self.K, self.V, self.n = K.clone(), V.clone(), K.shape[2]
         return K, V
 
 

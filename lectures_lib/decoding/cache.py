@@ -1,6 +1,19 @@
 """Decoding with a cache (chapter 9): a step computes the newest position alone, and each
 self-attention keeps the keys and values of those before.
 
+Why those stay right: with the causal mask a position looks back only. A later token changes no
+earlier vector in any block, so no earlier key or value either.
+
+    steps = TransformerWithCache(model)
+    state = steps.start(source).state
+    token = begin                                  # (batch,)
+    for _ in range(20):
+        logits, state, _ = steps.step(token, state)
+        token = logits.argmax(dim=-1)              # greedy
+
+A language model's `start` reads the whole prompt at once (several new positions, with a causal mask
+among them); from there on it is one token a step.
+
 The models themselves know nothing of it. A step walks through the model's own layers, and where
 `forward` would compute all keys and values anew, it uses those that were kept. What is kept is
 changed in place: decode under `torch.no_grad()`, and go on from a state once (`select` copies).
@@ -28,32 +41,43 @@ class KeyValueCache:
     """The keys and values of all positions that one self-attention has seen: a new position need
     not make them again.
 
-    Room is reserved ahead and doubled when it is full: n steps that each copied all they have would
-    copy n² / 2 positions.
+    `extend` does what `K_of_all = torch.cat([K_so_far, K], dim=2)` would do, and the same for V.
+    But a `cat` copies all that is kept, at every step. So K and V are tensors with empty positions
+    at their end, and get more when those are used up (`_make_room`).
     """
 
-    def __init__(self, room: KeysValues | None = None, n: int = 0):
-        self.room = room
-        self.n = n  # positions in use; the room behind them is empty
+    def __init__(self):
+        self.K = self.V = None  # what is kept, and empty positions behind it
+        self.n = 0  # how many positions are kept
 
     def extend(
         self, K: Float[Tensor, "batch n_heads new d_k"], V: Float[Tensor, "batch n_heads new d_v"]
     ) -> tuple[Float[Tensor, "batch n_heads n d_k"], Float[Tensor, "batch n_heads n d_v"]]:
         """Add the keys and values of the newest positions; returns those of all."""
         n = self.n + K.shape[2]
-        if self.room is None:
-            self.room = K[:, :, :0], V[:, :, :0]
-        if n > self.room[0].shape[2]:
-            # n more positions behind those there are: at least twice as many
-            self.room = tuple(F.pad(kept, (0, 0, 0, n)) for kept in self.room)
-        for kept, new in zip(self.room, (K, V), strict=True):
-            kept[:, :, self.n : n] = new
+        self._make_room(n, K, V)
+        self.K[:, :, self.n : n] = K
+        self.V[:, :, self.n : n] = V
         self.n = n
-        return self.room[0][:, :, :n], self.room[1][:, :, :n]
+        return self.K[:, :, :n], self.V[:, :, :n]
+
+    def _make_room(self, n: int, K: Tensor, V: Tensor) -> None:
+        """Room for n positions. Each time it is at least doubled, so it is seldom too small."""
+        if self.K is None:
+            self.K, self.V = K[:, :, :0], V[:, :, :0]  # no position yet
+        if n > self.K.shape[2]:
+            n_more = (0, 0, 0, n)  # nothing beside a vector's numbers, n behind the positions
+            self.K, self.V = F.pad(self.K, n_more), F.pad(self.V, n_more)
 
     def select(self, rows: Int[Tensor, " kept"]) -> "KeyValueCache":
-        """The cache of these rows of the batch, in this order; a row may come more than once."""
-        return KeyValueCache(None if self.room is None else select_rows(self.room, rows), self.n)
+        """The cache of these rows of the batch, in this order; a row may come more than once. (In a
+        beam, each hypothesis goes on from the past of the one that it continues.)
+        """
+        chosen = KeyValueCache()
+        chosen.n = self.n
+        if self.K is not None:
+            chosen.K, chosen.V = select_rows((self.K, self.V), rows)
+        return chosen
 
 
 def select_rows(kept: KeysValues, rows: Int[Tensor, " kept"]) -> KeysValues:
@@ -67,8 +91,10 @@ def attend_with_cache(
     cache: KeyValueCache,
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch new d_model"]:
-    """The newest positions x attend to all so far, themselves included. A single one needs no
-    mask, for what is kept lies in its past; several at once need a causal one among themselves.
+    """The newest positions x attend to all so far, themselves included. The cache is extended.
+
+    A single position needs no mask, for what is kept lies in its past. Several at once, as those of
+    a prompt, need a causal one among themselves.
     """
     K, V = cache.extend(*attention.keys_values(x))
     return attention.attend(x, K, V, mask)
@@ -82,7 +108,7 @@ def encoder_block_with_cache(
 ) -> Float[Tensor, "batch new d_model"]:
     """`EncoderBlock.forward` for the newest positions only."""
     x = block.around_self_attention(
-        x, lambda x: attend_with_cache(block.self_attention, x, cache, mask)
+        x, lambda y: attend_with_cache(block.self_attention, y, cache, mask)
     )
     return block.around_feed_forward(x, block.feed_forward)
 
@@ -97,9 +123,9 @@ def decoder_block_with_cache(
     """`DecoderBlock.forward` for the newest positions only; the keys and values of the memory were
     made once, before the first step.
     """
-    x = block.around_self_attention(x, lambda x: attend_with_cache(block.self_attention, x, cache))
+    x = block.around_self_attention(x, lambda y: attend_with_cache(block.self_attention, y, cache))
     x = block.around_cross_attention(
-        x, lambda x: block.cross_attention.attend(x, *memory, memory_mask)
+        x, lambda y: block.cross_attention.attend(y, *memory, memory_mask)
     )
     return block.around_feed_forward(x, block.feed_forward)
 
@@ -145,14 +171,16 @@ class TransformerWithCache(nn.Module):
         memory = self.model.encode(source, source_lengths)
         blocks = self.model.decoder.blocks
         keys_values = [block.cross_attention.keys_values(memory) for block in blocks]
+        # without padding no mask: no step has to apply one
         padded = source_lengths is not None and int(source_lengths.min()) < source.shape[1]
         mask = padding_mask(source_lengths, source.shape[1]) if padded else None
-        return Step(None, TransformerState(keys_values, mask, [KeyValueCache() for _ in blocks]))
+        caches = [KeyValueCache() for _ in blocks]
+        return Step(logits=None, state=TransformerState(keys_values, mask, caches))
 
     def step(
         self, tokens: Int[Tensor, " batch"], state: TransformerState, return_weights: bool = False
     ) -> Step:
-        """Decode one more token of each sentence.
+        """Decode one more token of each sentence. The state is changed in place, and returned.
 
         With `return_weights`, the step's attention is that of every layer and head to the source,
         `(batch, n_layers, n_heads, n_source)`.
@@ -161,27 +189,27 @@ class TransformerWithCache(nn.Module):
             ValueError: for more steps than the model has positions.
         """
         if return_weights:
-            with record(self.model.decoder, "blocks.*.cross_attention.weights") as seen:
-                logits, state, _ = self.step(tokens, state)
-            return Step(
-                logits,
-                state,
-                torch.stack(seen.all("blocks.*.cross_attention.weights"), dim=1)[:, :, :, 0],
-            )
+            return self._step_with_weights(tokens, state)
         model = self.model
         if state.n_decoded == model.config.max_len:
             raise ValueError(
                 f"{state.n_decoded} tokens are decoded, and the model has positions for no more"
             )
-        x = model.dropout(
-            model.embedding(tokens[:, None]) + model.positions.positions[state.n_decoded]
-        )
+        place = model.positions.positions[state.n_decoded]  # (d_model,): the same for all sentences
+        x = model.dropout(model.embedding(tokens[:, None]) + place)  # (batch, 1, d_model)
         for block, cache, memory in zip(
             model.decoder.blocks, state.caches, state.memory, strict=True
         ):
             x = decoder_block_with_cache(block, x, cache, memory, state.memory_mask)
         state.n_decoded += 1
-        return Step(model.logits(model.decoder.norm(x[:, 0])), state)
+        newest = model.decoder.norm(x[:, 0])  # (batch, d_model)
+        return Step(model.logits(newest), state)
+
+    def _step_with_weights(self, tokens: Int[Tensor, " batch"], state: TransformerState) -> Step:
+        names = "blocks.*.cross_attention.weights"
+        with record(self.model.decoder, names) as seen:
+            logits, state, _ = self.step(tokens, state)
+        return Step(logits, state, weights_of_newest(seen.all(names)))
 
 
 @dataclass
@@ -243,7 +271,7 @@ class LanguageModelWithCache(nn.Module):
     def step(
         self, tokens: Int[Tensor, " batch"], state: LanguageModelState, return_weights: bool = False
     ) -> Step:
-        """Read one more token of each text.
+        """Read one more token of each text. The state is changed in place, and returned.
 
         With `return_weights`, the step's attention is that of every layer and head to all tokens so
         far, `(batch, n_layers, n_heads, n)`.
@@ -252,13 +280,7 @@ class LanguageModelWithCache(nn.Module):
             ValueError: where a text grows longer than the model has positions.
         """
         if return_weights:
-            with record(self.model.stack, "blocks.*.self_attention.weights") as seen:
-                logits, state, _ = self.step(tokens, state)
-            return Step(
-                logits,
-                state,
-                torch.stack(seen.all("blocks.*.self_attention.weights"), dim=1)[:, :, :, 0],
-            )
+            return self._step_with_weights(tokens, state)
         model, max_len = self.model, self.model.config.max_len
         if state.longest >= max_len:
             state.longest = int(state.lengths.max())  # the longest of before may have ended since
@@ -270,13 +292,26 @@ class LanguageModelWithCache(nn.Module):
             # the new token may be looked at, by all to come
             state.mask = F.pad(state.mask, (0, 1), value=True)
         # Each text goes on at its own position, wherever its padding made it end.
-        x = model.dropout(
-            model.embedding(tokens[:, None]) + model.positions.positions[state.lengths][:, None]
-        )
+        places = model.positions.positions[state.lengths]  # (batch, d_model)
+        x = model.dropout(model.embedding(tokens[:, None]) + places[:, None])  # (batch, 1, d_model)
         for block, cache in zip(model.stack.blocks, state.caches, strict=True):
             x = encoder_block_with_cache(block, x, cache, state.mask)
         state.lengths, state.longest = state.lengths + 1, state.longest + 1
-        return Step(model.embedding.scores(model.stack.norm(x[:, 0])), state)
+        newest = model.stack.norm(x[:, 0])  # (batch, d_model)
+        return Step(model.embedding.scores(newest), state)
+
+    def _step_with_weights(self, tokens: Int[Tensor, " batch"], state: LanguageModelState) -> Step:
+        names = "blocks.*.self_attention.weights"
+        with record(self.model.stack, names) as seen:
+            logits, state, _ = self.step(tokens, state)
+        return Step(logits, state, weights_of_newest(seen.all(names)))
+
+
+def weights_of_newest(
+    weights: list[Float[Tensor, "batch n_heads 1 n"]],
+) -> Float[Tensor, "batch n_layers n_heads n"]:
+    """Each layer's attention weights as one tensor; they have one query, the newest position."""
+    return torch.stack([of_layer[:, :, 0] for of_layer in weights], dim=1)
 
 
 class WithoutCache(nn.Module):

@@ -30,6 +30,8 @@ class BertEmbeddings(nn.Module):
         super().__init__()
         self.tokens = TokenEmbedding(config.vocab_size, config.d_model)
         self.positions = LearnedPositions(config.d_model, config.max_len)
+        # A row for each segment, filled by `initialise_as_bert` or a checkpoint. `nn.Embedding`
+        # would be the same table, and the weight be called `segments.weight`.
         self.segments = nn.Parameter(torch.empty(config.n_segments, config.d_model))
         self.norm = nn.LayerNorm(config.d_model, config.eps)
         self.dropout = nn.Dropout(config.dropout)

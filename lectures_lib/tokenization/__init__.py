@@ -1,9 +1,10 @@
 """Text to tokens and back: byte-level BPE and WordPiece, trained and applied from scratch (chapter
 7).
 
-To read in this order: `pairs` (count adjacent pairs, merge one), `bpe`, `basic` (what BERT does to
-text first), `wordpiece`. Beside them, `byte_level` is GPT-2's alphabet, `vocabulary` maps tokens to
-ids, `base` holds what both tokenizers share, `files` reads and writes.
+To read in this order: `plain_bpe` (the algorithm on one page), `pairs` (its counts, kept up to
+date), `bpe`, `basic` (what BERT does to text first), `wordpiece`. Beside them, `byte_level` is
+GPT-2's alphabet, `vocabulary` maps tokens to ids, `base` holds what both tokenizers share, `files`
+reads and writes.
 """
 
 from lectures_lib.tokenization.base import Encoding, Tokenizer

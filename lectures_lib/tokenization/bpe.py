@@ -4,55 +4,27 @@ Sennrich et al. 2016, section 3.2).
 This is the byte-level variant of GPT-2 (Radford et al. 2019, section 2.2). It knows no unknown
 token: any text can be encoded, and decoding gives it back exactly.
 
-The idea fits into two functions, `learn` and `merge`. `learn_merges` and `apply_merges`, which the
-class uses, do the same without going through the whole corpus, or the whole word, at every merge;
-they know special tokens, too, and break ties between equally frequent pairs by their own ids.
+Read `plain_bpe` first: the idea fits into two functions there, `learn` and `merge`. `learn_merges`
+and `apply_merges`, which the class uses, do the same without going through the whole corpus, or the
+whole word, at every merge; they know special tokens, too, and break ties between equally frequent
+pairs by their own ids.
+
+A symbol is an id of the vocabulary here, and a `Merge` names its two tokens as they are printed:
+what is the pair (105, 110) there is "i" and "n".
 """
 
 import heapq
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from lectures_lib.tokenization import byte_level, files
 from lectures_lib.tokenization.base import EncodedWord, Tokenizer, check_text, count_words
-from lectures_lib.tokenization.pairs import Merge, Pair, PairCounts, replace_pair
+from lectures_lib.tokenization.pairs import Merge, PairCounts
+from lectures_lib.tokenization.plain_bpe import Pair
 from lectures_lib.tokenization.vocabulary import Vocabulary, check_several
 
 KIND = "byte-level BPE"
-
-
-def learn(words: dict[str, int], n_merges: int) -> list[Pair]:
-    """The algorithm as one would explain it: which pairs of symbols become one, in this order.
-
-    Symbols are numbers: 0 … 255 are the bytes, 256 is what the first merge makes, and so on.
-
-    Args:
-        words: the words of a corpus, and how often each occurs.
-        n_merges: how many pairs to merge.
-    """
-    spelled = {word: list(word.encode("utf-8")) for word in words}
-    merges: list[Pair] = []
-    for new in range(256, 256 + n_merges):
-        counts: Counter[Pair] = Counter()
-        for word, symbols in spelled.items():
-            for pair in pairwise(symbols):
-                counts[pair] += words[word]
-        if not counts:
-            break
-        best = min(counts, key=lambda pair: (-counts[pair], pair))  # of equals the lowest
-        merges.append(best)
-        spelled = {word: replace_pair(symbols, best, new) for word, symbols in spelled.items()}
-    return merges
-
-
-def merge(word: str, merges: Sequence[Pair]) -> list[int]:
-    """A new word in symbols: its bytes, and then every merge that was learned, in that order."""
-    symbols = list(word.encode("utf-8"))
-    for new, pair in enumerate(merges, start=256):
-        symbols = replace_pair(symbols, pair, new)
-    return symbols
 
 
 class BPE(Tokenizer):
@@ -69,32 +41,27 @@ class BPE(Tokenizer):
             merge makes a special token.
     """
 
-    word_pattern = byte_level.WORD
+    word_pattern = byte_level.WORD  # GPT-2's cut: " it's 42!" is " it", "'s", " 42", "!"
 
     def __init__(self, vocabulary: Vocabulary, merges: Sequence[Merge]):
         super().__init__(vocabulary)
         self.merges = list(merges)
+        # What a word begins as: the id of each byte.
         self._ids_of_bytes = [
             vocabulary.id(byte_level.CHARACTER_OF_BYTE[byte]) for byte in range(256)
         ]
+        # The way back: the bytes that each token stands for; a special one stands for none.
         self._bytes = {
             token: byte_level.to_bytes(token)
             for token in vocabulary.tokens
             if token not in vocabulary.specials
         }
-        # Which pairs merge, how early, and into what.
+        # Which pairs of ids merge: how early (0 is the first), and into which id.
         self._rules: dict[Pair, tuple[int, int]] = {}
-        for rank, merge in enumerate(self.merges):
-            if merge.left + merge.right in vocabulary.specials:
-                raise ValueError(
-                    f"the merge of {merge.left!r} and {merge.right!r} makes a special token: text "
-                    f"could not be told from it"
-                )
-            left, right, made = (
-                vocabulary.id(token)
-                for token in (merge.left, merge.right, merge.left + merge.right)
-            )
-            self._rules[left, right] = rank, made
+        for rank, (left, right, _) in enumerate(self.merges):
+            _check_makes_no_special(left, right, vocabulary)
+            pair = vocabulary.id(left), vocabulary.id(right)
+            self._rules[pair] = rank, vocabulary.id(left + right)
 
     @classmethod
     def train(
@@ -121,11 +88,11 @@ class BPE(Tokenizer):
         _check_names(specials)
         vocabulary = Vocabulary([*specials, *byte_level.ALPHABET], specials)
         if vocab_size < len(vocabulary):
-            smallest = (
-                f"256 bytes and {len(specials)} special tokens need at least {len(vocabulary)}"
+            raise ValueError(
+                f"a vocabulary of {vocab_size} tokens is too small: 256 bytes and {len(specials)} "
+                f"special tokens need at least {len(vocabulary)}"
             )
-            raise ValueError(f"a vocabulary of {vocab_size} tokens is too small: {smallest}")
-        words = count_words(texts, byte_level.WORD.findall)
+        words = count_words(texts, cls.word_pattern.findall)
         return cls(vocabulary, learn_merges(words, vocabulary, vocab_size, min_count))
 
     def add_special(self, token: str) -> int:
@@ -135,14 +102,13 @@ class BPE(Tokenizer):
             ValueError: for the name of a token that stands for another text, as "Ġthe" does:
                 decoded, the two would be the same.
         """
-        text = (
-            self._bytes[token].decode("utf-8", errors="replace") if token in self._bytes else token
-        )
-        if text != token:
-            raise ValueError(
-                f"{token!r} is the token of the text {text!r} and cannot be special too: choose "
-                f"another name"
-            )
+        if token in self._bytes:
+            text = self._bytes[token].decode("utf-8", errors="replace")
+            if text != token:
+                raise ValueError(
+                    f"{token!r} is the token of the text {text!r} and cannot be special too: "
+                    f"choose another name"
+                )
         return super().add_special(token)
 
     def encode_word(self, word: str) -> EncodedWord:
@@ -151,11 +117,11 @@ class BPE(Tokenizer):
         """
         ids = apply_merges([self._ids_of_bytes[byte] for byte in word.encode("utf-8")], self._rules)
         character_of = byte_level.character_of_each_byte(word)
-        offsets, end = [], 0
+        offsets, start = [], 0  # start: the token's first byte
         for i in ids:
-            # a token has one visible character for each byte
-            start, end = end, end + len(self.vocabulary.tokens[i])
+            end = start + len(self.vocabulary.tokens[i])  # a visible character for each byte
             offsets.append((character_of[start], character_of[end - 1] + 1))
+            start = end
         return EncodedWord(ids, offsets)
 
     def decode(self, ids: Iterable[int], skip_specials: bool = False) -> str:
@@ -176,8 +142,8 @@ class BPE(Tokenizer):
         return b"".join(spelled).decode("utf-8", errors="replace")
 
     def save(self, path: Path | str) -> None:
-        """Write the tokenizer as JSON: the tokens by id, and the merges, each as "left right
-        count".
+        """Write the tokenizer as JSON: the tokens by id, and the merges, each as "left right count"
+        (the count is how often the two stood side by side when they were merged).
         """
         record = {
             "kind": KIND,
@@ -206,8 +172,8 @@ class BPE(Tokenizer):
 def learn_merges(
     words: dict[str, int], vocabulary: Vocabulary, vocab_size: int, min_count: int
 ) -> list[Merge]:
-    """Merge the most frequent pair of the words until the vocabulary has `vocab_size` tokens. Adds
-    those tokens to it.
+    """`plain_bpe.learn`, faster: merge the most frequent pair of the words until the vocabulary has
+    `vocab_size` tokens. Adds those tokens to it.
 
     Of equally frequent pairs, the one whose tokens came first into the vocabulary wins: nothing
     depends on the order of the words.
@@ -247,6 +213,14 @@ def learn_merges(
     return merges
 
 
+def _check_makes_no_special(left: str, right: str, vocabulary: Vocabulary) -> None:
+    if left + right in vocabulary.specials:
+        raise ValueError(
+            f"the merge of {left!r} and {right!r} makes a special token: text could not be told "
+            f"from it"
+        )
+
+
 def _check_names(specials: Sequence[str]) -> None:
     for token in specials:
         if check_text(token) in byte_level.BYTE_OF_CHARACTER:
@@ -260,8 +234,8 @@ GONE = -1
 
 
 def apply_merges(symbols: Sequence[int], rules: dict[Pair, tuple[int, int]]) -> list[int]:
-    """Merge the pair that was learned first (of several, the leftmost), again and again, until no
-    learned pair is left.
+    """`plain_bpe.merge`, faster: merge the pair that was learned first (of several, the leftmost),
+    again and again, until no learned pair is left.
 
     A queue holds the pairs that may merge, so that a word of a million symbols is no harder per
     symbol than a short one.

@@ -10,7 +10,7 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import NamedTuple
 
-Pair = tuple[int, int]
+from lectures_lib.tokenization.plain_bpe import Pair, replace_pair
 
 
 class Merge(NamedTuple):
@@ -85,18 +85,3 @@ class PairCounts:
                 self._words_with[gained].add(number)
                 changed.add(gained)
         return Changes(changed, times)
-
-
-def replace_pair(symbols: list[int], pair: Pair, new: int) -> list[int]:
-    """The symbols with `new` in place of the pair, from left to right: a a a with the pair a a
-    becomes new a.
-    """
-    merged, i = [], 0
-    while i < len(symbols):
-        if tuple(symbols[i : i + 2]) == pair:
-            merged.append(new)
-            i += 2
-        else:
-            merged.append(symbols[i])
-            i += 1
-    return merged

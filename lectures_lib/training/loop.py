@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from lectures_lib.checks import check_numbers
-from lectures_lib.modes import evaluating, modes_of, set_modes
-from lectures_lib.training.run import Run, check_parts, one_number, progress_bar
+from lectures_lib.modes import evaluating
+from lectures_lib.training.run import Run, check_parts, one_number
 from lectures_lib.training.stream import Epochs, Named
 
 
@@ -29,28 +29,40 @@ def plain_step(
     clip: float = math.inf,
 ) -> float:
     """A step as one would explain it, with one batch on one device; returns the batch's loss.
-    `training_step` takes the same, with several batches, devices and half precision.
+
+    `training_step`, which `fit` uses, is the same step for several batches, several devices and
+    half precision.
+
+    Args:
+        loss: runs the model on the batch and says how wrong it is, as one number; for instance
+            `lambda model, batch: F.mse_loss(model(batch.x), batch.y)`.
+        clip: the longest gradient allowed; infinity shortens none.
     """
     model.train()
     optimizer.zero_grad()
-    value = loss(model, batch)
-    value.backward()
+    batch_loss = loss(model, batch)  # forward
+    batch_loss.backward()  # backward: a gradient for every weight
     nn.utils.clip_grad_norm_(model.parameters(), clip)
-    optimizer.step()
+    optimizer.step()  # every weight moves
     if scheduler is not None:
-        scheduler.step()
-    return value.item()
+        scheduler.step()  # the learning rate of the next step
+    return batch_loss.item()
 
 
 def training_step(
     run: Run, loss: Callable[[nn.Module, Any], Tensor], micro_batches: list[Named], clip: float
 ) -> float:
     """One step of `fit`: forward, backward, clip, step. It returns the loss, the mean over all
-    targets of the batches.
+    targets of the batches. On the right stands what a line comes to with one batch and one process.
+
+    A batch's loss is the mean over its own targets. So that all targets count the same, each batch
+    is weighted by its part of them: with two batches of 30 and 10 words, 0.75 and 0.25.
 
     Args:
         run: the model, its optimizer and schedule, and what notes the numbers.
-        loss: of a batch.  micro_batches: whose gradients are added up.
+        loss: as in `plain_step`.
+        micro_batches: the batches whose gradients are added up, each with its place in the data
+            (`Named`), by which a message can name it.
         clip: the longest gradient allowed.
 
     Raises:
@@ -58,18 +70,18 @@ def training_step(
     """
     run.model.train()
     run.optimizer.zero_grad()
-    parts = []
-    for named, weight in run.weighted(micro_batches):
-        with run.exchange(last=named is micro_batches[-1]):
-            part = weight * one_number(loss(run.model, run.to_device(named.batch)))
-            run.accelerator.backward(part)
-        parts.append(part.item())
-    value = run.mean_over_processes(sum(parts))
-    norm = run.clip(clip)
-    run.check_finite(value, norm, micro_batches, parts)
-    run.history.note(value, float(run.optimizer.param_groups[0]["lr"]), norm)
-    run.step()
-    return value
+    shares = []  # what each batch adds to the loss of the step
+    for named, weight in run.weighted(micro_batches):  # weight = 1
+        with run.exchange(last=named is micro_batches[-1]):  # nobody to exchange gradients with
+            batch = run.to_device(named.batch)
+            share = weight * one_number(loss(run.model, batch))  # batch_loss = loss(model, batch)
+            run.accelerator.backward(share)  # batch_loss.backward()
+        shares.append(share.item())
+    step_loss = run.mean_over_processes(sum(shares))  # sum(shares)
+    norm = run.clip_gradient(clip)  # clip_grad_norm_(model.parameters(), clip)
+    run.check_and_note(step_loss, norm, micro_batches, shares)  # NaN ends it
+    run.step()  # optimizer.step(), then scheduler.step()
+    return step_loss
 
 
 def fit(
@@ -97,35 +109,31 @@ def fit(
     step, and the step is the one that a single process would take on all of them at once.
 
     Args:
-        model: what to train. It trains on the device that `accelerate` finds: a GPU if there is
-            one.
+        model: what to train, on a GPU if `accelerate` finds one.
         batches: the data, `epoch` after `epoch`.
-        loss: the mean loss of a batch, from the model and the batch.
-        optimizer: made with the model's parameters. LBFGS, which computes the loss several times a
-            step, cannot be used here.
+        loss: the mean loss of a batch, from the model and the batch (see `plain_step`).
+        optimizer: made with the model's parameters; not LBFGS.
         scheduler: sets the learning rate, such as `LambdaLR(optimizer, transformer_schedule(512))`;
-            not ReduceLROnPlateau, which asks for a measure at every step.
+            not ReduceLROnPlateau.
         steps: how many steps to take in all, those before a checkpoint included.
         accumulate: how many batches make one step, as if they were one large batch.
         clip: the longest gradient allowed; a longer one is shortened to this length.
         mixed_precision: "no", "fp16" or "bf16"; None: what `accelerate launch` was told, else "no".
         checkpoint: a file to save to, every `save_every` steps and at the end; None: nothing is
             saved.
-        resume: go on from that file if it is there, to the same weights, bit for bit, as without
-            the interruption.
-        evaluate: called every `evaluate_every` steps and at the end, with the model in evaluation
-            mode; its numbers are kept.
+        resume: go on from that file if it is there, to the same weights as without the
+            interruption, bit for bit.
+        evaluate: called with the model, dropout off, every `evaluate_every` steps and at the end;
+            its numbers are kept.
         progress: show a progress bar.
 
     Raises:
-        TypeError: for batches that are no `Epochs`, or a loss that does not give a tensor.
-        ValueError: for numbers below 1, `resume` without a file to resume from, an epoch without
-            batches, a loss of several numbers, an optimizer of another model's parameters, or one
-            that needs what `fit` does not give (see above).
-        FloatingPointError: when the loss or the gradient is NaN or infinite. The message names the
-            step and the batch. The weights are those before the step; the last checkpoint stays.
-        CheckpointError: for a checkpoint that is damaged or another run's; before training, for
-            what cannot be saved.
+        TypeError, ValueError: for arguments that training cannot use, an epoch without batches, or
+            a loss that is not one number; the message says which.
+        FloatingPointError: when the loss or the gradient is NaN or infinite; the weights are those
+            before the step.
+        CheckpointError: for a checkpoint that is damaged or another run's, and for what cannot be
+            saved.
     """
     check_numbers(
         steps=steps,
@@ -137,19 +145,27 @@ def fit(
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint=…, the file to resume from")
     check_parts(model, batches, optimizer, scheduler, checkpoint)
-    home, modes, history = next(model.parameters()).device, modes_of(model), History()
-    parts = (model, optimizer, scheduler, batches)
-    run = Run(*parts, history, accumulate, mixed_precision, checkpoint)
+    history = History()
+    run = Run(
+        model,
+        optimizer,
+        scheduler,
+        batches=batches,
+        history=history,
+        accumulate=accumulate,
+        mixed_precision=mixed_precision,
+        checkpoint=checkpoint,
+    )
     if resume:
         run.load()
-    bar = progress_bar(history.step, steps, progress and run.accelerator.is_main_process)
+    bar = run.progress_bar(steps, progress)
     try:
         while history.step < steps:
             micro_batches = [run.stream.next() for _ in range(accumulate)]
-            value = training_step(run, loss, micro_batches, clip)
-            bar.set_postfix_str(f"loss {value:.3f}", refresh=False)
+            step_loss = training_step(run, loss, micro_batches, clip)
+            bar.set_postfix_str(f"loss {step_loss:.3f}", refresh=False)
             bar.update()
-            last = history.step == steps
+            last = history.step == steps  # counts the step that was just taken
             if evaluate is not None and (last or history.step % evaluate_every == 0):
                 with evaluating(model):
                     history.evaluations[history.step] = evaluate(model)
@@ -158,8 +174,6 @@ def fit(
     finally:
         bar.close()
         run.finish()
-        model.to(home)
-        set_modes(modes)
     return history
 
 

@@ -81,14 +81,17 @@ def mask_tokens(
             tokens' shape.
     """
     _check_masking(tokens, special, words)
-    is_chosen, becomes = (torch.rand(tokens.shape, generator=generator) for _ in range(2))
+    chance = torch.rand(tokens.shape, generator=generator)  # is the token chosen?
+    fate = torch.rand(tokens.shape, generator=generator)  # if so, what does it become?
     others = torch.randint(words.start, words.stop, tokens.shape, generator=generator)
-    chosen = (is_chosen < rates.chosen) & ~special
-    # A second draw says what a chosen token becomes:  0 [MASK] 0.8 another 0.9 itself 1
-    to_mask = chosen & (becomes < rates.masked)
-    to_other = chosen & ~to_mask & (becomes < rates.masked + rates.random)
-    hidden = tokens.masked_fill(to_mask, mask_id)
-    return Masked(torch.where(to_other, others, hidden), chosen)
+    chosen = (chance < rates.chosen) & ~special  # 15 % of the tokens, with the paper's rates
+
+    # fate:  0 ─────── [MASK] ─────── 0.8 ─ another ─ 0.9 ─ itself ─ 1
+    to_mask = chosen & (fate < rates.masked)  # 80 % of the chosen
+    to_other = chosen & ~to_mask & (fate < rates.masked + rates.random)  # 10 % of the chosen
+    read = tokens.masked_fill(to_mask, mask_id)
+    read = torch.where(to_other, others, read)
+    return Masked(read, chosen)  # the other 10 % stay as they are: no line is needed for them
 
 
 def _check_masking(tokens: Tensor, special: Tensor, words: range) -> None:
@@ -144,27 +147,35 @@ def sentence_pairs(
         ValueError: for fewer than two documents, an empty one, or a max_len with no room for two
             tokens.
     """
-    room = max_len - 3
-    if len(documents) < 2 or room < 2 or not all(documents):
-        raise ValueError(
-            f"pairs need at least 2 documents, none of them empty, and max_len of at least 5, got "
-            f"{len(documents)} documents ({sum(not d for d in documents)} empty) and max_len = "
-            f"{max_len}"
-        )
+    _check_documents(documents, max_len)
+    room = max_len - 3  # [CLS] and two [SEP] need a place each
     pairs = []
     for number, document in enumerate(documents):
-        at = 0
+        at = 0  # the sentence that the next pair begins with
         while at < len(document) - 1:
             chunk = _sentences_that_fill(document, at, room)
             cut = rng.randint(1, len(chunk) - 1)
-            first, second = _joined(chunk[:cut]), _joined(chunk[cut:])
+            first = _joined(chunk[:cut])
             is_random = rng.random() < random_share
             if is_random:
                 second = _from_elsewhere(documents, number, room - len(first), rng)
-            pairs.append(Pair(*_shortened(first, second, room, rng), int(is_random)))
-            at += cut if is_random else len(chunk)
+                at += cut  # the rest of the chunk was not used: it begins the next pair
+            else:
+                second = _joined(chunk[cut:])
+                at += len(chunk)
+            _shorten(first, second, room, rng)
+            pairs.append(Pair(first, second, int(is_random)))
     rng.shuffle(pairs)
     return pairs
+
+
+def _check_documents(documents: Sequence[Document], max_len: int) -> None:
+    n_empty = sum(not document for document in documents)
+    if len(documents) < 2 or n_empty or max_len < 5:
+        raise ValueError(
+            f"pairs need at least 2 documents, none of them empty, and max_len of at least 5, got "
+            f"{len(documents)} documents ({n_empty} empty) and max_len = {max_len}"
+        )
 
 
 def _sentences_that_fill(document: Document, at: int, room: int) -> list[Sequence[int]]:
@@ -181,14 +192,15 @@ def _sentences_that_fill(document: Document, at: int, room: int) -> list[Sequenc
 def _from_elsewhere(
     documents: Sequence[Document], number: int, room: int, rng: random.Random
 ) -> list[int]:
-    """A piece of any other document, from a random sentence on."""
+    """A piece of any document but this one, from a random sentence on, until the room is full."""
     other = rng.randrange(len(documents) - 1)
-    document = documents[other + (other >= number)]
-    start = rng.randrange(len(document))
+    if other >= number:
+        other += 1  # step over this document: all others are equally likely
+    start = rng.randrange(len(documents[other]))
     piece: list[int] = []
-    for sentence in document[start:]:
+    for sentence in documents[other][start:]:
         piece += sentence
-        if len(piece) >= max(room, 1):
+        if piece and len(piece) >= room:  # something, even where no room is left
             break
     return piece
 
@@ -197,20 +209,19 @@ def _joined(sentences: Sequence[Sequence[int]]) -> list[int]:
     return [token for sentence in sentences for token in sentence]
 
 
-def _shortened(
-    first: list[int], second: list[int], room: int, rng: random.Random
-) -> tuple[list[int], list[int]]:
-    """Both pieces without what is too much: the longer one loses tokens, at its front or its back
+def _shorten(first: list[int], second: list[int], room: int, rng: random.Random) -> None:
+    """Take away what is too much, in place: always from the longer piece, at its front or its back
     by chance.
     """
-    while (excess := len(first) + len(second) - room) > 0:
-        longer = first if len(first) >= len(second) else second
-        drop = min(excess, max(1, abs(len(first) - len(second))))
+    while (too_many := len(first) + len(second) - room) > 0:
+        longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
+        # Down to the other's length in one go; once they are equally long, one token each in turn.
+        n = max(len(longer) - len(shorter), 1)
+        n = min(n, too_many)
         if rng.random() < 0.5:
-            del longer[:drop]
+            del longer[:n]
         else:
-            del longer[-drop:]
-    return first, second
+            del longer[-n:]
 
 
 class PreTrainingBatch(NamedTuple):
@@ -267,11 +278,12 @@ class PreTrainingBatches:
         self.documents = [[s for s in document if s] for document in encoded]
         self.max_len, self.batch_size, self.seed = max_len, batch_size, seed
         self.rates, self.random_share = rates, random_share
-        self.cls_id, self.sep_id, self.mask_id = (
-            tokenizer.token_id(name) for name in ("[CLS]", "[SEP]", "[MASK]")
-        )
+        self.cls_id = tokenizer.token_id("[CLS]")
+        self.sep_id = tokenizer.token_id("[SEP]")
+        self.mask_id = tokenizer.token_id("[MASK]")
+        # The special tokens have the lowest ids; all behind them are words and pieces of words.
         self.words = range(max(tokenizer.specials.values()) + 1, len(tokenizer))
-        self.pairs(0)  # what is wrong with the documents is said now
+        _check_documents(self.documents, max_len)
 
     def pairs(self, number: int) -> list[Pair]:
         """The pairs of an epoch, in their order."""
@@ -282,11 +294,15 @@ class PreTrainingBatches:
         """The batches of epoch 0, 1, 2, …"""
         pairs = self.pairs(number)
         for i in range(0, len(pairs), self.batch_size):
-            chance = random.Random(f"masks, seed {self.seed}, epoch {number}, batch {i}")
-            yield self.batch(
-                pairs[i : i + self.batch_size],
-                torch.Generator().manual_seed(chance.getrandbits(63)),
-            )
+            yield self.batch(pairs[i : i + self.batch_size], self._generator(number, i))
+
+    def _generator(self, epoch: int, i: int) -> torch.Generator:
+        """What draws the masks of the batch that begins at pair i. It depends on the seed, the
+        epoch and i alone. They are put into a sentence so that no two are mixed up: seed 1 in
+        epoch 2 is not seed 2 in epoch 1.
+        """
+        chance = random.Random(f"masks, seed {self.seed}, epoch {epoch}, batch {i}")
+        return torch.Generator().manual_seed(chance.getrandbits(63))
 
     def batch(self, pairs: Sequence[Pair], generator: torch.Generator) -> PreTrainingBatch:
         """[CLS] first [SEP] second [SEP], padded and masked."""
@@ -294,11 +310,12 @@ class PreTrainingBatches:
             [self.cls_id, *pair.first, self.sep_id, *pair.second, self.sep_id] for pair in pairs
         ]
         original, lengths = pad(inputs)
-        position = torch.arange(original.shape[1])
-        real = position < lengths[:, None]
-        second_begins = torch.tensor([len(pair.first) + 2 for pair in pairs])[:, None]
-        segments = (real & (position >= second_begins)).long()
-        special = ~real | (original == self.cls_id) | (original == self.sep_id)
+        # 0 for [CLS] first [SEP], 1 for second [SEP], and 0 for the padding
+        segments = pad(
+            [[0] * (len(pair.first) + 2) + [1] * (len(pair.second) + 1) for pair in pairs], 0
+        ).ids
+        padding = torch.arange(original.shape[1]) >= lengths[:, None]
+        special = padding | (original == self.cls_id) | (original == self.sep_id)
         masked = mask_tokens(original, special, self.mask_id, self.words, self.rates, generator)
         is_random = torch.tensor([pair.is_random for pair in pairs])
         return PreTrainingBatch(

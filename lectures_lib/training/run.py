@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from lectures_lib.modes import modes_of, set_modes
 from lectures_lib.training import checkpoints
 from lectures_lib.training.stream import Epochs, Named, Stream
 
@@ -24,8 +25,10 @@ class Run:
 
     Args:
         model, optimizer, scheduler: as `fit` was given them: these are saved.
-        batches: the data.  history: where numbers are noted.
-        accumulate: batches of a step.  mixed_precision: as `fit` has it.
+        batches: the data.
+        history: where numbers are noted.
+        accumulate: how many batches make a step.
+        mixed_precision: as `fit` has it.
         checkpoint: where to; None: nothing is saved.
     """
 
@@ -46,6 +49,7 @@ class Run:
         self.history, self.scheduler, self.accumulate = history, scheduler, accumulate
         self.checkpoint = None if checkpoint is None else Path(checkpoint)
         self.saved = (model, optimizer, scheduler)
+        self.home, self.modes = next(model.parameters()).device, modes_of(model)
         # The same model and optimizer, on their device and shared with the other processes.
         self.model, self.optimizer = self.accelerator.prepare(model, optimizer)
 
@@ -58,24 +62,28 @@ class Run:
         return [(named, n / together) for named, n in zip(micro_batches, n_targets, strict=True)]
 
     def exchange(self, last: bool) -> Any:
-        """Processes exchange gradients once a step, in the last of its backward passes."""
+        """Processes average their gradients once a step, in the last of its backward passes; the
+        earlier ones run within `no_sync`. A single process has nothing to exchange.
+        """
         return nullcontext() if last else self.accelerator.no_sync(self.model)
 
-    def clip(self, longest: float) -> float:
+    def clip_gradient(self, longest: float) -> float:
         """Shorten the gradient if it is longer; returns the length that it had."""
         return float(self.accelerator.clip_grad_norm_(self.model.parameters(), longest))
 
-    def check_finite(
-        self, loss: float, norm: float, micro_batches: list[Named], parts: list[float]
+    def check_and_note(
+        self, loss: float, norm: float, micro_batches: list[Named], shares: list[float]
     ) -> None:
-        """Refuse a loss or a gradient that is NaN or infinite. In fp16 a gradient may overflow:
-        accelerate then leaves the step out, and scales the next loss down.
+        """Note the loss, the learning rate and the gradient's length; refuse a loss or a gradient
+        that is NaN or infinite. In fp16 a gradient may overflow: accelerate then leaves the step
+        out, and scales the next loss down.
         """
         broken = not math.isfinite(norm) and self.accelerator.scaler is None
         if broken or not math.isfinite(loss):
             raise FloatingPointError(
-                what_broke(self.history.step, loss, norm, micro_batches, parts, self.checkpoint)
+                what_broke(self.history.step, loss, norm, micro_batches, shares, self.checkpoint)
             )
+        self.history.note(loss, float(self.optimizer.param_groups[0]["lr"]), norm)
 
     def step(self) -> None:
         """The optimizer's step, and the schedule's."""
@@ -141,8 +149,28 @@ class Run:
         self.stream.go_to(facts["epoch"], facts["index"])
 
     def finish(self) -> None:
-        """Take the mixed precision off the model again."""
+        """Take the mixed precision off the model again, and put it back on its device and its
+        parts into their modes.
+        """
         self.accelerator.unwrap_model(self.model, keep_fp32_wrapper=False)
+        model, _, _ = self.saved
+        model.to(self.home)
+        set_modes(self.modes)
+
+    def progress_bar(self, steps: int, wanted: bool) -> Any:
+        """A progress bar of all steps, those of before included; one process of several shows
+        it.
+        """
+        from tqdm.auto import tqdm
+
+        shown = wanted and self.accelerator.is_main_process
+        return tqdm(
+            initial=self.history.step,
+            total=steps,
+            disable=not shown,
+            unit="step",
+            mininterval=1.0,
+        )
 
 
 def make_accelerator(mixed_precision: str | None) -> Any:
@@ -159,13 +187,6 @@ def make_accelerator(mixed_precision: str | None) -> Any:
     # several.
     AcceleratorState._reset_state()
     return Accelerator(mixed_precision=mixed_precision)
-
-
-def progress_bar(start: int, steps: int, shown: bool) -> Any:
-    """A progress bar."""
-    from tqdm.auto import tqdm
-
-    return tqdm(initial=start, total=steps, disable=not shown, unit="step", mininterval=1.0)
 
 
 def check_parts(
@@ -220,7 +241,7 @@ def what_broke(
     loss: float,
     norm: float,
     micro_batches: list[Named],
-    parts: list[float],
+    shares: list[float],
     checkpoint: str | Path | None,
 ) -> str:
     """The message: what broke, in which batches, and what is left."""
@@ -230,7 +251,9 @@ def what_broke(
         else f"the loss is {loss:.4g} but its gradient has length {norm}"
     )
     broken = [
-        named for named, part in zip(micro_batches, parts, strict=True) if not math.isfinite(part)
+        named
+        for named, share in zip(micro_batches, shares, strict=True)
+        if not math.isfinite(share)
     ]
     if not math.isfinite(loss) and not broken:
         names = "Every batch of this process was sound: see the message of another one"

@@ -8,9 +8,11 @@ from lectures_lib.blocks.attention import causal_mask, padding_mask
 from lectures_lib.blocks.layers import DecoderBlock, EncoderBlock
 from lectures_lib.decoding.cache import (
     KeyValueCache,
+    TransformerWithCache,
     decoder_block_with_cache,
     encoder_block_with_cache,
 )
+from lectures_lib.models.transformer import Transformer, TransformerConfig
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
@@ -58,11 +60,22 @@ def test_cache_of_selected_rows():
     assert KeyValueCache().select(rows).n == 0
 
 
+@pytest.mark.parametrize("return_weights", [False, True])
+def test_a_step_changes_the_state_that_it_is_given_and_returns_it(return_weights):
+    steps = TransformerWithCache(Transformer(TransformerConfig.TINY).eval())
+    state = steps.start(torch.randint(3, 999, (2, 5))).state
+    for n in (1, 2):
+        after = steps.step(torch.tensor([1, 1]), state, return_weights)
+        assert after.state is state and state.n_decoded == n
+        assert [cache.n for cache in state.caches] == [n, n]
+        assert (after.attention is not None) == return_weights
+
+
 def test_room_doubles():
     cache, rooms = KeyValueCache(), set()
     for n in range(1, 101):
         K, V = cache.extend(torch.full((1, 2, 1, 4), float(n)), torch.full((1, 2, 1, 4), -float(n)))
         assert K[0, 1, :, 3].tolist() == list(range(1, n + 1))
         assert torch.equal(V, -K)
-        rooms.add(cache.room[0].shape[2])
+        rooms.add(cache.K.shape[2])
     assert rooms == {1, 3, 7, 15, 31, 63, 127}  # seven copies for a hundred positions

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, pre_tokenizers
 
 from lectures_lib.tokenization import BPE, Merge, byte_level
-from lectures_lib.tokenization.bpe import apply_merges, learn, merge
-from lectures_lib.tokenization.pairs import replace_pair
+from lectures_lib.tokenization.bpe import apply_merges
+from lectures_lib.tokenization.plain_bpe import learn, merge, replace_pair
 from tests.helpers.tokenizer_peers import learned, pairs, peer_of
 
 MANUAL = list(topics.values())  # Python's own manual
@@ -133,6 +133,17 @@ def test_incremental_counts_are_the_naive_ones_and_the_peers_merges(texts):
     bpe = BPE.train(texts, 256 + 20)
     assert bpe.merges == naive_training(texts, 20)
     assert pairs(bpe) == learned(peer_of(texts, 256 + 20))
+
+
+def test_the_plain_functions_give_what_their_page_shows():
+    merges = learn({"sing": 2, "ring": 1}, n_merges=2)
+    assert merges == [(105, 110), (256, 103)] and merge("king", merges) == [107, 257]
+    # of two equally frequent pairs the lower one, whichever stands first
+    assert learn({"bca": 3}, 1) == [(98, 99)] and learn({"cab": 3}, 1) == [(97, 98)]
+
+
+def test_the_cut_into_words_is_the_one_that_is_shown():
+    assert BPE.word_pattern.findall(" it's 42!") == [" it", "'s", " 42", "!"]
 
 
 @settings(max_examples=60, deadline=None)

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from lectures_lib.models.minilm import checkpoint
 from lectures_lib.tokenization import BasicTokenizer, Merge, WordPiece
 from lectures_lib.tokenization.basic import CHINESE, is_chinese, is_punctuation
-from lectures_lib.tokenization.pairs import replace_pair
+from lectures_lib.tokenization.plain_bpe import replace_pair
 from lectures_lib.tokenization.wordpiece_training import SCORES, characters_of, likelihood_gain
 
 MANUAL = list(topics.values())
