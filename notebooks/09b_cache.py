@@ -138,7 +138,7 @@ for i in range(5):
 # + return attention.attend(x, K, V)
 #   In cross-attention: keys and values of the source, made before the first step
 # - self.cross_attention(y, memory, memory_mask)
-# + block.cross_attention.attend(x, *memory, memory_mask)
+# + block.cross_attention.attend(y, *memory, memory_mask)
 #   Below the blocks: the newest word, and its own place
 # - x = self.positions(self.embedding(target))
 # + x = self.embedding(newest) + self.positions.positions[place]
