@@ -46,3 +46,14 @@ def test_a_name_with_a_hyphen_is_kept_together_where_it_is_text():
         "and WikiText-2, top-k</p><pre>STS-B</pre>"
     )
     assert whole("<p>on MNLI-MM and STS-Bs</p>") == "<p>on MNLI-MM and STS-Bs</p>"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_old_lines_of_a_diff_are_red_and_new_ones_green(live, scheme):
+    page = live(path="notebooks/09b_cache.html", color_scheme=scheme)
+    for token, strongest in (("gd", 0), ("gi", 1)):
+        colour = page.locator(f".highlight-diff .{token}").first.evaluate(
+            "e => getComputedStyle(e).color.match(/\\d+/g).map(Number)"
+        )
+        assert max(range(3), key=colour.__getitem__) == strongest, colour
