@@ -23,7 +23,31 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at the token in front. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM: at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
+import matplotlib.pyplot as plt
+import torch
+
+from lectures_lib.models import minilm
+from lectures_lib.show import plots
+
+text = "The animal didn't cross the street because it was too tired."
+sentence = minilm.read(text)
+it, heads = sentence.tokens.index("it"), [(2, 0), (2, 1), (3, 1)]
+looks = torch.stack([sentence.weights[layer, head, it] for layer, head in heads])
+rows = [f"layer {layer}, head {head}" for layer, head in heads]
+figure, ax = plt.subplots(figsize=(7.4, 1.6))
+plots.heatmap(looks, rows=rows, columns=sentence.tokens, ax=ax, limit=1.0)
+plt.show()
+
+# %% tags=["remove-cell"]
+for row, word in zip(looks, ("because", "tired", "animal"), strict=True):
+    assert row.argmax() == sentence.tokens.index(word)
+assert looks[1].max() > 0.65 and looks[2].max() > 0.65
+
 # %% [markdown]
+# MiniLM has six layers of twelve heads, counted from 0, as heads are in all of this book. The picture shows what three
+# of them do with one word, "it". The first two are of the same layer, so both mixtures are there at once, side by side.
+#
 # **After this chapter you can**
 #
 # - show with three words what two heads keep apart that one mixes;
@@ -91,26 +115,9 @@ print("dog bites man, two heads:", torch.cat([dog, man]).tolist())
 print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 
 # %% [markdown]
-# That is the whole idea: **different mixtures, kept apart**. MiniLM has six layers of twelve heads, counted from 0, as
-# heads are in all of this book. Here is what three of them do with one word, "it". The first two are of the same layer,
-# so both mixtures are there at once, side by side.
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at the token in front. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM: at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
-text = "The animal didn't cross the street because it was too tired."
-sentence = minilm.read(text)
-it, heads = sentence.tokens.index("it"), [(2, 0), (2, 1), (3, 1)]
-looks = torch.stack([sentence.weights[layer, head, it] for layer, head in heads])
-rows = [f"layer {layer}, head {head}" for layer, head in heads]
-figure, ax = plt.subplots(figsize=(7.4, 1.6))
-plots.heatmap(looks, rows=rows, columns=sentence.tokens, ax=ax, limit=1.0)
-plt.show()
-
-# %% tags=["remove-cell"]
-for row, word in zip(looks, ("because", "tired", "animal"), strict=True):
-    assert row.argmax() == sentence.tokens.index(word)
-assert looks[1].max() > 0.65 and looks[2].max() > 0.65
-
-# %% [markdown]
+# That is the whole idea: **different mixtures, kept apart**, as MiniLM's two heads of layer 2 keep them at the head of
+# this chapter.
+#
 # ## The formula
 #
 # Each head $i$ of the $h$ heads has three matrices of its own, its **projections** $W_i^Q$, $W_i^K$ and $W_i^V$, and

@@ -25,7 +25,14 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
+
+draw("whole_transformer")
+
 # %% [markdown]
+# On the left is chapter 5's encoder, which reads. The right half, which writes, is new.
+#
 # **After this chapter you can**
 #
 # - say what a causal mask hides in training, and test that yours lets nothing through;
@@ -325,13 +332,7 @@ for n, name in ((1, "one block"), (2, "two blocks")):
 #
 # ## The whole Transformer
 #
-# Here is all of it:
-
-# %% tags=["remove-input"]
-draw("whole_transformer")
-
-# %% [markdown]
-# What is left are the input and the output. At the bottom, source and target need token vectors and positions. At the
+# Of the drawing at the head of the chapter, only the input and the output are left. At the bottom, source and target need token vectors and positions. At the
 # top, the decoder's vector must be turned into one score for each token of the vocabulary: here 42 characters, in the
 # paper 37,000 pieces of words. These scores are the **logits**; softmax makes shares of them, which sum to 1.
 

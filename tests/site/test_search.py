@@ -174,7 +174,7 @@ def window(browser):
 def test_in_the_dialog_by_keyboard(window, address):
     window.goto(address + "notebooks/05_encoder.html")
     window.keyboard.press("Control+k")
-    field = window.get_by_role("combobox")
+    field = window.locator("input[role=combobox]")
     window.wait_for_timeout(200)
     assert not [url for url in window.asked if "/search/" in url], "fetched before it was needed"
     window.keyboard.type("KV cache")
