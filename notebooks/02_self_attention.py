@@ -46,7 +46,7 @@ assert tired.weights[3, 1, it, animal] > 0.6
 
 # %% [markdown]
 # At "it", two thirds of the attention go to "animal". How does a model arrive at such numbers, and what does it do with
-# them? (It looks in 72 such ways at once, with 72 **attention heads**; this is one of them, and the title says which.)
+# them? (It looks in 72 such ways, with 72 **attention heads**; this is one of them, and the title says which.)
 #
 # **After this chapter you can**
 #
@@ -144,7 +144,8 @@ print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 # ## Two words by hand
 #
 # Our sentence has two words: "Thinking Machines". We want the new vector of "Thinking". Its query $q_1$ and the two
-# keys $k_1, k_2$ have $d_k = 64$ numbers each, all equal, so that no calculator is needed. Each value is a vector of
+# keys $k_1, k_2$ have 64 numbers each ($d_k = 64$), and within a vector all of them are equal, so that no calculator is
+# needed. Each value is a vector of
 # two numbers.
 
 # %%
@@ -622,8 +623,8 @@ for name, totals in sums.items():
     print(f"sums over the {name:10}", [f"{total:.2f}" for total in totals])
 
 # %% [markdown]
-# With three dimensions it takes the first: the *sentences of a batch* compete for attention. No error is raised, training
-# runs. The sum over the keys finds it. So write `dim=-1`: it stays right when a dimension is added in front.
+# With three dimensions `F.softmax` takes the first: the *sentences of a batch* compete for attention. No error is raised, training
+# runs. The sum over the keys shows the mistake. So write `dim=-1`: it stays right when a dimension is added in front.
 #
 # ### The mask after the softmax
 #
@@ -657,14 +658,15 @@ for name, weight in {"after": late, "before": early}.items():
 # divides 0 by 0, and PyTorch calls the result `nan`, not a number. Whatever it is added to becomes `nan`, too: in the
 # end, the loss of the whole batch. The rule of this book: **a query that may look at nothing receives zeros.**
 #
-# The library's forms of attention, which later chapters import, keep this rule; otherwise they compute what yours
-# computes, as the differences below say. Their code is folded: you need not learn it.
+# Our `attention`, with its $-\infty$, breaks it. The library's forms, which later chapters import, keep it by two lines;
+# otherwise they compute what yours computes, as the differences below say. Their code is folded.
 #
 # <details><summary>The library's forms</summary>
 #
 # `attention_weights` gives the weights alone. In place of $-\infty$ it writes the lowest number of the scores' type;
 # beside an ordinary score, such a low one still gets a share of 0. If *all* scores are that low, every key gets the same
-# share, and the last line sets these shares to zero. `scaled_dot_product_attention` mixes the values with them.
+# share, and the last line sets these shares to zero. `scaled_dot_product_attention` mixes the values with
+# them. It cannot know whether the model is being trained, so outside training its `dropout` has to be 0.
 #
 # `fused_attention` calls PyTorch's own function and adds the rule about zeros. **Fused** means: one program goes from Q,
 # K and V to the output, block by block, and never stores the $n \times n$ table. At 1,024 words it was
@@ -725,7 +727,7 @@ assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
 # %% [markdown]
 # ## Other ways to score
 #
-# Only the score can be had in other ways; softmax and average stay. In translation, additive attention came first
+# The score can be computed in other ways; softmax and average stay. In translation, additive attention came first
 # ([chapter 1](01_bottleneck.ipynb#looking-back-by-hand)); it computes a hidden vector for every *pair* of query and key.
 # Dot products won on cost: all of them together are one matrix product, the operation that processors are tuned for most.
 #

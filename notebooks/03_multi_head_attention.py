@@ -108,15 +108,15 @@ print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 # </details>
 #
 # Now two heads. One looks left, the other looks right, and their two results are **concatenated**: written side by side,
-# so that each keeps its own places. (How a head can know what stands left of it is chapter 4's subject.)
+# so that each keeps its own numbers. (How a head can know what stands left of it is chapter 4's subject.)
 
 # %%
 print("dog bites man, two heads:", torch.cat([dog, man]).tolist())
 print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 
 # %% [markdown]
-# That is the whole idea: **different mixtures, kept apart**, as MiniLM's two heads of layer 2 keep them at the head of
-# this chapter.
+# That is the whole idea: **different mixtures, kept apart**, as MiniLM's two heads of layer 2 keep them in the first
+# picture.
 #
 # ## The formula
 #
@@ -184,8 +184,8 @@ for name, tensor in {"a head": heads[0], "all": concatenated, "Z": Z}.items():
 # %% [markdown]
 # ## All heads at once
 #
-# Three small products $X W_i^Q$ are one large product, if we write the matrices side by side: its first $d_k$ columns
-# belong to head 0, the next to head 1, and so on. To check it, we print how far each head's columns are, at most, from
+# Three small products $X W_i^Q$ are one large product, if we write the matrices side by side: the first $d_k$ columns
+# of the wide product belong to head 0, the next to head 1, and so on. To check it, we print how far each head's columns are, at most, from
 # the small product $X W_i^Q$:
 
 # %% tags=["atol=1e-5"]
@@ -286,7 +286,9 @@ assert_close(layer(X[None])[0], layer.W_O(torch.cat(by_hand, dim=-1)))
 torch.set_rng_state(chance)
 
 # %% [markdown]
-# This is the class to be able to write from memory.
+# This is the class to be able to write from memory. Two small changes are to come. From chapter 5 on the four linear
+# layers have a bias, `bias=True`. And in chapter 6 one sentence asks another: `forward` then gets a second input,
+# `context`, and says `self.W_K(context)` and `self.W_V(context)`.
 #
 # ## The trap: view without transpose
 #
@@ -462,9 +464,9 @@ assert_close(summed, Z)
 #   one. `d_context` is the width of its vectors.
 # - `d_k` and `d_v` may be chosen. `bias` is off unless asked for, as the paper mentions no biases; from chapter 5 on our
 #   blocks ask for it, as most code does. Dropout is explained in chapter 5; it is off unless asked for.
-# - `keys_values` makes the keys and values, which chapter 9 will need alone.
-# - `nn.MultiheadAttention` stacks $W^Q$, $W^K$ and $W^V$ into one matrix. A linear layer stores its matrix transposed, so
-#   ours go in with `.T`.
+# - `keys_values` makes the keys and values, which [chapter 9b](09b_cache.ipynb) will need alone.
+# - `nn.MultiheadAttention` stacks $W^Q$, $W^K$ and $W^V$ into one matrix and stores it as a linear layer does,
+#   transposed. So the matrices of our loop go in with `.T`; the weights of a linear layer go in as they are.
 #
 # </details>
 
@@ -741,7 +743,7 @@ for (layer, head), name in named.items():
 # %% [markdown]
 # **Exercise 5.** Build it: attention in which every head has queries of its own, and all share *one* set of keys and
 # values (Shazeer, 2019). Start from `MultiHeadAttention`. How many parameters does it have at $d_{model} = 512$ and
-# eight heads, and how many numbers are the keys and values of one word? (Chapter 9 has to store them.)
+# eight heads, and how many numbers are the keys and values of one word? ([Chapter 9b](09b_cache.ipynb) has to store them.)
 
 
 # %% tags=["hide-cell"]
@@ -781,7 +783,7 @@ for kind in (MultiHeadAttention, MultiQueryAttention):
 #
 # 1. One head gives one mixture; several heads give several, kept apart by concatenation.
 # 2. With $d_k = d_{model} / h$ the number of heads does not change the number of parameters, $4\, d_{model}^2$.
-# 3. The h projections are slices of one matrix; to cut words into heads, `view`, then `transpose`, never `view`
+# 3. The h projections are slices of one matrix; to cut the words' vectors into heads, `view`, then `transpose`, never `view`
 #    alone.
 # 4. Masks broadcast over heads; a sentence must get the same output alone and in a batch.
 # 5. $W^O$ adds up what the heads write. Some heads of a real model can be named. In MiniLM, on our one sentence,

@@ -135,7 +135,7 @@ plt.show()
 # %% [markdown]
 # Bits jump. The columns on the right do not (brown is +1, white 0 and violet −1). The first change fast, the last hardly
 # at all. All of them are sines and cosines, the choice of the Transformer's authors. (The comparison with bits is a
-# textbook's.) Each pair of a sine and a cosine is slower than the one before:
+# textbook's.) Each pair $i$ of a sine and a cosine has a frequency $\omega_i$ of its own, lower than that of the pair before:
 #
 # $$PE_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad PE_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}}.$$
 #
@@ -240,7 +240,7 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# What does such a table look like after training? Here are the first 96 of the 512 rows of MiniLM, the published model
+# What does a learned table look like after training? Here are the first 96 of the 512 rows of MiniLM, the published model
 # of chapter 2, each compared with every other by the cosine of their angle. The diagonal is dark: neighbours have
 # similar vectors. Beside it there are stripes: how alike two positions are depends mostly on how far apart they stand.
 # Nobody put this order into the table. Only position 0, the place of `[CLS]`, has no neighbour that is like it: a cosine
@@ -300,8 +300,8 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# Every step draws 64 fresh strings, so that nothing can be learned by heart. Two things differ between the two readers
-# with positions: besides its positions, the "learned" one also starts its words as small as these, with a standard
+# We train three readers: one without positions, one with sinusoids, one with learned positions. Every step draws 64
+# fresh strings, so that nothing can be learned by heart. Two things differ between the two with positions: besides its positions, the "learned" one also starts its words as small as these, with a standard
 # deviation of 0.02 in place of 1. Without that it often fails; "What goes wrong" shows it.
 
 
@@ -418,7 +418,7 @@ ClockDial(d_model=8)
 #
 # **Each position has its own vector.** The first hand alone sees to that: it turns by one radian a token, and no whole
 # number of radians is a whole number of turns, so it never points twice in the same direction. But it may come very near
-# (exercise 1); only all the hands together keep positions well apart. The slowest, $i = d_{model}/2 - 1$, needs $2\pi /
+# (exercise 1). The slowest, $i = d_{model}/2 - 1$, needs $2\pi /
 # \omega_i = 2\pi \cdot 10000^{1 - 2/d_{model}}$ tokens for one turn, about 60,600 if $d_{model} = 512$.
 
 # %% [markdown]
@@ -446,7 +446,7 @@ print(f"closest pair: {abs(p - q)} position apart, distance {distances.min():.1f
 #
 # $$\begin{aligned} PE_p \cdot PE_q &= \sin(p\,\omega)\sin(q\,\omega) + \cos(p\,\omega)\cos(q\,\omega) \\ &= \cos(p\,\omega - q\,\omega) \\ &= \cos((p - q)\,\omega). \end{aligned}$$
 #
-# $p$ and $q$ are gone; their difference is left. The whole product is the sum over all hands, $\sum_i \cos((p -
+# The whole product is the sum over all hands, $\sum_i \cos((p -
 # q)\,\omega_i)$.
 
 # %% [markdown]
@@ -483,8 +483,8 @@ plt.show()
 #
 # The matrix contains $b$ only, not $a$. (It is the transpose of the rotation in school books, which write cosine first
 # and turn anticlockwise; our hands turn clockwise.) Put one such block for each hand along the diagonal of a large matrix $M_k$.
-# Then $PE_{pos + k} = M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. (Perhaps this is the "separability" that one
-# lecture notes beside the formula: each product has one factor for the place and one for the step.) In code positions
+# Then $PE_{pos + k} = M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. (Some lecture slides put the word
+# "separability" beside the formula. Perhaps this is meant: each product has one factor for the place, one for the step.) In code positions
 # are the rows of a table, and `PE @ M_k.T` moves all of them at once.
 
 # %% tags=["remove-input"]
@@ -634,7 +634,7 @@ print(f"vectors differ by up to      {(halves - PE).abs().max():.1f}")
 print(f"dot products differ by up to {products:.2f}")
 # A fixed shuffling of dimensions: a model trained from scratch learns the same with it.
 # But load weights of one kind into code of the other, and nearly all dimensions have
-# changed places. (The Marian translation models of chapter 8 have halves.)
+# changed places. (The Marian translation models of chapter 8b have halves.)
 
 # %% [markdown]
 # **3. Four digits, exactly.** For strings of 4 digits, the blind reader's best score needs no simulation: go through all
@@ -686,7 +686,8 @@ print(f"{(5 * Q @ K.T / math.sqrt(64)).softmax(dim=-1)[7, 5]:.2f}")
 #
 # **Homework 1**, questions 7 and 8, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #
-# **Next:** [chapter 5](05_encoder.ipynb) stacks attention, positions and two more ingredients into the encoder.
+# **Next:** [chapter 5](05_encoder.ipynb) adds plus signs, norms and a feed-forward network to attention, and stacks such
+# blocks into the encoder.
 #
 # ## References
 #

@@ -5,8 +5,8 @@
 # attention, and after it a small network that works on each word by itself. Neither half *replaces* a word's vector
 # $x$. Each computes something, $f(x)$, and adds it: $x + f(x)$. Below we take these two plus signs out of every layer,
 # and nothing else. MiniLM reads our sentence about the tired animal, and after every second layer we compare each word
-# with every other. Dark blue means that two vectors point the same way. Above is the model as it was published, below
-# the one without plus signs.
+# with every other. Dark blue means that two vectors point the same way. The upper row of the
+# picture is the model as it was published, the lower row the one without plus signs.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -322,7 +322,7 @@ plt.show()
 # For 3 sentences of 4 words with 5 features, LayerNorm takes 12 means, one for each word, and BatchNorm takes 5, one
 # for each feature. So LayerNorm does the same for a batch of one, for any length, in training and in use. With
 # BatchNorm a sentence's vectors depend in training on the other sentences of its batch, padding included. (The folded
-# cell measures by how much.) In Transformers for text its batch statistics were found to fluctuate too much from step
+# cell measures by how much.) In Transformers for text the batch statistics of BatchNorm were found to fluctuate too much from step
 # to step (Shen et al., 2020).
 
 # %% tags=["hide-cell"]
@@ -426,7 +426,7 @@ for name, layer in both.items():
     print(f"{name:13} {int((change > 1e-5).sum())} of 5 outputs move")
 
 # %% [markdown]
-# (You may find the same layer described as one long table of all words that is multiplied, or as two **convolutions
+# (You may find the same layer described as one product with a long table of all words, or as two **convolutions
 # with kernel 1**. The folded cell shows that all three are one function.)
 
 # %% tags=["hide-cell", "atol=2e-5"]
@@ -461,10 +461,10 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
 draw("pre_and_post_norm")
 
 # %% [markdown]
-# A word's vector on its way through eight sublayers, with the norm here or there, with the plus sign or without:
-# [Mechanisms in motion](../book/motion.md#a-vector-on-its-way).
+# You can watch a word's vector on its way through eight sublayers, with the norm here or there, with the plus sign or
+# without: [Mechanisms in motion](../book/motion.md#a-vector-on-its-way).
 #
-# What follows from it? Here are 24 untrained blocks of each kind, and how long a word's vector is after each:
+# What follows from the place of the norm? Here are 24 untrained blocks of each kind, and how long a word's vector is after each:
 
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over 24 blocks, the length of a word's vector. Post-norm stays level at 11, pre-norm rises from 14 to over 50."}, "figure": {"caption": "Length of a word's vector after each of 24 untrained blocks (d_model = 128)."}}
@@ -739,7 +739,7 @@ def deep(join, variances, depth=48, d=64):
 # Less than a billionth with Glorot's, about all of it with He's. Each of Glorot's layers leaves a share of 0.57 (a
 # note below says why), and $0.57^{48}$ is about $10^{-12}$. He's weights are made so that each layer keeps the size. It
 # is tempting to say that without residuals no gradient gets through a deep stack. With the right weights it does. What
-# the plus is for even then, the last column shows.
+# the plus is for even then, the last column of the table below shows.
 #
 # </details>
 
@@ -792,7 +792,7 @@ assert similar[0] > 0.98 > 0.75 > similar[3] and similar[2] < similar[0]
 #
 # What is the plus for, if He's weights alone let the gradient through? See the last column. The 32 words came in
 # pointing anywhere, with a mean cosine of 0. Without the plus they leave pointing the same way, although no layer has
-# mixed them: the gradient arrives, but nothing is left to tell the words apart. With the plus this goes slower, and
+# mixed them (one feed-forward layer does not make words alike, 48 without a plus do): the gradient arrives, but nothing is left to tell the words apart. With the plus this goes slower, and
 # slowest in pre-norm, where nothing stands on the stream. He et al. (2016) met the like in image networks: without the
 # plus, deep ones learned worse than shallow ones, though the gradients that arrived had a healthy size.
 
@@ -929,7 +929,7 @@ model.eval()
 print(f"after eval(), by            {(model(x) - model(x)).abs().max():.1f}")
 
 # %% [markdown]
-# `torch.no_grad()` does not switch it off. A forgotten `eval()` shows as a score that is usually a little too low and
+# `torch.no_grad()` does not switch dropout off. A forgotten `eval()` shows as an accuracy that is usually a little too low and
 # hardly ever the same twice.
 
 # %% [markdown]
@@ -971,8 +971,7 @@ print("torch's six:", count(copies), " ours:", count(Encoder(6, 16, 4, 64)))
 apart = (first.linear1.weight - second.linear1.weight).abs().max()
 print(f"torch's first two layers differ by {apart:.1f}")
 # A list holds six references to one block. torch copies the layer *with its weights*:
-# the copies drift apart in training, but each with random numbers of its own they do
-# not start.
+# all six start with the same random numbers, and drift apart only in training.
 
 # %% [markdown]
 # **3. BERT's body.** BERT base is an encoder of 12 blocks with $d = 768$ and $d_{\text{ff}} = 3072$. How many parameters

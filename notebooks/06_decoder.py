@@ -66,7 +66,7 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 # %% [markdown]
 # ## Writing, and learning to write
 #
-# When the model is used, the encoder reads the source once. It makes one vector of each character; together they are
+# When the model is used, the encoder reads the source once. It makes one vector for each character; together they are
 # the **memory**. Then the decoder writes one character at a time. It begins with a **begin** token, `>`, and what it
 # has written is what it reads next, until it writes an **end** token, `.`:
 #
@@ -76,7 +76,6 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 # | `> 1` | `9` |
 # | `> 1 9` | `6` |
 # | … | … |
-# | `> 1 9 6 9 - 0 7 - 2 0` | `.` |
 #
 # As a program it is one loop:
 #
@@ -121,8 +120,9 @@ draw("shift")
 #
 # Then the shorter ones have padding after their end tokens. Moved to the right, the longest target loses its end
 # token. A shorter one loses a padding token instead, so the model does read its end token. What it predicts from
-# there is padding, and the loss must leave that out, with `ignore_index=PAD`. (All dates of this chapter have eleven
-# characters.)
+# there is padding, and the loss must leave that out, with `ignore_index=PAD`. A padding mask the target does not need:
+# its padding stands behind the text, where the causal mask hides it from every character. (All dates of this chapter
+# have eleven characters.)
 #
 # </details>
 #
@@ -168,7 +168,7 @@ draw("targets")
 # Training in this way is called **teacher forcing**. Whatever the model would have said itself, the next position
 # reads the right character, as if a teacher had corrected it at once. That makes all eleven positions trainable in one
 # pass. It also means that in training the model never sees its own mistakes, while in use it has to live with them.
-# What that costs is measured further down.
+# How its mistakes are carried on is measured further down.
 #
 # ## Looking at the source
 #
@@ -240,10 +240,10 @@ class PlainDecoderBlock(nn.Module):
         self.norm_2 = nn.LayerNorm(d_model)
         self.norm_3 = nn.LayerNorm(d_model)
 
-    def forward(self, x, memory, mask=None):
+    def forward(self, x, memory, mask=None, memory_mask=None):
         a = self.self_attention(x, mask=mask)  # what have I written?
         x = self.norm_1(x + a)  # (batch, n_target, d_model), here and below
-        c = self.cross_attention(x, memory)  # what does the source say?
+        c = self.cross_attention(x, memory, memory_mask)  # what does the source say?
         x = self.norm_2(x + c)
         f = self.feed_forward(x)  # what do I make of it?
         return self.norm_3(x + f)
@@ -285,7 +285,7 @@ print("another source vector:   ", moved(x, other_source), "of 6 outputs move")
 # %% [markdown]
 # The decoder is a stack of $N = 6$ such blocks, each with parameters of its own. All six look at the *same* memory,
 # each through its own $W^K$ and $W^V$. The memory does not change while the decoder writes, so the keys and values of
-# cross-attention *can* be computed once and used at every step (chapter 9).
+# cross-attention *can* be computed once and used at every step ([chapter 9b](09b_cache.ipynb)).
 #
 # ### All at once, or one at a time
 #
@@ -332,7 +332,7 @@ for n, name in ((1, "one block"), (2, "two blocks")):
 #
 # ## The whole Transformer
 #
-# Of the drawing at the head of the chapter, only the input and the output are left. At the bottom, source and target need token vectors and positions. At the
+# Of the drawing at the start of the chapter, only the input and the output are still to be explained. At the bottom, source and target need token vectors and positions. At the
 # top, the decoder's vector must be turned into one score for each token of the vocabulary: here 42 characters, in the
 # paper 37,000 pieces of words. These scores are the **logits**; softmax makes shares of them, which sum to 1.
 
@@ -346,12 +346,12 @@ draw("vector_to_token")
 #
 # $$\text{scores} = X_{\text{decoder}}\, E^\top + b.$$
 #
-# (The bias $b$ is common in code; the paper does not mention one.) The listing below is a whole Transformer. It needs,
-# from before:
+# (The bias $b$ is common in code; the paper does not mention one, and our listing leaves it out.) The listing below is
+# a whole Transformer. It needs, from before:
 #
 # - `MultiHeadAttention(…)` (chapter 3), inside the blocks;
 # - `sinusoidal_positions(n, d_model)` (chapter 4), a vector for each place;
-# - `causal_mask(n)` (chapter 2), True where a position may look;
+# - `causal_mask(n)` (chapter 2), True where a position may look, and `padding_mask(lengths, n)`, True at words;
 # - `EncoderBlock(…)` (chapter 5), which without options is the `PlainBlock`;
 # - `PlainDecoderBlock(…)`, from above.
 
@@ -371,22 +371,30 @@ class PlainTransformer(nn.Module):
         n, d_model = tokens.shape[1], self.E.shape[1]
         return self.E[tokens] * math.sqrt(d_model) + sinusoidal_positions(n, d_model)
 
-    def forward(self, source, target):
-        memory = self.embed(source)  # read
+    def encode(self, source, lengths):  # read: the memory
+        x, mask = self.embed(source), padding_mask(lengths, source.shape[1])
         for block in self.encoder:
-            memory = block(memory)
-        x, mask = self.embed(target), causal_mask(target.shape[1])  # write
+            x = block(x, mask)
+        return x
+
+    def decode(self, target, memory, lengths):  # write
+        x, mask = self.embed(target), causal_mask(target.shape[1])
         for block in self.decoder:
-            x = block(x, memory, mask)
+            x = block(x, memory, mask, padding_mask(lengths, memory.shape[1]))
+        return x
+
+    def logits(self, x):
         return x @ self.E.T
+
+    def forward(self, source, target, lengths):
+        return self.logits(self.decode(target, self.encode(source, lengths), lengths))
 
 
 bare = PlainTransformer(len(ALPHABET), d_model=32, n_heads=4, n_layers=2, d_ff=64)
-texts, _ = to_ids(["july 20, 1969"])
+texts, lengths = to_ids(["july 20, 1969"])
 target, _ = to_ids(["1969-07-20."])
-print(
-    tuple(bare(texts, shift_right(target, BEGIN)).shape), "= (batch, n_target, vocab)"
-)
+scores = bare(texts, shift_right(target, BEGIN), lengths)
+print(tuple(scores.shape), "= (batch, n_target, vocab)")
 
 # %% [markdown]
 # <details><summary>Why times √d_model on the way in?</summary>
@@ -409,9 +417,8 @@ print(f"the token times √512  {(math.sqrt(512) * words).norm(dim=-1).mean():.1
 # ### The form the library uses
 #
 # It is the same, with what practice asks for: all sizes in one `TransformerConfig` (what you leave out is as in the
-# paper's base model), dropout and the norm's place in every block, the bias $b$, padding masks if the sources' lengths
-# are given. Its two halves can be called alone, `encode(source)` and `decode(target, memory)`, then `logits`. Its parts
-# are folded here:
+# paper's base model), dropout and the norm's place in every block, the bias $b$. Sources whose lengths are not given
+# have no padding. Its parts are folded here:
 
 
 # %% tags=["hide-input"]
@@ -605,7 +612,10 @@ for ours, theirs in zip(bare.decoder, same.decoder.blocks, strict=True):
     ours.norm_2 = theirs.around_cross_attention.norm
     ours.norm_3 = theirs.around_feed_forward.norm
 read = shift_right(target, BEGIN)
-assert_close(bare(texts, read), same(texts, read))
+assert_close(bare(texts, read, lengths), same(texts, read, lengths))
+texts, lengths = to_ids(["july 20, 1969", "20 july 69"])  # of different lengths
+read = read.expand(2, -1)
+assert_close(bare(texts, read, lengths), same(texts, read, lengths))
 
 # %% tags=["hide-input"]
 config = TransformerConfig(
@@ -633,7 +643,7 @@ assert_close(model.embedding(texts), E[texts] * math.sqrt(32))
 
 # %% [markdown]
 # Does it compute what PyTorch's `nn.Transformer` does? That consists of the two stacks only, each with one more
-# LayerNorm at its end, so the folded cell lends it our embeddings and scores, and gives ours the norms. Scores are
+# LayerNorm at its end, so the folded cell lends it our embeddings and scores (ours has got the two norms by `final_norm=True`). Scores are
 # compared, and the gradient of $E$, too: a model could give the right scores and still learn the wrong thing.
 
 
@@ -711,7 +721,8 @@ assert all((a - b).abs().max() < 1e-5 for a, b in compared.values())
 # %% [markdown]
 # ### How many parameters?
 #
-# The paper lists 65 million for its base model ($d_{\text{model}} = 512$) and 213 for the big one (1,024). With its
+# The paper lists 65 million for its base model ($d_{\text{model}} = 512$) and 213 million for the big one
+# ($d_{\text{model}} = 1024$). With its
 # vocabulary of "about 37000" tokens we count 63.1 and 214.3 million, part by part in the folded cell. What makes the
 # difference the paper does not say, and no single vocabulary explains both. So if *your* base model has 63 million,
 # nothing is missing. Its largest part is the decoder, 25 million: each of its blocks has two attentions.
@@ -956,7 +967,7 @@ assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 
 # %% [markdown]
 # The columns are the first seven places, with the characters of the first date above them as an example. Look at the
-# year's last two digits. The third is the hard one in both ways: about half of the decades are wrong. With a teacher
+# year's last two digits. The third digit of the year is the hard one in both ways: about half of the decades are wrong. With a teacher
 # the fourth digit is nearly always right all the same, as if the model needed the third digit to find the fourth, and
 # the teacher had given it away. Alone it goes on from its own wrong decade, and the fourth digit is wrong about as
 # often as the third.
@@ -1023,7 +1034,7 @@ assert as_learned > 0.85
 assert hits[:, 2:4].all(dim=1).float().mean() < 0.6
 
 # %% [markdown]
-# Where does it look? The picture shows the cross-attention, mean of the four heads, for one date in both spellings.
+# Where does the model look? The picture shows the cross-attention, mean of the four heads, for one date in both spellings.
 # Each row is a character about to be written.
 
 # %%
@@ -1064,7 +1075,7 @@ for text, look in zip(spellings(day), looks, strict=True):
 copying, copying_losses = train(reads=lambda target: target)
 
 # %% [markdown]
-# **A mask that is off by one** has the same effect. `tril(diagonal=1)` lets each position see one place too far.
+# **A mask that is off by one** lets it read the answer, too. `tril(diagonal=1)` lets each position see one place too far.
 # After the shift, the answer stands just there.
 
 

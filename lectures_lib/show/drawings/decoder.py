@@ -98,7 +98,7 @@ def shift() -> Canvas:
         f"Two rows of characters. The target: {' '.join(target)}; the full stop is the end token. "
         f"What the decoder reads: {' '.join(read)}; it begins with the begin token and lacks the "
         f"target's last one. Below, one row for each position, as the causal mask cuts it: {said}.",
-        "Teacher forcing. The decoder reads the right characters, one place late; the causal mask "
+        "The decoder reads the right characters, one place late; the causal mask "
         "turns one sequence into as many exercises as it has positions.",
     )
     cell, x = (52, 36), 196
