@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,17 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+def pytest_collection_modifyitems(items):
+    """Where a browser draws beside other work, a test of it may fail once and is then run again;
+    the summary says how many were. What is broken fails twice.
+    """
+    if "LATE_SCRIPTS" in os.environ:
+        return
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 def unavailable(reason: str) -> None:
@@ -39,8 +51,20 @@ def html() -> Path:
 
 @pytest.fixture(scope="session")
 def address(html) -> str:
-    """Where `tools/site.py serve` serves it, with a slash at the end."""
+    """Where `tools/site.py serve` serves it, with a slash at the end. LATE_SCRIPTS=0.5 holds every
+    script back by half a second: a test that does not wait for what it reads then fails.
+    """
     server = load_site_tool().server(0)
+    if late := float(os.environ.get("LATE_SCRIPTS", 0)):
+        at_once = server.RequestHandlerClass
+
+        class Late(at_once):
+            def do_GET(self):
+                if ".js" in self.path:
+                    time.sleep(late)
+                super().do_GET()
+
+        server.RequestHandlerClass = Late
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://localhost:{server.server_port}/"
     server.shutdown()
@@ -105,6 +129,11 @@ def open_page(browser, source, tmp_path):
     assert not wrong
 
 
+# A figure's module is fetched when the page has loaded: until then its place holds the example.
+EVERY_FIGURE = """() => [...document.querySelectorAll(".live[data-live]")].every(
+  (place) => place.classList.contains("lv-on"))"""
+
+
 @pytest.fixture(scope="module")
 def computing(browser, address):
     """The page's modules, without its figures."""
@@ -130,6 +159,8 @@ def live(browser, address):
         context.on("request", lambda request: page.asked.append(request.url))
         page.goto(address + path)
         pages.append(context)
+        if options.get("java_script_enabled", True):
+            page.wait_for_function(EVERY_FIGURE)
         return page
 
     yield open_it
