@@ -325,7 +325,7 @@ check("hw1.MultiHeadAttention", MultiHeadAttention)
 # %% [markdown]
 # ## Question 7: Sinusoidal positions
 #
-# *3 points · difficulty 2 of 3 · 20 minutes · [chapter 4, clocks](../notebooks/04_order.ipynb#clocks)*
+# *3 points · difficulty 2 of 3 · 20 minutes · [chapter 4, how to number places](../notebooks/04_order.ipynb#how-to-number-places)*
 #
 # Each position of a text gets a vector of sines and cosines, like the hands of many clocks, each slower than the one before:
 #

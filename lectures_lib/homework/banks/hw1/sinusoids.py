@@ -62,6 +62,14 @@ def _positions_in_halves(n: int, d_model: int, start: int = 0, *, base: int = 10
     return torch.cat([both[:, 0::2], both[:, 1::2]], dim=1)
 
 
+def _positions_concatenated(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
+    # As it is usually written: it has a column too many when the width is odd.
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / base ** (
+        torch.arange(0, d_model, 2) / d_model
+    )
+    return torch.cat([angles.sin(), angles.cos()], dim=1).float()
+
+
 def _positions_by_column(
     n: int, d_model: int, start: int = 0, exponent: float = 1.0, *, base: int = 10_000
 ) -> Tensor:
@@ -142,6 +150,12 @@ def _positions_multiplied(n: int, d_model: int, start: int = 0, *, base: int = 1
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1)[:, :d_model]
 
 
+_IN_HALVES = (
+    "You put all sines in the first half and all cosines in the second. Some libraries do, and a "
+    "model can learn from that as well; the formula asked for here alternates: sines in columns "
+    "0, 2, 4, …, cosines in 1, 3, 5, …."
+)
+
 _ODD_WIDTH = (
     "Right for an even d_model, but an odd one has a sine more than it has cosines: 0, 2, 4 are "
     "sines and 1, 3 cosines when d_model = 5. Keep only the first d_model // 2 cosines."
@@ -181,7 +195,7 @@ POSITIONS = Question(
     points=3,
     minutes=20,
     difficulty=2,
-    chapter="04_order#clocks",
+    chapter="04_order#how-to-number-places",
     cases=_positions_cases,
     reference=sinusoidal_positions,
     misconceptions=(
@@ -191,13 +205,8 @@ POSITIONS = Question(
             "drop a zero).",
             _positions_base_1000,
         ),
-        Misconception(
-            "sines_then_cosines",
-            "You put all sines in the first half and all cosines in the second. Some libraries do, "
-            "and a model can learn from that as well; the formula asked for here alternates: sines "
-            "in columns 0, 2, 4, …, cosines in 1, 3, 5, ….",
-            _positions_in_halves,
-        ),
+        Misconception("sines_then_cosines", _IN_HALVES, _positions_in_halves),
+        Misconception("sines_then_cosines", _IN_HALVES, _positions_concatenated),
         Misconception(
             "exponent_halved",
             "Your exponent is i / d_model, with i counting pairs. The formula has 2i / d_model, so "
