@@ -107,12 +107,12 @@ def cut_by_view_alone(chance: Random) -> Drawn:
     x = torch.arange(start, start + n * 2 * h).view(n, 2 * h)
     wrong, right = x.view(h, n, 2), x.view(n, h, 2).transpose(0, 1)
     share = n // h
-    words = [f"word {i + 1}" for i in range(n)]
+    words = [f"word {i}" for i in range(n)]
     picture = Canvas(
         "exam_cut_by_view_alone", 130 + 52 * 2 * h, 40 + 32 * n,
         "The queries of all words, numbered entry by entry",
         f"A matrix of {n} rows, one for each word, and {2 * h} columns. "
-        + "; ".join(f"word {i}: {', '.join(map(str, r))}" for i, r in enumerate(x.tolist(), 1))
+        + "; ".join(f"word {i}: {', '.join(map(str, r))}" for i, r in enumerate(x.tolist()))
         + ".",
         "",
     )  # fmt: skip
@@ -121,17 +121,17 @@ def cut_by_view_alone(chance: Random) -> Drawn:
     held = "; ".join(str(tuple(r)) for r in wrong[0].tolist())
     wanted = "; ".join(str(tuple(r)) for r in right[0].tolist())
     return Drawn(
-        f"Q for {n} words, width {2 * h}, is to be cut into {h} heads. What does head 1 hold "
+        f"Q for {n} words, width {2 * h}, is to be cut into {h} heads. What does head 0 hold "
         f"after `Q.view({h}, {n}, 2)`, and what should it hold? Write down both, row by row, and "
         f"the line that is right. With a causal mask, and joined by view again, which outputs move "
-        f"with the wrong cut when word 1 is changed?",
-        f"It holds {held}: the whole of words 1 to {share}. It should hold {wanted}: two numbers "
-        f"of each word, `Q.view({n}, {h}, 2).transpose(0, 1)`. Words 1 to {share} are "
-        f"alone in head 1, so a change of word 1 can reach no output behind word {share}; with "
+        f"with the wrong cut when word 0 is changed?",
+        f"It holds {held}: the whole of words 0 to {share - 1}. It should hold {wanted}: two "
+        f"numbers of each word, `Q.view({n}, {h}, 2).transpose(0, 1)`. Words 0 to {share - 1} are "
+        f"alone in head 0, so a change of word 0 can reach no output behind word {share - 1}; with "
         f"the right cut it reaches all {n}.",
         marks=((2, "what view makes"), (2, "what is wanted, and the line"),
-               (2, "outputs 1 to n / h at most, not all")),
-        wrong="Head 1 holds the first two columns.",
+               (2, "outputs 0 to n / h - 1 at most, not all")),
+        wrong="Head 0 holds the first two columns.",
         reveals="That is the wish. `view` moves no number; it reads on, row by row.",
         picture=picture,
     )  # fmt: skip
