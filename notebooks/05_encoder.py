@@ -70,7 +70,7 @@ def minilm_block(i, cut=()):
     )
     for half in cut:
         around = getattr(block, half)
-        around.forward = lambda x, sublayer, norm=around.norm: norm(sublayer(x))
+        around.forward = lambda x, f, mask=None, norm=around.norm: norm(f(x))
     return block
 
 
@@ -555,10 +555,10 @@ class Residual(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.pre_norm = pre_norm
 
-    def forward(self, x, sublayer):
+    def forward(self, x, sublayer, *others, **options):
         if self.pre_norm:
-            return x + self.dropout(sublayer(self.norm(x)))
-        return self.norm(x + self.dropout(sublayer(x)))
+            return x + self.dropout(sublayer(self.norm(x), *others, **options))
+        return self.norm(x + self.dropout(sublayer(x, *others, **options)))
 
 
 class EncoderBlock(nn.Module):
@@ -587,7 +587,7 @@ class EncoderBlock(nn.Module):
 
     def forward(self, x, mask=None):
         """(batch, n, d_model) → the same"""
-        x = self.around_self_attention(x, lambda y: self.self_attention(y, mask=mask))
+        x = self.around_self_attention(x, self.self_attention, mask=mask)
         return self.around_feed_forward(x, self.feed_forward)
 
 

@@ -85,6 +85,8 @@ class Residual(nn.Module):
     Post-norm, LayerNorm(x + sublayer(x)), is the paper's. Pre-norm, x + sublayer(LayerNorm(x)),
     leaves the way around untouched from the first block to the last and trains without warm-up
     (Xiong et al. 2020). Dropout acts on the sublayer's output (section 5.4).
+
+    What the sublayer needs beside x (a mask, the memory) is handed on to it.
     """
 
     def __init__(
@@ -96,12 +98,16 @@ class Residual(nn.Module):
         self.pre_norm = pre_norm
 
     def forward(
-        self, x: Float[Tensor, "batch n d_model"], sublayer: Callable[[Tensor], Tensor]
+        self,
+        x: Float[Tensor, "batch n d_model"],
+        sublayer: Callable[..., Tensor],
+        *others: Any,
+        **options: Any,
     ) -> Float[Tensor, "batch n d_model"]:
         """x, and what the sublayer adds to it."""
         if self.pre_norm:
-            return x + self.dropout(sublayer(self.norm(x)))
-        return self.norm(x + self.dropout(sublayer(x)))
+            return x + self.dropout(sublayer(self.norm(x), *others, **options))
+        return self.norm(x + self.dropout(sublayer(x, *others, **options)))
 
 
 class EncoderBlock(nn.Module):
@@ -148,7 +154,7 @@ class EncoderBlock(nn.Module):
         """Each word's vector after attention and feed-forward; the mask says who may attend to
         whom.
         """
-        x = self.around_self_attention(x, lambda y: self.self_attention(y, mask=mask))
+        x = self.around_self_attention(x, self.self_attention, mask=mask)
         return self.around_feed_forward(x, self.feed_forward)
 
 
@@ -245,8 +251,8 @@ class DecoderBlock(nn.Module):
             mask: which target positions may attend to which; in training it is causal.
             memory_mask: which source positions may be attended to.
         """
-        x = self.around_self_attention(x, lambda y: self.self_attention(y, mask=mask))
-        x = self.around_cross_attention(x, lambda y: self.cross_attention(y, memory, memory_mask))
+        x = self.around_self_attention(x, self.self_attention, mask=mask)
+        x = self.around_cross_attention(x, self.cross_attention, memory, memory_mask)
         return self.around_feed_forward(x, self.feed_forward)
 
 
