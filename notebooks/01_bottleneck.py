@@ -180,8 +180,8 @@ for z in (0.5, 0.9, 0.99):
 #
 # $$z = \sigma(W_z x + U_z h), \qquad r = \sigma(W_r x + U_r h), \qquad n = \tanh\big(W_n x + r \odot U_n h\big).$$
 #
-# The **sigmoid** $\sigma$ squeezes every number between 0 and 1, tanh between −1 and 1. There is a second gate, $r$:
-# where it is near 0, the candidate does not see the old state. In code:
+# The **sigmoid** $\sigma$ squeezes every number between 0 and 1, tanh between −1 and 1. Beside this *update gate* there
+# is a second one, $r$: where it is near 0, the candidate does not see the old state. In code:
 
 
 # %% tags=["atol=1e-6"]
@@ -202,8 +202,8 @@ print(f"our five lines and nn.GRUCell: largest difference {difference:.1e}")
 
 # %% [markdown]
 # The **encoder** reads the sentence twice, from left to right and from right to left (`bidirectional` in the code
-# below). So every word has two states. One knows the words before it, the other the words after it. Each has half the
-# width; side by side they are one state of `d_state` numbers.
+# below). So every word has two states. One knows the word and those before it, the other the word and those after it.
+# Each has half the width; side by side they are one state of `d_state` numbers.
 #
 # Each direction ends with a state that has seen the whole sentence: one at the last word, the other at the first. These
 # two, mixed by a small layer, are the **summary** of the sentence.
@@ -394,11 +394,10 @@ assert exact(only_single, test_lists[1]) > 0.9
 #
 # <details><summary>Answer</summary>
 #
-# Less than 0.1. Over four seeds it is 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> of the single numbers and
-# 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. About 0.55, that is $0.75^2$, would be right
-# if each number of a list were translated as well as a number alone. After 450 steps it is not. (Single numbers come
-# out worse than before, too: now only a quarter of the training lists are single numbers.) Is the one vector to
-# blame?
+# Less than 0.1. Over four seeds the model gets 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> of the single numbers
+# right, and 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. It would be about 0.55, that is
+# $0.75^2$, if each number of a list were translated as well as a number alone. (Single numbers come out worse than
+# before, too: now only a quarter of the training lists are single numbers.) Is the one vector to blame?
 #
 # </details>
 
@@ -525,10 +524,10 @@ class Look(nn.Module):
 
 
 # %% [markdown]
-# One step of Bahdanau's decoder goes like this. First it looks: it scores the encoder's states with its old state.
-# Then the GRU reads the last word and the context side by side, and moves to a new state. Last, the decoder chooses
-# the next word. (Before that, our decoder mixes context and new state once more; his is a little different.) There is
-# one look for every word that is *written*; while the encoder reads, nothing looks anywhere.
+# One step of Bahdanau's decoder goes like this. First it looks: it scores the encoder's states with its old state. Then
+# the GRU reads the word written last and the context side by side, and moves to a new state. At the end, the decoder
+# chooses the next word. (Before that, our decoder mixes context and new state once more; Bahdanau's does it a little
+# differently.) There is one look for every word that is *written*; while the encoder reads, nothing looks anywhere.
 
 
 # %%
@@ -613,9 +612,10 @@ assert scores["with attention"][4] < 0.7
 # ## Where it looks
 #
 # The weights of each step can be drawn: one row for each German word, one column for each English one. Nobody told the
-# model which word belongs to which. For numbers we know it, and frames mark the right word. Draw a line from "sechs" to
-# "six" and one from "dreißig" to "thirty": they cross. ("Und" has a frame at the unit and one at the ten, since it
-# joins the two. The English "and" belongs to "hundred". The end has no frame.)
+# model which word belongs to which. For numbers we know it, and frames mark the right word. Write the two lists one
+# below the other, and draw a line from "sechs" to "six" and one from "dreißig" to "thirty": they cross. ("Und" has a
+# frame at the unit and one at the ten, since it joins the two. The English "and", which German leaves out, has no
+# frame, nor has the end.)
 
 
 # %%
@@ -704,7 +704,7 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # place, where the blind rule has 0.48. So the model has learned something about where to look, and nobody taught it.
 # (Statistical translators before had a separate part for this, the word **alignment**: which word comes from which.)
 #
-# But for more than a quarter of these words the model looks most at another word. Some likely reasons, and none of them
+# But for more than a quarter of these words the model looks most at another word. Some likely reasons, none of which
 # need be a defect:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "hundred" knows of the "seven"
@@ -718,11 +718,11 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 #
 # ## Three ways to score
 #
-# Luong, Pham and Manning (2015) tried simpler scores in place of the small network: **dot**, the dot product $s \cdot
-# h_j$, with nothing to learn, and **general**, $s^\top W h_j$. Their decoder also works in another order: it first
-# moves to its new state, and then looks, *with the new state*. (What it finds helps to choose the next word, and is
-# read together with that word.) With any of the three, the model does far better on our lists than without attention.
-# What became of them is in [chapter 2](02_self_attention.ipynb#other-ways-to-score).
+# Luong, Pham and Manning (2015) tried simpler scores in place of the small network: **dot**, the dot product
+# $s \cdot h_j$, with nothing to learn, and **general**, $s^\top W h_j$. Their decoder also works in another order: it
+# first moves to its new state, and then looks, *with the new state*. (What it finds helps to choose the next word, and
+# at the next step is read together with that word.) With any of the three, the model does far better on our lists than
+# without attention. What became of them is in [chapter 2](02_self_attention.ipynb#other-ways-to-score).
 #
 # <details><summary>Which of the three was best on our lists?</summary>
 #
@@ -780,9 +780,9 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 #
 # <details><summary>Answer</summary>
 #
-# Fewer than half: between a fifth and a quarter in our runs. Zero is not minus infinity: it gets a score like any
-# other, and takes its share of the weight. It is true that a zero adds nothing to the sum. But the weight that goes to
-# the zeros is missing at the real words, so the context becomes smaller.
+# Fewer than half: between a fifth and a quarter in our runs. A state of zeros does not get a score of minus infinity:
+# its score is one like any other, and takes a share of the weight. It is true that a zero adds nothing to the sum. But
+# the weight that goes to the zeros is missing at the real words, so the context becomes smaller.
 #
 # </details>
 
@@ -802,9 +802,9 @@ assert alone > 0.85 and abs(company["with the mask"] - alone) < 0.02
 assert company["mask forgotten"] < 0.5
 
 # %% [markdown]
-# The shorter a sentence and the longer its neighbours, the more of its attention goes to nothing. (A model that is
-# *trained* without the mask may learn to live with it; perhaps that is why the bug survives.) The remedy is one line,
-# and a test is easy: a translation must not change with its neighbours.
+# The shorter a sentence and the longer its neighbours, the more attention goes to nothing. (A model that is *trained*
+# without the mask may learn to live with it; perhaps that is why the bug survives.) The remedy is one line, and a test
+# is easy: a translation must not change with its neighbours.
 
 # %% [markdown]
 # ## Exercises

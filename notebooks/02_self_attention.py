@@ -7,9 +7,9 @@
 # the other has to carry "animal" along until "it" arrives, six words later. **Self-attention** carries nothing along.
 # To understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
-# The picture below was measured, not drawn, in MiniLM, a small published language model. What it reads are **tokens**:
-# words, pieces of words and punctuation marks, between two marks of its own. Point at "it", or tap it, or move there
-# with the arrow keys.
+# The picture below was measured, not drawn, in MiniLM, a small published model that reads English. What it reads are
+# **tokens**: words, pieces of words and punctuation marks, between two marks of its own. Point at "it", or tap it, or
+# move there with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -134,8 +134,9 @@ print("each row sums to   ", [f"{total:.2f}" for total in hours.sum(dim=1)])
 print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 
 # %% [markdown]
-# Nobody can listen for more than an hour. But Dev is heard for 2.41 hours in total, since he talks to several people
-# at once. *Giving* attention is limited, so **rows sum to 1**; *receiving* it is not, so a column may sum to anything.
+# Nobody can listen for more than an hour. But Dev is heard for 2.41 hours in total, since he talks to several people at
+# once. *Giving* attention is limited, so **rows sum to 1**; *receiving* it is not, so a column may sum to anything from
+# 0 to the number of listeners.
 #
 # What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row. Ada
 # takes home mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word
@@ -171,7 +172,7 @@ print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 #
 # $$\frac{e^{14}}{e^{14} + e^{12}} = \frac{1}{1 + e^{-2}} \approx 0.88.$$
 #
-# 0.54 is $14 / 26$, the share of the *scores*; but softmax compares $e^{14}$ with $e^{12}$. 1.00, to two digits, is
+# 0.54 is $14 / 26$, the share of the *scores*; but softmax compares $e^{14}$ with $e^{12}$. 1.00, to two decimals, is
 # what 112 and 96 would give, with a difference of 16 instead of 2.
 #
 # </details>
@@ -279,8 +280,8 @@ torch.testing.assert_close(Z, Z_slow)
 #
 # A dot product is a sum of $d_k$ products. Suppose the numbers in $q$ and $k$ are independent, with mean 0 and
 # variance 1. Then each product has mean 0 and variance 1 as well, and the variances add up. So the sum has variance
-# $d_k$ and standard deviation $\sqrt{d_k}$: scores grow with the width, whatever the words are. A thousand draws
-# confirm it.
+# $d_k$ and standard deviation $\sqrt{d_k}$: the wider the vectors, the larger the scores, whatever the words are. A
+# thousand draws confirm it.
 
 # %%
 for width in (4, 64, 1024):
@@ -316,9 +317,8 @@ sharpness
 #
 # <details><summary>Answer</summary>
 #
-# About a million times: 0.1 becomes 0.0000001. "8 times" is tempting because the scores differ by a factor of 8. But
-# the factor stands in an exponent: the second weight was $e^{-2}$ times the first, and becomes $e^{-16}$ times the
-# first.
+# About a million times: 0.1 becomes 0.0000001. "8 times" is tempting because the scores are 8 times as large. But the
+# factor stands in an exponent: the second weight was $e^{-2}$ times the first, and becomes $e^{-16}$ times the first.
 #
 # </details>
 
@@ -333,7 +333,7 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
 # How often does that happen? Measured for random queries, each with eight random keys (the folded cell says how):
 
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024, a logarithmic axis. With the division by the root of d_k the share of queries that get next to nothing stays at zero; without it, it rises from zero at 4 to about 0.2 at 64 and about two thirds at 1024."}, "figure": {"caption": "Share of queries whose weights hardly answer any more when the query changes (\u2202w/\u2202q below 0.01, our own threshold). 8 keys, 2,000 draws for each width."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024, a logarithmic axis. With the division by the root of d_k the share of queries that get next to nothing stays at zero; without it, it rises from zero at 4 to about 0.2 at 64 and about two thirds at 1024."}, "figure": {"caption": "Share of queries whose weights hardly answer any more when the query changes (size of \u2202w/\u2202q below 0.01, our own threshold). 8 keys, 2,000 draws for each width."}}
 def next_to_nothing(q, K, factor):
     """Share of queries (batch, 1, d_k) with ∂w/∂q < 0.01; scores: factor · q·k."""
     w = (factor * (q * K).sum(dim=-1)).softmax(dim=-1)
@@ -658,8 +658,8 @@ for name, weight in {"after": late, "before": early}.items():
 # divides 0 by 0, and PyTorch calls the result `nan`, not a number. Whatever it is added to becomes `nan`, too: in the
 # end, the loss of the whole batch. The rule of this book: **a query that may look at nothing receives zeros.**
 #
-# Our `attention`, with its $-\infty$, breaks it. The library's forms, which later chapters import, keep it by two lines;
-# otherwise they compute what yours computes, as the differences below say. Their code is folded.
+# Our `attention`, with its $-\infty$, breaks this rule. The library's forms, which later chapters import, keep it by
+# two lines; otherwise they compute what yours computes, as the differences below say. Their code is folded.
 #
 # <details><summary>The library's forms</summary>
 #

@@ -107,8 +107,8 @@ print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 #
 # </details>
 #
-# Now two heads. One looks left, the other looks right, and their two results are **concatenated**: written side by side,
-# so that each keeps its own numbers. (How a head can know what stands left of it is chapter 4's subject.)
+# Now two heads. One looks left, the other looks right, and their two results are **concatenated**: written side by
+# side, so that each keeps its own numbers. (How a head can know what stands left of a word is chapter 4's subject.)
 
 # %%
 print("dog bites man, two heads:", torch.cat([dog, man]).tolist())
@@ -126,9 +126,9 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 #
 # $$\text{head}_i = \operatorname{Attention}(X W_i^Q,\; X W_i^K,\; X W_i^V), \qquad \operatorname{MultiHead}(X) = \operatorname{Concat}(\text{head}_0, \dots, \text{head}_{h-1})\, W^O.$$
 #
-# (The paper counts them from 1.) The heads are narrow: $d_k = d_v = d_{model} / h$. The original Transformer is 512 numbers wide and has 8 heads, so
-# each of them reads all 512 numbers of a word and makes 64 of them: $W_i^Q$ is a 512 × 64 matrix, and so are $W_i^K$
-# and $W_i^V$. $W^O$ is 512 × 512.
+# (The paper counts its heads from 1.) The heads are narrow: $d_k = d_v = d_{model} / h$. The original Transformer is
+# 512 numbers wide and has 8 heads, so each of them reads all 512 numbers of a word and makes 64 new ones from them:
+# $W_i^Q$ is a 512 × 64 matrix, and so are $W_i^K$ and $W_i^V$. $W^O$ is 512 × 512.
 #
 # All of it on one page, with three heads for a sentence of three words, six numbers each:
 
@@ -395,8 +395,8 @@ batch[0], batch[1, :3] = long, short
 mask = padding_mask(torch.tensor([5, 3]), n=5)
 
 # %% [markdown]
-# **Predict.** The padding holds absurd numbers, 99 everywhere. Suppose we forget the mask. Which sentence gets other
-# outputs in this batch than it gets alone: the long one, the short one, or both?
+# **Predict.** The padding holds absurd numbers, 99 everywhere. Suppose we forget the mask. Which sentence's outputs
+# differ from those it gets alone: the long one, the short one, or both?
 #
 # <details><summary>Answer</summary>
 #
@@ -677,8 +677,8 @@ seven = MultiHeadAttention(512, 7)
 print("W_Q:", tuple(seven.W_Q.weight.shape), " W_O:", tuple(seven.W_O.weight.shape))
 print(f"parameters: {sum(p.numel() for p in seven.parameters()):,}")
 # d_k is rounded down to 73, and 7 · 73 = 511: it runs, one number narrower than asked
-# for. Nobody would notice, and no weights of another model would fit. So the library,
-# which has the same text, checks the sizes first and refuses.
+# for. Nobody would notice, and no weights of another model would fit. So the class
+# in the library, otherwise the same, checks the sizes first and refuses.
 
 # %% [markdown]
 # **Exercise 2.** Are the heads in any order? Take the module `ours` of three heads and exchange its first and its last
