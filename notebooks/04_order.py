@@ -230,8 +230,8 @@ class SinusoidalPositions(nn.Module):
 
 
 # %% [markdown]
-# These two are what to be able to write from memory. The library's have one check more, which says in plain words that
-# the table has an end:
+# You should be able to write these two from memory. The library's make one check more, and say in plain words when a
+# text is longer than the table:
 
 # %%
 try:
@@ -240,11 +240,11 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# What does a learned table look like after training? Here are the first 96 of the 512 rows of MiniLM, the published model
-# of chapter 2, each compared with every other by the cosine of their angle. The diagonal is dark: neighbours have
-# similar vectors. Beside it there are stripes: how alike two positions are depends mostly on how far apart they stand.
-# Nobody put this order into the table. Only position 0, the place of `[CLS]`, has no neighbour that is like it: a cosine
-# of 0.31 at most, where neighbours elsewhere have 0.8 and more.
+# What does a learned table look like after training? Here are the first 96 of the 512 rows of MiniLM, the published
+# model of chapter 2, each compared with every other by the cosine of the angle between them. The band along the
+# diagonal is dark: neighbours have similar vectors. Beside it there are stripes: how alike two positions are depends
+# mostly on how far apart they stand. Nobody put this order into the table. Only position 0, the place of `[CLS]`, has
+# no neighbour that is like it: a cosine of 0.31 at most, where neighbours elsewhere have 0.8 and more.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A dark band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. No formula says that position 50 stands beside 51; it was learned."}}
 state = minilm.load()
@@ -301,8 +301,9 @@ class Reader(nn.Module):
 
 # %% [markdown]
 # We train three readers: one without positions, one with sinusoids, one with learned positions. Every step draws 64
-# fresh strings, so that nothing can be learned by heart. Two things differ between the two with positions: besides its positions, the "learned" one also starts its words as small as these, with a standard
-# deviation of 0.02 in place of 1. Without that it often fails; "What goes wrong" shows it.
+# fresh strings, so that nothing can be learned by heart. Two things differ between the two with positions: the
+# positions, and how large the words are at the start. The "learned" reader's words have a standard deviation of 0.02,
+# like its positions; the other's have 1. Without that it often fails; "What goes wrong" shows it.
 
 
 # %%
@@ -396,9 +397,9 @@ assert min(as_eight["sinusoids"], as_eight["learned"]) > 0.88
 # %% [markdown]
 # Over five seeds the reader without positions had 0.26<!-- order: accuracy_at_other_lengths/no_positions/12/mean .2f
 # --> of the digits right, the one with sinusoids 0.16<!-- order: accuracy_at_other_lengths/sinusoids/12/mean .2f -->,
-# the one with learned positions 0.14<!-- order: accuracy_at_other_lengths/learned/12/mean .2f -->. (This
-# does not refute the authors' hope: all training strings had the same length, so the reader could not learn that a
-# digit's new place depends on it.)
+# the one with learned positions 0.14<!-- order: accuracy_at_other_lengths/learned/12/mean .2f -->. (This does not
+# refute the authors' hope: all training strings had the same length, so the reader could not learn that a digit's new
+# place depends on the length.)
 
 # %% [markdown]
 # ## Clocks
@@ -482,10 +483,10 @@ plt.show()
 # $$\begin{aligned} \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix} \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} &= \begin{pmatrix} \cos b \sin a + \sin b \cos a \\ -\sin b \sin a + \cos b \cos a \end{pmatrix} \\ &= \begin{pmatrix} \sin(a + b) \\ \cos(a + b) \end{pmatrix}. \end{aligned}$$
 #
 # The matrix contains $b$ only, not $a$. (It is the transpose of the rotation in school books, which write cosine first
-# and turn anticlockwise; our hands turn clockwise.) Put one such block for each hand along the diagonal of a large matrix $M_k$.
-# Then $PE_{pos + k} = M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. (Some lecture slides put the word
-# "separability" beside the formula. Perhaps this is meant: each product has one factor for the place, one for the step.) In code positions
-# are the rows of a table, and `PE @ M_k.T` moves all of them at once.
+# and turn anticlockwise; our hands turn clockwise.) Put one such block for each hand along the diagonal of a large
+# matrix $M_k$. Then $PE_{pos + k} = M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. (Some lecture slides call
+# this "separability". Perhaps they mean that in each product, such as $\cos b \sin a$, one factor is for the step and
+# the other for the place.) In code positions are the rows of a table, and `PE @ M_k.T` moves all of them at once.
 
 # %% tags=["remove-input"]
 draw("rotation")
@@ -606,9 +607,8 @@ print(f"length of a position    {drowned.positions.positions.norm(dim=-1).mean()
 #
 # Ungraded. Each has a solution folded below it; try first.
 #
-# **1. A single clock.** Take `d_model = 2`, one hand that turns by one radian a step. Among the first 1,000
-# positions, which two have the closest vectors? How far apart do the two stand in the text, and how far apart are
-# their vectors?
+# **1. A single clock.** Take `d_model = 2`, one hand that turns by one radian a step. Of the first 1,000
+# positions, find the two with the closest vectors. How far apart do they stand in the text, and how far apart are their vectors?
 
 # %% tags=["hide-cell", "atol=0.0002"]
 # Solution 1
@@ -676,8 +676,8 @@ print(f"{(5 * Q @ K.T / math.sqrt(64)).softmax(dim=-1)[7, 5]:.2f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. Without positions, and without a causal mask, a Transformer sees a bag of tokens; the best it can do can be
-#    computed.
+# 1. Without positions, and without a causal mask, a Transformer sees a bag of tokens; for our task, the best it can do
+#    can be computed.
 # 2. Sinusoids are clock hands: pairs (sin, cos) with frequencies from 1 down towards 1/10000 (the wider the vector,
 #    the closer).
 # 3. A shift by k is one rotation for all positions; dot products depend on the distance only.

@@ -352,8 +352,8 @@ assert_close(norms["BatchNorm"](X), per_feature)
 # $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2.$$
 #
 # It is four times as wide inside as outside: $d_{\text{model}} = 512$, $d_{\text{ff}} = 2048$. What can it do that a
-# matrix cannot? The smallest example is the absolute value. No matrix computes $|x|$, because a straight line has no
-# corner. Two hidden units do: one for the positive part, one for the negative.
+# matrix cannot? The smallest example is the absolute value. For a single number $x$, what a matrix computes is a
+# straight line, and $|x|$ has a corner. Two hidden units do: one for the positive part, one for the negative.
 
 # %%
 W_1, W_2 = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
@@ -405,8 +405,8 @@ class FeedForward(nn.Module):
 
 
 # %% [markdown]
-# **Predict.** A sentence of five words goes through self-attention, and through a feed-forward layer. Then we change the
-# third word's vector. How many of the five outputs move, for each of the two?
+# **Predict.** A sentence of five words goes through self-attention or, instead, through a feed-forward layer. Then we
+# change the third word's vector. How many of the five outputs move, for each of the two?
 #
 # <details><summary>Answer</summary>
 #
@@ -496,14 +496,14 @@ assert grown["pre-norm"][-1] > 3 * grown["pre-norm"][0]
 #
 # <details><summary>Our own small experiment, with and without a warm-up</summary>
 #
-# It did not show this. We trained six blocks of each kind on the task of chapter 4, eight digits to be written
-# backwards. After 300 steps at a constant rate pre-norm got a share of 1.00<!-- norm_order:
+# Our experiment did not show this difference. We trained six blocks of each kind on the task of chapter 4, eight digits
+# to be written backwards. After 300 steps at a constant rate pre-norm got a share of 1.00<!-- norm_order:
 # accuracy/blocks_6/pre_norm/at_once/mean .2f --> of the digits right. Post-norm got 0.32<!-- norm_order:
-# accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than a model that is blind to order (means of three
-# seeds). A warm-up over a third of the steps did not change that (0.33<!-- norm_order:
-# accuracy/blocks_6/post_norm/warm_up/mean .2f -->); more steps did: after 600, post-norm had at least 0.9998<!--
-# norm_order_longer: accuracy/rate_0_001/600/min .4f --> right with each of three seeds ([all
-# numbers](../book/results.md)). On our small scale post-norm was slower, with a warm-up as without.
+# accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than a model that is blind to order (means of three seeds).
+# A warm-up over a third of the steps did not change that (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean
+# .2f -->); more steps did: after 600, post-norm had at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min
+# .4f --> right with each of three seeds ([all numbers](../book/results.md)). On our small scale post-norm was slower,
+# with a warm-up as without.
 #
 # </details>
 #
@@ -783,20 +783,21 @@ assert similar[0] > 0.98 > 0.75 > similar[3] and similar[2] < similar[0]
 # a compromise between the way up and the way down, and know nothing of ReLU: $0.4 \cdot 1/2 \cdot 1.6 = 0.32$. The
 # size is the root, $\sqrt{0.32} = 0.57$.
 #
-# *Pre-norm.* Each of He's layers adds a vector of about the same length as the first $x$, in a direction of its own.
-# So layer $l$ meets a stream that is about $\sqrt{l}$ times as long as the first $x$. It adds about $1/l$ to the
-# stream's squared length, and about as much to the squared size of the gradient. Multiply the factors $1 + 1/l$ from
-# 1 to 48: that gives 49, in size 7.
+# *Pre-norm.* Each of He's layers adds a vector of about the same length as the first $x$, in a direction of its own. So
+# layer $l$ meets a stream that is about $\sqrt{l}$ times as long as the first $x$. It makes the stream's squared length
+# about $1 + 1/l$ times as large, and the squared size of the gradient, too. Multiply these factors from $l = 1$ to 48:
+# that gives 49, in size 7.
 #
 # </details>
 #
 # What is the plus for, if He's weights alone let the gradient through? See the last column. The 32 words came in
 # pointing anywhere, with a mean cosine of 0. Without the plus they leave pointing the same way, although no layer has
-# mixed them (one feed-forward layer does not make words alike, 48 without a plus do): the gradient arrives, but nothing is left to tell the words apart. With the plus this goes slower, and
-# slowest in pre-norm, where nothing stands on the stream. He et al. (2016) met the like in image networks: without the
-# plus, deep ones learned worse than shallow ones, though the gradients that arrived had a healthy size.
+# mixed them (one feed-forward layer does not make words alike, 48 without a plus do): the gradient arrives, but next to
+# nothing is left to tell the words apart. With the plus this goes more slowly, and most slowly in pre-norm, where
+# nothing stands on the stream. He et al. (2016) met something similar in image networks: without the plus, deep ones
+# learned worse than shallow ones, though the gradients that arrived had a healthy size.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without a plus sign the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with a plus sign alone it grows to some hundreds, as post-norm and as pre-norm it stays within a factor of ten. Right, He: without a plus sign it stays near 1, with one it grows to more than a million, as post-norm and as pre-norm it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without a plus sign the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with a plus sign alone it grows to about a thousand, as post-norm and as pre-norm it stays within a factor of ten. Right, He: without a plus sign it stays near 1, with one it grows to more than a million, as post-norm and as pre-norm it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
 for ax, (start, joined) in zip(axes, measured.items(), strict=True):
     ys = {name: sizes for name, (sizes, _) in joined.items()}
@@ -1010,8 +1011,8 @@ with torch.no_grad():
 # %% [markdown]
 # ## Summary
 #
-# 1. Attention averages words. MiniLM, which was trained with plus signs, makes all words point the same way when they
-#    are taken out. A residual, $x + f(x)$, keeps words apart; with a norm beside it, gradients keep their size, too.
+# 1. Attention averages words. Take the plus signs out of MiniLM, which was trained with them, and all its words point
+#    the same way. A residual, $x + f(x)$, keeps words apart; with a norm beside it, gradients keep their size, too.
 # 2. LayerNorm takes mean and variance over one word's features; BatchNorm over one feature of all words in the batch.
 # 3. The feed-forward layer works on each word by itself and holds two thirds of the parameters.
 # 4. Post-norm normalises the stream, pre-norm the branches. Pre-norm's vectors grow from block to block, and it can do

@@ -118,11 +118,11 @@ draw("shift")
 # %% [markdown]
 # <details><summary>And if the targets of a batch have different lengths?</summary>
 #
-# Then the shorter ones have padding after their end tokens. Moved to the right, the longest target loses its end
-# token. A shorter one loses a padding token instead, so the model does read its end token. What it predicts from
-# there is padding, and the loss must leave that out, with `ignore_index=PAD`. A padding mask the target does not need:
-# its padding stands behind the text, where the causal mask hides it from every character. (All dates of this chapter
-# have eleven characters.)
+# Then the shorter ones have padding after their end tokens. Moved to the right, the longest target loses its end token.
+# A shorter one loses a padding token instead, so the model does read its end token. What it predicts from there is
+# padding, and the loss must leave that out, with `ignore_index=PAD`. The target needs no padding mask: its padding
+# stands behind the text, where the causal mask hides it from every character. (All dates of this chapter have eleven
+# characters.)
 #
 # </details>
 #
@@ -340,9 +340,9 @@ for n, name in ((1, "one block"), (2, "two blocks")):
 draw("vector_to_token")
 
 # %% [markdown]
-# That takes a matrix with a row for each token, and there is such a matrix already: the one of the token vectors. The
-# paper uses the same matrix $E$ three times (**tied embeddings**): for the source, for the target and, transposed, for
-# the scores. A token is likely next if its own vector fits the decoder's:
+# The step from the vector to the scores takes a matrix with a row for each token, and there is one already: that of the
+# token vectors. The paper uses the same matrix $E$ three times (**tied embeddings**): for the source, for the target
+# and, transposed, for the scores. A token is likely next if its own vector fits the decoder's:
 #
 # $$\text{scores} = X_{\text{decoder}}\, E^\top + b.$$
 #
@@ -416,9 +416,9 @@ print(f"the token times √512  {(math.sqrt(512) * words).norm(dim=-1).mean():.1
 # %% [markdown]
 # ### The form the library uses
 #
-# It is the same, with what practice asks for: all sizes in one `TransformerConfig` (what you leave out is as in the
-# paper's base model), dropout and the norm's place in every block, the bias $b$. Sources whose lengths are not given
-# have no padding. Its parts are folded here:
+# The library's form is the same, with what practice asks for: all sizes in one `TransformerConfig` (what you leave out
+# is as in the paper's base model), dropout and the norm's place in every block, the bias $b$. Sources given without
+# lengths are taken to have no padding. Its parts are folded here:
 
 
 # %% tags=["hide-input"]
@@ -965,10 +965,10 @@ assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 
 # %% [markdown]
 # The columns are the first seven places, with the characters of the first date above them as an example. Look at the
-# year's last two digits. The third digit of the year is the hard one in both ways: about half of the decades are wrong. With a teacher
-# the fourth digit is nearly always right all the same, as if the model needed the third digit to find the fourth, and
-# the teacher had given it away. Alone it goes on from its own wrong decade, and the fourth digit is wrong about as
-# often as the third.
+# year's last two digits. The third digit of the year is the hard one in both ways: about half of the decades are wrong.
+# With a teacher the fourth digit is mostly right all the same, as if the model needed the third digit to find the
+# fourth, and the teacher had given it away. Alone it goes on from its own wrong decade, and the fourth digit is wrong
+# about as often as the third.
 #
 # In training the model meets right characters only, in use also its own wrong ones. This difference is called
 # **exposure bias**. (Our table shows that mistakes are carried on, not how much the training is to blame for it.)
@@ -1190,7 +1190,7 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
     print(f"{name:15} {(alone - together).abs().max():.2f}")
 
 # %% [markdown]
-# Such a bug hides well: the output is right whenever one looks at it alone.
+# Such a bug hides well: the output is right whenever a source is alone in its batch.
 
 # %% [markdown]
 # ## Exercises

@@ -61,7 +61,8 @@ def words_through_a_block() -> Canvas:
         "for each word, make f of z. Again a line passes: LayerNorm of z plus f. Out come three "
         "vectors of four numbers, as many and as wide as went in, and the next block reads them.",
         "Read from below. Only in self-attention do words meet; everything else is done for each "
-        "word by itself, with the same weights. The lines at the side are what is added.",
+        "word by itself, with the same weights. The lines at the side carry x and z past the "
+        "box, to the sum.",
     )
     centres = {"dog": 240, "bites": 410, "man": 580}
     for i, (word, x) in enumerate(centres.items(), start=1):
