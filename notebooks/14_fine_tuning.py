@@ -681,7 +681,7 @@ if REAL:
 # %% [markdown]
 # ## A small difference is enough
 #
-# Ten tasks, ten fine-tuned bodies: each time 22.7 million numbers have to be stored, 45 MB in half precision,
+# Ten tasks, ten fine-tuned bodies: each time 22.7 million numbers are stored, 45 MB in half precision,
 # although no step was large. Edward Hu and others (2022) leave the body as it came. Beside each of its matrices $W$
 # they put two thin ones, and only these learn:
 #
