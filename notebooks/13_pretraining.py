@@ -72,7 +72,7 @@ plt.show()
 # - draw sentence pairs for the second exercise;
 # - check the numbers of the original training: tokens, epochs, days and dollars;
 # - pre-train a small BERT yourself, compare it with baselines that count, and say what it has *not* learned;
-# - find four bugs that do not stop the training, but make it learn something else.
+# - find four bugs that raise no error: three spoil what is learned, one spoils the score.
 #
 # **Time** about 75 minutes. **You need** [chapter 12](12_bert.ipynb), for the schedule [chapter
 # 8](08_training.ipynb), for perplexity [chapter 10](10_language_model.ipynb).
@@ -132,7 +132,7 @@ logging.disable_progress_bar()
 #
 # The tempting mistake is to leave out "was", because nothing was done to it. It was chosen (0.14 is below 0.15), and
 # being chosen is what counts. The model cannot know that the fate of this token was to stay as it is. `[SEP]` drew a
-# small number too, but special tokens are not in the draw.
+# small number too, but special tokens are never chosen.
 #
 # </details>
 
@@ -409,8 +409,8 @@ assert torch.equal(word_loss(nonsense, batch), word_loss(scores.detach(), batch)
 assert (gradient[~batch.chosen] == 0).all() and (gradient[batch.chosen] != 0).any()
 
 # %% [markdown]
-# (With a vocabulary of 30,000 the scores are the most expensive part of a small BERT, and six in seven positions need
-# none. So the library's model computes them only at `at=batch.chosen`.)
+# (With a vocabulary of 30,000 the scores are the most expensive part of a small BERT, and six in seven positions do
+# not need them. So the library's model computes them only at `at=batch.chosen`.)
 #
 # What does tying do to the gradient? A row of $E$ is used twice: as the vector of a token in the input, and as the
 # vector that the head's result is compared with. In the second role *every* row gets a gradient at every step,
@@ -553,7 +553,7 @@ for name, chips in (("base", 16), ("large", 64)):
     )
 
 # %% [markdown]
-# That is about right, if the price is for one chip and one hour; for a *Cloud TPU* of four chips it would be a
+# The order of size is right, if the price is for one chip and one hour; for a *Cloud TPU* of four chips it would be a
 # quarter. Nobody published what it cost to find out *which* model to train.
 #
 # ## Live
@@ -775,7 +775,7 @@ in_order, exchanged = (
 # %% [markdown]
 # **Predict.** A table that counts both sides alike gives the same answer before and after the exchange: a perplexity
 # of 46. Ours had about 43. With left and right neighbour exchanged, does it stay there, double, or rise above the 260
-# of the unigram, which looks at nothing?
+# that the unigram had, which looks at nothing?
 #
 # <details><summary>Answer</summary>
 #
@@ -910,19 +910,19 @@ plt.show()
 #
 # That a higher rate gives more exercises per step cannot be its only advantage, since the last run has as many as the
 # first, and is worse in every seed. Perhaps the words that are left standing, or are wrong, help a small model over
-# the plateau. Or it is that the last run hides 40 % of the tokens, and the first only 32 %. We have not separated the
-# two. Nor does any of this say which rate is better after a million steps, or for a task. Wettig et al. (2023) found
-# 40 % better than 15 % for models of BERT large's size, and that smaller ones want less. The script is
+# the plateau. Or the reason is that the last run hides 40 % of the tokens, and the first only 32 %. We have not
+# separated the two. Nor does any of this say which rate is better after a million steps, or for a task. Wettig et al.
+# (2023) found 40 % better than 15 % for models of BERT large's size, and that smaller ones want less. The script is
 # `experiments/pretraining.py`.
 #
 # </details>
 #
 # ## An hour instead of two minutes
 #
-# What does more training bring? We gave MiniLM's body of [chapter 12](12_bert.ipynb), six layers of width 384, the
-# head of this chapter. Then it did this chapter's first exercise for an hour on one core, on some 3 million tokens
-# drawn from an encyclopedia, the paragraphs of a reading test, and letters and reviews from the web (WikiText-2,
-# SQuAD and the English Web Treebank). The model comes with the library.
+# What does more training bring? We took MiniLM's body from [chapter 12](12_bert.ipynb), six layers of width 384,
+# which had been trained on far more text already, and put this chapter's head on it. It did the first exercise for an
+# hour on one core, on some 3 million tokens drawn from an encyclopedia, the paragraphs of a reading test, and letters
+# and reviews from the web (WikiText-2, SQuAD and the English Web Treebank). The model comes with the library.
 
 # %%
 from lectures_lib import stored
@@ -975,7 +975,7 @@ assert "good" in [guess.token for guess in opposites]
 # | | what a page trains | what an hour trains | the paper |
 # |---|---|---|---|
 # | model | 2 layers, width 64 | 6 layers, width 384, begun from MiniLM | BERT base: 12 layers, width 768 |
-# | text | Python's manual | 3 of 5.1 million tokens | 3.3 billion words |
+# | text | Python's manual | 3 million of 5.1 million tokens | 3.3 billion words |
 # | steps × tokens | 1,600 × 2,048 | 1,600 × 2,048 | 1,000,000 × 131,072 at most (see above) |
 # | word pieces | 1,000 | 30,522 | 30,000 |
 # | right at the holes | about 22 % | 32 %<!-- fill_mask: stored/accuracy .0f --> | not in the paper |
@@ -1100,9 +1100,9 @@ assert share_of_special(batch, forgotten) > 0.05
 #
 # ### Asked about what is in plain sight
 #
-# The last one is ours. The first version of this chapter asked about all *chosen* tokens, and its accuracy was well
-# above the unigram's. But a tenth of the chosen ones are unchanged. Here is a "model" that repeats what it reads, and
-# where it reads `[MASK]`, says the commonest token:
+# The last one is ours. The first version of this chapter asked about all *chosen* tokens, and our model's accuracy
+# was well above the unigram's. But a tenth of the chosen ones are unchanged. Here is a "model" that repeats what it
+# reads, and where it reads `[MASK]`, says the commonest token:
 
 
 # %%
@@ -1142,10 +1142,10 @@ assert right_of_chosen(Parrot()) > 1.8 * parrot.accuracy
 assert parrot.accuracy == baselines["unigram"].accuracy
 
 # %% [markdown]
-# At the holes the parrot is as good as the unigram, which it is. Asked about all chosen tokens, it is right about two
-# and a half times as often, and has learned nothing. We noticed when we read our model's answers, which were the same
-# for every sentence. Look at answers, not only at scores; and compare a score with the most stupid model that can get
-# it.
+# At the holes the parrot says what the unigram says, and is as good. Asked about all chosen tokens, it is right about
+# two and a half times as often, and has learned nothing. We noticed when we read our model's answers, which were the
+# same for every sentence. Look at answers, not only at scores; and compare a score with the most stupid model that
+# can get it.
 
 # %% [markdown]
 # ## Exercises

@@ -25,7 +25,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of dots, each dot the accuracy in one of 300 test sets. With 46 questions the dots reach from about 0.72 to 1, with 80 sentences from about 0.75 to 0.96, with 872 phrases only from about 0.81 to 0.89. A vertical line marks 0.86, what the classifier truly has."}, "figure": {"caption": "One classifier, right with a probability of 0.86 on every example, in 300 test sets of each size. Each dot is the accuracy that somebody would have published."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of dots, each dot the accuracy in one of 300 test sets. With 46 questions the dots reach from about 0.72 to 1, with 80 sentences from about 0.75 to 0.98, with 872 phrases only from about 0.81 to 0.89. A vertical line marks 0.86, what the classifier truly has."}, "figure": {"caption": "One classifier, right with a probability of 0.86 on every example, in 300 test sets of each size. Each dot is the accuracy that somebody would have published."}}
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -114,7 +114,7 @@ for name, n in SIZES.items():
 # Nobody knows the true $p$, so one puts the measured share in its place. About 95 % of all test sets fall within two
 # standard errors: 0.86 on 80 sentences means "0.86, give or take 0.08". The 0.84 of the frozen vectors lies well
 # inside. The 46 questions and the 872 phrases are other tests of this book: chapter 17 asks the questions, and the
-# phrases are those of SST-2, from film reviews. On these it is 0.86, give or take 0.02.
+# phrases are those of SST-2, from film reviews. On 872 of these it would be 0.86, give or take 0.02.
 
 # %% [markdown]
 # **Predict.** On 80 sentences, it is ± 0.08. You want ± 0.01, an eighth of that. How many sentences must be labelled:
@@ -177,9 +177,9 @@ for task, (values, n) in SEEDS.items():
 # probably get less. And the best grows with the number of tries. The best of five is on average 1.2 standard
 # deviations above the mean, the best of ten 1.5.
 #
-# What can three seeds show? They give a mean, and hardly a spread: the standard deviation of three draws is anything
-# from a sixth to nearly twice the true one. So print all three. And if three of one recipe are *all* above three of
-# another?
+# What can three seeds show? They give a mean, and hardly a spread: in 95 cases of 100 the standard deviation of three
+# draws is anything from a sixth to nearly twice the true one. So print all three. And if three of one recipe are
+# *all* above three of another?
 
 # %% [markdown]
 # **Predict.** Two recipes are equally good. Each is trained with three seeds. How often are all three accuracies of one of
@@ -327,8 +327,8 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 #
 # ## Looking twice
 #
-# MiniLM has 72 attention heads. You ask of each whether it points from a verb to its subject. You test it on 100
-# words, and a coin would be right on half of them. Suppose that *no* head knows anything.
+# MiniLM has 72 attention heads. You ask of each whether it points from a verb to its subject. You test each on the
+# same 100 words, and a coin would be right on half of them. Suppose that *no* head knows anything.
 
 # %% [markdown]
 # **Predict.** How many of the 100 words does the best of these 72 coins get right: 50, about 55 or about 62? And how many of
@@ -336,9 +336,9 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 #
 # <details><summary>Answer</summary>
 #
-# About 62, and then 50. One head has a standard error of 0.05, so 0.62 looks like more than two of them, "p = 0.02".
-# But it was not one head: the largest of 72 draws usually lies that far out. 55 is a common result for a single head,
-# and 50 is the mean of all. On new words the best head is a coin again.
+# About 62, and then 50. One head has a standard error of 0.05, so 0.62 looks like more than two of them above a half,
+# "p = 0.02". But it was not one head: the largest of 72 draws usually lies that far out. 55 is a common result for a
+# single head, and 50 is the mean of all. On new words the best head is a coin again.
 #
 # </details>
 
@@ -404,9 +404,10 @@ for name, (accuracy, matthews) in COLA.items():
 
 # %% [markdown]
 # A rule that never looks at what is to be understood is a **blind baseline**, and each task has one of its own: the
-# most frequent answer; the neighbouring word, where links are sought; the longer text, where lengths differ between
-# the classes; only the second sentence, where pairs are judged. It need not be a rival. But without its number nobody
-# can read yours. (Some measures give the blind rule 0, such as Matthews' correlation, which chapter 14 computes.)
+# most frequent answer; the neighbouring word, where one asks which word belongs to which; the longer text, where
+# lengths differ between the classes; only the second sentence, where pairs are judged. It need not be a rival. But
+# without its number nobody can read yours. (Some measures give the blind rule 0, such as Matthews' correlation, which
+# chapter 14 computes.)
 #
 # ## What a careful sentence looks like
 #
@@ -500,7 +501,7 @@ print(f"between {low:.2f} and {high:.2f}")
 #    budgets.
 # 5. Beside every number: the blind rule that knows nothing.
 #
-# There is no homework about this page; all the later ones need it.
+# There is no homework about this page; all later homework needs it.
 #
 # **Next:** [chapter 14](14_fine_tuning.ipynb) puts five heads on one pre-trained body. Read its tables with a pencil.
 #

@@ -258,9 +258,9 @@ def frozen(train, test):
 # so that nothing looks at padding; AdamW, without decay of biases and LayerNorm; a learning rate that rises for a tenth of
 # the steps and falls to 0; a few epochs.
 #
-# (`body` has frozen MiniLM's word table, half of the model, to save time. The results *from five seeds* that are quoted
-# below were measured by `experiments/fine_tuning_small.py`, which trains the table too, with settings of its own. Another
-# processor shifts what is trained here by a sentence or two.)
+# (`body` freezes MiniLM's word table, half of the model, to save time. The results *from five seeds* that are quoted
+# below were measured by `experiments/fine_tuning_small.py`, which trains the table too, with settings of its own. On
+# another processor, what is trained here may judge a sentence or two differently.)
 
 
 # %%
@@ -405,8 +405,9 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 # %% [markdown]
 # Sort by *how sure*, and look for these four. *The manual is excellent, and you will need all two hundred pages.*
 # *The manual is a joke, but you will not need it.* *I was glad of every stop that let me put this book away.* *I
-# missed my stop twice because of this book.* Their words of praise or complaint say the opposite of the sentence, or there
-# are none, and one has to know what follows. And note how sure the model is: nearly always, right or not.
+# missed my stop twice because of this book.* Their words of praise or complaint say the opposite of the sentence, or
+# there are none, and one has to know why somebody misses a stop. And note how sure the model is: nearly always, right
+# or not.
 #
 # ## Which measure?
 #
@@ -481,9 +482,9 @@ assert (round(sum(base) / 9, 1), round(sum(large) / 9, 1)) == (79.6, 82.1)
 #
 # Both the bag of words and the frozen vectors end at the level of a coin: they started at different heights, and both
 # have lost everything. Most wrong sentences have the words of a right one in another order, and few of the pairs of
-# neighbours that would tell are among those of 120 sentences. The frozen vectors fall furthest, by 30 points, and that
-# is the surprise: they are *BERT's* vectors, but from a last layer that was trained for something else. Fine-tuning may
-# change every layer and comes out at about 0.75.
+# neighbours that would tell are among those of 120 sentences. The frozen vectors fall furthest, by 30 points, and
+# that is the surprise: they are *BERT's* vectors, but from a last layer that was trained for something else.
+# Fine-tuning, which may change every layer, loses least and comes out at about 0.75.
 #
 # </details>
 
@@ -505,11 +506,12 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # 0.62<!-- labelled_sets: acceptability/frozen .2f --> for the frozen layer that is best on the validation sentences
 # (with 50 test sentences, a lead of less than two standard errors of a difference).
 #
-# Did it learn grammar from 120 sentences, or had pre-training prepared it? The control is a body of the same size with
-# fresh weights, trained on the same sentences three times as long. It gets
-# 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right, and on the 30 validation sentences
-# 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f -->, where the pre-trained one has
-# 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. 0.62 and 0.45: together no sign that the sentences alone taught it anything.
+# Did it learn grammar from 120 sentences, or had pre-training prepared it? The control is a body of the same size
+# with fresh weights, trained on the same sentences three times as long. It gets
+# 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right, and on the 30 validation
+# sentences 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f -->, where the
+# pre-trained one has 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. Taken
+# together, 0.62 and 0.45 are no sign that the sentences alone taught it anything.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.8), sharey=True)
@@ -679,9 +681,9 @@ if REAL:
 # %% [markdown]
 # ## A small difference is enough
 #
-# Ten tasks, ten fine-tuned bodies: each time 22.7 million numbers are kept again, 45 MB in half precision, although no step
-# was large. Edward Hu and others (2022) leave the body as it came. Beside each of its matrices $W$ they put two thin ones, and
-# only these learn:
+# Ten tasks, ten fine-tuned bodies: each time 22.7 million numbers are stored, 45 MB in half precision,
+# although no step was large. Edward Hu and others (2022) leave the body as it came. Beside each of its matrices $W$
+# they put two thin ones, and only these learn:
 #
 # $$y = W x + b + \frac{\alpha}{r}\, B A x$$
 #

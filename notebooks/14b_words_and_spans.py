@@ -129,15 +129,14 @@ class OurTagger(nn.Module):
 # have no part in the loss (−100 stands for "none").
 
 # %% [markdown]
-# **Predict.** Our sentence has six words, the full stop among them. *Lindqvist* is cut into three pieces, *bakes* into
-# two, and `[CLS]` and `[SEP]` are added: eleven pieces. How many of them carry a label that is not −100? With what label
-# would *##qvist* be wrong, `B-person` or `I-person`?
+# **Predict.** Our sentence has six words, the full stop among them. *Lindqvist* is cut into three pieces, *bakes*
+# into two, and `[CLS]` and `[SEP]` are added: eleven pieces. How many of them carry a label that is not −100? Which
+# label would be wrong for *##qvist*, `B-person` or `I-person`?
 #
 # <details><summary>Answer</summary>
 #
-# Six, one for each word, however it is cut. *##qvist* would be wrong with either. `B-person` would begin a new name in
-# the middle of a word; `I-person` looks better and only counts the same word two more times. It is the word that is
-# labelled.
+# Six, one for each word, however it is cut. Either would be wrong. `B-person` would begin a new name in the middle of
+# a word; `I-person` looks better, but it would count the same word once more. It is the word that is labelled.
 #
 # </details>
 
@@ -260,10 +259,10 @@ assert names_found["bag of words"] < 0.5 < names_found["frozen"]
 assert names_found["fine-tuned"] > 0.55
 
 # %% [markdown]
-# (The bag sees capitals, which MiniLM does *not*. But 82 of the 88 names of the test never occur in training.) From
-# five seeds, fine-tuning has 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f -->
-# (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to
-# 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->). Frozen vectors are close behind, with
+# (The bag sees capitals, which MiniLM does *not*. But it knows no word that it has not met, and 82 of the 88 names of
+# the test never occur in training.) From five seeds, fine-tuning has
+# 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f -->
+# to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->). Frozen vectors are close behind, with
 # 0.72<!-- labelled_sets: entities/frozen .2f -->, if they are taken from the best layer and not, as above, from the
 # last. Which layer that is, the next chapter asks. Of the four kinds of error (a name not seen, a name where there is
 # none, the wrong kind, a word too many or too few), which are frequent? (Exercise 1 counts them.)
@@ -443,8 +442,9 @@ print(windows(1000, 384, 128))
 # <details><summary>Answer</summary>
 #
 # 355. Neighbouring windows share 384 minus the stride. An answer of 30 pieces that just misses the end of one window
-# begins 29 before it, so at least 29 pieces must be shared. 356 loses one answer of 971, where two windows meet. That is
-# the mistake nobody notices. (The authors take 128, so that each piece is also read with much text on either side.)
+# begins 29 before it, so at least 29 pieces must be shared. 356 loses one answer of 971, where the first window ends.
+# That is the mistake nobody notices. (The authors take 128. Then each piece is also read with much text on either
+# side, in one window or another.)
 #
 # </details>
 
@@ -559,7 +559,8 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # [measured results](../book/results.md).)
 #
 # On **SQuAD** a linear layer on a frozen body's last vectors is hardly better than the most similar sentence. On
-# **WNUT-17** there is more in the frozen body than its last layer shows: a BiLSTM over a weighted sum of all layers has
+# **WNUT-17** there is more in the frozen body than its last layer shows: on a weighted sum of all layers a linear
+# layer has 0.36<!-- ner_features: weighted_all/linear/test/f1/mean .2f -->, and a BiLSTM
 # 0.41<!-- ner_features: weighted_all/bilstm/test/f1/mean .2f -->. [Chapter 15](15_features.ipynb) is about this.
 #
 # ### The same, by a small difference
@@ -592,7 +593,7 @@ for question in ("When does the ferry leave?", "How tall is the lighthouse?"):
     print(f"{question} {alignment.quote(examples[0].reads[0], text, *span)}")
 
 # %% [markdown]
-# The second question has no answer in the text, and this model was never told that it may say so.
+# The second question has no answer in the text. In SQuAD, from which this model learned, every question has one.
 #
 # Try your own [messages](../book/live.md#names-in-a-message).
 #

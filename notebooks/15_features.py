@@ -211,7 +211,7 @@ class SkipGram(nn.Module):
 # "light" will not do as an example. Instead we *make* an ambiguous word. "turtle" (a package that draws) and "header"
 # (of a mail) have nothing to do with each other. In half of the places, chosen at random, each of them is replaced by
 # the same new word, `turtle/header`. Such pseudowords are an old trick: unlike in nature, both meanings are known
-# exactly, and so are the vectors that each word would have had by itself.
+# exactly, and the other half of the places gives each word a vector of its own to compare with.
 
 # %% tags=["nbval-ignore-output"]
 lot = random.Random(0)
@@ -475,8 +475,8 @@ plt.show()
 
 # %% [markdown]
 # And the three models of 2018? MiniLM can imitate what each of them sees. First it reads only the left half, up to
-# the word itself, which is all that GPT would see. Then it reads only the right half. As for ELMo, the two vectors
-# can be put side by side. Finally it reads the whole sentence, as BERT does.
+# the word itself, which is all that GPT would see. Then it reads only the right half. The two vectors put side by
+# side are what ELMo would have. Finally it reads the whole sentence, as BERT does.
 
 # %% [markdown]
 # **Predict.** The reader of whole sentences finds 87 right neighbours of 96. How many will the reader of left halves
@@ -608,10 +608,10 @@ def describe(words):
 #
 # <details><summary>Answer</summary>
 #
-# One in the middle: state 3 or 4, with an F1 of about 0.75. The last has about 0.63, and state 0 about 0.5, hardly more
-# than the baselines. "The last layer has been worked on longest, so it knows most" is the tempting answer.
-# But a layer is worked on *for* something. MiniLM's last one was trained to bring sentences of like meaning together,
-# for which it hardly matters who bears which name. (That is a guess at the reason, not a measurement; and with 131 names,
+# One in the middle: state 3 or 4, with an F1 of about 0.75. The last has about 0.63, and state 0 about 0.5, little
+# more than the baselines. "The last layer has been worked on longest, so it knows most" is the tempting answer. But a
+# layer is worked on *for* something. MiniLM's last one was trained to bring sentences of like meaning together, for
+# which it hardly matters who bears which name. (That is a guess at the reason, not a measurement; and with 131 names,
 # differences of less than five points mean little.)
 #
 # </details>
@@ -693,9 +693,10 @@ plt.show()
 # units in each direction, the paper's 768. The validation split is among the [measured results](../book/results.md).)
 #
 # - The last state is behind the one before it, by 0.7 points in the paper and by seven to nine here.
-# - Under the linear layer, every combination of several states is ahead of the single ones that we tried, by about one
-#   point to more than two. Under the BiLSTM only one combination is ahead, by a point. In the paper all of them lie
-#   between 95.5 and 96.1, and no spread is given. So the choice among the combinations matters little.
+# - Under the linear layer, every combination of several states is ahead of the single ones that we tried, by about
+#   one point to more than two. Under the BiLSTM one is ahead by a point, one by less than half a point, and one is
+#   behind. In the paper all of them lie between 95.5 and 96.1, and no spread is given. So the choice among the
+#   combinations matters little.
 # - Our own word2vec is useless here. Probably many of these new, odd names are not among the words that it knows.
 
 # %% tags=["nbval-ignore-output"]
@@ -736,13 +737,13 @@ for name, states in (("all seven states", 7), ("the last four", 4), ("one state"
 #
 # ### Another set of sentences
 #
-# What if nobody had thought of position? We make two sets of sentences that are not matched. In one, the first
-# meaning of each word stands early in its sentences and the second late; in the other it is the other way round. And
-# any other sentence may be the neighbour, those with the word at the same position included.
+# What if nobody had thought of position? We divide the same 96 sentences into two sets that are not matched. In one,
+# the first meaning of each word stands early in its sentences and the second late; in the other it is the other way
+# round. And any other sentence may be the neighbour, those with the word at the same position included.
 
 # %% [markdown]
-# **Predict.** The sentences, the vectors and the question are the same. Which of the states 0 to 6
-# is best now, and what share of the neighbours has it right?
+# **Predict.** The sentences, the vectors and the question are the same. Which of the states 0 to 6 is best now, and
+# what share of the neighbours has the right meaning?
 #
 # <details><summary>Answer</summary>
 #
