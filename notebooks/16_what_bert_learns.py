@@ -1042,7 +1042,7 @@ for name, above in pair_above.items():
 # ### The best of 144 coins
 #
 # Choose the best head on twelve sentences and report it on the same twelve. Even the untrained BERT then "has" heads
-# for grammar. There are 72 heads and two directions, and one of them is always lucky.
+# for grammar. There are 72 heads and two directions, and someone is always lucky.
 
 # %% tags=["atol=0.1"]
 on_chosen, on_test = parts["untrained"]

@@ -623,8 +623,8 @@ assert 0.15 < apart < 0.3
 #
 # ### Do decoders replace BERT?
 #
-# Fair comparisons were rare, as sizes and data differed. Two studies of 2025 trained encoders
-# and decoders side by side. [Ettin](https://arxiv.org/abs/2507.11412) has encoders and decoders of 17 million to one
+# Fair comparisons were rare, as sizes and data differed. Two studies of 2025 trained
+# pairs. [Ettin](https://arxiv.org/abs/2507.11412) has encoders and decoders of 17 million to one
 # billion parameters on the same data: encoders are better at classification and retrieval, decoders at writing, and an
 # encoder of 400 million beats a decoder of a billion on MNLI. [Gisserot-Boukhlef et
 # al.](https://arxiv.org/abs/2507.00994) trained 38 models: masked words usually give the better representations, the
