@@ -702,8 +702,8 @@ for task in tasks:
 #
 # **An untrained BERT has seven tags in ten right.** Not bad for random numbers? It is *below* the baseline that has no
 # vectors, and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For relations it
-# is above the baseline by word, perhaps because its vectors hold the position, too. On UD English both have 55 %<!--
-# probing: relation/untrained/layers/0/mean .0f -->.)
+# is above the baseline by word, perhaps because its vectors hold the position, too. On UD English it is level with it,
+# at 55 %<!-- probing: relation/untrained/layers/0/mean .0f -->.)
 #
 # On UD English, with 400 sentences to train on and three draws, the curves have the same shape:
 #
@@ -715,8 +715,8 @@ for task in tasks:
 # | relation, control task | 70 %<!-- probing: relation/minilm/control/0/mean .0f --> | 64 %<!-- probing: relation/minilm/control/2/mean .0f --> | 60 %<!-- probing: relation/minilm/control/3/mean .0f --> | 46 %<!-- probing: relation/minilm/control/6/mean .0f --> | – |
 #
 # So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17 %<!-- probing:
-# relation/minilm/selectivity/3/mean .0f -->. Does only MiniLM fade at the end? BERT base was never trained to make
-# sentence vectors. With an internet connection the next cell does the same with either model.
+# relation/minilm/selectivity/3/mean .0f -->. Does only MiniLM fade at the end? BERT base, say, was never trained to
+# make sentence vectors. With an internet connection the next cell asks either model.
 
 # %%
 REAL = False  # True: probes on UD English, from the hub or from a mirror
@@ -742,7 +742,7 @@ if REAL:
 #
 # Tenney and others ask this for eight tasks and find what they call the *classical pipeline*: tags first, then
 # phrases and relations, then names, then who did what to whom, and what "it" refers to last. They have two measures,
-# which count states as we do.
+# and number the states as we do.
 #
 # - The **centre of gravity** of the shares, $\sum_\ell \ell\, s_\ell$, of a probe that may mix all states.
 # - **Differential scores**: train probes that may mix the states 0 to $\ell$ only, for each $\ell$; what state $\ell$
@@ -977,14 +977,15 @@ assert uuas_of["MiniLM, any tree"] < uuas_of["MiniLM"] + 0.03
 
 # %% [markdown]
 # Chaining neighbours is right far more often, and needs no model. Nor does it help to let links cross ("any tree"). On
-# UD English (120 sentences of up to 15 words, three draws) it is worse: 46 %<!-- probing: trees/chain/mean .0f --> for
-# the chain, 26 %<!-- probing: trees/minilm/no_crossing/mean .0f --> for MiniLM, 29 %<!-- probing:
-# trees/random/no_crossing/mean .0f --> for random numbers.
+# UD English (120 sentences of up to 15 words, three draws) MiniLM falls even below random numbers:
+# 46 %<!-- probing: trees/chain/mean .0f --> for the chain, 26 %<!-- probing: trees/minilm/no_crossing/mean .0f --> for
+# MiniLM, 29 %<!-- probing: trees/random/no_crossing/mean .0f --> for random numbers.
 #
 # The right-hand picture shows where they go wrong. In the gold trees, verbs have the most links (2.9). In MiniLM's they
 # have 1.5. The six proper nouns have 5.8 in place of 1.7: they say what a sentence is about, which would fit what
-# MiniLM was last trained for, but six words are too few to build on. In the paper, whose program is given the true
-# root, BERT base, which was trained on nothing but masked words and the next sentence, does better than a chain.
+# MiniLM was last trained for, but six words are too few to build on. In the paper BERT base does better than a
+# chain. It was trained on nothing but masked words and the next sentence, and the paper's program is given the true
+# root.
 #
 # ### Nearness taken out
 #
@@ -1028,7 +1029,7 @@ for name, above in pair_above.items():
     assert low < min(above) and max(above) < high
 
 # %% [markdown]
-# About two times in three. But the last two judges, who know nothing of pairs, do about as well. So this shows no
+# About two times in three. But the last two judges, which know nothing of pairs, do about as well. So this shows no
 # grammar. (On UD English, where these two were not tried, MiniLM's impacts have 60 %<!-- probing:
 # trees/minilm/linked_above_unlinked/1/mean .0f -->, 58 %<!-- probing: trees/minilm/linked_above_unlinked/2/mean .0f -->
 # and 60 %<!-- probing: trees/minilm/linked_above_unlinked/3/mean .0f --> at distances 1 to 3, and the untrained BERT's
@@ -1132,7 +1133,7 @@ for l2_mix in (0.0, 0.01, 1.0):
 
 # %% [markdown]
 # **Exercise 2. Labels drawn anew.** The control labels must be the same for training and test words. What does the
-# control accuracy on the embeddings become if they are drawn once for each? What would one conclude from it?
+# control accuracy on the embeddings become if they are drawn separately for the two? What would one conclude from it?
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 2

@@ -540,11 +540,12 @@ for scale in (1, 20):
 # collections add a wrong partner to each pair). STS-B's training pairs are not among them (captions from Flickr 30k
 # are, a source of some of STS-B's sentences). A hundred thousand steps make 102 million pairs, at most 9 % of the 1.17
 # billion. (A slide of the lectures says that such a model is trained on pairs that people have marked as similar. The
-# first Sentence-BERTs were trained on labels of people. Most of MiniLM's pairs were found, not marked.)
+# first Sentence-BERTs were trained on labels that people gave. Most of MiniLM's pairs were found, not marked.)
 #
 # There are two older losses. One takes pairs with a yes or no, pulls the one kind together and pushes the other apart
 # until their distance exceeds a margin (`contrastive_pairs` in the library). The other, the paper's third objective,
-# compares one sentence with a right and a wrong partner: the triplet loss, which is exercise 3 below.
+# compares one sentence with a right and a wrong partner: the triplet loss, which is exercise 3 below. Losses that push
+# strangers apart, these two and the in-batch negatives, are called **contrastive**.
 #
 # ## Live
 #
@@ -571,7 +572,7 @@ class Siamese(nn.Module):
 # %% [markdown]
 # As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2. Each objective gets 30 steps
 # of 16 pairs. The regression sees our 96 scored pairs; the classification the same pairs with their scores in three
-# classes (apart, related, the same). The contrastive objective sees no score, only pairs that belong together: those
+# classes (apart, related, the same). The in-batch negatives see no score, only pairs that belong together: those
 # with a score of 4 or more, and from the entailment set each sentence with another that follows from it.
 
 
@@ -728,8 +729,8 @@ for i in (3, 5, 17, 34):
 # %% [markdown]
 # A star marks a chapter that answers the question. Four examples prove little, whether one likes them or not. So we
 # count: for how many questions does the first section found, or one of the first three, lie in a chapter that answers
-# it? Beside it, the same search with counted words, and with the three layers before and after the contrastive
-# training above.
+# it? Beside it, the same search with counted words, and with the three layers before and after training with
+# in-batch negatives.
 
 
 # %% tags=["nbval-ignore-output"]

@@ -94,7 +94,7 @@ plt.show()
 #
 # - recompute a leaderboard's scores, and say what may not be compared;
 # - say what ALBERT, RoBERTa, DeBERTa and I-BERT changed, each in a few lines of code;
-# - name tasks for which a causal mask need cost nothing, and tasks for which nothing in one pass makes up for it;
+# - name tasks that a causal mask need not harm, and tasks for which nothing in one pass makes up for it;
 # - show on sentences of your own what a sentence vector does not notice.
 #
 # **Time** about 55 minutes. **You need** [chapter 12](12_bert.ipynb) and [13](13_pretraining.ipynb). What all this costs
@@ -321,8 +321,8 @@ for n, name in kinds.items():
 # $$A_{ij} = \frac{1}{\sqrt{3d}}\Big(Q^c_i {K^c_j}^{\!\top} + Q^c_i {K^r_{\delta(i,j)}}^{\!\top} + K^c_j {Q^r_{\delta(j,i)}}^{\!\top}\Big)$$
 #
 # In words, for word $i$ ("I") and word $j$ ("you"), the three products ask: does what I look for fit what you say? Does
-# what I look for fit where you stand, seen from me? Does what you say fit where I stand, seen from you? (What `paper`
-# switches is told below the output.)
+# what I look for fit where you stand, seen from me? Does what you say fit where I stand, seen from you? (The argument
+# `paper` is explained below the output.)
 
 
 # %%
@@ -420,9 +420,9 @@ with torch.no_grad():
 
 # %% [markdown]
 # The paper's own table gives 0.018 for that error. On this one sentence the matrices of MiniLM's linear layers survive
-# 8 bits instead of 32 with little loss; with a step for each row, two decimals show none. With 4 bits the rows decide,
-# probably because a few large weights make a common step too coarse for all the others. (Only the weights were rounded
-# here. I-BERT also rounds what flows through the layers, and computes with integers.)
+# 8 bits instead of 32 with little loss; with a step for each row, two decimals show none. With 4 bits separate steps are
+# needed, probably because a few large weights make a common step too coarse for all the others. (Only the weights were
+# rounded here. I-BERT also rounds what flows through the layers, and computes with integers.)
 #
 # ## Encoder or decoder?
 #
@@ -437,7 +437,7 @@ with torch.no_grad():
 #
 # - **each word**: does it count thousands? In "three hundred twelve thousand five" the first three do, in "three
 #   hundred twelve" none does;
-# - **the whole**: how many digits has the number? Read off at the last position.
+# - **the whole**: how many digits does the number have? Read off at the last position.
 
 
 # %%
@@ -624,12 +624,13 @@ assert 0.15 < apart < 0.3
 # ### Do decoders replace BERT?
 #
 # Fair comparisons were rare, as sizes and data differed. Two studies of 2025 trained
-# pairs. [Ettin](https://arxiv.org/abs/2507.11412) has encoders and decoders of 17 million to one billion parameters
-# on the same data: encoders are better at classification and retrieval, decoders at writing, and an encoder of 400
-# million beats a decoder of a billion on MNLI. [Gisserot-Boukhlef et al.](https://arxiv.org/abs/2507.00994) trained
-# 38 models: masked words usually give the better representations, the left-to-right exercise learns faster, and at
-# equal cost it is best to begin from left to right and go on with masked words. If you have labels and texts to be
-# *read*, an encoder is the cheaper answer. If the answer is a text, it is not.
+# pairs. [Ettin](https://arxiv.org/abs/2507.11412) has encoders and decoders of 17 million to one
+# billion parameters on the same data: encoders are better at classification and retrieval, decoders at writing, and an
+# encoder of 400 million beats a decoder of a billion on MNLI. [Gisserot-Boukhlef et
+# al.](https://arxiv.org/abs/2507.00994) trained 38 models: masked words usually give the better representations, the
+# left-to-right exercise learns faster, and at equal cost it is best to begin from left to right and go on with masked
+# words. If you have labels and texts to be *read*, an encoder is the cheaper answer. If the answer is a text, it is
+# not.
 #
 # ## What BERT cannot do
 #
@@ -797,7 +798,7 @@ for kind, three in groups.items():
     stupid = sum(overlap(a, b) > overlap(a, c) for a, b, c in three)
     print(f"{kind:14} MiniLM {right} of 8   common words {stupid} of 8")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Four panels with eight points each, cosine to the paraphrase across and to the look-alike upwards. Another topic: all points far below the diagonal. Negation: all but one above it. Word order: all at the top edge, near 1. Numbers: all but one above it, three of them close to it."}, "figure": {"caption": "Each point is a sentence. Below the diagonal the paraphrase is closer (right), above it the look-alike."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four panels with eight points each, cosine to the paraphrase across and to the look-alike upwards. Another topic: all points far below the diagonal. Negation: all but one above it. Word order: all at the top edge, near 1. Numbers: all but one above it, three of them close to it."}, "figure": {"caption": "Each point is a sentence. Below the diagonal the paraphrase is closer, as it should be; above it the look-alike."}}
 figure, axes = plots.small_multiples(4, columns=4, size=(2.1, 2.4))
 for ax, (kind, pairs) in zip(axes, found.items(), strict=True):
     colours = [plots.BLUE if same > other else plots.RED for same, other in pairs]

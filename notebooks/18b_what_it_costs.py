@@ -131,7 +131,7 @@ assert training == sum(cost.training_flops(by_parts).values()) == 3 * forward
 #
 # A tenth; with 128 tokens, a fortieth. More than half of the work is done in the feed-forward layers, token by token.
 # The square is dangerous for long texts, and 512 is not long beside $d_{\text{model}} = 768$: exercise 2 finds the
-# length at which the scores overtake all the rest.
+# length at which the scores overtake projections and feed-forward layers together.
 #
 # </details>
 
@@ -155,7 +155,7 @@ assert parts["feed_forward"] > sum(parts.values()) / 2
 # ## Four days on TPUs
 #
 # With this count BERT's pre-training can be recomputed: 900,000 steps with inputs of 128 tokens and 100,000 with 512,
-# four days on 16 chips for base and on 64 for large; we assume 256 inputs in every step. The lecture assumes
+# four days on 16 chips for base and on 64 for large; we assume 256 inputs in every step. One lecture assumes
 # third-generation TPUs. Google gave 180 · 10¹² operations a second for a Cloud TPU (four chips) of the second and 420 ·
 # 10¹² for one of the third.
 
@@ -184,8 +184,8 @@ for name, (config, chips) in models.items():
 
 # %% [markdown]
 # So, if every step had 256 inputs, the chips did a tenth of what they could, or less. (The Transformer's GPUs did a
-# good quarter, [chapter 8](08_training.ipynb).) The rule is a sixth too high for base: a fifth of base's parameters is
-# a table in which each token looks up one row.
+# good quarter of what its paper takes them to achieve, [chapter 8](08_training.ipynb).) The rule is a sixth too high
+# for base: a fifth of base's parameters is a table in which each token looks up one row.
 #
 # One lecture repeats that all results of the paper "can be replicated in at most 1 hour on a single Cloud TPU". The
 # largest task is MNLI: 392,000 pairs of 128 tokens, three epochs.
@@ -474,12 +474,12 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # | checkpointing | 0.40<!-- cost: checkpointing/memory .2f --> of the memory | 1.29<!-- cost: checkpointing/time/median .2f --> times as long |
 # | two processes | each on a core of its own, against one | 1.7<!-- cost: processes/two_over_one/median .1f --> |
 #
-# **Padding is a large waste.** SST-2's training sentences have 13<!-- cost: batching/mean_length .0f --> tokens on
-# average and up to 66<!-- cost: batching/longest .0f -->; two thirds of a random batch are padding. Batches by length
-# and packing save about the same here (packing over batches by length:
-# 0.97<!-- cost: batching/over_by_length/packed_72/median .2f -->). With packing, chance still decides which sentences
-# share a batch, and all rows are equally long. Packing would gain more with a kernel that skips the blocks that the
-# mask forbids; ours computes them and throws them away.
+# **Padding is a large waste.** Eight thousand of SST-2's sentences have 13<!-- cost: batching/mean_length .0f -->
+# tokens on average and up to 66<!-- cost: batching/longest .0f -->; two thirds of a random batch are padding. Batches
+# by length and packing save about the same here (packing over batches by length: 0.97<!-- cost:
+# batching/over_by_length/packed_72/median .2f -->). With packing, chance still decides which sentences share a batch,
+# and all rows are equally long. Packing would gain more with a kernel that skips the blocks that the mask forbids; ours
+# computes them and throws them away.
 #
 # **16 bits pay on this processor**, which has units for products of `bfloat16` matrices (AMX). Elsewhere, measure. No
 # number of MiniLM's vectors was off by more than 0.021<!-- cost: precision/largest_difference .3f -->.
@@ -487,7 +487,7 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # 40 steps), probably because it joins the small operations between the matrix products and leaves the products, where
 # nearly all of the work is, as they are.
 #
-# **Batches of one sentence are slow**, probably not for the model's sake alone: Adam walks over all 22 million
+# **Batches of one sentence are slow**, and probably not only in the model: Adam walks over all 22 million
 # weights at every step, after one sentence as after 64. **Two processes** have twice the cores, and exchange 22 million gradients after each step; even so they gain more than two threads of one process, which have nothing to exchange. (These get 1.5<!-- cost:
 # processes/two_threads_over_one/median .1f --> times the speed of one.)
 #
@@ -618,8 +618,8 @@ print(f"in batches as drawn {1 - total / padded:.1%}")
 # 1. Count before you run: training is three times the forward pass, and BERT base at 512 tokens spends a tenth of it on
 #    scores of attention.
 # 2. By the same count, BERT's pre-training used a tenth of what its chips could do, or less.
-# 3. Memory is what is kept for the backward pass: for 32 inputs of 512 tokens, more than five times weights, gradients
-#    and moments.
+# 3. Most of the memory holds what is kept for the backward pass: for 32 inputs of 512 tokens, more than five times
+#    weights, gradients and moments.
 # 4. `float16` loses the small and the large, `bfloat16` the fine; trained weights stay in 32 bits.
 # 5. Packed sentences need a mask in blocks and positions that begin anew. Neither mistake raises an error.
 # 6. Less padding and 16 bits paid here, compiling hardly did. Elsewhere, measure.
