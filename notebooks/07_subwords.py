@@ -3,9 +3,9 @@
 #
 # > *An unputdownable novel.*
 #
-# You may never have met the word "unputdownable", and you know what it means, for you took it apart. A model with a
-# fixed list of words cannot do that: every word that is not on its list becomes the same token, `[UNK]`. How often?
-# We list the words on most pages of Python's own manual, and read the other pages with the list.
+# You may never have met the word "unputdownable", and yet you know what it means, for you took it apart. A model with a
+# fixed list of words cannot do that: every word that is not on its list becomes the same token, `[UNK]`. How often? We
+# list the words on most pages of Python's own manual, and read the other pages with the list.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -180,7 +180,8 @@ def learn(text, n_merges):
 # merged.
 
 # %% [markdown]
-# **Predict.** Which pair of neighbours is the most frequent in the seventeen words, and how often does it occur?
+# **Predict.** Which pair of neighbours is the most frequent in these seventeen words ($6 + 4 + 3 + 2 + 2$), and how
+# often does it occur?
 #
 # <details><summary>Answer</summary>
 #
@@ -301,7 +302,8 @@ Stepper(
 #
 # Our alphabet was the letters of the text. A text without "é", "漢" or 🙂 leaves us unable to spell them. Unicode has
 # about 150,000 characters, too many to list. But every text on a computer is stored as **bytes**, and there are only
-# 256 different bytes. UTF-8 writes an English letter as one byte, and other characters as two to four:
+# 256 different bytes. UTF-8 writes the 128 characters of ASCII (English letters, digits, common signs) as one byte
+# each, and all others as two to four:
 
 # %%
 for character in "eé漢🙂":
@@ -344,8 +346,8 @@ assert CHARACTER_OF_BYTE == byte_level.CHARACTER_OF_BYTE and len(others) == 68
 # %% [markdown]
 # **Words, before pairs.** Pairs are counted within words, so text must be cut into words first. Otherwise the most
 # frequent "pairs" would soon be whole phrases, and "dog.", "dog!" and "dog?" three vocabulary entries. GPT-2's rule is
-# one regular expression. Its parts, in order: the English endings after an apostrophe; letters; digits; other signs;
-# and white space. Three of the parts begin with an optional space, written ` ?`.
+# one regular expression. Its alternatives, in order: the English endings after an apostrophe; letters; digits; other
+# signs; and white space. Three of them begin with an optional space, written ` ?`.
 
 # %%
 WORD = regex.compile(
@@ -516,7 +518,7 @@ assert gains[0] + gains[1] > 2 and gains[-1] < 0.3
 # seldom trained.
 #
 # The paper that brought byte pairs to translation counted this on a large scale, on the German half of 4.2 million
-# sentence pairs (Sennrich, Haddow and Birch, 2016):
+# sentence pairs (Sennrich, Haddow and Birch, 2016; UNK: unknown tokens in a test text):
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "A scatter plot of text length against vocabulary size. Characters lie top left at 550 million tokens, bigrams and trigrams on the way down, words far right at 100 million tokens and 1.75 million types. Both kinds of BPE lie bottom middle, near 112 million tokens with 63,000 and 82,000 types."}, "figure": {"caption": "Seven ways to cut the same German text: how long it becomes, and how many different tokens there are. UNK: unknown tokens in a test set. Data: Sennrich, Haddow and Birch (2016), table 1."}}
 # million tokens in the text, different tokens, unknown in the test set
@@ -639,10 +641,10 @@ for a, b in (("i", "n"), ("r", "a"), ("e", "d"), ("t", "r")):
     print(f"{a} {b}   {n:5}  {ratio:5.2f} {n * log(ratio * N):5.1f}")
 
 # %% [markdown]
-# The ratio likes "ed" best by far, *because* it occurs only twice. In these words an "i" never stands without an "n",
-# an "r" never without an "a", an "e" never without a "d". For such a pair the ratio is one divided by the count. But
-# merging "ed" saves next to nothing. The gain weighs by the count and prefers "in", as byte pairs do. On twenty
-# sentences the bare ratio already fills a vocabulary with rarities (exercise 5).
+# The ratio likes "ed" best by far, *because* it occurs only twice. In these words "i" and "n" never stand apart, nor
+# "r" and "a", nor "e" and "d". For such a pair the ratio is one divided by the count. But merging "ed" saves next to
+# nothing. The gain weighs by the count and prefers "in", as byte pairs do. On the twenty sentences below, the bare
+# ratio already fills a vocabulary with rarities (exercise 5).
 #
 # (How BERT *reads* can be seen in its own code. The program that learned its vocabulary was never published, and
 # Hugging Face's trainer for WordPiece simply counts.)

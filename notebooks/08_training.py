@@ -6,8 +6,7 @@
 # are made of; then numbers, but others; and at the end it is right.
 #
 # What happens between two rows of this picture is the subject of the chapter: the loss, the step, the learning rate,
-# the batches, and the loop around them. Whether the result is any good is asked on [the page
-# behind this one](08b_judging.ipynb).
+# the batches, and the loop around them. Whether the result is any good is asked on [the next page](08b_judging.ipynb).
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -345,8 +344,8 @@ assert_close(ours, theirs.detach())
 print("ours and torch's after 50 steps: largest difference < 1e-5")
 
 # %% [markdown]
-# Over fifty steps ours agrees with PyTorch's Adam to five digits. (The values of $\beta$ and $\epsilon$ are the paper's,
-# section 5.3.)
+# Over fifty steps ours agrees with PyTorch's Adam to five decimals. (The values of $\beta$ and $\epsilon$ are the
+# paper's, section 5.3.)
 #
 # ### AdamW: pull the weights, not the gradients
 #
@@ -551,9 +550,9 @@ assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 # than of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
 #
 # Sorting may have a price: the spikes in the curve at the top of the chapter. The rare lengths come in batches of their
-# own, and these have the larger losses, probably because the model has seen few of them. That is also why the batches
-# must be shuffled: in order of length, every epoch would end with long sentences only, and the model might forget the
-# short ones.
+# own, and these have the larger losses, probably because the model has seen few of them. And the batches must be
+# shuffled: in order of length, every epoch would end with long sentences only, and the model might forget the short
+# ones.
 #
 # It is worth it. Batches of 2,048 tokens of real captions are 46 %<!-- real_lengths: padding/as_they_come .0f -->
 # padding as they come and 2 %<!-- real_lengths: padding/by_length .0f --> by length, and training was

@@ -220,8 +220,8 @@ print(f"right words (teacher forcing) {forced:.2f}, right translations {free:.2f
 assert forced > free + 0.25
 
 # %% [markdown]
-# (Teacher forcing is not the reason. Greedy decoding writes a list without a mistake exactly when, after each right
-# beginning, the likeliest next word is right.)
+# (Teacher forcing is not the reason for the gap. Greedy decoding writes a list without a mistake exactly when, after
+# each right beginning, the likeliest next word is right.)
 #
 # ### Where it looks
 #
@@ -252,8 +252,9 @@ for head, ax in enumerate(axes.flat):
 plt.show()
 
 # %% [markdown]
-# Before most words that stand for a digit ("sieben", "zwanzig") a head's darkest cell is the framed one: it looks at
-# the word that it is about to translate. Counted over all lists of the test, for each of the eight heads:
+# The frames mark the right source words. Before most words that stand for a digit ("sieben", "zwanzig") a head's
+# darkest cell is framed: it looks at the word that it is about to translate. Counted over all lists of the test, for
+# each of the eight heads:
 
 
 # %% tags=["nbval-ignore-output"]
@@ -291,7 +292,7 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # %% [markdown]
 # So does attention show which word was translated from which? For digits most of the eight heads do, all four of the
 # second layer among them (another run deals the work out in another way). For "hundert" the head that is best at digits
-# often does not: over five seeds, it looked most at "hundred" in
+# often looks elsewhere: over five seeds, it looked most at "hundred" in
 # 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> of all cases. (Another head did in
 # 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f -->: heads share the work.) Chapter 1's recurrent
 # model with additive attention has one head only. It made no mistake in the test, and looked at "hundred" in
@@ -310,8 +311,9 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 #     sechs dreißig , sieben hundert drei drei
 #
 # Of its 7 words, 6 are in the reference; the second "drei" does not count, since the reference has one ("clipped"
-# counts). Of its 6 pairs, 4 are there, of its 5 triples 3, of its 4 fours 2. BLEU is the geometric mean of the four
-# shares: $\sqrt[4]{\tfrac67 \cdot \tfrac46 \cdot \tfrac35 \cdot \tfrac24} = 0.643$, usually written 64.3.
+# counts). Of its 6 pairs, 4 are there, of its 5 triples 3, of its 4 fours 2. (In the picture at the top the hits among
+# words are filled, those among fours underlined.) BLEU is the geometric mean of the four shares:
+# $\sqrt[4]{\tfrac67 \cdot \tfrac46 \cdot \tfrac35 \cdot \tfrac24} = 0.643$, usually written 64.3.
 #
 # Two rules more. A single share of 0 would make the whole product 0; so no hit at all counts as half a hit, for the
 # next such $n$ as a quarter. (The program sacrebleu does so by default, and calls it `smooth:exp`.) And it must not pay
@@ -586,10 +588,10 @@ assert MODEL[0].replace(" .", ".") in read
 assert [round(bleu(*pair)) for pair in zip(MODEL, HUMAN, strict=True)] == [42, 59]
 
 # %% [markdown]
-# Six of the twelve are right. One is the human's sentence word for word; the *typical* ones have 42 to 67 points and lose
-# the others to "play" for "are playing", "jumps" for "is jumping", "store" for "shop". And among them stand two that
-# nobody could use, the man for *niemand* and a row of syllables for *siebzehn Pinguine*, for most of their other words are
-# right. Most of the wrong ones have a word or a turn that captions, we suppose, hardly have: *niemand*, *siebzehn*,
+# Six of the twelve are right. One is the human's sentence word for word; the *typical* ones have 42 to 67 points and
+# lose the others to "play" for "are playing", "jumps" for "is jumping", "store" for "shop". And among them stand two
+# that nobody could use, the man for *niemand* and a row of syllables for *siebzehn Pinguine*: most of their other words
+# are right. Most of the wrong ones have a word or a turn that captions, we suppose, hardly have: *niemand*, *siebzehn*,
 # *größer als*, *Drachen steigen lassen*. There the model guesses, and at times writes a caption of something else.
 #
 # So a score is for ranking systems over many sentences, where one hopes that synonyms hurt them all about alike. Of one
@@ -607,7 +609,7 @@ for english in ["A man is riding a bicycle.", "The children are asleep."]:
     print(english, "→", to_german([english], decoding.beam)[0])
 
 # %% [markdown]
-# | | what chapter 8 trains | what about an hour on one core trains | the paper's base model |
+# | | what chapter 8 trains | what one core trains in about an hour | the paper's base model |
 # |---|---|---|---|
 # | sentences | lists of number words | 29,000 pairs of captions | 4.5 million pairs |
 # | parameters | 0.2 million | 2.0 million | 65 million |

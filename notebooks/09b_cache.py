@@ -452,8 +452,8 @@ print(f"ratio   {seconds['without'] / seconds['with']:.1f}")
 # 3.5<!-- decoding_speed: batch_1/tokens_128/without_over_cache/min .1f --> and
 # 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long. For sixteen sentences at once
 # it was 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
-# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times: probably because the fetched
-# weights then serve sixteen positions, and a position that need not be computed is a larger part of the work.
+# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times: probably because weights that are
+# fetched once then serve sixteen positions, and more of the time goes into computing, which is what a cache saves.
 #
 # ## What it costs
 #
