@@ -670,7 +670,7 @@ plt.show()
 # average, that of places four or more steps apart -0.06<!-- digits: likeness/far_apart/mean .2f -->. Whatever else
 # you see in the picture, train with another seed before you read meaning into it. In the paper's picture (its figure
 # 7) each place clearly resembles its own row and column. That took millions of images. Ours saw 1,200, and after 600
-# steps most of what a position holds is still its random start.
+# steps more than half of what a position holds is still its random start.
 
 # %% tags=["remove-cell"]
 torch.manual_seed(0)
