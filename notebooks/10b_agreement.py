@@ -438,8 +438,8 @@ for shares in decides.values():
 # (With more, an accuracy of 0 fits that rule, and others.) In training the noun that this rule finds is always the
 # subject. But so is "the first noun of the sentence". The two rules agree on every sentence of the training text, and
 # the losses of the eight runs of this panel, all between 1.24<!-- agreement: transformer/loss/min .2f --> and 1.26<!--
-# agreement: transformer/loss/max .2f -->, do not tell which was found. Only a test that goes beyond the training text does, and only if it is run more than
-# once: any single seed would have told us one story or the other.
+# agreement: transformer/loss/max .2f -->, do not tell which was found. Only a test that goes beyond the training text
+# does, and only if it is run more than once: any single seed would have told us one story or the other.
 
 # %% [markdown]
 # ### And on real text?
