@@ -5,8 +5,8 @@
 #
 # You know the next word. After *She opened the …* you know only that a thing will come, a door, a letter, a shop; after
 # *The …*, hardly anything. Some guesses are nearly certain, others one in thousands, and the text itself says
-# afterwards how good they were. Here a machine guesses letter by letter, as the person in Shannon's experiment did
-# (1951). The higher the bar, the more surprised it was.
+# afterwards how good they were. In 1951 Claude Shannon had people guess a text letter by letter; here a machine does.
+# The higher the bar, the more the letter surprised it.
 #
 # A **language model** is a machine that guesses the next word (or letter), with a probability for each. Guessing is all
 # its training, so it needs no labels, only text. This chapter builds one: the decoder of [chapter 6](06_decoder.ipynb)
@@ -97,10 +97,10 @@ from lectures_lib.tokenization import BPE
 # Left to right is the usual choice, since that is how we read English.
 #
 # Say a model gives "the" at the start the probability 1/4, "keys" after "the" 1/8, and "rattle" after "the keys" 1/2.
-# Then the sentence has $\frac14 \cdot \frac18 \cdot \frac12 = \frac1{64}$. Longer texts have smaller probabilities, so
-# to compare texts we ask for the average factor, and since three factors multiply, that is the third root:
-# $\sqrt[3]{1/64} = 1/4$. It is as if at every word the model had had to choose among **four** equally likely ones. This
-# number, 4, is the **perplexity**.
+# Then the sentence has the probability $\frac14 \cdot \frac18 \cdot \frac12 = \frac1{64}$. Longer texts have smaller
+# probabilities, so to compare texts we take the average factor. Since three factors were multiplied, that is the third
+# root: $\sqrt[3]{1/64} = 1/4$. It is as if at every word the model had had to choose among **four** equally likely
+# ones. This number, 4, is the **perplexity**.
 #
 # Logarithms turn the product into a sum, and the sum is the loss that we train with anyway: perplexity is $e$ to the
 # mean cross-entropy. With logarithms to base 2 the losses are in **bits**: the three words cost 2, 3 and 1, on average
@@ -191,8 +191,8 @@ assert cut(held_out, N) == data.blocks(held_out, N)
 # Before any network, two models that only count. The **unigram** model always gives the same answer: how often each
 # token occurs. The **bigram** model looks one token back: what came after this one, how often? A pair that was never
 # seen would get 0, and one 0 is enough for an infinite perplexity. So each row of counts gets 50 extra counts, shared
-# among the tokens as the unigram model would: a row with many counts hardly changes, a row with few becomes much like
-# the unigram.
+# among the tokens in the unigram model's proportions: a row with many counts hardly changes, a row with few becomes
+# much like the unigram.
 
 # %%
 row = torch.tensor(train)
@@ -304,7 +304,7 @@ assert bits_per_byte["subwords"] < bits_per_byte["bytes"] - 0.2
 # The decoder block of chapter 6 asked three questions: what have I written, what does the source say, what do I make of
 # it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*. That is
 # GPT (Radford et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the next token
-# from the token vectors themselves. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one more
+# computed with the same token vectors. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one more
 # after the last block.
 
 # %%
@@ -597,7 +597,7 @@ assert by_place["Transformer"][4:].mean() < 0.9 * by_place["Transformer"][0]
 # %% [markdown]
 # At the beginning of a block the table is about as good or better; a few tokens later the Transformer has passed it.
 # What stands further back than about eight tokens is worth little yet to a model so small
-# and so briefly trained. So the length of the blocks is part of the measurement.
+# and so briefly trained. So a perplexity also depends on how long the blocks are.
 #
 # ### Let it write
 #
@@ -631,10 +631,10 @@ for temperature in (0.3, 0.8, 1.5):
 #
 # ### What an hour buys
 #
-# Our model had half a minute. The one at the top of the page had about an hour (one core, mean of three runs 50<!--
-# language_models_cpu: trained/minutes/mean .0f --> minutes beside other work): the same class, four blocks of width 192, 1.9 million
-# parameters. It learned from a million characters of Shakespeare's plays. Its tokens are single bytes, so it had to
-# find out by itself what a word is, who speaks, and where a line ends.
+# Our model had half a minute. The one at the top of the page had about an hour of one core (three such runs took 50<!--
+# language_models_cpu: trained/minutes/mean .0f --> minutes on average, beside other work): the same class, four blocks
+# of width 192, 1.9 million parameters. It learned from a million characters of Shakespeare's plays. Its tokens are
+# single bytes, so it had to find out by itself what a word is, who speaks, and where a line ends.
 
 # %% tags=["nbval-ignore-output"]
 print(write(playwright, letters, "ROMEO:\n", 300, 0.8, generator))
@@ -645,13 +645,13 @@ assert len(letters.encode("ROMEO:\n")) == 7
 
 # %% [markdown]
 # Names stand alone on a line, most sentences have verbs, lines break about where verse might, if a little early. It
-# still makes no sense. **Now yours:** change the beginning, the temperature, the length, here or, letter by
-# letter, in your browser: [Type your own](../book/live.md#a-writer).
+# still makes no sense. **Now yours:** change the beginning, the temperature or the length, in the cell above or,
+# letter by letter, in your browser: [Type your own](../book/live.md#a-writer).
 #
 # Its rival is again one that only counts: a table of what came after the last six letters, spaces and signs
-# (**n-grams**, here of 7 characters). A little is taken off every count and shared out as the table for the last five
-# says, which does the same with the last four, and so on: Kneser and Ney's rules, in the form of Chen and Goodman
-# (`lectures_lib/models/ngrams.py`). Such a table is made in seconds.
+# (**n-grams**, here of 7 characters). A little is taken off every count and shared out in the proportions of the
+# table for the last five. That one leans on the table for the last four in the same way, and so on: Kneser and Ney's
+# rules, in the form of Chen and Goodman (`lectures_lib/models/ngrams.py`). Such a table is made in seconds.
 
 # %% [markdown]
 # **Predict.** Both are given the same text, which neither has read, 111,540 characters. (It begins in the middle of a
@@ -664,7 +664,7 @@ assert len(letters.encode("ROMEO:\n")) == 7
 # trained/sliding/both/mean .2f -->. That is the mean of three seeds (the best has 1.475<!-- language_models_cpu:
 # trained/sliding/both/min .3f -->, the model that comes with the library, the least good of them, 1.500<!--
 # language_models_cpu: trained/sliding/both/max .3f -->): an hour of training buys three hundredths of a nat over
-# seconds of counting. About 2.5 is what a table of *pairs* costs, and it is tempting to take all n-grams for those.
+# seconds of counting. About 2.5 is what a table of *pairs* costs, and it is tempting to take every table for that bad.
 # Eight letters cost 1.52<!-- language_models_cpu: counted/8/nats/both .2f -->, no less than seven: of the groups of
 # eight in the first half of the new text only 53 %<!-- language_models_cpu: counted/8/seen/validation .0f --> (second
 # half: 48 %<!-- language_models_cpu: counted/8/seen/test .0f -->) stood in the text that was counted. On a million
@@ -701,8 +701,8 @@ plt.show()
 
 # %% [markdown]
 # After 1,000 steps, the seventh part of its time, two of the three networks are less than 0.1 nats better than a table
-# of pairs (the third 0.38). On this half their mean passes the table of seven letters between steps 5,500 and 6,000;
-# the quickest of them passes it before that, the one that comes with the library after. The numbers
+# of pairs (the third is 0.38 better). On this first half their mean passes the table of seven letters between steps
+# 5,500 and 6,000; the quickest of them passes it before that, the one that comes with the library after. The numbers
 # ([results](../book/results.md)):
 #
 # | nats a character | first half | second half | both |
@@ -716,8 +716,8 @@ plt.show()
 # | network, in blocks of 256 | 1.420<!-- language_models_cpu: trained/blocks/validation/mean .3f --> | 1.573<!-- language_models_cpu: trained/blocks/test/mean .3f --> | 1.497<!-- language_models_cpu: trained/blocks/both/mean .3f --> |
 #
 # (The network's rows are means of three seeds.) On the second half, which soon changes to a play that neither has begun
-# to read, its lead is between 0.002 and 0.031 nats, and in blocks side by side, as in the figure, one of the three
-# seeds has none (exercise 4 shows why blocks cost more). So on another play the table may be as good. Why train a
+# to read, the three seeds lead by 0.002 to 0.031 nats; in blocks side by side, as in the figure, one of them is behind
+# (exercise 4 shows why blocks cost more). So on another play the table may be as good. Why train a
 # network, then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer run was
 # not tried), while a longer table helps no further. A network reads up to 256 characters back here. And its parameters
 # do not grow with the text, as a table's rows do.

@@ -87,7 +87,7 @@ from lectures_lib.models.language_model import LanguageModel, LanguageModelConfi
 #
 # Linzen, Dupoux and Goldberg (2016) proposed the test: let the model compare "is" and "are" at the verb. One of the
 # lectures that this course covers uses such a sentence to explain why attention is needed: what matters "may be pretty
-# far away". So a recurrent network should do worse here than a Transformer. Let us put both to the test.
+# far away". By that argument a recurrent network should do worse here than a Transformer. Let us test both.
 #
 # A small grammar writes the text: a subject, up to two further nouns in between, "is" or "are". Every noun is singular
 # or plural by the toss of a coin. In the test, *all* nouns in between have the other number, there are up to **six** of
@@ -280,9 +280,9 @@ assert all(share > 0.9 for shares in right.values() for share in shares[:3])
 
 # %% [markdown]
 # Up to two nouns, as many as in the training text, both have learned it, even with pairs of nouns they never saw and
-# with a wrong noun always the nearest. Beyond that your run and ours may differ. So here are eight runs of each,
-# trained a little longer and on longer pieces ([results](../book/results.md)), and eight of a Transformer with
-# sinusoids:
+# although the nearest noun always has the wrong number. Beyond that your run and ours may differ. So here are eight
+# runs of each, trained a little longer and on longer pieces ([results](../book/results.md)), and eight of a Transformer
+# with sinusoids:
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels, right verbs over nouns in between, shaded up to two nouns. GRU: six of eight runs stay at 1, two fall to about a half at six nouns. Transformer with learned positions: six of eight stay at 1, one is at 0 from three nouns on, one falls to 0 at six. Transformer with sinusoids: four of eight stay at 1, three fall to about a half, one falls from two nouns on to 0.06."}, "figure": {"caption": "Eight runs of each model. Blue: right throughout. Red: the runs that fail. Shaded: as many nouns as in training. Dashed: guessing."}}
 GOOD = [1, 1, 1, 1, 1, 1, 1]
@@ -329,13 +329,13 @@ plt.show()
 # %% [markdown]
 # With six nouns in between, the averages over the eight runs are 0.88<!-- agreement: gru/accuracy/6/mean .2f --> for
 # the GRU, 0.75<!-- agreement: transformer/accuracy/6/mean .2f --> for the Transformer with learned positions and
-# 0.71<!-- agreement: transformer_sinusoids/accuracy/6/mean .2f --> with sinusoids, and they hide the essential: 6<!--
+# 0.71<!-- agreement: transformer_sinusoids/accuracy/6/mean .2f --> with sinusoids, and they hide what matters: 6<!--
 # agreement: gru/all_right/6 .0f -->, 6<!-- agreement: transformer/all_right/6 .0f --> and 4<!-- agreement:
 # transformer_sinusoids/all_right/6 .0f --> of the runs are right throughout.
 #
 # First, a recurrent network is often said to forget its subject. This one is not behind: as many of its runs go all the
-# way as of the Transformer's with learned positions. The GRU's other two runs, with six nouns, end near a half, as a
-# coin would, or a reader that says the same verb to every sentence. (Tran, Bisazza and Monz (2018) compared the two on
+# way as of the Transformer's with learned positions. With six nouns the GRU's other two runs end near a half, like a
+# coin, or a model that always says the same verb. (Tran, Bisazza and Monz (2018) compared the two on
 # sentences from real text, and found the LSTM ahead of the Transformer.) To be fair to the lecture: six nouns are
 # twenty words, and a distance of a thousand would be another experiment. For attention the subject is always one step
 # away, but where to step has to be learned.
@@ -435,19 +435,20 @@ for shares in decides.values():
 # sentences in which the verb followed the *first noun after the subject* was 1.00<!-- agreement:
 # transformer/decides_of_three/1/max .2f -->; the subject's was 0.00<!-- agreement: transformer/decides_of_three/0/min
 # .2f -->. So with three in between it behaves as if its rule were ours: the farthest noun, but no more than three back.
-# (With more, an accuracy of 0 fits that rule, and others.) In training that noun is always the subject. So is "the
-# first noun of the sentence". The two rules agree on every sentence of the training text, and the losses of the eight
-# runs, all between 1.24<!-- agreement: transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f
-# -->, do not tell which was found. Only a test that goes beyond the training text does, and only if it is run more than
-# once: any single seed would have told us one story or the other.
+# (With more, an accuracy of 0 fits that rule, and others.) In training the noun that this rule finds is always the
+# subject. But so is "the first noun of the sentence". The two rules agree on every sentence of the training text, and
+# the losses of the eight runs of this panel, all between 1.24<!-- agreement: transformer/loss/min .2f --> and 1.26<!--
+# agreement: transformer/loss/max .2f -->, do not tell which was found. Only a test that goes beyond the training text
+# does, and only if it is run more than once: any single seed would have told us one story or the other.
 
 # %% [markdown]
 # ### And on real text?
 #
 # Our grammar has one rule, and every sentence of the training text follows it. The model of WikiText-2 that comes with
-# the course ([chapter 10](10_language_model.ipynb)) has read two million words about everything. It was asked 720<!--
-# agreement_wikitext: n_asked .0f --> times which of two verbs is likelier (*is* or *are*, *was* or *were*, *has* or
-# *have*), after subjects like *The songs*, then *The songs of the film*, *The songs of the film near the road*.
+# the course ([chapter 10](10_language_model.ipynb)) has read two million words about everything. It was asked which of
+# two verbs is likelier (*is* or *are*, *was* or *were*, *has* or *have*), 720<!-- agreement_wikitext: n_asked .0f -->
+# times after subjects like *The songs*, then as often after *The songs of the film*, *The songs of the film near the
+# road*.
 
 # %% [markdown]
 # **Predict.** With no noun in between, or only nouns of the subject's own number, it is right nearly always. How often
@@ -487,7 +488,8 @@ for text in (
     print(f"{text:24} {likelier(chr(10) + ' ' + text)}")
 
 # %% [markdown]
-# All 720 questions, put also to the tables that count subwords ([chapter 10](10_language_model.ipynb)):
+# The same questions, put also to the tables that count subwords ([chapter 10](10_language_model.ipynb)); each number
+# is a share of 720:
 #
 # | right verbs | nothing between | one, other number | three, other | one, same |
 # | --- | --- | --- | --- | --- |
@@ -602,10 +604,10 @@ assert ends["right"] > least
 assert ends["target not shifted"] < least / 4 and ends["no causal mask"] < least * 0.7
 
 # %% [markdown]
-# Neither of the two can write: there the next word does not stand anywhere yet. In a real text nobody knows the least
-# possible loss. A missing mask shows [when one token is changed](10_language_model.ipynb#every-token-is-an-exercise):
-# no score before it may move. A target that is not shifted passes that test. Print a row of what is read and of what is
-# predicted, and see that the second is one ahead.
+# Neither of the two can write, for in writing the next word does not stand anywhere yet. In a real text nobody knows the
+# least possible loss. A missing mask shows [when one token is
+# changed](10_language_model.ipynb#every-token-is-an-exercise): no score before it may move. A target that is not
+# shifted passes that test. Print a row of what is read and of what is predicted, and see that the second is one ahead.
 
 # %% [markdown]
 # ## Exercises

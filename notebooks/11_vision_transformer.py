@@ -154,7 +154,7 @@ plt.show()
 
 # %% [markdown]
 # On the right, each "patch" is a strip of one row. In a grey photograph with patches of 16 × 16 it would be 256
-# neighbouring pixels in a line. In a colour image it is worse still: memory holds the whole red channel first, then
+# pixels in reading order. In a colour image it is worse still: memory holds the whole red channel first, then
 # the green, then the blue, so hardly any such "patch" sees two colours.
 #
 # Now as a function, for any number of channels, with its inverse. (`grid`, from the library, counts the rows and
@@ -195,7 +195,7 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# The last lines are two tests worth keeping. Cutting and then putting together must give back the image; but a wrong
+# Two of these lines are tests worth keeping. Cutting and then putting together must give back the image; but a wrong
 # cut followed by the matching wrong inverse would pass that test too. So we also check that the first patch *is* the
 # upper left corner.
 #
@@ -238,12 +238,12 @@ assert off < 1e-5
 # %% [markdown]
 # ## A word that stands for the whole
 #
-# The encoder gives one vector for every patch, and we need one answer for the image. The paper borrows a device from
-# BERT, which you meet in [chapter 12](12_bert.ipynb): put one more vector in front, the **class token**, and read the
-# answer off at its place. It is a row of parameters, the same for every image, so at the start it knows nothing about
-# this one. In each block it attends to the patches; at the end one linear layer turns what it has gathered into
-# scores. (The mean of the patches' outputs works as well. The authors tried it, and found that it only needs another
-# learning rate.)
+# The encoder gives one vector for every patch, and we need one answer for the image. The paper behind this chapter
+# (Dosovitskiy et al., 2021) borrows a device from BERT, which you meet in [chapter 12](12_bert.ipynb): put one more
+# vector in front, the **class token**, and read the answer off at its place. It is a row of parameters, the same for
+# every image, so at the start it knows nothing about this one. In each block it attends to the patches; at the end one
+# linear layer turns what it has gathered into scores. (The mean of the patches' outputs works as well. The authors
+# tried it, and found that it only needs another learning rate.)
 #
 # ## Where the words stand
 #
@@ -403,7 +403,7 @@ assert off < 1e-5 and off_gradient < 1e-4
 # ## What it costs
 #
 # The base model reads images of 224 × 224 pixels in patches of 16 × 16. How long is the sentence? $224 / 16 = 14$
-# patches a side, $14^2 = 196$, and the class token: **197**. That is the whole arithmetic of a ViT's name: B/16 is
+# patches a side, $14^2 = 196$, and the class token: **197**. A ViT's name gives its size and its patches: B/16 is
 # the base size with patches of 16, H/14 the huge one with patches of 14.
 #
 # Its parameters can be counted on paper. Let $d$ be $d_{\text{model}}$, and $d_{ff} = 4d$. A block has $4(d^2 + d)$
@@ -578,9 +578,9 @@ assert fine[600] > 0.9 and coarse[600] > 0.93 and older["SVM"] > 0.98
 
 # %% [markdown]
 # How much of this is luck? With 397 test images, another test set of the same size would easily move each share by
-# 0.01 ([chapter 13b](13b_how_sure.ipynb) computes this), so smaller differences mean little. Four large words did
-# better here than sixteen small ones, perhaps because a patch of 2 × 2 says so little by itself. We go on with the 2
-# × 2 patches, because there is more to look at. Here are ten digits that this model got wrong:
+# 0.01 ([chapter 13b](13b_how_sure.ipynb) computes this), so smaller differences mean little. Over the five
+# seeds four large words did better than sixteen small ones, perhaps because a patch of 2 × 2 says so little by itself.
+# We go on with the 2 × 2 patches, because there is more to look at. Here are ten digits that this model got wrong:
 
 # %% mystnb={"image": {"alt": "Ten small pictures of handwritten digits that the model misread, each with its label and the model's answer above. Some are hard to read for people too."}, "figure": {"caption": "Digits that the model misread: the right answer \u2192 its own."}} tags=["hide-input"]
 with torch.no_grad():
@@ -619,9 +619,9 @@ plt.show()
 #
 # <details><summary>Is that why the ViT needs more images? A test</summary>
 #
-# The table above cannot tell, since the SVM knows neither of these things. A small convolutional network (CNN) does,
-# and we can take it away: move all pixels to new places, the same way in every image. (`experiments/convolution.py`:
-# about as many parameters as the ViT with 4 × 4 patches, the same 600 steps, five seeds.)
+# The table above cannot tell, since the SVM knows neither of these things. A small convolutional network (CNN) knows
+# them, and we can make that knowledge worthless: move all pixels to new places, the same way in every image.
+# (`experiments/convolution.py`: about as many parameters as the ViT with 4 × 4 patches, the same 600 steps, five seeds.)
 #
 # | images | CNN | CNN, pixels shuffled | ViT | ViT, pixels shuffled |
 # |---|---|---|---|---|
@@ -670,7 +670,7 @@ plt.show()
 # average, that of places four or more steps apart -0.06<!-- digits: likeness/far_apart/mean .2f -->. Whatever else
 # you see in the picture, train with another seed before you read meaning into it. In the paper's picture (its figure
 # 7) each place clearly resembles its own row and column. That took millions of images. Ours saw 1,200, and after 600
-# steps most of what a position holds is still its random start.
+# steps more than half of what a position holds is still its random start.
 
 # %% tags=["remove-cell"]
 torch.manual_seed(0)
@@ -803,7 +803,7 @@ assert agreement["ink"] > agreement["rollout"] + 0.05
 #
 # <details><summary>Answer</summary>
 #
-# About 0.75: over five seeds 0.75<!-- digits: same_model/size_12/mean .2f -->. To us the images are the same, only
+# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds. To us the images are the same, only
 # larger. But a patch of 2 × 2 now shows a smaller piece of the stroke than any patch the model has learned from, and
 # there are 36 of them. That cannot be the whole reason: at 16 × 16 it has 0.70<!-- digits: same_model/size_16/mean
 # .2f -->, and at 10 × 10, nearest to what it learned, only 0.54<!-- digits: same_model/size_10/mean .2f -->. So

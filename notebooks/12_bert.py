@@ -5,7 +5,7 @@
 # of each. What does "light" mean? You cannot know, and neither can any model that reads from left to right: up to
 # this word the sentences are the same. The words that decide it come later.
 #
-# The picture below shows which words three models may look at. **Why would a model read a sentence in both
+# The picture below shows, for three models, which words a word may look at. **Why would a model read a sentence in both
 # directions, even at the price of learning on sentences with holes in them?**
 
 # %% tags=["setup", "nbval-ignore-output"]
@@ -101,8 +101,8 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Learn once, use often
 #
-# Labelled examples are expensive. BERT was tried on GLUE, a collection of language tasks; the smallest of them has
-# 2,500 labelled pairs of sentences. The text it had learned from beforehand, books and Wikipedia, has 3.3 billion
+# Labelled examples are expensive. BERT was tried on GLUE, a collection of language tasks; the smallest of those it
+# took has 2,500 labelled pairs of sentences. The text it had learned from beforehand, books and Wikipedia, has 3.3 billion
 # words, and nobody had to label one. So learn what language is like from the text, once, and then learn the task from
 # the few labels. This is **transfer learning**.
 #
@@ -125,7 +125,7 @@ print(f"new parameters: {new:,}; BERT base brings {109_482_240:,}")
 print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 
 # %% [markdown]
-# And the holes? Chapter 10's model learned by predicting the next word at every place. This works because the next
+# And the holes? Chapter 10's model learned by predicting the next word at every place. This worked because the next
 # word was hidden from it. A model that looks both ways *sees* the next word; predicting it would teach it to copy.
 # BERT therefore hides some words in the input itself and predicts those. How, and what it costs, is chapter 13. This
 # chapter is about the model that does it.
@@ -827,7 +827,7 @@ assert max(apart) < 1e-5
 #
 # ## Two limits
 #
-# Each position has a learned vector of its own, and there are 512. Beyond that there is nothing to add, and longer
+# Each position has a learned vector of its own, and there are 512. For a later place there is no vector, and longer
 # texts must be cut, or read in pieces.
 
 # %%
@@ -969,7 +969,7 @@ for first, second in (
 # later.
 
 # %% [markdown]
-# **2. The wrong ε.** PyTorch's LayerNorm adds $10^{-5}$ to the variance, BERT's $10^{-12}$. Who would mind? Load
+# **2. The wrong ε.** PyTorch's LayerNorm adds $10^{-5}$ to the variance, BERT's $10^{-12}$. Does it matter? Load
 # MiniLM into a `Bert` with `eps=1e-5` (`dataclasses.replace` changes one size of a config), and compare the seven
 # hidden states. Then find the smallest variance that the first LayerNorm meets, and say why the error is largest at
 # the input.
