@@ -203,7 +203,8 @@
 
     hint() {
       const heads = this.thumbs.length ? " Keys [ and ] change the head." : "";
-      return make("p", { class: "hint" }, `Point at a token; click to keep it; arrow keys move.${heads}`);
+      const dots = this.thumbs.length && Object.keys(this.data.names).length ? " A dot marks a head that has a name." : "";
+      return make("p", { class: "hint" }, `Point at a token; click to keep it; arrow keys move.${heads}${dots}`);
     }
 
     twoSided() {
