@@ -33,15 +33,21 @@ import matplotlib.pyplot as plt
 from lectures_lib.show import plots
 
 
+def box(ax, corner, width, height, text, colour):
+    """A box with a text in its middle."""
+    style = {"facecolor": plots.PALE, "edgecolor": colour, "linewidth": 2, "zorder": 3}
+    ax.add_patch(plt.Rectangle(corner, width, height, **style))
+    style = {"ha": "center", "va": "center", "zorder": 4}
+    ax.text(corner[0] + width / 2, corner[1] + height / 2, text, **style)
+
+
 def chain(ax, words, x, y, colour):
     """Words in boxes, arrows between them; where the last box ends."""
     for word in words:
         if x > 0:
             ax.annotate("", (x, y), (x - 0.7, y), arrowprops=ARROW)
         width = 0.34 * len(word) + 0.7
-        ax.add_patch(plt.Rectangle((x, y - 0.4), width, 0.8, color=colour, zorder=3))
-        style = {"ha": "center", "va": "center", "color": "white", "zorder": 4}
-        ax.text(x + width / 2, y, word, **style)
+        box(ax, (x, y - 0.4), width, 0.8, word, colour)
         x += width + 0.7
     return x
 
@@ -49,16 +55,13 @@ def chain(ax, words, x, y, colour):
 ARROW = {"arrowstyle": "-|>", "color": plots.INK, "shrinkA": 0, "shrinkB": 0}
 figure, ax = plt.subplots(figsize=(7.6, 2.4))
 end = chain(ax, ["ninety", "five", ",", "eighteen"], 0, 2.2, plots.BLUE)
-ax.add_patch(plt.Rectangle((end, 0.3), 2.4, 2.3, color=plots.RED, zorder=3))
-ax.text(
-    end + 1.2, 1.45, "one\nvector", ha="center", va="center", color="white", zorder=4
-)
+box(ax, (end, 0.3), 2.4, 2.3, "one\nvector", plots.RED)
 ax.annotate("", (end, 2.2), (end - 0.7, 2.2), arrowprops=ARROW)
 words = ["fünf", "und", "neunzig", ",", "achtzehn"]
 last = chain(ax, words, end + 3.1, 0.7, plots.GREEN)
 ax.text(0, 2.8, "encoder: reads", va="bottom")
 ax.text(end + 3.1, 1.3, "decoder: writes", va="bottom")
-ax.set(xlim=(-0.2, last), ylim=(0.1, 3.4))
+ax.set(xlim=(-0.2, last), ylim=(0.1, 3.2))
 ax.set_axis_off()
 plt.show()
 
@@ -594,7 +597,9 @@ for (name, shares), shift, colour in zip(
     ax.bar(places, shares, width=0.36, color=colour, label=name)
 ax.axvspan(4.5, 5.5, color=plots.PALE, zorder=0)
 ax.text(5, 0.96, "not trained on", ha="center", va="top", fontsize=9)
-ax.set(xlabel="numbers in the list", ylabel="right", ylim=(0, 1.02), xlim=(0.5, 5.5))
+ax.set(
+    xlabel="numbers in the list", ylabel="share right", ylim=(0, 1.02), xlim=(0.5, 5.5)
+)
 ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.2), ncols=2)
 plt.show()
 
@@ -629,7 +634,7 @@ def looks_of(model, pairs):
 
 weights = looks_of(looking, [(english, german)])[0]
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the right word for each row; within both two-digit numbers the frames run from right to left. Most of the dark squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns). Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the right word for each row; within both two-digit numbers the frames run from right to left. Most of the dark squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns): the darker, the more. Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
 ax = plots.heatmap(weights, rows=[*german, "end"], columns=[*english, "end"], limit=1.0)
 for row, columns in enumerate(data.number_alignment(english, german)):
     for column in columns:

@@ -353,11 +353,13 @@ for width in widths:
 
 ax = plots.curves(
     widths,
-    {"divided by √d_k": with_division, "not divided": without},
-    xlabel="d_k",
+    {"divided by √dₖ": with_division, "not divided": without},
+    xlabel="dₖ",
     ylabel="share of queries",
 )
 ax.set(xscale="log", ylim=(-0.05, 1))
+ax.set_xticks(widths, widths)
+ax.minorticks_off()
 plt.show()
 
 # %% tags=["remove-cell"]

@@ -23,7 +23,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at the token in front. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM: at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at the token in front. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM (the darker, the more): at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
 import matplotlib.pyplot as plt
 import torch
 

@@ -35,6 +35,8 @@ PALE, QUIET = "#EAEFF3", "#C0C5CA"  # a field behind; a line or bar that is not 
 CYCLE = (BLUE, ORANGE, GREEN, RED, PURPLE, GREY)
 SEQUENTIAL = "Blues"  # for weights, from 0 up
 DIVERGING = "PuOr_r"  # for signed values, around 0
+# Words in the colour of a line: darker where the line's own cannot be read on white.
+WORDS = {ORANGE: "#8F5600", GREEN: "#00734F", RED: "#B84300", PURPLE: "#A3367A"}
 # What changes in the dark theme. Text in these colours keeps 4.5 : 1 against the page there.
 DARK = {
     PAPER: "none",
@@ -46,6 +48,10 @@ DARK = {
     GREEN: "#2DB78F",
     RED: "#F0803C",
     GREY: "#A6A6A6",
+    WORDS[ORANGE]: ORANGE,
+    WORDS[GREEN]: "#2DB78F",
+    WORDS[RED]: "#F0803C",
+    WORDS[PURPLE]: PURPLE,
 }
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
 _DARK = {light.upper(): dark for light, dark in DARK.items()}
@@ -177,7 +183,7 @@ def curves(
                 xytext=(5, 0),
                 textcoords="offset points",
                 va="center",
-                color=line.get_color(),
+                color=WORDS.get(line.get_color(), line.get_color()),
             )
     if not direct_labels:
         ax.legend()
@@ -195,6 +201,7 @@ def _label(ax: Axes, rows: Sequence[object] | None, columns: Sequence[object] | 
         for label in ax.get_xticklabels():
             label.set_ha("right")
             label.set_rotation_mode("anchor")
+            label.set_va("center")  # its end, not its foot, under the square
 
 
 def _write_numbers(ax: Axes, array: np.ndarray, spec: str, image: object) -> None:

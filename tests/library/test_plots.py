@@ -56,6 +56,21 @@ def test_text_can_be_read_in_the_dark(light):
     assert contrast(plots.DARK[light], NIGHT) >= 4.5
 
 
+@pytest.mark.parametrize("colour", [*plots.WORDS.values(), plots.BLUE, plots.GREY])
+def test_words_in_a_lines_colour_can_be_read_in_both_themes(colour):
+    assert contrast(colour, "#ffffff") >= 4.5
+    assert contrast(plots.DARK[colour], NIGHT) >= 4.5
+
+
+def test_a_lines_name_is_written_in_its_darker_colour():
+    plots.style()
+    names = ("first", "second", "third", "fourth", "fifth", "sixth")
+    ax = plots.curves([0, 1], {name: [0, i] for i, name in enumerate(names)})
+    written = [text.get_color() for text in ax.texts]
+    plt.close(ax.figure)
+    assert written == [plots.WORDS.get(colour, colour) for colour in plots.CYCLE]
+
+
 @pytest.mark.parametrize("colour", plots.CYCLE)
 def test_lines_can_be_seen_in_the_dark(colour):
     assert contrast(plots.DARK.get(colour, colour), NIGHT) >= 3

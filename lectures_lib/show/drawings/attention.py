@@ -76,9 +76,9 @@ def queries_keys_values() -> Canvas:
         "One vector for each word comes in; three go out. The frame follows one word: its query, "
         "its key and its value are made from its own row of X and from nothing else.",
     )
-    cell, high = (52, 24), 24
+    cell, high = (56, 24), 24
     x = drawing.matrix(
-        66, 227, numbers(X), cell, shape="*n* × *d*_{model}", rows=WORDS, columns=KINDS
+        54, 227, numbers(X), cell, shape="*n* × *d*_{model}", rows=WORDS, columns=KINDS
     )
     drawing.text(x.middle[0], x.y - 42, "*X*", size=19)
     drawing.frame(x.x, x.y + high, x.width, high)
@@ -91,7 +91,7 @@ def queries_keys_values() -> Canvas:
         middle = x.middle[1] + 170 * (i - 1)
         start = x.middle[1] + 14 * (i - 1)
         drawing.arrow(
-            [(x.right + 8, start), (290, start), (290, middle), (306, middle)], colour, thick=2.5
+            [(x.right + 8, start), (292, start), (292, middle), (306, middle)], colour, thick=2.5
         )
         drawing.circle(320, middle, 12, "×", colour)
         w = drawing.matrix(
@@ -115,8 +115,8 @@ def queries_keys_values() -> Canvas:
         )
         drawing.text(out.middle[0], out.y - 40, f"*{letter}*", colour, size=19)
         drawing.frame(out.x, out.y + high, out.width, high)
-        drawing.text(614, middle - 11, colour, colour, bold=True, anchor="start", size=16)
-        drawing.text(614, middle + 11, says, anchor="start", size=14)
+        drawing.text(632, middle - 11, colour, colour, bold=True, anchor="start", size=16)
+        drawing.text(632, middle + 11, says, anchor="start", size=14)
     return drawing
 
 
@@ -141,7 +141,7 @@ def thinking_machines() -> Canvas:
     weights, output = ([f"{x:.2f}" for x in made[name]] for name in ("weights", "output"))
     drawing = Canvas(
         "thinking_machines",
-        720,
+        620,
         520,
         "The new vector of Thinking, step by step",
         "Two columns, one for each word that is looked at: Thinking and Machines. The query of "
@@ -155,7 +155,7 @@ def thinking_machines() -> Canvas:
         "One query, two keys, two values. A column belongs to a word that is looked at; only "
         "softmax and the sum look at both columns.",
     )
-    middles, ys = (404, 596), (64, 142, 214, 292, 384, 478)
+    middles, ys = (340, 524), (64, 142, 214, 292, 384, 478)
     for middle, word, key in zip(middles, ("Thinking", "Machines"), ("1.75", "1.5"), strict=True):
         drawing.text(middle, 26, word, bold=True, size=17)
         drawing.box(middle - 74, ys[0] - 19, 148, 38, f"key: 64 times {key}", "key", size=14)
@@ -167,26 +167,24 @@ def thinking_machines() -> Canvas:
     for i, (middle, score, smaller, weight, value) in enumerate(columns):
         for y in (ys[0] + 21, ys[1] + 21, ys[2] + 21):
             drawing.arrow([(middle, y), (middle, y + (40 if y < ys[1] else 34))], "neutral", 2)
-        drawing.matrix(middle - 32, ys[1] - 17, [[score]], (64, 34), "query", size=17)
-        drawing.matrix(middle - 32, ys[2] - 17, [[smaller]], (64, 34), "query", size=17)
+        drawing.matrix(middle - 32, ys[1] - 17, [[score]], (64, 34), size=17)
+        drawing.matrix(middle - 32, ys[2] - 17, [[smaller]], (64, 34), size=17)
         share = [[made["weights"][i]]]
-        drawing.matrix(
-            middle - 44, ys[3] - 20, [[weight]], (88, 40), "query", shares=share, size=17
-        )
+        drawing.matrix(middle - 44, ys[3] - 20, [[weight]], (88, 40), shares=share, size=17)
         drawing.arrow([(middle, ys[3] + 22), (middle, ys[4] - 22)], "neutral", 2)
         product = [[weight, "0"] if i == 0 else ["0", weight]]
         drawing.matrix(middle - 50, ys[4] - 18, product, (50, 36), "value", size=16)
         drawing.text(middle + 12, ys[4] - 36, f"× ({value})", "value", anchor="start", size=14)
-        foot = (475, 525)[i]
+        foot = (407, 457)[i]
         drawing.arrow(
             [(middle, ys[4] + 20), (middle, ys[5] - 46), (foot, ys[5] - 46), (foot, ys[5] - 20)],
             "value",
             2,
         )
     drawing.line([(middles[0] + 48, ys[3]), (middles[1] - 48, ys[3])], "neutral", 2, dashed=True)
-    drawing.text(500, ys[3] - 14, "together 1", "neutral", size=14)
-    drawing.matrix(450, ys[5] - 18, [output], (50, 36), "value", size=16)
-    drawing.text(438, ys[5], "*z*_1 =", "ink", anchor="end", size=18)
+    drawing.text(432, ys[3] - 14, "together 1", "neutral", size=14)
+    drawing.matrix(382, ys[5] - 18, [output], (50, 36), "value", size=16)
+    drawing.text(370, ys[5], "*z*_1 =", "ink", anchor="end", size=18)
     return drawing
 
 
@@ -275,21 +273,21 @@ def attention_steps() -> Canvas:
         shape="weights",
         **words,
     )
-    drawing.text(242, weights.middle[1], "·", size=24, bold=True)
+    drawing.text(239, weights.middle[1], "·", size=24, bold=True)
     v = drawing.matrix(
-        300,
+        294,
         524,
         numbers(V),
-        cell,
+        (56, 30),
         "value",
         shape="*V*: *n* × *d*_v",
         rows=WORDS,
         columns=TOLD,
         row_colour="value",
     )
-    drawing.text(470, v.middle[1], "=", size=20)
+    drawing.text(476, v.middle[1], "=", size=20)
     drawing.matrix(
-        right,
+        right + 6,
         524,
         numbers(made["output"], ".2f"),
         (56, 30),

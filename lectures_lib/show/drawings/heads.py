@@ -107,7 +107,7 @@ def multi_head_drawing() -> Canvas:
     drawing = Canvas(
         "multi_head",
         720,
-        664,
+        672,
         "Multi-head attention from X to Z, with three heads",
         "Read from top to bottom. X has a row for each of the words dog, bites, man and six "
         "columns. It goes to three heads side by side. Each head has three narrow matrices of its "
@@ -122,23 +122,17 @@ def multi_head_drawing() -> Canvas:
         "the head whose output they meet.",
     )
     n, d_model, small, cell = len(WORDS), 6, (14, 14), (20, 20)
-    x = drawing.matrix(310, 20, blank(n, d_model), cell, rows=WORDS)
+    x = drawing.matrix(300, 20, blank(n, d_model), cell, rows=WORDS)
     drawing.text(x.right + 14, x.middle[1] - 10, "*X*", size=19, anchor="start")
     drawing.text(x.right + 14, x.middle[1] + 14, "*n* × *d*_{model}", "neutral", 14, "start")
     joined_x, joined_y = 114, 566
     for i in range(3):
         middle, name = 134 + 226 * i, f"head_{i + 1}"
-        drawing.arrow(
-            [
-                (x.x + 40 * i + 20, x.bottom + 4),
-                (x.x + 40 * i + 20, 104),
-                (middle, 104),
-                (middle, 124),
-            ],
-            name,
-            2.5,
-        )
-        drawing.text(middle - 84, 116, f"head {i}", name, bold=True, size=14)
+        start = x.x + 40 * i + 20
+        bend = [] if start == middle else [(start, 104), (middle, 104)]
+        drawing.arrow([(start, x.bottom + 4), *bend, (middle, 125)], name, 2.5)
+        drawing.line([(middle - 72, 128), (middle + 72, 128)], name, 2.5)  # over all three
+        drawing.text(middle - 84, 114, f"head {i}", name, bold=True, size=14)
         for j, letter in enumerate("QKV"):
             left = middle - 72 + 58 * j
             drawing.text(left + 14, 142, f"*W*_{{{i}}}^{letter}", size=15)

@@ -31,7 +31,7 @@ def gate() -> Canvas:
     said = {name: ", ".join(row[0]) for name, row in rows.items()}
     drawing = Canvas(
         "gate",
-        720,
+        560,
         440,
         "A gate of a GRU as a row of sliders between the old state and the candidate",
         f"Four numbers of a state. Above, the old state h: {said['old']}. Below, the candidate n: "
@@ -42,7 +42,7 @@ def gate() -> Canvas:
         "The update gate of a GRU mixes, number by number. Where its slider stands at the top, the "
         "old number is carried on untouched.",
     )
-    x, cell, top, bottom = 214, (84, 38), 98, 244
+    x, cell, top, bottom = 134, (74, 38), 98, 244
     drawing.matrix(x, 32, rows["old"], cell, "encoder", size=16)
     drawing.matrix(x, 272, rows["candidate"], cell, "prediction", size=16)
     new = drawing.matrix(x, 370, rows["new"], cell, "residual", size=16)

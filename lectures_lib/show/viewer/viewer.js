@@ -91,7 +91,7 @@
       return name ? `${which}: ${name}` : which;
     }
 
-    // ---- building: once, and again when the view changes
+    // ---- building
 
     build(host) {
       const shadow = host.attachShadow({ mode: "open" });
@@ -203,7 +203,8 @@
 
     hint() {
       const heads = this.thumbs.length ? " Keys [ and ] change the head." : "";
-      return make("p", { class: "hint" }, `Point at a token; click to keep it; arrow keys move.${heads}`);
+      const dots = Object.keys(this.data.names).length ? " A dot: a named head." : "";
+      return make("p", { class: "hint" }, `Point at a token; click to keep it; arrow keys move.${heads}${dots}`);
     }
 
     twoSided() {
@@ -325,7 +326,7 @@
       return true;
     }
 
-    // ---- painting: all that depends on those choices
+    // ---- painting
 
     drawAll() {
       const { heads } = this.data;
