@@ -33,6 +33,8 @@ PAPER, INK = "#FFFFFE", "#1A1A1B"
 GROUND = "#FFFEFF"  # where something is to be hidden: the page's colour, which paper has not
 PALE, QUIET = "#EAEFF3", "#C0C5CA"  # a field behind; a line or bar that is not the point
 CYCLE = (BLUE, ORANGE, GREEN, RED, PURPLE, GREY)
+# A line may be paler than a word: words in these colours are written a shade darker, 4.5 : 1.
+WRITTEN = {ORANGE: "#8A5F00", GREEN: "#00775A", RED: "#B34E00", PURPLE: "#A8487F"}
 SEQUENTIAL = "Blues"  # for weights, from 0 up
 DIVERGING = "PuOr_r"  # for signed values, around 0
 # What changes in the dark theme. Text in these colours keeps 4.5 : 1 against the page there.
@@ -47,7 +49,9 @@ DARK = {
     RED: "#F0803C",
     GREY: "#A6A6A6",
 }
+DARK |= {written: DARK.get(colour, colour) for colour, written in WRITTEN.items()}
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
+TEXT = re.compile(r"<text\b[^>]*>")
 _DARK = {light.upper(): dark for light, dark in DARK.items()}
 
 
@@ -88,6 +92,13 @@ def style() -> None:
 def in_the_dark(svg: str) -> str:
     """A figure of `style` with the colours of the dark theme."""
     return COLOUR.sub(lambda found: _DARK.get(found[0].upper(), found[0]), svg)
+
+
+def legible(svg: str) -> str:
+    """A figure of `style` in which words of a line's colour can be read on white."""
+    return TEXT.sub(
+        lambda text: COLOUR.sub(lambda found: WRITTEN.get(found[0].upper(), found[0]), text[0]), svg
+    )
 
 
 def heatmap(
@@ -177,7 +188,7 @@ def curves(
                 xytext=(5, 0),
                 textcoords="offset points",
                 va="center",
-                color=line.get_color(),
+                color=WRITTEN.get(line.get_color(), line.get_color()),
             )
     if not direct_labels:
         ax.legend()

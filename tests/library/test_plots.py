@@ -57,6 +57,21 @@ def test_text_can_be_read_in_the_dark(light):
 
 
 @pytest.mark.parametrize("colour", plots.CYCLE)
+def test_words_in_a_lines_colour_can_be_read_in_both_themes(colour):
+    word = f'<path style="stroke: {colour.lower()}"/><text style="fill: {colour.lower()}">a</text>'
+    line, written = plots.COLOUR.findall(plots.legible(word))
+    assert line == colour.lower()
+    assert contrast(written, "#FFFFFF") >= 4.5
+    assert contrast(plots.COLOUR.findall(plots.in_the_dark(plots.legible(word)))[1], NIGHT) >= 4.5
+
+
+def test_a_curves_own_label_can_be_read():
+    ax = plots.curves([0, 1], {name: [0, 1] for name in "abcdef"})
+    for label in ax.texts:
+        assert contrast(label.get_color(), "#FFFFFF") >= 4.5
+
+
+@pytest.mark.parametrize("colour", plots.CYCLE)
 def test_lines_can_be_seen_in_the_dark(colour):
     assert contrast(plots.DARK.get(colour, colour), NIGHT) >= 3
 
