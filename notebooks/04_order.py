@@ -111,7 +111,7 @@ for n, share in ((LENGTH, ceiling), (12, best_guess(12))):
 # 0001, 0010, 0011, and so on: the last bit flips at every step, the one beside it at every second step, the next at
 # every fourth. The left picture shows the four bits as columns, the fastest first.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps over the positions 0 to 15. Left, the four binary digits: squares that alternate every 1, 2, 4 and 8 rows. Right, sinusoids of 16 dimensions: smooth waves, fast on the left, slower to the right."}, "figure": {"caption": "Counting to 15. Left: the four bits, the fastest first. Right: sines and cosines, the same idea without corners."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps over the positions 0 to 15. Left, the four binary digits: squares that alternate every 1, 2, 4 and 8 rows. Right, sinusoids of 16 dimensions: smooth waves, fast on the left, slower to the right."}, "figure": {"caption": "Counting to 15. Left: the four bits, the fastest first. Right: sines and cosines, the same idea without corners; brown is +1, white 0, violet \u22121."}}
 positions = torch.arange(16)
 bits = torch.stack([positions // 2**i % 2 for i in range(4)], dim=1)
 
@@ -129,7 +129,7 @@ plots.heatmap(
     ax=axes[1],
     title="sinusoids, d_model = 16",
     signed=True,
-).set(xlabel="dimension")
+).set(xlabel="dimension", xticks=range(0, 16, 3))
 plt.show()
 
 # %% [markdown]
@@ -246,15 +246,16 @@ except ValueError as error:
 # mostly on how far apart they stand. Nobody put this order into the table. Only position 0, the place of `[CLS]`, has
 # no neighbour that is like it: a cosine of 0.31 at most, where neighbours elsewhere have 0.8 and more.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A dark band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. No formula says that position 50 stands beside 51; it was learned."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A dark brown band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. No formula says that position 50 stands beside 51; it was learned. Brown is a cosine of 1, white 0, violet below."}}
 state = minilm.load()
 embedding = {
     kind: state[f"embeddings.{kind}_embeddings.weight"]
     for kind in ("word", "position", "token_type")
 }
 learned = F.normalize(embedding["position"][:96], dim=-1)
+places = range(0, 96, 25)
 plots.heatmap(learned @ learned.T, signed=True, limit=1.0).set(
-    xlabel="position", ylabel="position"
+    xlabel="position", ylabel="position", xticks=places, yticks=places
 )
 plt.show()
 
@@ -513,7 +514,7 @@ print(f"M_3 moves 997 positions; largest error {error:.4f}")
 assert_close(M_3, library.shift_matrix(3, 12))
 assert (PE[:-3] @ M_3.T - PE[3:]).abs().max() < 2e-4
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of a 12 by 12 matrix that is zero except for two-by-two blocks along the diagonal. The first blocks are turned strongly, the last are nearly the identity."}, "figure": {"caption": "The shift by three positions, M\u2083, for d_model = 12: six rotations, the fastest hand first."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of a 12 by 12 matrix that is zero except for two-by-two blocks along the diagonal. The first blocks are turned strongly, the last are nearly the identity."}, "figure": {"caption": "The shift by three positions, M\u2083, for d_model = 12: six rotations, the fastest hand first. Brown is +1, white 0, violet \u22121."}}
 plots.heatmap(M_3, signed=True, limit=1.0)
 plt.show()
 
@@ -575,7 +576,10 @@ attention = minilm.attention_of(state, layer=0)
 with torch.no_grad(), record(attention) as seen:
     attention(wordless[None])
 weights = seen["weights"][0, 2]
-plots.heatmap(weights[:24, :24]).set(xlabel="key", ylabel="query")
+places = range(0, 24, 5)
+plots.heatmap(weights[:24, :24]).set(
+    xlabel="key", ylabel="query", xticks=places, yticks=places
+)
 plt.show()
 
 # %% tags=["atol=2"]

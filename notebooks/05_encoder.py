@@ -103,7 +103,7 @@ for ax, (name, hidden, layer) in zip(
     ],
     strict=True,
 ):
-    plots.heatmap(cosines(hidden[layer]), ax=ax, title=f"after {layer}", limit=1.0)
+    plots.heatmap(cosines(hidden[layer]), ax=ax, title=f"{layer} layers", limit=1.0)
     if layer == 0:
         ax.set_ylabel(name)
 plt.show()
@@ -299,7 +299,9 @@ def draw_block(ax, chosen, title):
     """A block of 3 sentences, 4 positions, 5 features, some cells coloured."""
     colours = np.where(chosen, plots.ORANGE, "#DCE6EE")
     everywhere = np.ones(chosen.shape, dtype=bool)
-    ax.voxels(everywhere, facecolors=colours, edgecolor="white", linewidth=0.7)
+    ax.voxels(everywhere, facecolors=colours, edgecolor="white", shade=False)
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.set_pane_color("none")
     ax.set(title=title, xticks=[], yticks=[], zticks=[])
     ax.set_xlabel("position", labelpad=-12)
     ax.set_ylabel("sentence", labelpad=-12)
@@ -802,7 +804,8 @@ figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
 for ax, (start, joined) in zip(axes, measured.items(), strict=True):
     ys = {name: sizes for name, (sizes, _) in joined.items()}
     plots.curves(range(49), ys, ax, xlabel="layer", direct_labels=False)
-    ax.set(yscale="log", title=start)
+    ax.lines[0].set_linewidth(5)  # others lie on it
+    ax.set(yscale="log", title=start, xticks=range(0, 49, 12))
 axes[0].set_ylabel("size of the gradient")
 axes[0].get_legend().remove()
 plt.show()

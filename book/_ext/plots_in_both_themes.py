@@ -17,7 +17,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from lectures_lib.show.plots import BLUE, COLOUR, GREEN, GREY, PAPER, RED, in_the_dark
+from lectures_lib.show.plots import BLUE, COLOUR, GREEN, GREY, PAPER, RED, in_the_dark, legible
 
 POINTS = re.compile(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
 METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
@@ -40,7 +40,8 @@ def is_plot(path: Path) -> bool:
 
 
 def light(svg: str) -> str:
-    """The figure for the light theme: no paper, for the page has its own."""
+    """The figure for the light theme: no paper, for the page has its own; words dark enough."""
+    svg = legible(svg)
     svg = FONTS.sub(PAGE_FONTS, METADATA.sub("", svg))
     return re.sub(rf"fill: {PAPER}\b", "fill: none", svg, flags=re.IGNORECASE)
 

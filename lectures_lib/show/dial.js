@@ -48,7 +48,7 @@
   function clocks({ frequencies }) {
     const n = frequencies.length, radius = Math.min(70, 300 / n), wide = 640 / n, y = radius + 6;
     const hands = frequencies.map((_, i) => draw("line", { x1: (i + 0.5) * wide, y1: y }));
-    const svg = draw("svg", { viewBox: `0 0 640 ${2 * radius + 52}`, role: "img" }, ...frequencies.flatMap((omega, i) => {
+    const svg = draw("svg", { viewBox: `0 0 640 ${2 * radius + 52}`, role: "img", class: "dl-clocks" }, ...frequencies.flatMap((omega, i) => {
       const x = (i + 0.5) * wide;
       return [draw("circle", { cx: x, cy: y, r: radius }), hands[i],
         draw("text", { x, y: 2 * radius + 28 }, n > 4 ? `${2 * i}, ${2 * i + 1}` : `dimensions ${2 * i}, ${2 * i + 1}`),

@@ -33,10 +33,10 @@ PAPER, INK = "#FFFFFE", "#1A1A1B"
 GROUND = "#FFFEFF"  # where something is to be hidden: the page's colour, which paper has not
 PALE, QUIET = "#EAEFF3", "#C0C5CA"  # a field behind; a line or bar that is not the point
 CYCLE = (BLUE, ORANGE, GREEN, RED, PURPLE, GREY)
+# A line may be paler than a word: words in these colours are written a shade darker, 4.5 : 1.
+WRITTEN = {ORANGE: "#8A5F00", GREEN: "#00775A", RED: "#B34E00", PURPLE: "#A8487F"}
 SEQUENTIAL = "Blues"  # for weights, from 0 up
 DIVERGING = "PuOr_r"  # for signed values, around 0
-# Words in the colour of a line: darker where the line's own cannot be read on white.
-WORDS = {ORANGE: "#8F5600", GREEN: "#00734F", RED: "#B84300", PURPLE: "#A3367A"}
 # What changes in the dark theme. Text in these colours keeps 4.5 : 1 against the page there.
 DARK = {
     PAPER: "none",
@@ -48,12 +48,10 @@ DARK = {
     GREEN: "#2DB78F",
     RED: "#F0803C",
     GREY: "#A6A6A6",
-    WORDS[ORANGE]: ORANGE,
-    WORDS[GREEN]: "#2DB78F",
-    WORDS[RED]: "#F0803C",
-    WORDS[PURPLE]: PURPLE,
 }
+DARK |= {written: DARK.get(colour, colour) for colour, written in WRITTEN.items()}
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
+TEXT = re.compile(r"<text\b[^>]*>")
 _DARK = {light.upper(): dark for light, dark in DARK.items()}
 
 
@@ -94,6 +92,13 @@ def style() -> None:
 def in_the_dark(svg: str) -> str:
     """A figure of `style` with the colours of the dark theme."""
     return COLOUR.sub(lambda found: _DARK.get(found[0].upper(), found[0]), svg)
+
+
+def legible(svg: str) -> str:
+    """A figure of `style` in which words of a line's colour can be read on white."""
+    return TEXT.sub(
+        lambda text: COLOUR.sub(lambda found: WRITTEN.get(found[0].upper(), found[0]), text[0]), svg
+    )
 
 
 def heatmap(
@@ -183,7 +188,7 @@ def curves(
                 xytext=(5, 0),
                 textcoords="offset points",
                 va="center",
-                color=WORDS.get(line.get_color(), line.get_color()),
+                color=WRITTEN.get(line.get_color(), line.get_color()),
             )
     if not direct_labels:
         ax.legend()

@@ -65,6 +65,8 @@ def words_through_a_block() -> Canvas:
         "box, to the sum.",
     )
     centres = {"dog": 240, "bites": 410, "man": 580}
+    # before the columns: the lines at the side pass over it, they do not go through it
+    drawing.box(150, 498, 520, 48, "self-attention", "encoder", bold=True, note="")
     for i, (word, x) in enumerate(centres.items(), start=1):
         side = x - 68
         drawing.text(x, 676, word, bold=True, size=17)
@@ -79,7 +81,7 @@ def words_through_a_block() -> Canvas:
         drawing.line([(x, 410), (x, 396)], "residual", 2.5)
         drawing.matrix(x - 44, 372, [[""] * 4], (22, 24), "neutral")
         drawing.text(x + 62, 384, f"*z*_{i}", size=17)
-        drawing.line([(x, 370), (x, 350)], "residual", 2.5)
+        drawing.line([(x, 370), (x, 356)], "residual", 2.5)
         drawing.box(x - 56, 252, 116, 44, "feed-forward", "encoder", bold=True, size=14)
         drawing.arrow([(x, 250), (x, 208)], "encoder", 2.5)
         drawing.box(x - 76, 166, 152, 40, "LayerNorm(*z* + *f*)", size=14)
@@ -88,7 +90,6 @@ def words_through_a_block() -> Canvas:
         drawing.arrow([(x, 126), (x, 84)], "residual", 2.5)
         drawing.text(x + 14, 478, f"*a*_{i}", size=16, anchor="start")
         drawing.text(x + 14, 232, f"*f*_{i}", size=16, anchor="start")
-    drawing.box(150, 498, 520, 48, "self-attention", "encoder", bold=True, note="")
     drawing.box(150, 36, 520, 46, "the next block", "neutral", dashed=True, size=14)
     left = 22
     drawing.text(left, 522, "words mix", "encoder", 14, "start", bold=True)
@@ -131,7 +132,7 @@ def pre_and_post_norm() -> Canvas:
     ):
         post = title == "post-norm"
         drawing.text(x - 62, 32, title, bold=True, size=18, anchor="start")
-        drawing.text(x - 62, 59, formula, size=16, anchor="start")
+        drawing.text(x + 56, 32, formula, size=16, anchor="start")
         drawing.text(x, 580, "*x*", size=19)
         for y, name in ((540, "attention"), (330, "feed-forward")):
             middle, plus = x + 140, y - (130 if post else 178)
@@ -149,11 +150,11 @@ def pre_and_post_norm() -> Canvas:
             drawing.arrow([(middle, top), (middle, plus), (x + 15, plus)], "encoder", 2.5)
             drawing.circle(x, plus, 14, "+", "encoder", size=19)
         if post:
-            drawing.arrow([(x, 128), (x, 90)], "residual", 5)
+            drawing.arrow([(x, 128), (x, 66)], "residual", 5)
         else:
             drawing.line([(x, 128), (x, 122)], "residual", 5)
             drawing.box(x - 54, 96, 108, 34, "LayerNorm", dashed=True)
-            drawing.arrow([(x, 96), (x, 74)], "residual", 5)
+            drawing.arrow([(x, 96), (x, 60)], "residual", 5)
             drawing.lines(
                 x + 66, 113, ["once, after", "the last block"], size=14, anchor="start", step=18
             )
