@@ -197,10 +197,11 @@ def curves(
 
 
 def _label(ax: Axes, rows: Sequence[object] | None, columns: Sequence[object] | None) -> None:
-    ax.set_yticks(range(len(rows)) if rows is not None else [], [str(r) for r in rows or []])
-    ax.set_xticks(
-        range(len(columns)) if columns is not None else [], [str(c) for c in columns or []]
-    )
+    for put, labels in ((ax.set_yticks, rows), (ax.set_xticks, columns)):
+        if labels is None:
+            put([])  # no labels given here: numbers may be set later, and are written then
+        else:
+            put(range(len(labels)), [str(label) for label in labels])
     if columns is not None and max(len(str(c)) for c in columns) > 5:
         ax.tick_params(axis="x", rotation=60)
         for label in ax.get_xticklabels():

@@ -78,3 +78,9 @@ def test_lines_can_be_seen_in_the_dark(colour):
 
 def test_what_hides_has_the_pages_colour():
     assert plots.DARK[plots.GROUND] == NIGHT
+
+
+def test_numbers_set_after_a_heatmap_are_written():
+    ax = plots.heatmap(torch.eye(4)).set(xticks=[0, 3]) and plots.plt.gca()
+    ax.figure.canvas.draw()
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "3"]
