@@ -1044,7 +1044,7 @@ with torch.no_grad(), record(model) as recorded:
 looks = recorded["decoder.blocks.0.cross_attention.weights"].mean(dim=1)
 print(tuple(looks.shape), "= (spellings, n_target, n_source)")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps of cross-attention, one for each spelling of the same date. Rows are the characters of 1969-07-20 and the end, columns those of the source. In both, the year's rows look at the year, the month's rows at letters of july, the row of the day's last digit at that digit, wherever it stands. The rows of the hyphens and of the day's first digit look at more than one place."}, "figure": {"caption": "Cross-attention of the trained model, mean over heads, for one date in two spellings. Rows: the character about to be written. Columns: the source, ␣ for a space."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps of cross-attention, one for each spelling of the same date. Rows are the characters of 1969-07-20 and the end, columns those of the source. In both, the year's rows look at the year, the month's rows at letters of july, the row of the day's last digit at that digit, wherever it stands. The rows of the hyphens and of the day's first digit look at more than one place."}, "figure": {"caption": "Cross-attention of the trained model, mean over heads, for one date in two spellings. Rows: the character about to be written. Columns: the source, \u2423 for a space."}}
 wide = [len(text) for text in spellings(day)]
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.2), width_ratios=wide)
 for ax, text, look in zip(axes, spellings(day), looks, strict=True):
