@@ -885,7 +885,7 @@ text = "july 20, 1969"
 print(text, "→", to_text(write(model, *to_ids([text.lower()]))[0]))
 
 # %% [markdown]
-# And step by step, with the arrow keys. The darker a character of the source, the more cross-attention it gets (mean
+# And step by step, with the arrow keys. The bluer a character of the source, the more cross-attention it gets (mean
 # of the four heads). What is written so far is what the decoder reads. Of its four likeliest next characters the marked
 # one is written. When is it unsure?
 

@@ -32,3 +32,13 @@ def test_scrolled_to_its_end_it_fades_at_its_beginning(live):
 def test_where_all_is_seen_nothing_fades(live):
     page = live(width=1360, path="notebooks/10b_agreement.html")
     assert all(one["start"] == one["end"] == 0 for one in page.evaluate(EDGES))
+
+
+@pytest.mark.parametrize("width", [1200, 1280, 1360, 1440])
+def test_with_three_columns_no_line_of_code_and_no_drawing_is_cut(live, width):
+    page = live(width=width, path="notebooks/06_decoder.html")
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll(".bd-article :is(.cell_input pre, .drawing .scroll)")]
+          .filter((e) => e.clientWidth && e.scrollWidth > e.clientWidth + 1).map((e) => [e.clientWidth, e.scrollWidth])"""
+    )
+    assert cut == []

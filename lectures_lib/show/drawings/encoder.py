@@ -61,8 +61,8 @@ def words_through_a_block() -> Canvas:
         "for each word, make f of z. Again a line passes: LayerNorm of z plus f. Out come three "
         "vectors of four numbers, as many and as wide as went in, and the next block reads them.",
         "Read from below. Only in self-attention do words meet; everything else is done for each "
-        "word by itself, with the same weights. The lines at the side carry x and z past the "
-        "box, to the sum.",
+        "word by itself, with the same weights. The lines at the side carry x and z to the "
+        "sum, untouched.",
     )
     centres = {"dog": 240, "bites": 410, "man": 580}
     # before the columns: the lines at the side pass over it, they do not go through it
