@@ -634,7 +634,7 @@ def looks_of(model, pairs):
 
 weights = looks_of(looking, [(english, german)])[0]
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the right word for each row; within both two-digit numbers the frames run from right to left. Most of the dark squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns): the darker, the more. Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the words that each row translates (two for \u201cund\u201d, none for the end); within both two-digit numbers the frames run from right to left. Most of the dark squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns): the darker, the more. Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
 ax = plots.heatmap(weights, rows=[*german, "end"], columns=[*english, "end"], limit=1.0)
 for row, columns in enumerate(data.number_alignment(english, german)):
     for column in columns:
