@@ -137,8 +137,8 @@ for i in range(5):
 # - return self.attend(query, K, V, mask)
 # + return attention.attend(x, K, V)
 #   In cross-attention: keys and values of the source, made before the first step
-# - self.cross_attention(y, memory, memory_mask)
-# + block.cross_attention.attend(y, *memory, memory_mask)
+# - self.cross_attention, memory, memory_mask
+# + block.cross_attention.attend, *memory, memory_mask
 #   Below the blocks: the newest word, and its own place
 # - x = self.positions(self.embedding(target))
 # + x = self.embedding(newest) + self.positions.positions[place]
@@ -193,7 +193,7 @@ def decoder_block_with_cache(block, x, cache, memory, memory_mask=None):
         x, lambda y: attend_with_cache(block.self_attention, y, cache)
     )
     x = block.around_cross_attention(
-        x, lambda y: block.cross_attention.attend(y, *memory, memory_mask)
+        x, block.cross_attention.attend, *memory, memory_mask
     )
     return block.around_feed_forward(x, block.feed_forward)
 

@@ -124,9 +124,7 @@ def decoder_block_with_cache(
     made once, before the first step.
     """
     x = block.around_self_attention(x, lambda y: attend_with_cache(block.self_attention, y, cache))
-    x = block.around_cross_attention(
-        x, lambda y: block.cross_attention.attend(y, *memory, memory_mask)
-    )
+    x = block.around_cross_attention(x, block.cross_attention.attend, *memory, memory_mask)
     return block.around_feed_forward(x, block.feed_forward)
 
 
