@@ -302,10 +302,11 @@ assert bits_per_byte["subwords"] < bits_per_byte["bytes"] - 0.2
 # ## The model: a decoder without a source
 #
 # The decoder block of chapter 6 asked three questions: what have I written, what does the source say, what do I make of
-# it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*. That is
-# GPT (Radford et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the next token
-# computed with the same token vectors. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one more
-# after the last block.
+# it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*, though
+# people say *decoder-only*. (`EncoderBlock` was built in chapter 5, `causal_mask` in chapter 2.) That is GPT (Radford
+# et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the next token computed
+# with the same token vectors. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one more after the
+# last block.
 
 # %%
 torch.manual_seed(0)
@@ -447,7 +448,8 @@ for name in ("GPT", "GPT2"):
 # ## Every token is an exercise
 #
 # The model reads a block's first 32 tokens and should say, at each of them, the token that follows: the same row
-# shifted by one. Thanks to the causal mask that is 32 exercises in one pass, each with a context of its own.
+# shifted by one (`data.pad_texts` does it). Thanks to the causal mask that is 32 exercises in one pass, each with a
+# context of its own.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Five rows, each with the words the keys to the cabinet are. In row one, the is blue and keys is red, the rest is grey; in each further row one more word is blue and the red one moves right by one."}, "figure": {"caption": "Five exercises in one sentence. Blue: what may be seen. Red: what is to be said. Grey: what the causal mask hides."}}
 words = ["the", "keys", "to", "the", "cabinet", "are"]
@@ -479,7 +481,8 @@ def next_token_loss(model, batch):
 
 
 # %% [markdown]
-# One test belongs to every left-to-right model: change one token and see which scores move.
+# One test belongs to every left-to-right model: change one token and see which scores move. (`built` is the class, made
+# in the folded cell above.)
 
 # %% [markdown]
 # **Predict.** Of nine tokens, number 5 is changed (counting from 0). At which of the nine places do the model's
@@ -506,9 +509,9 @@ assert (moved[:5] == 0).all() and (moved[5:] > 1e-6).all()
 # %% [markdown]
 # ## Training
 #
-# Two blocks of width 64 and our 512 tokens. The loop is the library's, which chapter 8 builds: shuffle the blocks,
-# take 32, step, with a learning rate that rises briefly and then falls. An untrained model should begin near
-# perplexity $V$, since it gives all tokens about the same probability.
+# Two blocks of width 64 and our 512 tokens. The loop is the library's, which chapter 8 builds: shuffle the blocks, take
+# 32, step, with a learning rate that rises in 50 steps and falls after a sixth of the training (hence the 1.2). An
+# untrained model should begin near perplexity $V$, since it gives all tokens about the same probability.
 
 # %%
 torch.manual_seed(0)
@@ -626,8 +629,9 @@ for temperature in (0.3, 0.8, 1.5):
     print(textwrap.indent(textwrap.fill(text, 76), "    "))
 
 # %% [markdown]
-# It has the sound of a manual, and no sense. Many of the long words, put together from pieces, do not exist. A high
-# temperature takes even the sound away. GPT-2 differs in size, in text and in patience, not in the loop above.
+# Some words are a manual's, and there is no sense. Many of the long ones, put together from
+# pieces, do not exist, and a low temperature does not save them. GPT-2 differs in size, in text and in patience, not in
+# the loop above.
 #
 # ### What an hour buys
 #
@@ -660,12 +664,12 @@ assert len(letters.encode("ROMEO:\n")) == 7
 #
 # <details><summary>Answer</summary>
 #
-# About 1.5: 1.52<!-- language_models_cpu: counted/7/nats/both .2f --> against 1.48<!-- language_models_cpu:
-# trained/sliding/both/mean .2f -->. That is the mean of three seeds (the best has 1.475<!-- language_models_cpu:
+# About 1.5: 1.517<!-- language_models_cpu: counted/7/nats/both .3f --> against 1.484<!-- language_models_cpu:
+# trained/sliding/both/mean .3f -->. That is the mean of three seeds (the best has 1.475<!-- language_models_cpu:
 # trained/sliding/both/min .3f -->, the model that comes with the library, the least good of them, 1.500<!--
 # language_models_cpu: trained/sliding/both/max .3f -->): an hour of training buys three hundredths of a nat over
 # seconds of counting. About 2.5 is what a table of *pairs* costs, and it is tempting to take every table for that bad.
-# Eight letters cost 1.52<!-- language_models_cpu: counted/8/nats/both .2f -->, no less than seven: of the groups of
+# Eight letters cost 1.520<!-- language_models_cpu: counted/8/nats/both .3f -->, no less than seven: of the groups of
 # eight in the first half of the new text only 53 %<!-- language_models_cpu: counted/8/seen/validation .0f --> (second
 # half: 48 %<!-- language_models_cpu: counted/8/seen/test .0f -->) stood in the text that was counted. On a million
 # characters, counting is hard to beat. (nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at
