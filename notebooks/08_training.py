@@ -560,8 +560,7 @@ assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 #
 # ## The loop
 #
-# Now we have all the parts. In plain PyTorch (`data.pad_pairs` pads and shifts by one, as under *The loss*; smoothing,
-# dropout, held-out lists and a rule when to stop are left out):
+# Now we have all the parts. In plain PyTorch:
 
 
 # %%
@@ -605,13 +604,14 @@ ours, theirs = torch.tensor(losses[:30]), torch.tensor(history.losses[:30])
 assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 
 # %% [markdown]
-# Your model, your schedule, your batches, your loop: 150 of the 600 steps. It is the run at the top again, with its
-# losses at the steps printed; later, rounding may part them. It writes numbers by now, not always the right ones. (The
-# library's `Transformer` is yours of chapter 6, with types and checks added.)
+# Your model, your schedule, your batches, your loop: 150 steps, a quarter of the way, and the losses are those of the
+# model at the top, at the steps printed. (Later, rounding may part the two.) It writes numbers by now, not always the
+# right ones. (The library's `Transformer` is yours of chapter 6, with types and checks added.)
 #
-# Our loop knows one device and one precision, and forgets everything when the machine is switched off. The library's
-# `fit` is the same loop, and leaves to Hugging Face's [accelerate](https://huggingface.co/docs/accelerate) what is not
-# the subject of this course:
+# Our loop knows one device and one precision, and forgets everything when the machine is switched off. It leaves out
+# smoothing, dropout, held-out lists and when to stop; `data.pad_pairs` pads and shifts by one (*The loss*). The
+# library's `fit` is the same loop, and leaves to Hugging Face's [accelerate](https://huggingface.co/docs/accelerate)
+# what is not the subject of this course:
 #
 # | our loop | in `fit` | what it adds |
 # |---|---|---|

@@ -302,11 +302,11 @@ assert bits_per_byte["subwords"] < bits_per_byte["bytes"] - 0.2
 # ## The model: a decoder without a source
 #
 # The decoder block of chapter 6 asked three questions: what have I written, what does the source say, what do I make of
-# it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*, though
-# people say *decoder-only*. (`EncoderBlock` was built in chapter 5, `causal_mask` in chapter 2.) That is GPT (Radford
-# et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the next token computed
-# with the same token vectors. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one more after the
-# last block.
+# it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*. That is
+# GPT (Radford et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the next token
+# computed with the same token vectors. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one more
+# after the last block. (People say *decoder-only*, all the same. `EncoderBlock` was built in chapter 5, `causal_mask`
+# in chapter 2.)
 
 # %%
 torch.manual_seed(0)
@@ -448,8 +448,7 @@ for name in ("GPT", "GPT2"):
 # ## Every token is an exercise
 #
 # The model reads a block's first 32 tokens and should say, at each of them, the token that follows: the same row
-# shifted by one (`data.pad_texts` does it). Thanks to the causal mask that is 32 exercises in one pass, each with a
-# context of its own.
+# shifted by one. Thanks to the causal mask that is 32 exercises in one pass, each with a context of its own.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Five rows, each with the words the keys to the cabinet are. In row one, the is blue and keys is red, the rest is grey; in each further row one more word is blue and the red one moves right by one."}, "figure": {"caption": "Five exercises in one sentence. Blue: what may be seen. Red: what is to be said. Grey: what the causal mask hides."}}
 words = ["the", "keys", "to", "the", "cabinet", "are"]
@@ -510,8 +509,8 @@ assert (moved[:5] == 0).all() and (moved[5:] > 1e-6).all()
 # ## Training
 #
 # Two blocks of width 64 and our 512 tokens. The loop is the library's, which chapter 8 builds: shuffle the blocks, take
-# 32, step, with a learning rate that rises in 50 steps and falls after a sixth of the training (hence the 1.2). An
-# untrained model should begin near perplexity $V$, since it gives all tokens about the same probability.
+# 32, step, with a learning rate that rises briefly and then falls. An untrained model should begin near perplexity $V$,
+# since it gives all tokens about the same probability. (The rate falls after a sixth of the training, hence the 1.2.)
 
 # %%
 torch.manual_seed(0)
@@ -705,9 +704,9 @@ plt.show()
 
 # %% [markdown]
 # After 1,000 steps, the seventh part of its time, two of the three networks are less than 0.1 nats better than a table
-# of pairs (the third is 0.38 better). On this first half their mean passes the table of seven letters between steps
-# 5,500 and 6,000; the quickest of them passes it before that, the one that comes with the library after. The numbers
-# ([results](../book/results.md)):
+# of pairs (the third is 0.38 better; the curve is their mean). On this first half their mean passes the table of seven
+# letters between steps 5,500 and 6,000; the quickest of them passes it before that, the one that comes with the library
+# after. The numbers ([results](../book/results.md)):
 #
 # | nats a character | first half | second half | both |
 # |---|---|---|---|
@@ -720,11 +719,11 @@ plt.show()
 # | network, in blocks of 256 | 1.420<!-- language_models_cpu: trained/blocks/validation/mean .3f --> | 1.573<!-- language_models_cpu: trained/blocks/test/mean .3f --> | 1.497<!-- language_models_cpu: trained/blocks/both/mean .3f --> |
 #
 # (The network's rows are means of three seeds.) On the second half, which soon changes to a play that neither has begun
-# to read, the three seeds lead by 0.002 to 0.031 nats; in blocks side by side, as in the figure, one of them is behind
-# (exercise 4 shows why blocks cost more). So on another play the table may be as good. Why train a
-# network, then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer run was
-# not tried), while a longer table helps no further. A network reads up to 256 characters back here. And its parameters
-# do not grow with the text, as a table's rows do.
+# to read, the three seeds lead by 0.002 to 0.031 nats; in blocks side by side (the figure's way, but it shows the first
+# half) one of them is behind (exercise 4 shows why blocks cost more). So on another play the table may be as good. Why
+# train a network, then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer
+# run was not tried), while a longer table helps no further. A network reads up to 256 characters back here. And its
+# parameters do not grow with the text, as a table's rows do.
 #
 # ### In pieces of words
 #
