@@ -174,7 +174,8 @@ def learn(text, n_merges):
 
 # %% [markdown]
 # When two pairs are equally frequent, some rule must decide, and always in the same way. Ours is in the line with
-# `min`: it takes the pair whose symbols came first into the vocabulary.
+# `min`: the largest count (hence the minus), of equals the pair whose left symbol, then right symbol,
+# came first into the vocabulary.
 #
 # Each line of the next output shows a pair with its count, and then the words as they are *before* this pair is
 # merged.
@@ -292,11 +293,11 @@ Stepper(
 )
 
 # %% [markdown]
-# Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we stop. Note what
-# happens on the way. Merge 4 makes "od", which is part of "wood" and of nothing else. No word of the riddle is
-# spelled with it once "wood" is there, but it keeps its place in the vocabulary for ever. Real vocabularies hold such
-# leftovers, too: of 4,000 tokens learned on the manual, about one in ten never occurs when the manual is cut with
-# them.
+# Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we take no more.
+# (`learn` itself goes on, until nothing is left and `min` fails; `ByteBPE`, below, drops merges of pairs that occur
+# once.) Merge 4 makes "od", which is part of "wood" and of nothing else. No word of the riddle is spelled with it once
+# "wood" is there, but it keeps its place in the vocabulary for ever. Real vocabularies hold such leftovers, too: of
+# 4,000 tokens learned on the manual, about one in ten never occurs when the manual is cut with them.
 #
 # ## From letters to bytes
 #
@@ -321,8 +322,9 @@ for character in "eé漢🙂":
 # </details>
 #
 # **A character for each byte.** To print tokens, and to use `learn` as it stands, we show each byte as one visible
-# character. 188 bytes have a visible character of the same number in Unicode and keep it. The other 68 have none, so
-# they borrow the characters that come after the first 256. The space, which matters most, appears as `Ġ`.
+# character. 188 bytes have a visible character of the same number in Unicode and keep it. The other 68 have none (173
+# is a hyphen that does not show), so they borrow the characters that come after the first 256. The space, which matters
+# most, appears as `Ġ`.
 
 
 # %%
@@ -611,7 +613,7 @@ for word in ("unputdownable", "embeddings", "woodchuck", "chessboard", "asinine"
     print(f"{word:14} {longest_first(word, wordpiece.vocabulary.ids)}")
 
 # %% [markdown]
-# Pieces are what was frequent, not what is right. ("Asinine" comes back below.)
+# Pieces are what was frequent, not what is right.
 #
 # *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published,
 # merges the pair that makes the text most **likely**. Take our seventeen words, letter by letter: 94 letters, 22 of
@@ -624,7 +626,9 @@ for word in ("unputdownable", "embeddings", "woodchuck", "chessboard", "asinine"
 #
 # $$n_{ab} \cdot \log \frac{n_{ab}\, N}{n_a\, n_b}.$$
 #
-# Many courses give the bare ratio $n_{ab} / (n_a n_b)$ instead. That is not the same, as our seventeen words show:
+# (Each of these places added $\log \frac{n_a}{N} + \log \frac{n_b}{N}$ and now adds $\log \frac{n_{ab}}{N}$; roughly,
+# for $N$ and the other counts shrink, too.) Many courses give the bare ratio $n_{ab} / (n_a n_b)$ instead. That is not
+# the same, as our seventeen words show:
 
 # %%
 words = {tuple(word): n for word, n in weather.items()}
@@ -650,7 +654,7 @@ for a, b in (("i", "n"), ("r", "a"), ("e", "d"), ("t", "r")):
 # Hugging Face's trainer for WordPiece simply counts.)
 #
 # Before any of this, BERT cleans the text. In its *uncased* form, which MiniLM uses, that means lower case, no accents,
-# and every punctuation mark a word of its own. That step cannot be undone:
+# and every punctuation mark and every Chinese character a word of its own. That step cannot be undone:
 
 # %%
 print(wordpiece.decode(wordpiece.encode("Défense d'afficher!")))
@@ -667,11 +671,11 @@ for text in [*new, "Défense d'afficher!", "漢字 and ½ tea", "a" * 101]:
     assert wordpiece.encode(text) == theirs.encode(text, add_special_tokens=False).ids
 
 # %% [markdown]
-# The accent and the capital letter are gone for good. Byte pairs would have kept them. (The library's WordPiece gives the
-# ids that Hugging Face's gives, on all the new pages and on odd cases too.)
+# The accent and the capital letter are gone for good. Byte pairs would have kept them. (The library's WordPiece,
+# `longest_first` behind this cleaning, gives the ids that Hugging Face's gives, on all new pages and odd cases.)
 #
 # **Your own text**, in BERT's word pieces and in byte pairs, with the merges that made each of them, in your browser:
-# [Type your own](../book/live.md#words-in-pieces). Try a long German word, a name, a number.
+# [Type your own](../book/live.md#words-in-pieces).
 #
 # ### Special tokens, pairs and places
 #
@@ -712,7 +716,7 @@ for token, (start, end), segment in zip(
 #
 # Their hundred million words are not here, but twenty pairs of sentences, written for this book, show where such
 # pieces come from. "Asinine" does not occur in them. We learn once for each language separately, and once for both
-# together.
+# together (80 merges each, or 160).
 
 # %% tags=["hide-input"]
 sentences = [
@@ -773,10 +777,11 @@ for name in ("Einstein", "Christine"):
 #
 # Now the names, which have to be *copied* from one language to the other. The German vocabulary knows "ein" and "st";
 # the English one knows "ine" and "te". So the same name is cut in two ways, and a translator that wants to copy it must
-# first learn that `s|te|in` on one side is `st|ein` on the other. A joint vocabulary cuts a name in the same way on both
-# sides, by construction: it is the same function applied to the same letters. The Transformer's paper shares one
-# vocabulary between English and German, too. (A joint vocabulary helps less where a capital letter is involved:
-# "situation" and "Situation" begin with different bytes, and to a tokenizer these are two words.)
+# first learn that, behind `E|in`, `s|te|in` on one side is `st|ein` on the other. A joint vocabulary cuts a name in the
+# same way on both sides, by construction: it is the same function applied to the same letters. (Not in fewer pieces:
+# Einstein takes six, in German alone five.) The Transformer's paper shares one vocabulary between English and German,
+# too. (A joint vocabulary helps less where a capital letter is involved: "situation" and "Situation" begin with
+# different bytes, and to a tokenizer these are two words.)
 #
 # ## A real vocabulary
 #
@@ -848,11 +853,11 @@ assert read["Chinese"].count("[UNK]") == 25
 
 # %% [markdown]
 # About twice as many tokens for French, German and Finnish, four to five times as many for Russian and Greek. Chinese
-# lost characters because this vocabulary starts from characters, not from bytes. Greek became long because the
-# vocabulary was learned on English, for which it is excellent. But where a model is meant for everyone, that length
-# costs money, waiting time and room in a limited context, and those pay whose language was rare in the training text.
-# Some multilingual models (multilingual BERT, XLM-R) learn their vocabulary on a mixture in which small languages are
-# counted more than once.
+# lost characters, one word each, because this vocabulary starts from characters, not from bytes. Greek became long
+# because the vocabulary was learned on English, for which it is excellent. But where a model is meant for everyone,
+# that length costs money, waiting time and room in a limited context, and those pay whose language was rare in the
+# training text. Some multilingual models (multilingual BERT, XLM-R) learn their vocabulary on a mixture in which small
+# languages are counted more than once.
 #
 # Numbers fare no better. Neighbours on the number line may look quite different:
 

@@ -147,7 +147,7 @@ assert history.losses[0] > 3 and sum(history.losses[-10:]) / 10 < 0.02
 #
 # - compute a loss and its gradient by hand, with and without label smoothing;
 # - write Adam in six lines, and say what AdamW does differently and why it matters;
-# - draw the learning rates that the Transformer and BERT were trained with, and explain their shape;
+# - draw the learning rates that the Transformer and BERT were trained with, and say why they begin small;
 # - write the training loop in plain PyTorch, with its schedule and its batches, and say what a library adds to it;
 # - say what a training costs before you start it;
 # - explain a bug that made a well-known library train worse with little memory than with much.
@@ -418,7 +418,7 @@ assert all(abs(mean - (1 - 1e-4) ** 1000) < 0.03 for mean in decayed["AdamW"])
 # The two terms meet where the step equals the warm-up. There, for the base model, the rate is
 # $1 / \sqrt{512 \cdot 4000} = 1/1431 = 0.0007$, its highest value. (You write it in homework 3.) BERT, a year later,
 # used straight lines only, up in the warm-up and then down to zero. So did our run at the top, with 60 steps of
-# warm-up:
+# warm-up. (Its first step, at rate 0, moves no weight; it only fills Adam's means.)
 
 
 # %%
@@ -466,7 +466,7 @@ assert all(ours(step) == theirs(step) for step in range(700))
 # Does the warm-up matter? The small experiment of [chapter 5](05_encoder.ipynb) cannot tell. Where learning was slow,
 # in six blocks of post-norm, runs without and with a warm-up were, after 300 steps, no better than a model that is
 # blind to order: 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> and
-# 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> of the digits right (three seeds). In the three
+# 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> of its digits right (three seeds). In the three
 # other settings the model learned the task either way. It is said to matter in deeper models and at larger rates.
 #
 # ### Clipping
@@ -550,11 +550,11 @@ assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 # than of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
 #
 # Sorting may have a price: the spikes in the curve at the top of the chapter. The rare lengths come in batches of their
-# own, and these have the larger losses, probably because the model has seen few of them. And the batches must be
-# shuffled: in order of length, every epoch would end with long sentences only, and the model might forget the short
-# ones.
+# own, and these have the larger losses (after step 200 over twice the others'), probably for want of practice. And the
+# batches must be shuffled: in order of length, every epoch would end with long sentences, and the model might forget
+# the short ones.
 #
-# It is worth it. Batches of 2,048 tokens of real captions are 46 %<!-- real_lengths: padding/as_they_come .0f -->
+# It pays. Batches of 2,048 tokens of real captions are 46 %<!-- real_lengths: padding/as_they_come .0f -->
 # padding as they come and 2 %<!-- real_lengths: padding/by_length .0f --> by length, and training was
 # 1.9<!-- real_lengths: ours_by_length_over/ours_as_they_come/median .1f --> times as fast, counted in useful tokens.
 #
@@ -565,7 +565,7 @@ assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 
 # %%
 def train(model, examples, steps, size=64, rate=3e-3, warmup=60, total=600):
-    """The loss of each step. The whole of training is in these lines."""
+    """The loss of each step: batches, gradients, steps and schedule."""
     optimizer = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98))
     schedule = LambdaLR(optimizer, bert_schedule(warmup, total))
     losses = []
@@ -605,12 +605,13 @@ assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 
 # %% [markdown]
 # Your model, your schedule, your batches, your loop: 150 steps, a quarter of the way, and the losses are those of the
-# model at the top, at the steps printed. It writes numbers by now, if not always the right ones. (The library's
-# `Transformer` is yours of chapter 6, with types and checks added.)
+# model at the top, at the steps printed. (Later, rounding may part the two.) It writes numbers by now, not always the
+# right ones. (The library's `Transformer` is yours of chapter 6, with types and checks added.)
 #
-# Our loop knows one device and one precision, and forgets everything when the machine is switched off. The library's
-# `fit` is the same loop, and leaves to Hugging Face's [accelerate](https://huggingface.co/docs/accelerate) what is not
-# the subject of this course:
+# Our loop knows one device and one precision, and forgets everything when the machine is switched off. It leaves out
+# smoothing, dropout, held-out lists and when to stop; `data.pad_pairs` pads and shifts by one (*The loss*). The
+# library's `fit` is the same loop, and leaves to Hugging Face's [accelerate](https://huggingface.co/docs/accelerate)
+# what is not the subject of this course:
 #
 # | our loop | in `fit` | what it adds |
 # |---|---|---|
@@ -637,9 +638,9 @@ print(f"1 + 0.001 in bfloat16: {weight.bfloat16() + 0.001:.4f}")
 # ## What did it cost?
 #
 # As a rule of thumb, training takes 6 floating-point operations for each token and each parameter that the token meets.
-# One multiplication and one addition go forward; backward it is twice as many, since both the gradient of the weight and
-# the gradient of its input are needed. The paper's base model was trained for 100,000 steps of 0.4 seconds on eight GPUs,
-# with some 25,000 source and as many target tokens a step.
+# One multiplication and one addition go forward; backward it is twice as many, since both the gradient of the weight
+# and the gradient of its input are needed. The paper's base model was trained for 100,000 steps of 0.4 seconds on eight
+# GPUs, with some 25,000 source and as many target tokens a step.
 
 # %%
 with torch.device("meta"):
@@ -650,10 +651,11 @@ print(f"{100_000 * 0.4 / 3600:.1f} hours, {needed:.1e} operations for the model,
 print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 
 # %% [markdown]
-# (Each target token meets the output matrix, which is the embedding's; the scores of attention add little at such
-# lengths. The 3.3 · 10¹⁸ is time times what the GPUs were taken to achieve: [the next page recomputes
-# it](08b_judging.ipynb#what-the-paper-reported).) So a bit more than a quarter of the operations that the paper counts
-# went into the model. What became of the rest is not on record: memory traffic, waiting and padding, most likely.
+# (25,000 stands there once: source tokens meet the encoder, target tokens the decoder and the output matrix, which is
+# the embedding's. The scores of attention add little at such lengths. The 3.3 · 10¹⁸ is time times what the GPUs were
+# taken to achieve: [the next page recomputes it](08b_judging.ipynb#what-the-paper-reported).) So a bit over a quarter
+# of the operations that the paper counts went into the model. What became of the rest is not on record: memory traffic,
+# waiting and padding, most likely.
 #
 # ## What goes wrong
 #
@@ -717,7 +719,8 @@ assert [data.pad_pairs(portion).n_targets for portion in portions] == [12, 2]
 assert_close(off[weighted], torch.zeros_like(whole))
 
 # %% [markdown]
-# `fit` weights portions by their tokens, across processes as well. That is what `n_targets` is for.
+# Two of fourteen tokens make half of the naive gradient. `fit` weights portions by their tokens, across processes as
+# well (`n_targets`).
 #
 # ## Exercises
 #
@@ -755,8 +758,9 @@ scores = torch.tensor([best_score, 0.0, 0.0], requires_grad=True)
 print(f"at {best_score:.3f}: largest gradient {gradient_.abs().max():.4f}")
 
 # %% [markdown]
-# **3. A budget of tokens.** Change `cut_by_length` so that a batch holds as many examples as fit into `max_tokens` target
-# tokens, padding counted. With a budget of 480, how many batches of how many lists do you get, and how much padding?
+# **3. A budget of tokens.** Change `cut_by_length` so that a batch holds as many examples as fit into `max_tokens`
+# target tokens, padding counted. With a budget of 480, how many batches of how many lists do you get, and how much
+# padding?
 
 
 # %% tags=["hide-cell"]

@@ -606,11 +606,10 @@ assert spoilt_by["top-p of 0.9"] < 0.1 and spoilt_by["T = 1.5"] > 0.6
 
 # %% [markdown]
 # Here is what the rules are for. Greedy spoils nothing and has one sentence to say. Pure sampling has many, and spoils
-# every fifth. Top-p keeps nearly all of the variety and loses nearly all of the nonsense; top-k of 5 loses more of the
-# first and less of the second. (A temperature of 0.5 has about the variety of top-k, and spoils nothing here. The last
-# sentence above was drawn at $T = 1.5$.) Large models behave in a similar way. Holtzman et al. (2020) show for GPT-2
-# that greedy text is dull and often falls into loops, and that nucleus sampling mostly avoids both the loops and the
-# nonsense.
+# every fifth. Top-p keeps nearly all of that variety and spoils hardly any; top-k of 5 keeps less and spoils a few
+# more. ($T = 0.5$ keeps less, too, and spoils nothing: here it would do. "Spoilt" means an unseen pair; the others
+# are not all sense. The last sentence above was drawn at $T = 1.5$.) Holtzman et al. (2020) show for GPT-2 that greedy
+# text is dull and often falls into loops, and that nucleus sampling mostly avoids both the loops and the nonsense.
 #
 # Now back to the translator. A list of numbers has *one* right translation, so sampling can hardly win.
 
@@ -654,9 +653,9 @@ assert by_p[5] > by_k[5] + 0.01 and by_k[6] > by_p[6] + 0.1
 
 # %% [markdown]
 # Up to $T = 1$ top-k and top-p hardly differ. At $T = 1.5$ top-p of 0.9 keeps more right than top-k of 3; at $T = 2$ it
-# is the other way round, by far: the heated distribution is so flat that many words are needed to reach 0.9, and they
-# are all let in. (To turn the three knobs yourself, on a model that writes plays: [Type your
-# own](../book/live.md#a-writer).)
+# is the other way round, by far: the distribution, heated first, is so flat that many words are
+# needed to reach 0.9, and they are all let in. (To turn the three knobs yourself, on a model that writes plays: [Type
+# your own](../book/live.md#a-writer).)
 #
 # ## Beam search
 #
@@ -774,13 +773,13 @@ assert without[-1] < full[-1] - 0.25
 # %% [markdown]
 # The wider the beam, the more thoroughly it searches for what the model likes best, and a half-trained model may give
 # too much probability to short sentences. (The figure shows lengths, not quality: greedily decoded, these models write
-# too much.) Of real translators it is known that from some width on translations get *worse*: Koehn and Knowles (2017)
-# found the best widths between 4 and about 30, depending on the languages. Yang, Huang and Ma (2018) named this the
-# **beam search curse**. Stahlberg and Byrne (2019) searched exhaustively with a Transformer: for more than half of
-# their sentences, the likeliest translation of all was the empty one. A narrow beam seldom finds it: the end token is
-# too unlikely as a first word to stay among the best few. In other words, beam search works because it does not quite
-# find what it searches for. The Transformer's paper used a width of 4 and $\alpha = 0.6$ (section 6.1), at about four
-# times the work of greedy decoding.
+# too much, so here shorter is at first better.) Of real translators it is known that from some width on translations
+# get *worse*: Koehn and Knowles (2017) found the best widths between 4 and about 30, depending on the languages. Yang,
+# Huang and Ma (2018) named this the **beam search curse**. Stahlberg and Byrne (2019) searched exhaustively with a
+# Transformer: for more than half of their sentences, the likeliest translation of all was the empty one. A narrow beam
+# seldom finds it: the end token is too unlikely as a first word to stay among the best few. In other words, beam search
+# works because it does not quite find what it searches for. The Transformer's paper used a width of 4 and $\alpha =
+# 0.6$ (section 6.1), at about four times the work of greedy decoding.
 #
 # **Your own sentence**, with [the translator that was trained for an hour](08b_judging.ipynb#captions) and a beam that
 # grows and is pruned, step by step, in your browser: [Type your own](../book/live.md#a-beam).
@@ -792,8 +791,7 @@ assert without[-1] < full[-1] - 0.25
 # A finished sentence leaves the beam. When may the search end? "When `width` sentences are finished" sounds sensible,
 # and several libraries did just that; in Hugging Face's `generate` it is the option `early_stopping=True`.
 #
-# (`TransformerWithCache` gives the scores of one more word; how it saves work is [the next
-# page](09b_cache.ipynb).)
+# (`TransformerWithCache` gives the scores of one more word; how it saves work is [the next page](09b_cache.ipynb).)
 
 
 # %%
@@ -856,11 +854,20 @@ assert early < late - 0.05 and shorter > len(wrong) / 2
 # %% [markdown]
 # The cure: keep the `width` best finished sentences, and go on **until there are that many and no unfinished sentence
 # scores better than the worst of them**. Log probabilities only fall, so what is behind stays behind. (A length penalty
-# may lift it again; with one, this is a rule of thumb.) The library's `beam` does that. (In our run its 0.96 was no worse
-# than greedy decoding, which on these hundred lists had 0.96 as well; 0.98 was for all 247.) The xnmt translator was
-# mended in the same way in 2019, and Hugging Face's default is a version of this rule. (The first version of this
-# book's library had the fault as well. Its tests had compared it with exhaustive search and with Hugging Face, on
-# random weights, where a model is sure of nothing.)
+# may lift it again; with one, this is a rule of thumb.) In `stops_early` two lines replace one:
+#
+# ```diff
+# -         if len(ended) >= width:  # the mistake
+# +         ended = sorted(ended, reverse=True)[:width]
+# +         if len(ended) == width and grown[0][0] <= ended[-1][0]:
+#               break
+# ```
+#
+# (Each beginning has one continuation that ends, so of the `2 * width` best at least `width` go on.) In the library's
+# `n_best`, which `beam` calls, it is the line `undone = undone & (…`, where length penalties divide the scores. (In our
+# run its 0.96 was greedy decoding's on these hundred lists as well; 0.98 was for all 247.) The xnmt translator was
+# mended in the same way in 2019, and Hugging Face's default is a version of this rule. (This book's library had the
+# fault too, at first: its tests used random weights, where a model is sure of nothing.)
 #
 # ## Exercises
 #

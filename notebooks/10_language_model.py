@@ -305,7 +305,8 @@ assert bits_per_byte["subwords"] < bits_per_byte["bytes"] - 0.2
 # it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*. That is
 # GPT (Radford et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the next token
 # computed with the same token vectors. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one more
-# after the last block.
+# after the last block. (People say *decoder-only*, all the same. `EncoderBlock` was built in chapter 5, `causal_mask`
+# in chapter 2.)
 
 # %%
 torch.manual_seed(0)
@@ -479,7 +480,8 @@ def next_token_loss(model, batch):
 
 
 # %% [markdown]
-# One test belongs to every left-to-right model: change one token and see which scores move.
+# One test belongs to every left-to-right model: change one token and see which scores move. (`built` is the class, made
+# in the folded cell above.)
 
 # %% [markdown]
 # **Predict.** Of nine tokens, number 5 is changed (counting from 0). At which of the nine places do the model's
@@ -506,9 +508,9 @@ assert (moved[:5] == 0).all() and (moved[5:] > 1e-6).all()
 # %% [markdown]
 # ## Training
 #
-# Two blocks of width 64 and our 512 tokens. The loop is the library's, which chapter 8 builds: shuffle the blocks,
-# take 32, step, with a learning rate that rises briefly and then falls. An untrained model should begin near
-# perplexity $V$, since it gives all tokens about the same probability.
+# Two blocks of width 64 and our 512 tokens. The loop is the library's, which chapter 8 builds: shuffle the blocks, take
+# 32, step, with a learning rate that rises briefly and then falls. An untrained model should begin near perplexity $V$,
+# since it gives all tokens about the same probability. (The rate falls after a sixth of the training, hence the 1.2.)
 
 # %%
 torch.manual_seed(0)
@@ -626,8 +628,9 @@ for temperature in (0.3, 0.8, 1.5):
     print(textwrap.indent(textwrap.fill(text, 76), "    "))
 
 # %% [markdown]
-# It has the sound of a manual, and no sense. Many of the long words, put together from pieces, do not exist. A high
-# temperature takes even the sound away. GPT-2 differs in size, in text and in patience, not in the loop above.
+# Some words are a manual's, and there is no sense. Many of the long ones, put together from
+# pieces, do not exist, and a low temperature does not save them. GPT-2 differs in size, in text and in patience, not in
+# the loop above.
 #
 # ### What an hour buys
 #
@@ -660,12 +663,12 @@ assert len(letters.encode("ROMEO:\n")) == 7
 #
 # <details><summary>Answer</summary>
 #
-# About 1.5: 1.52<!-- language_models_cpu: counted/7/nats/both .2f --> against 1.48<!-- language_models_cpu:
-# trained/sliding/both/mean .2f -->. That is the mean of three seeds (the best has 1.475<!-- language_models_cpu:
+# About 1.5: 1.517<!-- language_models_cpu: counted/7/nats/both .3f --> against 1.484<!-- language_models_cpu:
+# trained/sliding/both/mean .3f -->. That is the mean of three seeds (the best has 1.475<!-- language_models_cpu:
 # trained/sliding/both/min .3f -->, the model that comes with the library, the least good of them, 1.500<!--
 # language_models_cpu: trained/sliding/both/max .3f -->): an hour of training buys three hundredths of a nat over
 # seconds of counting. About 2.5 is what a table of *pairs* costs, and it is tempting to take every table for that bad.
-# Eight letters cost 1.52<!-- language_models_cpu: counted/8/nats/both .2f -->, no less than seven: of the groups of
+# Eight letters cost 1.520<!-- language_models_cpu: counted/8/nats/both .3f -->, no less than seven: of the groups of
 # eight in the first half of the new text only 53 %<!-- language_models_cpu: counted/8/seen/validation .0f --> (second
 # half: 48 %<!-- language_models_cpu: counted/8/seen/test .0f -->) stood in the text that was counted. On a million
 # characters, counting is hard to beat. (nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at
@@ -701,9 +704,9 @@ plt.show()
 
 # %% [markdown]
 # After 1,000 steps, the seventh part of its time, two of the three networks are less than 0.1 nats better than a table
-# of pairs (the third is 0.38 better). On this first half their mean passes the table of seven letters between steps
-# 5,500 and 6,000; the quickest of them passes it before that, the one that comes with the library after. The numbers
-# ([results](../book/results.md)):
+# of pairs (the third is 0.38 better; the curve is their mean). On this first half their mean passes the table of seven
+# letters between steps 5,500 and 6,000; the quickest of them passes it before that, the one that comes with the library
+# after. The numbers ([results](../book/results.md)):
 #
 # | nats a character | first half | second half | both |
 # |---|---|---|---|
@@ -716,11 +719,11 @@ plt.show()
 # | network, in blocks of 256 | 1.420<!-- language_models_cpu: trained/blocks/validation/mean .3f --> | 1.573<!-- language_models_cpu: trained/blocks/test/mean .3f --> | 1.497<!-- language_models_cpu: trained/blocks/both/mean .3f --> |
 #
 # (The network's rows are means of three seeds.) On the second half, which soon changes to a play that neither has begun
-# to read, the three seeds lead by 0.002 to 0.031 nats; in blocks side by side, as in the figure, one of them is behind
-# (exercise 4 shows why blocks cost more). So on another play the table may be as good. Why train a
-# network, then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer run was
-# not tried), while a longer table helps no further. A network reads up to 256 characters back here. And its parameters
-# do not grow with the text, as a table's rows do.
+# to read, the three seeds lead by 0.002 to 0.031 nats; in blocks side by side (the figure's way, but it shows the first
+# half) one of them is behind (exercise 4 shows why blocks cost more). So on another play the table may be as good. Why
+# train a network, then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer
+# run was not tried), while a longer table helps no further. A network reads up to 256 characters back here. And its
+# parameters do not grow with the text, as a table's rows do.
 #
 # ### In pieces of words
 #

@@ -4,11 +4,14 @@ and against what can be counted.
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import pytest
+import torch
 
-from lectures_lib import metrics
+from lectures_lib import data, decoding, metrics
+from lectures_lib.decoding.protocol import Step
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 BUILT = ("03_multi_head_attention", "06_decoder")  # where the lines that change were written
@@ -88,3 +91,44 @@ def test_the_lines_that_change_are_those_of_the_chapters():
     assert old[1] in before and old[2] in before
     code = " ".join("".join(c.source for c in cells if c.cell_type == "code").split())
     assert new[0] in code and new[2] in code
+
+
+class SureTable(NamedTuple):
+    """A model to decode, and its own state: nearly sure of each next word, of the rest by chance."""
+
+    seed: int
+
+    def start(self, source, source_lengths=None):
+        return Step(None, self)
+
+    def step(self, tokens, state, return_weights=False):
+        scores = torch.randn(12, 12, generator=torch.Generator().manual_seed(self.seed))
+        after = {data.BOS: 3, 11: data.EOS} | {word: word + 1 for word in range(3, 11)}
+        scores[list(after), list(after.values())] += 5
+        return Step(scores[tokens], self)
+
+    def select(self, rows):
+        return self
+
+
+def test_the_two_lines_that_mend_the_early_end_make_it_the_library_s_beam():
+    cells = nbformat.read(NOTEBOOKS / "09_generating.ipynb", 4).cells
+    hasty = next(c.source for c in cells if "def stops_early" in c.source)
+    shown = next(c.source for c in cells if "```diff" in c.source)
+    lines = re.search(r"```diff\n(.*?)```", shown, re.DOTALL)[1].splitlines()
+    old, new = (
+        "\n".join(line[2:] for line in lines if line[0] in kinds) + "\n" for kinds in ("- ", "+ ")
+    )
+    assert hasty.count(old) == 1
+    marks = {"begin": data.BOS, "end": data.EOS, "max_len": 20}
+    names = {"torch": torch, "marks": marks, "BOS": data.BOS, "EOS": data.EOS}
+    names |= {"TransformerWithCache": lambda model: model}
+    same = {hasty: 0, hasty.replace(old, new): 0}
+    for seed in range(20):
+        names["model"] = SureTable(seed)
+        library = decoding.beam(names["model"], torch.tensor([[3]]), width=4, alpha=0.0, **marks)
+        for code in same:
+            exec(code, names)
+            found = names["stops_early"](torch.tensor([3]))
+            same[code] += found == [*library.sentences()[0], data.EOS]
+    assert 20 == same.pop(hasty.replace(old, new)) > same.pop(hasty)
