@@ -522,14 +522,15 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # (0.72<!-- fine_tuning_small: acceptability/test/accuracy/min .2f --> to
 # 0.78<!-- fine_tuning_small: acceptability/test/accuracy/max .2f -->) right, against
 # 0.62<!-- labelled_sets: acceptability/frozen .2f --> for the frozen layer that is best on the validation sentences
-# (the 0.52 printed above is the last layer's; with 50 test sentences, a lead of less than two standard errors of a difference).
+# (the 0.52 printed above is the last layer's; with 50 test sentences, a lead of less than two standard errors of a
+# difference).
 #
 # Did it learn grammar from 120 sentences, or had pre-training prepared it? The control is a body of the same size
 # with fresh weights, trained on the same sentences three times as long. It gets
-# 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right (the same number by chance), and on the 30 validation
-# sentences 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f -->, where the
-# pre-trained one has 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. Taken
-# together, 0.62 and 0.45 are no sign that the sentences alone taught it anything.
+# 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right (the same number by chance),
+# and on the 30 validation sentences 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f
+# -->, where the pre-trained one has 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as
+# well. Taken together, 0.62 and 0.45 are no sign that the sentences alone taught it anything.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.8), sharey=True)
