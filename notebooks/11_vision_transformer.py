@@ -633,7 +633,8 @@ plt.show()
 #
 # With 100 images the shuffle costs the CNN six points. In order, it had been ahead of the ViT; shuffled, it no longer
 # is. But all five seeds used the same shuffle. In exercise 5, with three others, the cost lies between five points
-# and none (once it even gains two): a cost is likely, its size open. With 1,200 images this small, the CNN is as good shuffled as in order.
+# and none (once it even gains two): a cost is likely, its size open. With 1,200 images this small, the CNN is as good
+# shuffled as in order.
 #
 # If whole patches change places instead, the same way in every image, a ViT cannot even notice. Before training its
 # position vectors are random, so no order of the places is better than another. With 2 × 2 patches it gets to
@@ -767,9 +768,9 @@ def rank_correlation(a, b):
 # The ink, by far. Over five seeds its rank correlation with the damage is 0.46<!-- digits:
 # agreement_with_damage/ink/mean .2f --> on average, rollout's 0.03<!-- digits: agreement_with_damage/rollout/mean .2f
 # --> (from -0.04<!-- digits: agreement_with_damage/rollout/min .2f --> to 0.13<!-- digits:
-# agreement_with_damage/rollout/max .2f -->; the model printed below has this largest value). What comes from inside the model looks like an explanation. But rollout
-# sees only attention's weights; the values that they average, and the feed-forward layers, are not in it. (The ink
-# has an advantage: what blanking takes away *is* the ink.)
+# agreement_with_damage/rollout/max .2f -->; the model printed below has this largest value). What comes from inside
+# the model looks like an explanation. But rollout sees only attention's weights; the values that they average, and
+# the feed-forward layers, are not in it. (The ink has an advantage: what blanking takes away *is* the ink.)
 #
 # </details>
 
@@ -807,11 +808,12 @@ assert agreement["ink"] > agreement["rollout"] + 0.05
 #
 # <details><summary>Answer</summary>
 #
-# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (0.78 in the run printed below). To us the images are the same, only
-# larger. But a patch of 2 × 2 now shows a smaller piece of the stroke than any patch the model has learned from, and
-# there are 36 of them. That cannot be the whole reason: at 16 × 16 it has 0.70<!-- digits: same_model/size_16/mean
-# .2f -->, and at 10 × 10, nearest to what it learned, only 0.54<!-- digits: same_model/size_10/mean .2f -->, and what the rest
-# is we do not know. So interpolated positions are only a starting point: the paper goes on training at the new size.
+# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (0.78 in the run printed below). To us the images
+# are the same, only larger. But a patch of 2 × 2 now shows a smaller piece of the stroke than any patch the model has
+# learned from, and there are 36 of them. That cannot be the whole reason: at 16 × 16 it has 0.70<!-- digits:
+# same_model/size_16/mean .2f -->, and at 10 × 10, nearest to what it learned, only 0.54<!-- digits:
+# same_model/size_10/mean .2f -->, and what the rest is we do not know. So interpolated positions are only a starting
+# point: the paper goes on training at the new size.
 #
 # </details>
 
@@ -927,9 +929,9 @@ print(
 # Still behind, but by less: on the 10,000 test pictures the ViT has 91.0 %<!-- images_cpu:
 # fashion_mnist/vit/augmented/test/mean .1f -->, the convolutions 91.7 %<!-- images_cpu:
 # fashion_mnist/cnn/augmented/test/mean .1f -->. "It has more parameters, and time enough" is tempting, and with
-# hundreds of millions of pictures it came true (above). Here the distance shrinks, but not steadily (3.5 points after 900 batches, 7
-# after 1,800, 0.7 after 7,200, 2.5 after 9,000) and is 1.2 at the end (validation), 0.7 on the test images. With one
-# seed each and 10,000 pictures "level" cannot be excluded either. The ViT also took longer: 150<!-- images_cpu:
+# hundreds of millions of pictures it came true (above). Here the distance shrinks, but not steadily (3.5 points after
+# 900 batches, 7 after 1,800, 0.7 after 7,200, 2.5 after 9,000) and is 1.2 at the end (validation), 0.7 on the test
+# images. With one seed each and 10,000 pictures "level" cannot be excluded either. The ViT also took longer: 150<!-- images_cpu:
 # fashion_mnist/vit/augmented/minutes/mean .0f --> minutes against 87<!-- images_cpu:
 # fashion_mnist/cnn/augmented/minutes/mean .0f -->, on a processor that had other work too.
 #
