@@ -761,7 +761,7 @@ def low_rank_tuned(train, epochs, r=8, rate=2e-3):
 # Nearly all, or all: again between 0.8 and 0.9. Tempting is "much less, for a large body needs large changes". But
 # what has to change for *praise or complaint* is little; the body knew the words before. Hu and others found the same for
 # GPT-3 with 175 billion numbers. The rate is twenty times the one for all numbers, since the small
-# difference begins at 0: unlike the body's own numbers, it holds nothing from pre-training that large steps could spoil.
+# difference begins at 0 and $W$ itself stays as it was (steps that are too large would still spoil the sum).
 #
 # </details>
 
