@@ -381,8 +381,8 @@ plt.show()
 assert curves["frozen"][0] > curves["bag of words"][0]
 
 # %% [markdown]
-# One seed is one seed. Five of them, each with other sentences to learn from, give on average (here the bags count how
-# often a word occurs; the 0.72 above asks only whether it does, and 0.78 is the best setting's):
+# One seed is one seed. Five of them, each with other sentences to learn from, give on average (the bags of this run
+# count how often a word occurs, so their last row differs from what is printed above):
 #
 # | sentences | bag of words | frozen | fine-tuned |
 # |---|---|---|---|
@@ -392,7 +392,7 @@ assert curves["frozen"][0] > curves["bag of words"][0]
 # | 110 | 0.61<!-- fine_tuning_small: curve/110/bag_of_words/mean .2f --> | 0.84<!-- fine_tuning_small: curve/110/frozen/mean .2f --> | 0.86<!-- fine_tuning_small: curve/110/fine_tuned/mean .2f --> |
 # | 220 | 0.68<!-- fine_tuning_small: curve/220/bag_of_words/mean .2f --> | 0.82<!-- fine_tuning_small: curve/220/frozen/mean .2f --> | 0.87<!-- fine_tuning_small: curve/220/fine_tuned/mean .2f --> |
 #
-# A bag of words with all 220 sentences (and one setting for all rows) is no better than MiniLM with 14. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
+# A bag of words with all 220 sentences (one setting for all rows; the best: 0.78) is no better than MiniLM with 14. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
 # 0.60<!-- fine_tuning_small: curve/14/fine_tuned/min .2f --> to 0.80<!-- fine_tuning_small: curve/14/fine_tuned/max .2f -->.
 # One of the lectures advises fine-tuning from about a hundred labelled examples on; here, with this body, 28 already
 # give 0.81<!-- fine_tuning_small: curve/28/fine_tuned/mean .2f -->, little more than frozen vectors do.
@@ -527,7 +527,7 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 #
 # Did it learn grammar from 120 sentences, or had pre-training prepared it? The control is a body of the same size
 # with fresh weights, trained on the same sentences three times as long. It gets
-# 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right (the same number by chance),
+# 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right (by chance the same),
 # and on the 30 validation sentences 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f
 # -->, where the pre-trained one has 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as
 # well. Taken together, 0.62 and 0.45 are no sign that the sentences alone taught it anything.
@@ -761,7 +761,7 @@ def low_rank_tuned(train, epochs, r=8, rate=2e-3):
 # Nearly all, or all: again between 0.8 and 0.9. Tempting is "much less, for a large body needs large changes". But
 # what has to change for *praise or complaint* is little; the body knew the words before. Hu and others found the same for
 # GPT-3 with 175 billion numbers. The rate is twenty times the one for all numbers, since the small
-# difference begins at 0 and $W$ itself stays as it was (steps that are too large would still spoil the sum).
+# difference begins at 0 and $W$ itself stays as it was (steps too large would still spoil the sum).
 #
 # </details>
 
