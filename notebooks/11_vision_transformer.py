@@ -318,8 +318,7 @@ def interpolate_positions(positions, rows, columns):
 # %% [markdown]
 # ## The whole model
 #
-# That is everything. The encoder is that of chapter 5, built there, with GELU and in the pre-norm order: a block is
-# `x = x + attention(norm1(x))`, then `x = x + feed_forward(norm2(x))`, and one last LayerNorm follows the blocks.
+# That is everything. The encoder is that of chapter 5, with pre-norm and GELU.
 
 
 # %%
@@ -408,13 +407,13 @@ assert off < 1e-5 and off_gradient < 1e-4
 # patches a side, $14^2 = 196$, and the class token: **197**. A ViT's name gives its size and its patches: B/16 is
 # the base size with patches of 16, H/14 the huge one with patches of 14.
 #
-# Its parameters can be counted on paper. Let $d$ be $d_{\text{model}}$, and $d_{ff} = 4d$. A block has $4(d^2 + d)$
-# in its attention, $8d^2 + 5d$ in the feed-forward layers and $4d$ in the two norms: $12d^2 + 13d$ together. Around
+# Its parameters can be counted on paper. Let $d$ be $d_{\text{model}}$, and $d_{ff} = 4d$. A block, built in chapter 5,
+# is `x = x + attention(norm1(x))`, then `x = x + feed_forward(norm2(x))`. It has $4(d^2 + d)$ in its attention, $8d^2 + 5d$ in the feed-forward layers and $4d$ in the two norms: $12d^2 + 13d$ together. Around
 # the $L$ blocks stand
 #
 # - the patch embedding, $(3p^2 + 1)\,d$ for patches of $p \times p$ pixels;
 # - the class token and $n + 1$ positions, $(n + 2)\,d$ in all for $n$ patches;
-# - a last norm, $2d$; and the head for 1,000 classes, $1000\,(d + 1)$.
+# - a last norm, behind the blocks, $2d$; and the head for 1,000 classes, $1000\,(d + 1)$.
 
 
 # %%
