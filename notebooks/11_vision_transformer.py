@@ -408,8 +408,8 @@ assert off < 1e-5 and off_gradient < 1e-4
 # the base size with patches of 16, H/14 the huge one with patches of 14.
 #
 # Its parameters can be counted on paper. Let $d$ be $d_{\text{model}}$, and $d_{ff} = 4d$. A block, built in chapter 5,
-# is `x = x + attention(norm1(x))`, then `x = x + feed_forward(norm2(x))`. It has $4(d^2 + d)$ in its attention, $8d^2 + 5d$ in the feed-forward layers and $4d$ in the two norms: $12d^2 + 13d$ together. Around
-# the $L$ blocks stand
+# is `x = x + attention(norm1(x))`, then `x = x + feed_forward(norm2(x))`. It has $4(d^2 + d)$ in its attention,
+# $8d^2 + 5d$ in the feed-forward layers and $4d$ in the two norms: $12d^2 + 13d$ together. Around the $L$ blocks stand
 #
 # - the patch embedding, $(3p^2 + 1)\,d$ for patches of $p \times p$ pixels;
 # - the class token and $n + 1$ positions, $(n + 2)\,d$ in all for $n$ patches;
