@@ -234,10 +234,12 @@ for name, segment in {"A": torch.zeros(4), "B": torch.ones(4)}.items():
 # tanh, which brings its numbers between −1 and 1. The paper does not mention it, but the authors' code and the
 # published weights have it, and the paper's classifiers read the pooler's output. Do not take `[CLS]`'s vector for a
 # summary of the text. Before fine-tuning, as the paper says in a footnote, it is none: it was only trained to say
-# whether the second sentence follows the first. Fine-tuning makes it useful for a task (chapter 14). [Chapter
-# 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) measures how far from a summary it is.
+# whether the second sentence follows the first (an exercise of chapter 13). Fine-tuning makes it useful for a task
+# (chapter 14). [Chapter 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) measures how far from a summary it
+# is.
 #
-# The three embeddings are a module of their own; the library has the same code.
+# (A block, built in chapter 5: `x = norm1(x + attention(x))`, then `x = norm2(x + feed_forward(x))`, with no norm
+# after the last.) The three embeddings are a module of their own; the library has the same code.
 
 
 # %%
@@ -406,9 +408,9 @@ plt.show()
 # | large | 24 | 1024 | 16 | 4096 | 335,141,888 |
 #
 # One name to be careful with: $d_{\text{ff}}$ is the *hidden* width of the feed-forward layer, $4\,d_{\text{model}}$.
-# Its output is $d_{\text{model}}$ wide again. One slide uses $d_{\text{ff}}$ for the output. Whoever builds base from
-# it, with a hidden width of 768, gets 67 million parameters. (More numbers from slides are recomputed among the
-# [checked claims](../book/claims.md).)
+# Its output is $d_{\text{model}}$ wide again. A slide of one of the lectures uses $d_{\text{ff}}$ for the output.
+# Whoever builds base from it, with a hidden width of 768, gets 67 million parameters. (More numbers from slides are
+# recomputed among the [checked claims](../book/claims.md).)
 
 # %% tags=["remove-cell"]
 for parts in counts.values():
@@ -432,8 +434,13 @@ for their_name in list(BODY)[::4]:
     print(f"  {their_name}\n      → {BODY[their_name]}")
 
 # %% [markdown]
+# (The others: `key` and `value` go as `query` does. `attention.output.dense` becomes `W_O`; `intermediate.dense` and
+# `output.dense` become `feed_forward.W_1` and `W_2`, `output.LayerNorm` becomes `around_feed_forward.norm`. Positions,
+# segments and the norm of the embeddings have a row each.)
+#
 # Each row becomes a regular expression in which a placeholder matches one part of a name, up to the next dot. Then
-# every tensor is looked up. The important line is the last `raise`: a name that no row knows stops the program.
+# every tensor is looked up. The important line is the last `raise`: a name that no row knows stops the program. (The
+# other one is for chapter 13's heads, where one tensor is stored under two names.)
 
 
 # %%
@@ -574,8 +581,8 @@ minilm_model = minilm_model.float()
 assert worst[torch.float32] < 1e-5 and worst[torch.float64] < 1e-12
 
 # %% [markdown]
-# Double precision is the sharper test. In it rounding errors shrink by a factor of half a billion, while a *mistake*
-# would stay as large as it is.
+# Double precision is the sharper test. In it rounding errors shrink by a factor of half a billion ($2^{29}$: a number
+# has 29 more binary digits), while a *mistake* would stay as large as it is.
 #
 # The way back works, too. The library's `save_pretrained` writes our weights to a file under Hugging Face's names.
 # `transformers` loads this file and saves it again, and we load that:
@@ -774,9 +781,10 @@ assert all(vectors(text, "light")[1] == 4 for text in texts)
 #
 # <details><summary>Answer</summary>
 #
-# From layer 1 to layer 4, five or six of the six are nearest to a *weight*, after the last layer still 2 of 6 (of six
-# sentences, not far from tossing coins). Twelve of twelve right neighbours looked like proof that the model tells the
-# senses apart; but in those twelve, sense and grammar went together.
+# From layer 1 to layer 4, five or six of the six are nearest to a *weight*, after the last layer 2 (of six
+# sentences, not far from tossing coins); the fewer, the better the senses are told apart. Twelve of twelve right
+# neighbours looked like proof that the model tells the senses apart; but in those twelve, sense and grammar went
+# together.
 #
 # </details>
 

@@ -341,8 +341,17 @@ for first, second, is_random in pretraining.sentence_pairs(
     print("A", first, " B", second, " from elsewhere" if is_random else " follows")
 
 # %% [markdown]
-# A coin decides whether B follows, and the pair is made to fit. In the third pair, A is sentences 0 and 1 of document
-# 3, but B was taken from document 1. Sentence 2 is not lost: the next pair begins with it. Over many pairs:
+# A coin decides whether B follows, and the pair is made to fit. In three steps:
+#
+# 1. From the present sentence on, take sentences (two at least) until the input is full; cut them after a random one.
+#    The front is A.
+# 2. Heads: B is the rest. Tails: B begins at a random sentence of another document and fills what A leaves free; the
+#    rest begins the next pair.
+# 3. Too long? Shorten the longer of the two, at its front or back by chance.
+#
+# A single sentence left at a document's end is dropped; at last the pairs are shuffled. In the third pair, A is
+# sentences 0 and 1 of document 3, but B was taken from document 1. Sentence 2 is not lost: the next pair begins with
+# it. Over many pairs:
 
 # %%
 many = [[[d]] * 12 for d in range(2000)]  # sentences of one token, their document
@@ -568,8 +577,9 @@ for name, chips in (("base", 16), ("large", 64)):
 #
 # The baselines are tables of counts, without any training. The **unigram** model gives the same answer for every
 # hole. The next one looks at the token to the **left** of the hole, as in [chapter 10](10_language_model.ipynb). The
-# third looks at the tokens on **both sides**. It multiplies what the two say, as if they were independent: $P(w \mid
-# \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$, scaled to sum to 1.
+# third looks at the tokens on **both sides**. It multiplies what the two say, as if they were independent once $w$ is
+# known; each has $P(w)$ in it, which must count only once: $P(w \mid
+# \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$, scaled to sum to 1 (by the loss).
 
 
 # %%
@@ -1059,7 +1069,7 @@ print(
 # "My loss of next sentence is very low, but the acc of next_correct is always near 50%", wrote a user in one of these
 # issues. On the same pairs, the two cannot both be true. Where a model is wrong, it gave the right class a
 # probability below one half, and that costs at least $\ln 2 = 0.69$. With half of the pairs wrong, the mean is at
-# least 0.34.
+# least half of that, 0.34.
 #
 # ### Holes where there is nothing to guess
 #

@@ -5,11 +5,13 @@ cannot be learned from is refused.
 import re
 import warnings
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import torch
 from torch.testing import assert_close
 
+from lectures_lib import training
 from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.models.minilm import checkpoint
 from lectures_lib.tasks import fine_tuning
@@ -467,3 +469,28 @@ def test_longer_than_the_model_is_refused():
 def test_bad_input_is_refused_with_its_numbers(call, message, shapes_unchecked):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_loop_that_chapter_14_shows_is_fine_tune():
+    """The chapter prints it as text and does not run it: the same weights must come out."""
+    chapter = Path(__file__).resolve().parents[2] / "notebooks/14_fine_tuning.py"
+    block = re.search(r"^# ```python\n(.*?)^# ```$", chapter.read_text(), re.S | re.M)[1]
+    shown = "".join(line.removeprefix("# ") for line in block.splitlines(keepends=True))
+    examples, rate, epochs = EXAMPLES["sentences"], 5e-3, 2
+    library, model = HEADS["sentences"](), HEADS["sentences"]()
+    fine_tune(library, batches(examples, batch_size=8), epochs=epochs, rate=rate, progress=False)
+    names = {
+        "torch": torch,
+        "nn": torch.nn,
+        "F": torch.nn.functional,
+        "LambdaLR": torch.optim.lr_scheduler.LambdaLR,
+        "bert_schedule": training.bert_schedule,
+        "decayed_and_not": fine_tuning.decayed_and_not,
+    }
+    run = {"model": model, "batches": batches(examples, batch_size=8)}
+    exec(shown, names | run | {"rate": rate, "epochs": epochs, "steps": 2 * 3})
+    assert not model.training
+    # The scores and not the weights: the keys' bias has no gradient but rounding, and Adam lets
+    # it wander.
+    found = (scores(each, examples) for each in (model, library))
+    assert_close(*(torch.stack(each) for each in found), atol=1e-4, rtol=0)
