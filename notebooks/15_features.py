@@ -102,7 +102,6 @@ from lectures_lib.analysis.probing import Probed, ScalarMix, fit_probe
 from lectures_lib.data.words import WordVocabulary
 from lectures_lib.metrics import entity_scores
 from lectures_lib.models import word2vec
-from lectures_lib.models.word2vec import skip_gram_loss
 from lectures_lib.tasks.word_level import Cut, cut_words
 from lectures_lib.training import fit
 
@@ -141,30 +140,40 @@ assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expec
 # %% [markdown]
 # From the pair (tree, old) a model could be asked "which word stood near *tree*?" That is a choice among the whole
 # vocabulary, a softmax over ten thousand words or more, for every pair of a long text. **Negative sampling** asks
-# something cheaper. It puts the true pair among $k$ false ones, whose second word is drawn at random, and asks of
-# each: *did this word stand near?* Every word has two vectors: $v$ is used when the word itself is asked about, $v'$
-# when it may be the neighbour. The probability of "yes" is $\sigma(v' \cdot v)$, where $\sigma(x) = 1/(1 + e^{-x})$
-# as in logistic regression. So the loss of one pair is (equation 4 of the paper)
+# something cheaper. It puts the true pair among $k$ false ones, whose second word is drawn at random, and asks of each:
+# *did this word stand near?* Every word has two vectors (with one, it would always count as its own neighbour): $v$ is
+# used when the word itself is asked about, $v'$ when it may be the neighbour. The probability of "yes" is
+# $\sigma(v' \cdot v)$, where $\sigma(x) = 1/(1 + e^{-x})$ as in logistic regression. So the loss of one pair is
+# (equation 4 of the paper)
 #
 # $$-\log\sigma(v'_{\text{near}}\cdot v)-\sum_{i=1}^{k}\log\sigma(-v'_{i}\cdot v).$$
 #
 # By hand, with $v = (1, 2)$ for "tree", $v' = (0.5, 0.25)$ for "old", and two false neighbours with $v' = (1, -1)$ and
-# $(0, 0.5)$: the dot products are 1, −1 and 1, and $-\log\sigma(1) = 0.313$, $-\log\sigma(-1) = 1.313$. The first two
-# answers are right (old: yes; the first false one: no). The third is wrong, and costs most.
+# $(0, 0.5)$: the dot products are 1, −1 and 1. For the false ones "no" is right, so their signs turn: 1, 1 and −1. With
+# $-\log\sigma(1) = 0.313$ and $-\log\sigma(-1) = 1.313$, the first two answers are right (old: yes; the first false
+# one: no). The third is wrong, and costs most.
+
 
 # %%
+def skip_gram_loss(v, v_near, v_noise):
+    """The mean loss of a batch: (batch, d), (batch, d), (batch, k, d) → ()."""
+    near = torch.einsum("bd,bd->b", v, v_near)
+    noise = torch.einsum("bd,bkd->bk", v, v_noise)
+    return -(F.logsigmoid(near) + F.logsigmoid(-noise).sum(dim=1)).mean()
+
+
 v, near = torch.tensor([[1.0, 2.0]]), torch.tensor([[0.5, 0.25]])
 noise = torch.tensor([[[1.0, -1.0], [0.0, 0.5]]])
 parts = [-math.log(1 / (1 + math.exp(-x))) for x in (1.0, 1.0, -1.0)]
 print(" + ".join(f"{part:.3f}" for part in parts), f"= {sum(parts):.3f}")
-print(f"the library: {skip_gram_loss(v, near, noise):.3f}")
+print(f"by the function: {skip_gram_loss(v, near, noise):.3f}")
 
 # %% [markdown]
 # Two details make it work on real text (sections 2.2 and 2.3 of the paper). False neighbours are drawn with
 # probabilities proportional to count$^{3/4}$, a compromise between "as often as in the text" and "all alike". And
 # frequent words are thinned out: an occurrence of a word that makes up the share $f$ of the text is kept with
-# probability $\sqrt{t/f}$. By hand, for a text of 1,000 words with 900 times "the", 90 times "tree", 10 times "oak",
-# and $t = 0.01$:
+# probability $\sqrt{t/f}$, but at most 1. By hand, for a text of 1,000 words with 900 times "the", 90 times "tree", 10
+# times "oak", and $t = 0.01$:
 
 # %%
 counts = torch.tensor([900, 90, 10])
@@ -179,11 +188,13 @@ for word, *numbers in zip(("the", "tree", "oak"), counts, drawn, keep, strict=Tr
 
 # %% tags=["remove-cell"]
 assert_close(skip_gram_loss(v, near, noise), torch.tensor(sum(parts)))
+assert_close(skip_gram_loss(v, near, noise), word2vec.skip_gram_loss(v, near, noise))
 assert_close(keep, torch.tensor([(0.01 / f) ** 0.5 for f in (0.9, 0.09, 0.01)]))
 
 # %% [markdown]
 # The model is two tables. As in the authors' code, the vectors $v$ begin small and random and the vectors $v'$ at 0,
-# so that every dot product begins at 0.
+# so that every dot product begins at 0, every answer at $\sigma(0) = 1/2$, and the loss of a pair at $(k + 1)\log 2$.
+# Words with the same neighbours are pulled towards the same $v'$, and so towards each other.
 
 
 # %%
@@ -211,7 +222,8 @@ class SkipGram(nn.Module):
 # "light" will not do as an example. Instead we *make* an ambiguous word. "turtle" (a package that draws) and "header"
 # (of a mail) have nothing to do with each other. In half of the places, chosen at random, each of them is replaced by
 # the same new word, `turtle/header`. Such pseudowords are an old trick: unlike in nature, both meanings are known
-# exactly, and the other half of the places gives each word a vector of its own to compare with.
+# exactly, and the other half of the places gives each word a vector of its own to compare with. (`SkipGramBatches`
+# draws, in every epoch, the words that stay, how far each looks (1 to 5) and the false neighbours.)
 
 # %% tags=["nbval-ignore-output"]
 lot = random.Random(0)
@@ -315,7 +327,7 @@ print([round(number, 4) for number in mix(h).tolist()])
 #
 # Taking a word's vector out of BERT takes a few lines, and they are easy to get wrong. The text becomes pieces,
 # `[CLS]` goes in front, and a word may have several pieces. The paper takes the vector of a word's **first** piece.
-# Step by step, for the sentence of the bicycle:
+# For the sentence of the bicycle:
 
 # %%
 example = next(e for e in examples if e["text"].startswith("This racing bike"))
@@ -376,9 +388,9 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 # One thing must be excluded first. BERT *adds the position into the vector*. If one meaning stood mostly at the
 # beginning of its sentences, the vectors would find it without any understanding. So the set is **matched**: for each
 # word, both meanings stand equally often at each position. But now the same position points to the *wrong* meaning.
-# Take a sentence with "light" at position 6, and leave it out: among the others at position 6 its own meaning is one
-# short. So we only allow neighbours with the word at another position (`may` says which). Then the position by itself
-# is exactly at chance:
+# With two sentences of each meaning that have "light" at position 6, each of the four sees there one of its own meaning
+# and two of the other. So we only allow neighbours with the word at another position (`may` says which). Then the
+# position by itself is exactly at chance:
 
 # %%
 word = [e["word"] for e in examples]
@@ -664,16 +676,16 @@ plt.show()
 # concatenation one need not know the best one in advance.
 #
 # The band in the picture is MiniLM fine-tuned on the same 130 sentences, also under a linear layer: from 0.69<!--
-# fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f --> over
-# five seeds, on the 60 test sentences. The best frozen vectors reach this band. With so few sentences, the seed
-# matters more than the choice among the better combinations.
+# fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f --> over five
+# seeds, on the 60 test sentences. The best frozen vectors reach this band (their bars are of all 90). With so few
+# sentences, the seed matters more than the choice among the better combinations.
 #
 # ### Does it hold elsewhere?
 #
 # In the paper the tagger on top is a two-layer BiLSTM, which reads the whole sentence of vectors before it labels a
-# word. The first column has its results on CoNLL-2003, news with capital letters. The others are ours, with the
-# smaller MiniLM, on WNUT-17: posts from social media, collected so that their names are new and odd. Do not compare
-# the levels. Compare how the numbers go up and down within a column. The last line is fine-tuning.
+# word. The first column has its results on CoNLL-2003, news with capital letters. The others are ours, with the smaller
+# MiniLM, on WNUT-17: posts from social media, collected so that their names are new and odd. Compare how the numbers go
+# up and down within a column, not the levels. The last line is fine-tuning.
 #
 # | features | BERT base, BiLSTM | MiniLM, linear layer | MiniLM, BiLSTM |
 # |---|---|---|---|
@@ -777,9 +789,8 @@ assert trap[-1] > 0.87 and back_door < 0.3
 
 # %% [markdown]
 # Excluding neighbours at the same position does not help enough: position alone still has 0.82, since "early" and
-# "late" remain. Matching alone does not help either. The last line shows it: if neighbours at the same position are
-# allowed in the matched set, they mostly have the other meaning, and position alone falls *below* chance. One needs
-# both.
+# "late" remain. Nor is matching enough by itself: the last line allows neighbours at the same position in the matched
+# set; most have the other meaning, and position alone falls *below* chance. One needs both.
 #
 # ### The vector of something else
 #

@@ -24,7 +24,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three 9 by 9 heat maps of cosines. Counted words: nearly white except the diagonal and a few pale squares that follow no pattern. BERT's middle layer: medium to dark blue nearly everywhere; the first three and the last three sentences look alike, only the middle three stand out a little. Trained for it: three dark blocks of 3 by 3 on the diagonal, nearly white elsewhere."}, "figure": {"caption": "Cosines of nine sentences: three about music, three about shares, three about cooking. Left: counted words. Middle: the mean of a BERT's vectors after its layer 2. Right: the same BERT's last layer, which was trained to be compared."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three 9 by 9 heat maps of cosines. Counted words: nearly white except the diagonal and a few pale squares that follow no pattern. BERT's middle layer: medium to dark blue nearly everywhere; the first three and the last three sentences look alike, only the middle three stand out a little. Trained for it: three dark blocks of 3 by 3 on the diagonal, nearly white elsewhere."}, "figure": {"caption": "Cosines of nine sentences: three about music, three about shares, three about cooking. Left: counted words. Middle: the mean of a BERT's vectors after its layer 2, the third of six. Right: the same BERT's last layer, which was trained to be compared."}}
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
@@ -237,7 +237,9 @@ print("mean with the padding in it", hidden.mean(dim=1)[0].tolist())
 # %%
 def real_tokens(hidden, lengths):
     """True where there is a token, False where there is padding, (batch, n, 1)."""
-    return (torch.arange(hidden.shape[1]) < lengths[:, None])[..., None]
+    batch, n, _ = hidden.shape
+    lengths = torch.full((batch,), n) if lengths is None else lengths  # no padding
+    return (torch.arange(n) < lengths[:, None])[..., None]
 
 
 def mean_pooling(hidden, lengths=None):
@@ -257,6 +259,7 @@ print(mean_pooling(hidden, lengths).tolist(), max_pooling(hidden, lengths).tolis
 for ours, theirs in ((mean_pooling, mean), (max_pooling, largest)):
     assert_close(ours(hidden, lengths), theirs)
     assert_close(getattr(sentence_bert, ours.__name__)(hidden, lengths), theirs)
+    assert_close(ours(hidden), getattr(sentence_bert, ours.__name__)(hidden))
 assert_close(sentence_bert.cls_pooling(hidden, lengths), cls)
 
 # %% [markdown]
@@ -403,7 +406,7 @@ if STS_B:
 # %% [markdown]
 # We have asked them, layer by layer, with
 # [`experiments/sentence_vectors.py`](https://github.com/from-attention-to-bert/course/blob/main/experiments/sentence_vectors.py)
-# (Spearman):
+# (Spearman; layers are counted from 0):
 #
 # | MiniLM's vectors | mean | [CLS] | max |
 # |---|---|---|---|
@@ -458,12 +461,12 @@ print(f"loss {loss:.3f} = ln 3")
 
 # %% [markdown]
 # After training, $W_t$ is thrown away, and the vectors are compared by cosine, which this loss never mentions. Why
-# should that work? A layer that weighs $|u - v|$ can pull pairs of one class together. It is not $|u - v|$ alone that
-# does it, though: in the paper's table 6, u and v reach 66.04, |u − v| by itself 69.78, the three together 80.78, and
-# u, v and their product 77.44. (The paper calls |u − v| the most important part.)
+# should that work? A layer that weighs $|u - v|$ can pull pairs of one class together. But it needs u and v, too: in
+# the paper's table 6 (Spearman on STS-B's development split, times 100) u and v reach 66.04, |u − v| by itself 69.78,
+# the three together 80.78, and u, v and their product 77.44. The paper calls |u − v| the most important part.
 #
 # Here u and v are taken as pooled, not divided by their lengths. In a vector of length 1 with 384 components, each is
-# about 0.05, and $W_t$ could do little with that.
+# about 0.05: $W_t$ would need large weights, which take many steps.
 #
 # ### A score: the cosine itself
 #
@@ -539,8 +542,8 @@ for scale in (1, 20):
 # drawn from 1.17 billion in 32 collections (comments and replies, titles and abstracts, questions and answers; a few
 # collections add a wrong partner to each pair). STS-B's training pairs are not among them (captions from Flickr 30k
 # are, a source of some of STS-B's sentences). A hundred thousand steps make 102 million pairs, at most 9 % of the 1.17
-# billion. (A slide of the lectures says that such a model is trained on pairs that people have marked as similar. The
-# first Sentence-BERTs were trained on labels that people gave. Most of MiniLM's pairs were found, not marked.)
+# billion. (A slide of the lectures says that such a model is trained on pairs that people have marked as similar.
+# People did label the pairs of the first Sentence-BERTs; most of MiniLM's were found, not marked.)
 #
 # There are two older losses. One takes pairs with a yes or no, pulls the one kind together and pushes the other apart
 # until their distance exceeds a margin (`contrastive_pairs` in the library). The other, the paper's third objective,
@@ -570,10 +573,12 @@ class Siamese(nn.Module):
 
 
 # %% [markdown]
-# As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2. Each objective gets 30 steps
-# of 16 pairs. The regression sees our 96 scored pairs; the classification the same pairs with their scores in three
-# classes (apart, related, the same). The in-batch negatives see no score, only pairs that belong together: those
-# with a score of 4 or more, and from the entailment set each sentence with another that follows from it.
+# As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2. (`lower_layers(3)` keeps the
+# first three blocks; `encoder.pooled` is BERT and `mean_pooling`, not divided by the length.) Each objective gets 30
+# steps of 16 pairs; `SiameseBatches` makes both sides ids and pads each by itself. The regression sees our 96 scored
+# pairs; the classification the same pairs with their scores in three classes (apart, related, the same). The in-batch
+# negatives see no score, only pairs that belong together: those with a score of 4 or more, and from the entailment set
+# each sentence with another that follows from it.
 
 
 # %%
@@ -633,10 +638,10 @@ def train(loss, pairs, labels, seed, steps=30):
 # <details><summary>Answer</summary>
 #
 # The regression brings it up, to about 0.76: it is trained on the very thing that is measured, the cosine. It is
-# tempting to expect nothing of the in-batch negatives, which see no score at all; they get as far with one of
-# our three seeds, nearly as far with another, and hardly anywhere with the third. The classification ends lower with each
-# seed, although its loss falls to 0.06: with 96 pairs, $W_t$ finds some direction that tells the classes apart, and nobody asks for
-# the angle.
+# tempting to expect nothing of the in-batch negatives, which see no score at all; they get as far with one of our three
+# seeds, nearly as far with another, and hardly anywhere with the third. The classification ends lower with each seed,
+# although its loss falls to 0.06. That loss does not ask for the angle; perhaps, with 96 pairs, $W_t$ finds some
+# direction that tells the classes apart (not measured).
 #
 # </details>
 
@@ -674,7 +679,8 @@ ax.set(xlim=(-0.6, 4.6), ylim=(0, 1), ylabel="Spearman")
 plt.show()
 
 # %% [markdown]
-# For the classification 96 pairs are few: the paper had a million.
+# For the classification 96 pairs are few: the paper had a million. Nor do the bars judge methods: MiniLM's own
+# training, by cosines, had gone through these layers, so there was something to lose.
 #
 # What if there is more to learn from? The same three layers, 150 steps of 16 pairs from STS-B's 5,749 training pairs,
 # three seeds, one learning rate for all (Spearman on the validation split; the margin is `contrastive_pairs`):
@@ -690,13 +696,12 @@ plt.show()
 # All four end above the counted words (0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->), the
 # classification by least, and least reliably; the in-batch negatives could use only the pairs with a score of 4 or
 # more. None reaches all of MiniLM (0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->), which has six
-# layers and a hundred million pairs behind it. (These three layers have seen those pairs, too.) Where the loss
-# speaks of cosines, the training also opens the angles: the mean cosine of sentences from different pairs was
-# 0.43<!-- sentence_vectors: before/random_pairs .2f --> and is 0.05<!-- sentence_vectors:
-# siamese/regression/random_pairs/mean .2f --> after the regression, 0.10<!-- sentence_vectors:
-# siamese/in_batch/random_pairs/mean .2f --> after the in-batch negatives and 0.33<!-- sentence_vectors:
-# siamese/margin/random_pairs/mean .2f --> with the margin. The classification leaves it at 0.43<!-- sentence_vectors:
-# siamese/classification/random_pairs/mean .2f -->.
+# layers and a hundred million pairs behind it. Where the loss speaks of cosines, the training also opens the angles:
+# the mean cosine of sentences from different pairs was 0.43<!-- sentence_vectors: before/random_pairs .2f --> and is
+# 0.05<!-- sentence_vectors: siamese/regression/random_pairs/mean .2f --> after the regression, 0.10<!--
+# sentence_vectors: siamese/in_batch/random_pairs/mean .2f --> after the in-batch negatives and 0.33<!--
+# sentence_vectors: siamese/margin/random_pairs/mean .2f --> with the margin. The classification leaves it at 0.43<!--
+# sentence_vectors: siamese/classification/random_pairs/mean .2f -->.
 #
 # ## Searching this book
 #
@@ -887,8 +892,9 @@ logits = (20 * cosines(twice, twice)).masked_fill(
 print(f"duplicates left out: loss {F.cross_entropy(logits, torch.arange(4)):.3f}")
 
 # %% [markdown]
-# Such a floor does no harm by itself: without dropout, equal texts have equal vectors, and pull and push cancel. Harm is
-# done by a second right answer in *other words*. Let pair 1 be a paraphrase of pair 0, at some cosine to it:
+# Such a floor does no harm by itself. Each copy has half of the softmax, so u is pulled to the one as hard as it is
+# pushed from the other; equal texts have equal vectors (without dropout), and the two cancel. Harm is done by a second
+# right answer in *other words*. Let pair 1 be a paraphrase of pair 0, at some cosine to it:
 
 # %%
 for cosine in (1.0, 0.95, 0.9, 0.5):

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # After BERT
 #
-# In 2018 BERT led the leaderboard of GLUE, a benchmark of nine language tasks, by almost eight points. When one of
-# our [lectures](../book/references.md) looked at it again in 2024, BERT had **rank 49**. In between lie years of
-# changes, and many of them fit into ten lines of code.
+# In 2018 BERT led the leaderboard of GLUE, a benchmark of nine language tasks, by almost eight points. When one of our
+# [lectures](../book/references.md) looked at it again in 2024, BERT had **rank 49**. In between lie years of changes,
+# and many of them fit into ten lines of code. Four of these are built below.
 #
 # **What was changed, what did it buy, and what is still missing?**
 
@@ -97,8 +97,9 @@ plt.show()
 # - name tasks that a causal mask need not harm, and tasks for which nothing in one pass makes up for it;
 # - show on sentences of your own what a sentence vector does not notice.
 #
-# **Time** about 55 minutes. **You need** [chapter 12](12_bert.ipynb) and [13](13_pretraining.ipynb). What all this costs
-# is counted in [chapter 18b](18b_what_it_costs.ipynb).
+# **Time** about 55 minutes. **You need** [chapter 12](12_bert.ipynb) and [13](13_pretraining.ipynb). What all this
+# costs is counted in [chapter 18b](18b_what_it_costs.ipynb). Who prefers models to scores begins at [What was
+# changed](18_after_bert.ipynb#what-was-changed).
 
 # %% tags=["hide-input"]
 import copy
@@ -162,17 +163,17 @@ assert apart < 0.051
 assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 
 # %% [markdown]
-# The paper averages nine *columns*: WNLI is missing, which alone gives 82.45, MNLI counts twice, and where a task has
-# two measures, only one is taken: F1 of QQP and MRPC, Spearman's correlation of STS-B. Why is WNLI missing? Look at its
+# The paper averages nine *columns*: WNLI is missing (that alone would give 82.45), MNLI counts twice, and of two
+# measures only one is taken, F1 of QQP and MRPC, Spearman's correlation of STS-B. Why is WNLI missing? Look at its
 # column, the last of `BOARD` in the folded cell at the top: four systems have exactly 65.1. That is what one gets by
 # answering the same for every pair; every system submitted until then had done worse, say BERT's authors, who left the
 # task out. (71.0 is not quite the mean of its row, 70.94.)
 #
-# On one scale, as in the left picture, 82.1 became 89.9. Half of that gain is made in RTE and CoLA. With WNLI, as in
-# the right picture, more than half of the lines' total length belongs to WNLI and RTE, the two smallest training sets.
-# People who had read a short instruction and twenty examples were put at 87.1 on the leaderboard's own scale ([Nangia
-# and Bowman 2019](https://arxiv.org/abs/1905.10425)), where rank 1 has 91.3: the benchmark is saturated, which does not
-# mean that language is understood.
+# On one scale, as in the left picture, 82.1 became 89.9. Half of that gain is made in RTE and CoLA. The right picture
+# has nine tasks, WNLI among them: more than half of the lines' total length belongs to WNLI and RTE, the two smallest
+# training sets. People who had read a short instruction and twenty examples were put at 87.1 on the leaderboard's own
+# scale ([Nangia and Bowman 2019](https://arxiv.org/abs/1905.10425)), where rank 1 has 91.3: the benchmark is saturated,
+# which does not mean that language is understood.
 #
 # ## What was changed
 #
@@ -200,7 +201,13 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 # Many can also be downloaded fine-tuned, to tell praise from complaint, say, or toxic comments from others. Then
 # somebody else has decided what is toxic, and on which texts: try twenty sentences of your own first.
 #
-# Let us build four of the changes.
+# Missing here: T5 and BART (encoder-decoders, [chapter 6](06_decoder.ipynb)'s architecture, pre-trained to restore
+# damaged text; [chapter 7](07_subwords.ipynb) has T5's way of cutting words), SpanBERT (hides whole spans), ELECTRA
+# (spots replaced words), XLNet (predicts words in shuffled order) and DistilBERT (taught by BERT, as MiniLM was by a
+# larger model).
+#
+# Let us build four of the changes: to the weights, the exercise, the attention (the hardest; it can wait) and the
+# arithmetic.
 #
 # ### ALBERT: one layer, used again and again
 #
@@ -276,8 +283,8 @@ assert all(ours == theirs for ours, theirs in counted)
 #
 # [Chapter 13](13_pretraining.ipynb) built what RoBERTa changed: holes drawn anew at every reading, no next sentence.
 # What is wrong with old holes? By RoBERTa's account BERT's texts were masked in ten versions and read forty times.
-# (Chapter 13 could not confirm the forty: with 256 texts in every batch, short texts or long, they were read 13 times
-# at most.)
+# (Chapter 13 could not confirm the forty: with 256 texts in every batch they were read 13 times at most. Below we try
+# both.)
 
 # %% [markdown]
 # **Predict.** Each version hides 15 % of the tokens. After ten versions, what share of the tokens has never been asked for:
@@ -305,12 +312,11 @@ for n, name in kinds.items():
     print(f"{name:21} never asked for: {never:.1%} (0.85^n: {0.85**n:.1%})")
 
 # %% [markdown]
-# However often the ten versions are read, a fifth of the text never serves as an answer. Fresh holes save a good third
-# of that fifth in 13 readings, and nearly all of it in forty. RoBERTa's paper calls the gain from fresh holes
-# "comparable or slightly better". Most of what it won came from elsewhere. In its table 4, the accuracy on MNLI is 86.6
-# for BERT large, trained on 13 GB of text; 89.0 for a model of that size on 16 GB, with fresh holes, without NSP, in
-# 100,000 batches of 8,000 texts instead of a million of 256; 89.3 on 160 GB. Five times as many steps on these give
-# 90.2.
+# However often the ten versions are read, a fifth of the text never serves as an answer. Fresh holes leave an eighth
+# after 13 readings, and next to nothing after forty. RoBERTa's paper calls the gain from fresh holes "comparable or
+# slightly better". Most of what it won came from elsewhere. In its table 4, the accuracy on MNLI is 86.6 for BERT
+# large, trained on 13 GB of text; 89.0 for a model of that size on 16 GB, with fresh holes, without NSP, in 100,000
+# batches of 8,000 texts instead of a million of 256; 89.3 on 160 GB. Five times as many steps on these give 90.2.
 #
 # ### DeBERTa: where, apart from what
 #
@@ -371,9 +377,9 @@ assert off < 1e-5 and moved < 1e-4
 # $\delta(i,j)$ in the *third* term as well, where the paper prints $\delta(j,i)$. So has the authors' own code. (In its
 # repository, [issue 162](https://github.com/microsoft/DeBERTa/issues/162) asks about it, and assumes that Hugging
 # Face's module follows the formula; the lines above show that it does not.) Someone who builds DeBERTa from the formula
-# and loads those weights gets wrong vectors and no error. The last line shows what separating the two is for: scores
-# know how far apart two words are, not where the sentence began. (Just before it predicts the hidden words, DeBERTa
-# adds absolute positions after all.)
+# and loads those weights gets wrong vectors and no error. The last line compares each score with that of the two words
+# one place further on, and shows what separating the two is for: scores know how far apart two words are, not where the
+# sentence began. (Just before it predicts the hidden words, DeBERTa adds absolute positions after all.)
 #
 # ### I-BERT: integers
 #
@@ -419,10 +425,10 @@ with torch.no_grad():
         print(f"{bits} bits, {step:20} lowest cosine of a token {lowest:.2f}")
 
 # %% [markdown]
-# The paper's own table gives 0.018 for that error. On this one sentence the matrices of MiniLM's linear layers survive
-# 8 bits instead of 32 with little loss; with a step for each row, two decimals show none. With 4 bits separate steps are
-# needed, probably because a few large weights make a common step too coarse for all the others. (Only the weights were
-# rounded here. I-BERT also rounds what flows through the layers, and computes with integers.)
+# For the error of i-GELU the paper's own table, too, gives 0.018. On this one sentence the matrices of MiniLM's linear
+# layers survive 8 bits instead of 32 with little loss; with a step for each row, two decimals show none. With 4 bits
+# separate steps are needed, probably because a few large weights make a common step too coarse for all the others.
+# (Only the weights were rounded here. I-BERT also rounds what flows through the layers, and computes with integers.)
 #
 # ## Encoder or decoder?
 #

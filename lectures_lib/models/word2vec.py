@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.checks import whole_numbers
+from lectures_lib.checks import at_the_door, whole_numbers
 from lectures_lib.data.words import UNK, WordVocabulary
 
 
@@ -28,6 +28,19 @@ class SkipGrams(NamedTuple):
     noise: Int[Tensor, "batch k"]
 
 
+def _check_batch(v: Tensor, v_near: Tensor, v_noise: Tensor) -> None:
+    """One near word, and as many noise words, for each word: others would be broadcast."""
+    if (
+        v.dim() != 2
+        or v_near.shape != v.shape
+        or v_noise.dim() != 3
+        or (v_noise.shape[0], v_noise.shape[2]) != v.shape
+    ):
+        shapes = ", ".join(str(tuple(x.shape)) for x in (v, v_near, v_noise))
+        raise ValueError(f"vectors must be (batch, d), (batch, d) and (batch, k, d), got {shapes}")
+
+
+@at_the_door(_check_batch)
 def skip_gram_loss(
     v: Float[Tensor, "batch d"],
     v_near: Float[Tensor, "batch d"],
@@ -43,22 +56,9 @@ def skip_gram_loss(
         v: vectors of the words.  v_near, v_noise: the *other* vectors (v' in the paper) of what
             stood near, and of what did not.
     """
-    _check_batch(v, v_near, v_noise)
     near = torch.einsum("bd,bd->b", v, v_near)
     noise = torch.einsum("bd,bkd->bk", v, v_noise)
     return -(F.logsigmoid(near) + F.logsigmoid(-noise).sum(dim=1)).mean()
-
-
-def _check_batch(v: Tensor, v_near: Tensor, v_noise: Tensor) -> None:
-    """One near word, and as many noise words, for each word: others would be broadcast."""
-    if (
-        v.dim() != 2
-        or v_near.shape != v.shape
-        or v_noise.dim() != 3
-        or (v_noise.shape[0], v_noise.shape[2]) != v.shape
-    ):
-        shapes = ", ".join(str(tuple(x.shape)) for x in (v, v_near, v_noise))
-        raise ValueError(f"vectors must be (batch, d), (batch, d) and (batch, k, d), got {shapes}")
 
 
 class SkipGram(nn.Module):
