@@ -410,7 +410,9 @@ print(f"together {metrics.bleu(MODEL, HUMAN, tokenize='none').score:.1f}")
 # %% [markdown]
 # **What are the words?** The score depends on how the text was cut, and on capitals. **Which test set, which
 # reference?** Scores on different test sets cannot be compared. This is why
-# [sacrebleu](https://github.com/mjpost/sacrebleu) (Post, 2018) wants whole text, cuts it itself, and gives a signature:
+# [sacrebleu](https://github.com/mjpost/sacrebleu) (Post, 2018) wants whole text, cuts it itself, and gives a signature.
+# (`metrics.bleu` hands on to it: `metric = sacrebleu.BLEU(**options)`, then
+# `metric.corpus_score(hypotheses, [references]).score` and `metric.get_signature()`.)
 
 # %%
 hypotheses = ["Ein Mann, der liest.", "Zwei Hunde spielen im Schnee."]

@@ -142,8 +142,8 @@ print("gradient of x", *(f"{number:.2f}" for number in x.grad))
 assert_close(x.grad, W.T @ (p - torch.tensor([1.0, 0.0])))
 
 # %% [markdown]
-# That vector is all the body ever hears of the task: *less of this, please*. It goes back through the pooler and
-# through every layer, and all of them give way a little. This is **fine-tuning**: the head is new, and the body is
+# That vector is all the body ever hears of the task: less of this, please, where a number is positive, and more of it
+# where it is negative. It goes back through the pooler and through every layer, and all of them give way a little. This is **fine-tuning**: the head is new, and the body is
 # trained with it. If the body is left as it is and only the head learns, its vectors are **features**. In code:
 
 

@@ -373,8 +373,8 @@ print("with a threshold of 3:", (int(strict.start), int(strict.end)))
 #
 # ### From characters to pieces and back
 #
-# The answers of the data are given as characters: "answer: *Otto*, from character 17". The pieces know their
-# characters, so the translation is arithmetic, both ways:
+# The answers of the data are given as characters: "*the bark of an oak tree*, from character 18". The pieces
+# know their characters, so the translation is arithmetic, both ways:
 
 
 # %%

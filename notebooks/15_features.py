@@ -44,7 +44,7 @@ asked_for = [(e["text"], e["word"], e["index"]) for e in examples]
 cuts = [features.cut_text(tokenizer, *where) for where in asked_for]
 V = torch.stack([v[:, 0] for v in features.word_vectors(model, cuts)], dim=1)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels with 24 occurrences of the word light, 12 meaning brightness (blue discs) and 12 meaning not heavy (orange squares). Left, a table of word vectors: all of them lie on one point. Right, MiniLM's last layer: brightness to the left and not heavy to the right, two or three of them near the border."}, "figure": {"caption": "Twenty-four sentences with the word light. In a table they share one vector. BERT gives each its own, and the two meanings move apart. The picture shows the two directions in which the vectors vary most."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels with 24 occurrences of the word light, 12 meaning brightness (blue discs) and 12 meaning not heavy (orange squares). Left, a table of word vectors: all of them lie on one point. Right, MiniLM's last layer: brightness to the left and not heavy to the right, two or three of them near the border."}, "figure": {"caption": "Twenty-four sentences with the word light. In a table they share one vector. MiniLM, a small BERT, gives each its own, and the two meanings move apart. The picture shows the two directions in which the vectors vary most."}}
 MARKS = ((plots.BLUE, "o", 80), (plots.ORANGE, "s", 22))
 
 

@@ -73,7 +73,6 @@ plt.show()
 import math
 import os
 import random
-import runpy
 import tempfile
 from pathlib import Path
 
@@ -363,8 +362,44 @@ for vectors, ours in zip(theirs, alone, strict=True):
 # ## Several processes, several GPUs
 #
 # `fit` runs in as many processes as it is started in. Each takes batches of its own, and the gradients are averaged:
-# a step is the step that *one* process would take on all these batches together. The folded cell below holds a whole
-# training program and runs it twice: in this process, and in two processes without a GPU.
+# a step is the step that *one* process would take on all these batches together. Written out, without `fit`, with
+# [accelerate](https://huggingface.co/docs/accelerate), in a whole training program (TINY has no dropout, so nothing is
+# left to chance but the first weights, and those are drawn from one seed):
+
+# %%
+PROGRAM = """
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator
+from torch import nn
+from lectures_lib.models.bert import Bert, BertConfig
+
+class Classifier(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bert, self.head = Bert(BertConfig.TINY), nn.Linear(128, 2)
+
+    def forward(self, ids):
+        return self.head(self.bert(ids).pooled)
+
+torch.manual_seed(0)
+accelerator, model = Accelerator(), Classifier()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+model, optimizer = accelerator.prepare(model, optimizer)
+rank, processes = accelerator.process_index, accelerator.num_processes
+batches, losses = torch.randint(5, 1500, (10, 8, 12)), []
+
+for step in range(5):
+    mine = batches[2 * step : 2 * step + 2][rank::processes]  # my part of two batches
+    ids = mine.flatten(0, 1).to(accelerator.device)
+    loss = F.cross_entropy(model(ids), ids[:, 1] % 2)  # is the second number odd?
+    optimizer.zero_grad()
+    accelerator.backward(loss)  # and the mean of all processes' gradients
+    optimizer.step()
+    losses.append(accelerator.reduce(loss.detach(), "mean").item())
+accelerator.print(*losses)
+accelerator.end_training()
+"""
 
 # %% [markdown]
 # **Predict.** Five steps in one process, which joins two batches for each, and five in two processes with a batch each.
@@ -377,57 +412,27 @@ for vectors, ours in zip(theirs, alone, strict=True):
 #
 # </details>
 
+
 # %% tags=["hide-input", "atol=0.01"]
-PROGRAM = """
-import os
-import torch
-import torch.nn.functional as F
-from torch import nn
-from lectures_lib.models.bert import Bert, BertConfig
-from lectures_lib.training import fit
-
-class Batches:
-    def epoch(self, number):
-        generator = torch.Generator().manual_seed(number)
-        for _ in range(10):
-            ids = torch.randint(5, 1500, (8, 12), generator=generator)
-            yield ids, ids[:, 1] % 2  # is the second number odd?
-
-class Classifier(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.bert, self.head = Bert(BertConfig.TINY), nn.Linear(128, 2)
-
-    def forward(self, ids):
-        return self.head(self.bert(ids).pooled)
-
-def loss(model, batch):
-    return F.cross_entropy(model(batch[0]), batch[1])
-
-torch.manual_seed(0)
-model, processes = Classifier(), int(os.environ.get("WORLD_SIZE", 1))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-settings = {"steps": 5, "accumulate": max(1, 2 // processes), "progress": False}
-history = fit(model, Batches(), loss, optimizer, **settings)
-if processes > 1:
-    if os.environ["RANK"] == "0":
-        print(*history.losses)
-    torch.distributed.destroy_process_group()
-"""
-with tempfile.TemporaryDirectory() as folder:
-    program = Path(folder) / "train.py"
-    program.write_text(PROGRAM)
-    losses = runpy.run_path(str(program))["history"].losses
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+def losses_of(*launcher):
+    """The five losses that the program prints."""
     done = subprocess.run(
-        [*torchrun, "--nproc_per_node=2", str(program)],
+        [sys.executable, *launcher, str(program)],
         env=os.environ | {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=True,
         timeout=300,
     )
-together = [float(number) for number in done.stdout.split()[-5:]]
+    return [float(number) for number in done.stdout.split()[-5:]]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    program = Path(folder) / "train.py"
+    program.write_text(PROGRAM)
+    losses = losses_of()
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2")
+    together = losses_of(*launcher)
 print("losses, one process:  ", *(f"{loss:.4f}" for loss in losses))
 print("losses, two processes:", *(f"{loss:.4f}" for loss in together))
 
@@ -453,9 +458,9 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #     --rdzv_endpoint <first machine>:29500 train.py
 # ```
 #
-# The second command was run just now; those for GPUs are what the two launchers document, and were not tried here. Mind
-# what a step is: in four processes it reads *four* batches, so an epoch has a quarter of the steps, and `steps`, warm-up
-# and learning rate have to be chosen again.
+# The second command was run just now; those for GPUs are what the two launchers document, and were not tried here.
+# With `fit`, as usual, each process takes *a batch* a step: with four of them an epoch has a quarter of the steps, and
+# `steps`, warm-up and learning rate have to be chosen again.
 #
 # ## What pays
 #
