@@ -15,7 +15,7 @@
 # | 3 | Which ending? | 3 | 2 | 20 |
 # | 4 | The answer, or none | 3 | 3 | 25 |
 # | 5 | Names, not words | 3 | 2 | 25 |
-# | 6 | Did this word stand near? | 2 | 2 | 15 |
+# | 6 | Pulled near, pushed away | 2 | 2 | 20 |
 # | 7 | All layers, weighted | 2 | 1 | 15 |
 # | 8 | A tagger on frozen features | 3 | 2 | 20 |
 #
@@ -23,10 +23,10 @@
 # inputs; if something is wrong it tells you which mistake it recognises, or which values differ. You may check as often as you like. For
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
-# **The rules.** Keep the names and the arguments. Everything in `torch` is allowed, and Python's own library; of this course's library use
-# nothing but what the cell below imports, and no other library that has a BERT or a measure of names in it. No question needs an earlier
-# answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it is: tensors and lists are not
-# to be changed in place.
+# **The rules.** Keep the names and the arguments. Everything in `torch` is allowed, autograd in question 6 excepted, and Python's own
+# library; of this course's library use nothing but what the cell below imports, and no other library that has a BERT or a measure of names
+# in it. No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it
+# is: tensors and lists are not to be changed in place.
 #
 # **Two questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists. Your class is tried in evaluation mode, `model.eval()`, and in training mode.
@@ -230,7 +230,7 @@ check("hw6.ChoiceHead", ChoiceHead)
 # threshold 3.0 the answer is (6, 6), since 5.0 > 4.5; with 3.5 it is (0, 0).
 #
 # - `start`, `end`: tensors `(n,)`; `first`, `last`, `longest`: whole numbers, `longest` at least 1; `threshold`: a number above 0
-# - returns a pair of whole numbers, no tensors
+# - returns a pair of Python's whole numbers, such as `(6, 6)`: the places of the answer's first and last token, or `(0, 0)`
 #
 # <details><summary>Hint</summary>
 #
@@ -322,43 +322,55 @@ def entity_f1(predicted, right):
 check("hw6.entity_f1", entity_f1)
 
 # %% [markdown]
-# ## Question 6: Did this word stand near?
+# ## Question 6: Pulled near, pushed away
 #
-# *2 points · difficulty 2 of 3 · 15 minutes · [chapter 15, one vector for each word](../notebooks/15_features.ipynb#one-vector-for-each-word)*
+# *2 points · difficulty 2 of 3 · 20 minutes · [chapter 15, one vector for each word](../notebooks/15_features.ipynb#one-vector-for-each-word)*
 #
-# word2vec learns a vector for each word by asking: did this other word stand near it? Once for a word that really did, and $k$ times for words
-# drawn at random (negative sampling). Each word has two vectors, $v$ for itself and $v'$ for being somebody's neighbour. The loss of one word is
+# Chapter 15 trains word2vec by asking: did this other word stand near it? Once for a word that really did, and $k$ times for words drawn at
+# random. Each word has two vectors, $v$ for itself and $v'$ for being somebody's neighbour, and the loss of one word is
 #
-# $$-\log\sigma(v \cdot v'_{\text{near}}) - \sum_{j=1}^{k} \log\sigma(-v \cdot v'_{\text{noise } j}),$$
+# $$L = -\log\sigma(v \cdot v'_{\text{near}}) - \sum_{j=1}^{k} \log\sigma(-v \cdot v'_{\text{noise } j}).$$
 #
-# and that of a batch is the mean over its words. By hand: $v$ = (1, 0), near is (2, 1), the random ones are (1, 3) and (−1, 0). The
-# products are 2, 1 and −1; −log σ(2) = 0.127, −log σ(−1) = 1.313 and −log σ(1) = 0.313. Together 1.753.
+# There autograd finds the gradient. Here you find it, on paper, and take one step of gradient descent: subtract from every vector the
+# learning rate times the gradient of $L$ with respect to that vector. All gradients are those at the vectors *before* the step. The
+# derivative of $\log\sigma(x)$ is $1 - \sigma(x)$. Neither `.backward()` nor `torch.autograd.grad` may be called.
+#
+# By hand: $v$ = (1, 2), near is (0.5, −0.25), the only random word (−2, 1), and the rate 0.2. Both products are 0, and σ(0) is 0.5. After the
+# step $v$ is (1.25, 1.875), near (0.6, −0.05), the random word (−2.1, 0.8). Now the products are 0.656 and −1.125: the one has come nearer, the
+# other has moved away.
 #
 # - `vectors`, `near_vectors`: two tables `(vocab_size, d)` with the $v$ and the $v'$ of all words
-# - `words`, `near`: whole numbers `(batch,)`: the words, and what stood near them; `noise`: `(batch, k)`: what was drawn for them
-# - returns a tensor without dimensions (what `.mean()` gives), finite also where a product is −150 or 150
+# - `word`, `near`: whole numbers, the word and what stood near it; `noise`: a tensor `(k,)` of whole numbers, what was drawn. A word may be
+#   drawn twice, and `near` or `word` itself may be drawn: all $k$ terms count.
+# - `rate`: the learning rate, a number above 0
+# - returns a pair of new tables, `vectors` and `near_vectors` after the step, finite also where a product is −150 or 150
 #
 # <details><summary>Hint</summary>
 #
-# `near_vectors[noise]` has the shape `(batch, k, d)`; `vectors[words][:, None]` broadcasts with it. `F.logsigmoid` is safer than the logarithm of a
-# sigmoid.
+# Write $x$ for $v \cdot v'$. How does each term change with its $x$, how $x$ with $v$, and how with $v'$? Then: which rows of which table are in
+# $L$, and how often? `table[rows] += …` counts a row once, however often `rows` names it; `table.index_add_(0, rows, …)` counts each time.
 #
 # </details>
 
 
 # %%
-def skip_gram_loss(vectors, near_vectors, words, near, noise):
-    """The mean loss of the words of a batch."""
+def skip_gram_step(vectors, near_vectors, word, near, noise, rate):
+    """Both tables after one step of gradient descent."""
     ### BEGIN SOLUTION
-    v = vectors[words]  # (batch, d)
-    yes = (v * near_vectors[near]).sum(dim=-1)  # (batch,)
-    no = (v[:, None] * near_vectors[noise]).sum(dim=-1)  # (batch, k)
-    return -(F.logsigmoid(yes) + F.logsigmoid(-no).sum(dim=1)).mean()
+    v = vectors[word]  # (d,)
+    others = torch.cat([torch.tensor([near]), noise])  # (1 + k,)
+    right = torch.zeros(len(others))
+    right[0] = 1  # yes for the first, no for the others
+    errors = right - torch.sigmoid(near_vectors[others] @ v)  # (1 + k,)
+    new_vectors, new_near = vectors.clone(), near_vectors.clone()
+    new_vectors[word] += rate * errors @ near_vectors[others]
+    new_near.index_add_(0, others, rate * torch.outer(errors, v))
+    return new_vectors, new_near
     ### END SOLUTION
 
 
 # %%
-check("hw6.skip_gram_loss", skip_gram_loss)
+check("hw6.skip_gram_step", skip_gram_step)
 
 # %% [markdown]
 # ## Question 7: All layers, weighted

@@ -312,6 +312,8 @@ def _type(yours: Any, expected: Any, where: str) -> Difference:
         hint = " Leave out the `.item()` or `float()` that has made a number of it."
     elif type(expected) is list and type(yours) is Tensor and not _tensors_in(expected):
         hint = " `.tolist()` makes a list of it."
+    elif type(expected) is tuple and type(yours) is Tensor and not _tensors_in(expected):
+        hint = " `tuple(t.tolist())` makes one of a tensor t."
     elif isinstance(yours, Foreign):
         hint = FOREIGN_HINTS.get(yours.kind, "")
     return Difference(
@@ -319,7 +321,7 @@ def _type(yours: Any, expected: Any, where: str) -> Difference:
     )
 
 
-def _tensors_in(values: list) -> bool:
+def _tensors_in(values: list | tuple) -> bool:
     return any(isinstance(value, Tensor) for value in values)
 
 

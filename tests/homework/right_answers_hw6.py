@@ -263,32 +263,64 @@ def f1_by_one_long_row(predicted, right):
     return true_positives / (true_positives + 0.5 * (false_positives + false_negatives))
 
 
-# ----------------------------------------------------------------------------------- skip_gram_loss
+# ----------------------------------------------------------------------------------- skip_gram_step
 
 
-def loss_by_einsum(vectors, near_vectors, words, near, noise):
-    yes = torch.einsum("bd,bd->b", vectors[words], near_vectors[near])
-    no = torch.einsum("bd,bkd->bk", vectors[words], near_vectors[noise])
-    return torch.mean(-F.logsigmoid(yes) - F.logsigmoid(-no).sum(1))
+def step_by_loop(vectors, near_vectors, word, near, noise, rate):
+    """A pull, then one push after the other, all with the old vectors."""
+    v = vectors[word]
+    new, new_near = vectors.clone(), near_vectors.clone()
+
+    def move(other, wanted):
+        share = rate * (wanted - 1 / (1 + torch.exp(-torch.dot(v, near_vectors[other]))))
+        new[word] += share * near_vectors[other]
+        new_near[other] += share * v
+
+    move(near, 1)
+    for other in noise.tolist():
+        move(other, 0)
+    return new, new_near
 
 
-def loss_by_binary_cross_entropy(vectors, near_vectors, words, near, noise):
-    """1 + k yes-or-no questions for each word."""
-    others = near_vectors[torch.cat([near[:, None], noise], dim=1)]  # (batch, 1 + k, d)
-    scores = (others @ vectors[words].unsqueeze(-1)).squeeze(-1)
-    answers = torch.zeros_like(scores)
-    answers[:, 0] = 1
-    return F.binary_cross_entropy_with_logits(scores, answers, reduction="sum") / len(words)
+def step_by_gradients(vectors, near_vectors, word, near, noise, rate):
+    """The gradient of the loss as two tables of zeros that are filled, then one subtraction."""
+    v = vectors[word]
+    good, bad = near_vectors[near], near_vectors[noise]
+    lacks = torch.sigmoid(-(v @ good))
+    too_much = torch.sigmoid(bad @ v)
+    gradient, gradient_near = torch.zeros_like(vectors), torch.zeros_like(near_vectors)
+    gradient[word] = -lacks * good + (too_much[:, None] * bad).sum(dim=0)
+    gradient_near[near] = -lacks * v
+    gradient_near.index_put_((noise,), too_much[:, None] * v, accumulate=True)
+    return vectors - rate * gradient, near_vectors - rate * gradient_near
 
 
-def loss_by_loops(vectors, near_vectors, words, near, noise):
-    total = torch.zeros(())
-    for b in range(len(words)):
-        v = vectors[words[b]]
-        total = total + F.softplus(-torch.dot(v, near_vectors[near[b]]))
-        for j in noise[b]:
-            total = total + torch.logaddexp(torch.zeros(()), torch.dot(v, near_vectors[j]))
-    return total / len(words)
+def step_by_counting(vectors, near_vectors, word, near, noise, rate):
+    """How often each word of the vocabulary is asked about, and how often with a yes."""
+    yes = F.one_hot(torch.tensor(near), len(near_vectors)).float()
+    asked = yes + torch.bincount(noise, minlength=len(near_vectors))
+    error = yes - asked * (near_vectors @ vectors[word]).sigmoid()
+    one_row = F.one_hot(torch.tensor(word), len(vectors)).float()
+    return (
+        vectors + rate * torch.outer(one_row, error @ near_vectors),
+        near_vectors + rate * torch.outer(error, vectors[word]),
+    )
+
+
+def step_in_python(vectors, near_vectors, word, near, noise, rate):
+    """Lists of numbers, and no function of torch."""
+    v = vectors[word].tolist()
+    old, new_near = near_vectors.tolist(), near_vectors.tolist()
+    new_v = list(v)
+    for wanted, other in [(1, near)] + [(0, other) for other in noise.tolist()]:
+        x = sum(a * b for a, b in zip(v, old[other], strict=True))
+        g = rate * (wanted - 1 / (1 + math.exp(-x)))
+        for i in range(len(v)):
+            new_v[i] += g * old[other][i]
+            new_near[other][i] += g * v[i]
+    rows = vectors.tolist()
+    rows[word] = new_v
+    return torch.tensor(rows), torch.tensor(new_near)
 
 
 # ----------------------------------------------------------------------------------------- LayerMix
@@ -383,7 +415,7 @@ RIGHT_ANSWERS = {
     "hw6.ChoiceHead": (ChoicePlain, ChoiceFlattened, ChoiceByLoop),
     "hw6.best_answer": (answer_by_max, answer_by_table, answer_in_the_text),
     "hw6.entity_f1": (f1_by_mending_first, f1_by_numbering, f1_by_one_long_row),
-    "hw6.skip_gram_loss": (loss_by_einsum, loss_by_binary_cross_entropy, loss_by_loops),
+    "hw6.skip_gram_step": (step_by_loop, step_by_gradients, step_by_counting, step_in_python),
     "hw6.LayerMix": (MixByLoop, MixByBroadcasting, MixByMatrix),
     "hw6.train_tagger": (tagger_on_a_mix, tagger_on_first_and_last, tagger_with_a_hidden_layer),
 }

@@ -544,93 +544,216 @@ def f1_beginnings(predicted, right):
     return 2 * len(p & r) / (len(p) + len(r)) if p & r else 0.0
 
 
-# ----------------------------------------------------------------------------------- skip_gram_loss
+# ----------------------------------------------------------------------------------- skip_gram_step
 
 
-def loss_all_positive(vectors, near_vectors, words, near, noise):
-    v = vectors[words].unsqueeze(1)
-    yes = F.logsigmoid((v[:, 0] * near_vectors[near]).sum(-1))
-    no = F.logsigmoid((v * near_vectors[noise]).sum(-1)).sum(1)
-    return -(yes + no).mean()
+def step_with_autograd(vectors, near_vectors, word, near, noise, rate):
+    """The loss as the chapter has it, and its gradient by torch."""
+    v = vectors.detach().clone().requires_grad_(True)
+    n = near_vectors.detach().clone().requires_grad_(True)
+    loss = -F.logsigmoid(v[word] @ n[near]) - F.logsigmoid(-(n[noise] @ v[word])).sum()
+    dv, dn = torch.autograd.grad(loss, (v, n))
+    with torch.no_grad():
+        return v - rate * dv, n - rate * dn
 
 
-def loss_subtracted(vectors, near_vectors, words, near, noise):
-    v = vectors[words].unsqueeze(1)
-    yes = F.logsigmoid((v[:, 0] * near_vectors[near]).sum(-1))
-    no = F.logsigmoid((v * near_vectors[noise]).sum(-1)).sum(1)
-    return (-yes + no).mean()
+def step_up(vectors, near_vectors, word, near, noise, rate):
+    """The gradient is right, and added."""
+    v, good, bad = vectors[word], near_vectors[near], near_vectors[noise]
+    p, q = torch.sigmoid(v @ good), torch.sigmoid(bad @ v)
+    new, new_near = vectors.clone(), near_vectors.clone()
+    new[word] += rate * ((p - 1) * good + q @ bad)
+    new_near[near] += rate * (p - 1) * v
+    for j, share in zip(noise, q, strict=True):
+        new_near[j] += rate * share * v
+    return new, new_near
 
 
-def loss_mean_of_noise(vectors, near_vectors, words, near, noise):
-    v = vectors[words].unsqueeze(1)
-    yes = F.logsigmoid((v[:, 0] * near_vectors[near]).sum(-1)).mean()
-    no = F.logsigmoid(-(v * near_vectors[noise]).sum(-1)).mean()
-    return -(yes + no)
+class Step:
+    """What the wrong ones below have in common: a share for the neighbour, one for each random
+    word, and how they are applied.
+    """
+
+    def __new__(cls, vectors, near_vectors, word, near, noise, rate):
+        v, good, bad = vectors[word], near_vectors[near], near_vectors[noise]
+        pull, push = cls.shares(v @ good, bad @ v)
+        new, new_near = vectors.clone(), near_vectors.clone()
+        new[word] = v + rate * (pull * good - (push[:, None] * bad).sum(dim=0))
+        new_near[near] += rate * pull * v
+        for j, share in zip(noise.tolist(), push, strict=True):
+            new_near[j] -= rate * share * v
+        return new, new_near
+
+    @staticmethod
+    def shares(x, y):
+        return 1 - torch.sigmoid(x), torch.sigmoid(y)
 
 
-def loss_bce_mean(vectors, near_vectors, words, near, noise):
-    others = near_vectors[torch.cat([near[:, None], noise], dim=1)]
-    scores = (others * vectors[words][:, None]).sum(-1)
-    answers = torch.zeros_like(scores)
-    answers[:, 0] = 1
-    return F.binary_cross_entropy_with_logits(scores, answers)
+class StepAllPositive(Step):
+    @staticmethod
+    def shares(x, y):
+        return torch.sigmoid(-x), -torch.sigmoid(-y)
 
 
-def loss_total(vectors, near_vectors, words, near, noise):
-    v = vectors[words]
-    yes = -F.logsigmoid((v * near_vectors[near]).sum(-1))
-    no = -F.logsigmoid(-(v[:, None] * near_vectors[noise]).sum(-1)).sum(1)
-    return yes.sum() + no.sum()
+class StepChainRuleHalfway(Step):
+    """The minus sign inside of the last sigmoid is forgotten where it is derived."""
+
+    @staticmethod
+    def shares(x, y):
+        return 1 - torch.sigmoid(x), 1 - torch.sigmoid(y)
 
 
-def loss_of_one_table(vectors, near_vectors, words, near, noise):
-    v = vectors[words]
-    yes = -F.logsigmoid((v * vectors[near]).sum(-1))
-    no = -F.logsigmoid(-(v[:, None] * vectors[noise]).sum(-1)).sum(1)
-    return (yes + no).mean()
+class StepByProbability(Step):
+    @staticmethod
+    def shares(x, y):
+        return torch.sigmoid(x), torch.sigmoid(y)
 
 
-def loss_probabilities(vectors, near_vectors, words, near, noise):
-    v = vectors[words]
-    yes = torch.sigmoid((v * near_vectors[near]).sum(-1))
-    no = torch.sigmoid(-(v[:, None] * near_vectors[noise]).sum(-1)).sum(1)
-    return -(yes + no).mean()
+class StepHebb(Step):
+    @staticmethod
+    def shares(x, y):
+        return torch.ones(()), torch.ones_like(y)
 
 
-def loss_summed_first(vectors, near_vectors, words, near, noise):
-    v = vectors[words]
-    yes = F.logsigmoid((v * near_vectors[near]).sum(-1))
-    no = F.logsigmoid(-(v * near_vectors[noise].sum(dim=1)).sum(-1))
-    return -(yes + no).mean()
+class StepLinear(Step):
+    @staticmethod
+    def shares(x, y):
+        return 1 - x, y
 
 
-def loss_cross_entropy(vectors, near_vectors, words, near, noise):
-    others = near_vectors[torch.cat([near[:, None], noise], dim=1)]
-    scores = (others @ vectors[words][:, :, None])[..., 0]
-    return F.cross_entropy(scores, torch.zeros(len(scores), dtype=torch.long))
+class StepOfSquares(Step):
+    """The gradient of (1 - σ)² / 2 and σ² / 2."""
+
+    @staticmethod
+    def shares(x, y):
+        p, q = torch.sigmoid(x), torch.sigmoid(y)
+        return (1 - p) * p * (1 - p), q * q * (1 - q)
 
 
-def loss_full_softmax(vectors, near_vectors, words, near, noise):
-    return F.cross_entropy(vectors[words] @ near_vectors.t(), near)
+class StepOfExponentials(Step):
+    @staticmethod
+    def shares(x, y):
+        return 1 - x.exp() / (1 + x.exp()), y.exp() / (1 + y.exp())
 
 
-def loss_no_noise(vectors, near_vectors, words, near, noise):
-    return -F.logsigmoid((vectors[words] * near_vectors[near]).sum(1)).mean()
+class StepOfTheSum(Step):
+    @staticmethod
+    def shares(x, y):
+        return 1 - torch.sigmoid(x), torch.sigmoid(y.sum()).repeat(len(y))
 
 
-def loss_matrix(vectors, near_vectors, words, near, noise):
-    """A matrix product of all words with all neighbours."""
-    v = vectors[words]
-    yes = F.logsigmoid(v @ near_vectors[near].T).mean()
-    no = F.logsigmoid(-torch.bmm(near_vectors[noise], v.unsqueeze(2)).squeeze(2)).sum(1).mean()
-    return -(yes + no)
+class StepSoftmax(Step):
+    @staticmethod
+    def shares(x, y):
+        p = torch.cat([x.view(1), y]).softmax(dim=0)
+        return 1 - p[0], p[1:]
 
 
-def loss_sign(vectors, near_vectors, words, near, noise):
-    v = vectors[words]
-    yes = F.logsigmoid((v * near_vectors[near]).sum(-1))
-    no = F.logsigmoid(-(v[:, None] * near_vectors[noise]).sum(-1)).sum(1)
-    return (yes + no).mean()
+class StepMeanOfNoise(Step):
+    @staticmethod
+    def shares(x, y):
+        return 1 - torch.sigmoid(x), torch.sigmoid(y) / y.numel()
+
+
+class StepNoNoise(Step):
+    @staticmethod
+    def shares(x, y):
+        return 1 - torch.sigmoid(x), torch.zeros_like(y)
+
+
+class StepNoNeighbour(Step):
+    @staticmethod
+    def shares(x, y):
+        return torch.zeros(()), torch.sigmoid(y)
+
+
+def step_in_place_of_old(vectors, near_vectors, word, near, noise, rate):
+    """v is a view of the new table: once it has moved, the neighbours move by the moved one."""
+    new, new_near = vectors.clone(), near_vectors.clone()
+    v = new[word]
+    p, q = torch.sigmoid(v @ new_near[near]), torch.sigmoid(new_near[noise] @ v)
+    v += rate * ((1 - p) * new_near[near] - q @ new_near[noise])
+    new_near[near] += rate * (1 - p) * v
+    for j, share in zip(noise, q, strict=True):
+        new_near[j] -= rate * share * v
+    return new, new_near
+
+
+def step_stochastic(vectors, near_vectors, word, near, noise, rate):
+    """Every term is a step of its own."""
+    new, new_near = vectors.clone(), near_vectors.clone()
+    for j, label in [(near, 1.0), *((j, 0.0) for j in noise.tolist())]:
+        v, u = new[word].clone(), new_near[j].clone()
+        g = label - torch.sigmoid(v @ u)
+        new[word] = v + rate * g * u
+        new_near[j] = u + rate * g * v
+    return new, new_near
+
+
+def step_like_word2vec_c(vectors, near_vectors, word, near, noise, rate):
+    """The authors' loop: the neighbours at once, the word at the end."""
+    new, new_near = vectors.clone(), near_vectors.clone()
+    v, buffer = vectors[word], torch.zeros(vectors.shape[1])
+    for j, label in [(near, 1.0), *((j, 0.0) for j in noise.tolist())]:
+        g = (label - torch.sigmoid(v @ new_near[j])) * rate
+        buffer += g * new_near[j]
+        new_near[j] += g * v
+    new[word] += buffer
+    return new, new_near
+
+
+def step_rows_named_twice(vectors, near_vectors, word, near, noise, rate):
+    v, good, bad = vectors[word], near_vectors[near], near_vectors[noise]
+    p, q = torch.sigmoid(v @ good), torch.sigmoid(bad @ v)
+    new, new_near = vectors.clone(), near_vectors.clone()
+    new[word] += rate * ((1 - p) * good - q @ bad)
+    new_near[near] += rate * (1 - p) * v
+    new_near[noise] -= rate * q[:, None] * v
+    return new, new_near
+
+
+def step_of_a_set(vectors, near_vectors, word, near, noise, rate):
+    return Step(vectors, near_vectors, word, near, torch.tensor(sorted(set(noise.tolist()))), rate)
+
+
+def step_without_hits(vectors, near_vectors, word, near, noise, rate):
+    return Step(vectors, near_vectors, word, near, noise[noise != near], rate)
+
+
+def step_of_the_word(vectors, near_vectors, word, near, noise, rate):
+    return Step(vectors, near_vectors, word, near, noise, rate)[0], near_vectors.clone()
+
+
+def step_of_the_others(vectors, near_vectors, word, near, noise, rate):
+    return vectors.clone(), Step(vectors, near_vectors, word, near, noise, rate)[1]
+
+
+def step_tables_confused(vectors, near_vectors, word, near, noise, rate):
+    return Step(near_vectors, vectors, word, near, noise, rate)[::-1]
+
+
+def step_of_everybody(vectors, near_vectors, word, near, noise, rate):
+    others = [i for i in range(len(vectors)) if i != near]
+    return Step(vectors, near_vectors, word, near, torch.tensor(others), rate)
+
+
+def step_own_direction(vectors, near_vectors, word, near, noise, rate):
+    v, good, bad = vectors[word], near_vectors[near], near_vectors[noise]
+    p, q = torch.sigmoid(v @ good), torch.sigmoid(bad @ v)
+    new, new_near = vectors.clone(), near_vectors.clone()
+    new[word] += rate * (1 - p - q.sum()) * v
+    new_near[near] += rate * (1 - p) * good
+    new_near.index_add_(0, noise, -rate * q[:, None] * bad)
+    return new, new_near
+
+
+def step_of_size_1(vectors, near_vectors, word, near, noise, rate):
+    return Step(vectors, near_vectors, word, near, noise, 1)
+
+
+def step_as_difference(vectors, near_vectors, word, near, noise, rate):
+    new, new_near = Step(vectors, near_vectors, word, near, noise, rate)
+    return new.sub(vectors), new_near.sub(near_vectors)
 
 
 # ----------------------------------------------------------------------------------------- LayerMix
@@ -819,19 +942,30 @@ STUDENTS = {
         "share_of_all_names": [f1_jaccard],
         "only_beginnings_compared": [f1_beginnings],
     },
-    "hw6.skip_gram_loss": {
-        "noise_not_negated": [loss_all_positive],
-        "minus_outside_of_the_logarithm": [loss_subtracted],
-        "mean_over_the_noise": [loss_mean_of_noise, loss_bce_mean],
-        "summed_over_the_batch": [loss_total],
-        "one_table": [loss_of_one_table],
-        "logarithm_forgotten": [loss_probabilities],
-        "sum_inside_of_the_sigmoid": [loss_summed_first],
-        "softmax": [loss_cross_entropy],
-        "softmax_over_the_vocabulary": [loss_full_softmax],
-        "noise_forgotten": [loss_no_noise],
-        "all_with_all": [loss_matrix],
-        "sign_forgotten": [loss_sign],
+    "hw6.skip_gram_step": {
+        "by_autograd": [step_with_autograd],
+        "uphill": [step_up],
+        "noise_pulled": [StepAllPositive],
+        "moved_most_where_right": [StepChainRuleHalfway, StepByProbability],
+        "always_the_same_move": [StepHebb],
+        "sigmoid_forgotten": [StepLinear],
+        "derivative_of_the_square": [StepOfSquares],
+        "exponentials_too_large": [StepOfExponentials],
+        "sum_inside_of_the_sigmoid": [StepOfTheSum],
+        "softmax": [StepSoftmax],
+        "mean_over_the_noise": [StepMeanOfNoise],
+        "not_in_one_go": [step_in_place_of_old, step_stochastic, step_like_word2vec_c],
+        "drawn_twice_counted_once": [step_rows_named_twice, step_of_a_set],
+        "drawn_words_left_out": [step_without_hits],
+        "only_the_word_moves": [step_of_the_word],
+        "the_word_stays": [step_of_the_others],
+        "one_table": [step_tables_confused],
+        "noise_forgotten": [StepNoNoise],
+        "neighbour_forgotten": [StepNoNeighbour],
+        "all_words_pushed": [step_of_everybody],
+        "along_another_direction": [step_own_direction],
+        "rate_forgotten": [step_of_size_1],
+        "changes_returned": [step_as_difference],
     },
     "hw6.LayerMix": {
         "softmax_forgotten": [MixRawScores, MixDivided, MixSigmoids],

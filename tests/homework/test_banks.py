@@ -147,7 +147,7 @@ HOURS = {
     135: "two and a quarter hours",
     140: "two hours and twenty minutes",
 }
-HOURS |= {145: "two and a half hours", 150: "two and a half hours", 180: "three hours"}
+HOURS |= dict.fromkeys((145, 150, 155), "two and a half hours") | {180: "three hours"}
 
 
 @every_homework

@@ -88,6 +88,12 @@ def test_a_number_in_another_form_is_still_compared():
         (1.0, torch.tensor(1.0), "type", "Leave out the `.item()`"),
         (1.0, torch.ones(2), "type", "expected a tensor of shape (2,)."),
         (torch.ones(2), [1.0, 1.0], "type", "`.tolist()` makes a list of it"),
+        (
+            torch.ones(2),
+            (1, 1),
+            "type",
+            "a tuple of 2. `tuple(t.tolist())` makes one of a tensor t.",
+        ),
         (torch.ones(2), [torch.ones(2)], "type", "expected a list of 1."),
         (torch.ones(3, 2), torch.ones(2, 3), "shape", "the same sizes in another order"),
         (torch.ones(3, 3), torch.ones(2, 3), "shape", "has shape (3, 3); expected (2, 3)."),

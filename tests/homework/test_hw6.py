@@ -40,7 +40,7 @@ def test_inputs_are_not_square():
         for case in key("hw6.ChoiceHead", seed).cases + key("hw6.LayerMix", seed).cases:
             sizes = [size for size in case.args[0].shape if size > 1]  # sizes of 1 are tried, too
             assert len(set(sizes)) == len(sizes), f"seed {seed}: {sizes}"
-        for case in key("hw6.skip_gram_loss", seed).cases:
+        for case in key("hw6.skip_gram_step", seed).cases:
             sizes = [size for size in (*case.args[0].shape, *case.args[4].shape) if size > 1]
             assert len(set(sizes)) == len(sizes), f"seed {seed}: {sizes}"
 
@@ -162,10 +162,57 @@ def test_the_f1_is_the_librarys():
         )
 
 
-def test_the_skip_gram_loss_is_the_librarys():
-    vectors, near_vectors, words, near, noise = key("hw6.skip_gram_loss", 3).cases[0].args
-    theirs = word2vec.skip_gram_loss(vectors[words], near_vectors[near], near_vectors[noise])
-    assert_close(RIGHT["skip_gram_loss"](vectors, near_vectors, words, near, noise), theirs)
+def test_the_step_is_that_of_the_library_s_loss():
+    """Autograd, which the question rules out, and torch's SGD."""
+    for seed in SEEDS:
+        for case in key("hw6.skip_gram_step", seed).cases:
+            vectors, near_vectors, word, near, noise, rate = case.args
+            model = word2vec.SkipGram(*vectors.shape)
+            model.vectors.data, model.near.data = vectors.clone(), near_vectors.clone()
+            optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+            model(torch.tensor([word]), torch.tensor([near]), noise[None]).backward()
+            optimizer.step()
+            ours = RIGHT["skip_gram_step"](*case.args)
+            assert_close(ours, (model.vectors.data, model.near.data), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("way", ["backward", "grad", "func", "jacobian"])
+def test_a_step_by_autograd_is_refused_whatever_its_name(way):
+    def answer(vectors, near_vectors, word, near, noise, rate):
+        def loss(vectors, near_vectors):
+            return word2vec.skip_gram_loss(
+                vectors[word][None], near_vectors[near][None], near_vectors[noise][None]
+            )
+
+        tables = [table.clone().requires_grad_() for table in (vectors, near_vectors)]
+        if way == "backward":
+            loss(*tables).backward()
+        found = {
+            "backward": lambda: [table.grad for table in tables],
+            "grad": lambda: torch.autograd.grad(loss(*tables), tables),
+            "func": lambda: torch.func.grad(loss, (0, 1))(vectors, near_vectors),
+            "jacobian": lambda: torch.autograd.functional.jacobian(loss, tuple(tables)),
+        }[way]()
+        return tuple(
+            old - rate * each for old, each in zip((vectors, near_vectors), found, strict=True)
+        )
+
+    verdict = judged("hw6.skip_gram_step", answer)
+    assert (verdict.right, verdict.mistake) == (False, "by_autograd"), verdict
+    assert "which this question rules out" in verdict.differs
+
+
+def test_what_is_drawn_may_be_drawn_twice_and_be_the_neighbour_or_the_word():
+    for seed in SEEDS:
+        met = set()
+        for case in key("hw6.skip_gram_step", seed).cases:
+            vectors, _, word, near, noise, _ = case.args
+            drawn = noise.tolist()
+            met |= {("twice", len(set(drawn)) < len(drawn)), ("near", near in drawn)}
+            met |= {("word", word in drawn), ("last", word == len(vectors) - 1)}
+            met |= {("first", 0 in drawn), ("single", len(drawn) == 1)}
+        for what in ("twice", "near", "word", "last", "first", "single"):
+            assert {(what, True), (what, False)} <= met, f"seed {seed}: {what}"
 
 
 def test_the_mix_is_the_librarys():
@@ -249,18 +296,20 @@ def test_the_worked_example_of_the_names():
     assert len(metrics.entities(predicted[0])) + len(metrics.entities(predicted[1])) == 3
 
 
-def test_the_worked_example_of_the_skip_grams():
-    vectors, near_vectors = torch.tensor([[1.0, 0]]), torch.tensor([[2.0, 1], [1, 3], [-1, 0]])
-    loss = RIGHT["skip_gram_loss"](
-        vectors, near_vectors, torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 2]])
-    )
-    assert f"{loss.item():.3f}" == "1.753"
-    assert [f"{-F.logsigmoid(torch.tensor(x)).item():.3f}" for x in (2.0, -1.0, 1.0)] == [
-        "0.127",
-        "1.313",
-        "0.313",
+def test_the_worked_example_of_the_step():
+    text = " ".join(section(6).replace("−", "-").split())
+    pairs = [
+        torch.tensor([*map(float, p)]) for p in re.findall(r"\((-?[\d.]+), (-?[\d.]+)\)", text)
     ]
-    assert all(number in section(6) for number in ("1.753", "0.127", "1.313", "0.313"))
+    v, near, noise, *after = pairs
+    rate = float(re.search(r"the rate ([\d.]+)\. ", text)[1])
+    new, new_near = RIGHT["skip_gram_step"](
+        v[None], torch.stack([near, noise]), 0, 0, torch.tensor([1]), rate
+    )
+    assert v @ near == v @ noise == 0
+    assert_close([new[0], *new_near], after)
+    products = " and ".join(f"{x:.3f}" for x in (new_near @ new[0]).tolist())
+    assert products == "0.656 and -1.125" and f"Now the products are {products}:" in text
 
 
 def test_the_worked_example_of_the_mix():

@@ -3,14 +3,19 @@ last year's are refused by name.
 """
 
 import inspect
+from dataclasses import replace
+from functools import cache, partial
 from itertools import pairwise
 
 import pytest
+import torch
+import torch.nn.functional as F
 
 from lectures_lib.homework import find, load, names
 from lectures_lib.homework.diagnosis import AnswerKey, run
+from lectures_lib.homework.release import student_version
 from lectures_lib.homework.variants import ANOTHER, Draw, number, of_seed, reworded, with_variant
-from tests.homework.bank import right_answers
+from tests.homework.bank import ROOT, right_answers
 
 VARIED = [q.name for name in names() for q in load(name).questions if q.varied]
 every_variant = pytest.mark.parametrize(
@@ -20,8 +25,11 @@ every_variant = pytest.mark.parametrize(
 SEEDS = (0, 1, 17)
 
 
+key_of = cache(AnswerKey)  # by question, variant and seed: some are drawn again and again
+
+
 def judged(question, answer, seed=0):
-    key = AnswerKey(question, seed)
+    key = key_of(question, seed)
     return key.verdict([run(answer, case) for case in key.cases])
 
 
@@ -31,7 +39,7 @@ def judged(question, answer, seed=0):
 @every_variant
 def test_every_mistake_is_caught_and_named_in_every_variant(name, variant):
     for seed in SEEDS:
-        key = AnswerKey(with_variant(find(name), variant), seed)
+        key = key_of(with_variant(find(name), variant), seed)
         assert key.faults() == []
         for i, (one, outcomes) in enumerate(key.mistakes):
             for other, theirs in key.mistakes[:i]:
@@ -64,7 +72,85 @@ def test_a_diagnosis_names_no_value_of_the_course_s_own(name, variant):
         assert text in told, text
 
 
+@every_variant
+def test_the_notebook_is_written_with_the_value(name, variant):
+    """What is to be replaced stands in the question's part, and its formula's braces pair."""
+    question = with_variant(find(name), variant)
+    homework = load(question.homework)
+    one = replace(
+        homework, questions=tuple(question if q.name == name else q for q in homework.questions)
+    )
+    (path,) = (ROOT / "solutions").glob(f"{question.homework}_*.ipynb")
+    told = student_version(one, path.read_text(encoding="utf-8"))
+    before = student_version(homework, path.read_text(encoding="utf-8"))
+    assert told.count("{") == told.count("}") and told != before
+
+
+# ----------------------------------------------------------------------------- the small cases worked out
+
+
+@pytest.mark.parametrize("share", find("hw4.rollout").varied.values[1:])
+def test_the_small_case_of_the_rollout(share):
+    weights = torch.tensor([[[0.0, 1, 0], [0, 0, 1], [0, 0, 1]], [[0, 1, 0], [0, 1, 0], [0, 0, 1]]])
+    first, second = find("hw4.rollout").reference(list(weights[:, None, None]), 1, 2, share=share)[
+        0, 0
+    ]
+    put = find("hw4.rollout").varied.wording(share)
+    assert put["The answer is 0.5 for patch 0 and 0.25 for"] == (
+        f"The answer is {first:.4g} for patch 0 and {second:.4g} for"
+    )
+    one, two, product = (
+        torch.tensor(
+            [[float(x) for x in row.split("&")] for row in put[key].split(r"\\") if row.strip()]
+        )
+        for key in list(put)[1:4]
+    )
+    identity = torch.eye(3)
+    M_0, M_1 = (share * A + (1 - share) * identity for A in weights)
+    assert torch.allclose(one, M_0[:2]) and torch.allclose(two, M_1[:2])
+    assert torch.allclose(product, (M_1 @ M_0)[:2], atol=1e-4)
+
+
+@pytest.mark.parametrize("price", find("hw6.best_answer").varied.values[1:])
+def test_the_small_case_of_the_answer(price):
+    start = torch.tensor([1.0, 5, 0, 1, 0, 2, 3, 0])
+    end = torch.tensor([0.5, 4, 0, 3.5, 0, 1, 2, 6])
+    best = partial(find("hw6.best_answer").reference, start, end, 3, 6, 2, price=price)
+    assert best(3.0) == (6, 6) and best(3.5) == (0, 0)
+    told = find("hw6.best_answer").varied.wording(price)["(5, 6) has 4.0."]
+    assert told == f"(5, 6) has 4.0 − {price:g} = {start[5] + end[6] - price:g}."
+
+
 # ------------------------------------------------------------------------ right answers, written anew
+
+
+def with_another_residual(answer, share, weights, rows, columns):
+    """(A' + I) / 2 is what the share makes of A and I, for A' = 2 · share · A + (1 - 2 · share) I."""
+    identity = torch.eye(1 + rows * columns)
+    return answer([2 * share * A + (1 - 2 * share) * identity for A in weights], rows, columns)
+
+
+def with_a_price(answer, price, start, end, first, last, longest, threshold):
+    """A pair pays price · j and gets price · i back; for (0, 0) that is nothing."""
+    paid = price * torch.arange(len(start))
+    return answer(start + paid, end - paid, first, last, longest, threshold)
+
+
+def with_a_margin(answer, margin, u, v, text, scale=20.0):
+    """One more number for each pair, in which its two vectors differ and all others are 0: cosines
+    c become c / (1 + margin), and on the diagonal (c - margin) / (1 + margin).
+    """
+    u, v = (F.normalize(x, dim=-1) for x in (u, v))
+    own = margin**0.5 * torch.eye(len(u))
+    u, v = torch.cat([u, own], dim=-1), torch.cat([v, -own], dim=-1)
+    return answer(u, v, text, scale * (1 + margin))
+
+
+REWRITTEN = {
+    "hw4.rollout": with_another_residual,
+    "hw6.best_answer": with_a_price,
+    "hw7.ranking_loss": with_a_margin,
+}
 
 
 def written_anew(name, answer, value):
@@ -77,6 +163,8 @@ def written_anew(name, answer, value):
         return lambda *sizes, **named: answer(*sizes, **named) + 2 * value * named["d_model"]
     if name == "hw3.learning_rate":
         return lambda *sizes: value * answer(*sizes)
+    if name in REWRITTEN:
+        return partial(REWRITTEN[name], answer, value)
     numbers = {
         "hw1.sinusoidal_positions": lambda: {"10000": f"{value}"},
         "hw5.mask_words": lambda: dict(zip(("0.15", "0.8", "0.9"), map(str, value), strict=True)),
@@ -126,8 +214,12 @@ def test_students_of_a_list_have_their_own_and_the_others_share_one():
     assert len(asked) == 6 + 2 * 3, "six questions do not vary, two in three variants each"
 
 
+def test_every_homework_has_a_question_that_varies():
+    assert {name.split(".")[0] for name in VARIED} == set(names())
+
+
 def test_a_homework_keeps_its_questions_points_and_titles():
-    for name in ("hw1", "hw2", "hw3", "hw4", "hw5"):
+    for name in names():
         one, other = load(name), of_seed(load(name), 2027)
         assert [(q.name, q.title, q.points) for q in one.questions] == [
             (q.name, q.title, q.points) for q in other.questions

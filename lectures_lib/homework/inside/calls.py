@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -218,9 +219,9 @@ class _Watch(TorchFunctionMode):
 
 
 def _function(name: str) -> Callable:
-    """The function of that name: "F.layer_norm", "torch.conv2d", "Tensor.unfold"."""
+    """The function of that name: "F.layer_norm", "torch.autograd.grad", "Tensor.unfold"."""
     room, _, rest = name.partition(".")
-    return getattr({"F": nn.functional, "torch": torch, "Tensor": Tensor}[room], rest)
+    return attrgetter(rest)({"F": nn.functional, "torch": torch, "Tensor": Tensor}[room])
 
 
 def _to_differentiate(value: Any, name: str, leaves: dict[str, Tensor], start: int = 0) -> Any:

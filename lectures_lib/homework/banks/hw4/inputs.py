@@ -3,6 +3,7 @@ or in an object's second call.
 """
 
 from collections.abc import Callable
+from functools import wraps
 
 from torch.nn.functional import dropout
 
@@ -20,6 +21,7 @@ def squeezing(answer: Callable) -> Misconception:
         wrong = Squeezed
     else:
 
+        @wraps(answer)  # with its keywords: one may be a variant's value
         def wrong(*args, **kwargs):
             return answer(*args, **kwargs).squeeze()
 

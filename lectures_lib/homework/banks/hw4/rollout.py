@@ -6,7 +6,7 @@ from torch import Generator, Tensor
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import pick
 from lectures_lib.homework.banks.hw4.inputs import squeezing
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 
 def _rollout_cases(g: Generator) -> list[Case]:
@@ -33,19 +33,19 @@ def _rollout_cases(g: Generator) -> list[Case]:
     return cases
 
 
-def rollout(weights: list[Tensor], rows: int, columns: int) -> Tensor:
+def rollout(weights: list[Tensor], rows: int, columns: int, *, share: float = 0.5) -> Tensor:
     """Each layer (batch, heads, n, n) → (batch, rows, columns): the patches' shares in the class
-    token.
+    token. `share` is that of attention in what a layer hands on.
     """
-    return _rollout(weights, rows, columns)
+    return _rollout(weights, rows, columns, share=share)
 
 
 def _mean(layer):
     return layer.mean(dim=1)
 
 
-def _half(attention):
-    return (attention + torch.eye(attention.shape[-1])) / 2
+def _mixed(attention, share):
+    return share * attention + (1 - share) * torch.eye(attention.shape[-1])
 
 
 def _first_to_last(layers):
@@ -68,150 +68,172 @@ def _rollout(
     rows,
     columns,
     heads=_mean,
-    residual=_half,
+    residual=_mixed,
     through=_first_to_last,
     read=_class_row,
     grid=_as_grid,
+    *,
+    share=0.5,
 ):
     """In five steps; each wrong answer has another for one of them."""
-    return grid(read(through([residual(heads(layer)) for layer in weights])), rows, columns)
+    layers = [residual(heads(layer), share) for layer in weights]
+    return grid(read(through(layers)), rows, columns)
 
 
-def _no_residual(weights, rows, columns):
-    return _rollout(weights, rows, columns, residual=lambda a: a)
+def _no_residual(weights, rows, columns, *, share=0.5):
+    return _rollout(weights, rows, columns, residual=lambda a, _: a, share=share)
 
 
-def _not_halved(weights, rows, columns):
-    return _rollout(weights, rows, columns, residual=lambda a: a + torch.eye(a.shape[-1]))
+def _not_halved(weights, rows, columns, *, share=0.5):
+    return _rollout(
+        weights, rows, columns, residual=lambda a, _: a + torch.eye(a.shape[-1]), share=share
+    )
 
 
-def _residual_once(weights, rows, columns):
+def _residual_once(weights, rows, columns, *, share=0.5):
     return _rollout(
         weights,
         rows,
         columns,
-        residual=lambda a: a,
-        read=lambda product: _class_row(_half(product)),
+        residual=lambda a, _: a,
+        read=lambda product: _class_row(_mixed(product, share)),
+        share=share,
     )
 
 
-def _first_without_residual(weights, rows, columns):
+def _unmixed(mixed, share):
+    return (mixed - (1 - share) * torch.eye(mixed.shape[-1])) / share
+
+
+def _first_without_residual(weights, rows, columns, *, share=0.5):
     """The product begins with the first layer's attention as it is."""
     return _rollout(
         weights,
         rows,
         columns,
-        through=lambda layers: _first_to_last(
-            [2 * layers[0] - torch.eye(layers[0].shape[-1]), *layers[1:]]
-        ),
+        through=lambda layers: _first_to_last([_unmixed(layers[0], share), *layers[1:]]),
+        share=share,
     )
 
 
-def _residual_as_a_head(weights, rows, columns):
+def _residual_as_a_head(weights, rows, columns, *, share=0.5):
     layers = [
         torch.cat([layer, torch.eye(layer.shape[-1]).expand_as(layer[:, :1])], dim=1)
         for layer in weights
     ]
-    return _rollout(layers, rows, columns, residual=lambda a: a)
+    return _rollout(layers, rows, columns, residual=lambda a, _: a, share=share)
 
 
-def _last_to_first(weights, rows, columns):
-    return rollout(weights[::-1], rows, columns)
+def _last_to_first(weights, rows, columns, *, share=0.5):
+    return rollout(weights[::-1], rows, columns, share=share)
 
 
-def _elementwise(weights, rows, columns):
-    return _rollout(weights, rows, columns, through=lambda layers: torch.stack(layers).prod(dim=0))
-
-
-def _averaged(weights, rows, columns):
-    return _rollout(weights, rows, columns, through=lambda layers: torch.stack(layers).mean(dim=0))
-
-
-def _summed(weights, rows, columns):
-    return _rollout(weights, rows, columns, through=sum)
-
-
-def _last_layer(weights, rows, columns):
-    return _rollout(weights[-1:], rows, columns, residual=lambda a: a)
-
-
-def _last_layer_with_residual(weights, rows, columns):
-    return rollout(weights[-1:], rows, columns)
-
-
-def _largest_head(weights, rows, columns):
-    return _rollout(weights, rows, columns, heads=lambda layer: layer.amax(dim=1))
-
-
-def _largest_head_normalised(weights, rows, columns):
-    def residual(a):
-        a = a + torch.eye(a.shape[-1])
-        return a / a.sum(dim=-1, keepdim=True)
-
+def _elementwise(weights, rows, columns, *, share=0.5):
     return _rollout(
-        weights, rows, columns, heads=lambda layer: layer.amax(dim=1), residual=residual
+        weights, rows, columns, through=lambda layers: torch.stack(layers).prod(dim=0), share=share
     )
 
 
-def _summed_heads(weights, rows, columns):
-    return _rollout(weights, rows, columns, heads=lambda layer: layer.sum(dim=1))
+def _averaged(weights, rows, columns, *, share=0.5):
+    return _rollout(
+        weights, rows, columns, through=lambda layers: torch.stack(layers).mean(dim=0), share=share
+    )
 
 
-def _first_head(weights, rows, columns):
-    return _rollout(weights, rows, columns, heads=lambda layer: layer[:, 0])
+def _summed(weights, rows, columns, *, share=0.5):
+    return _rollout(weights, rows, columns, through=sum, share=share)
 
 
-def _heads_apart(weights, rows, columns):
+def _last_layer(weights, rows, columns, *, share=0.5):
+    return _rollout(weights[-1:], rows, columns, residual=lambda a, _: a, share=share)
+
+
+def _last_layer_with_residual(weights, rows, columns, *, share=0.5):
+    return rollout(weights[-1:], rows, columns, share=share)
+
+
+def _largest_head(weights, rows, columns, *, share=0.5):
+    return _rollout(weights, rows, columns, heads=lambda layer: layer.amax(dim=1), share=share)
+
+
+def _largest_head_normalised(weights, rows, columns, *, share=0.5):
+    def residual(a, share):
+        a = _mixed(a, share)
+        return a / a.sum(dim=-1, keepdim=True)
+
+    return _rollout(
+        weights,
+        rows,
+        columns,
+        heads=lambda layer: layer.amax(dim=1),
+        residual=residual,
+        share=share,
+    )
+
+
+def _summed_heads(weights, rows, columns, *, share=0.5):
+    return _rollout(weights, rows, columns, heads=lambda layer: layer.sum(dim=1), share=share)
+
+
+def _first_head(weights, rows, columns, *, share=0.5):
+    return _rollout(weights, rows, columns, heads=lambda layer: layer[:, 0], share=share)
+
+
+def _heads_apart(weights, rows, columns, *, share=0.5):
     return _rollout(
         weights,
         rows,
         columns,
         heads=lambda layer: layer,
         read=lambda product: _class_row(product.mean(dim=1)),
+        share=share,
     )
 
 
-def _column_normalised(weights, rows, columns):
-    def residual(a):
-        a = a + torch.eye(a.shape[-1])
+def _column_normalised(weights, rows, columns, *, share=0.5):
+    def residual(a, share):
+        a = _mixed(a, share)
         return a / a.sum(dim=-2, keepdim=True)
 
-    return _rollout(weights, rows, columns, residual=residual)
+    return _rollout(weights, rows, columns, residual=residual, share=share)
 
 
-def _class_column(weights, rows, columns):
-    return _rollout(weights, rows, columns, read=lambda product: product[:, 1:, 0])
+def _class_column(weights, rows, columns, *, share=0.5):
+    return _rollout(weights, rows, columns, read=lambda product: product[:, 1:, 0], share=share)
 
 
-def _one_off(weights, rows, columns):
-    return _rollout(weights, rows, columns, read=lambda product: product[:, 0, :-1])
+def _one_off(weights, rows, columns, *, share=0.5):
+    return _rollout(weights, rows, columns, read=lambda product: product[:, 0, :-1], share=share)
 
 
-def _all_rows(weights, rows, columns):
-    return _rollout(weights, rows, columns, read=lambda product: product.mean(dim=1)[:, 1:])
+def _all_rows(weights, rows, columns, *, share=0.5):
+    return _rollout(
+        weights, rows, columns, read=lambda product: product.mean(dim=1)[:, 1:], share=share
+    )
 
 
-def _rescaled(weights, rows, columns):
-    shares = rollout(weights, rows, columns)
+def _rescaled(weights, rows, columns, *, share=0.5):
+    shares = rollout(weights, rows, columns, share=share)
     return shares / shares.sum(dim=(1, 2), keepdim=True)
 
 
-def _rescaled_by_the_largest(weights, rows, columns):
-    shares = rollout(weights, rows, columns)
+def _rescaled_by_the_largest(weights, rows, columns, *, share=0.5):
+    shares = rollout(weights, rows, columns, share=share)
     return shares / shares.amax(dim=(1, 2), keepdim=True)
 
 
-def _by_column(weights, rows, columns):
+def _by_column(weights, rows, columns, *, share=0.5):
     return _rollout(
         weights,
         rows,
         columns,
         grid=lambda shares, rows, columns: shares.reshape(-1, columns, rows).mT,
+        share=share,
     )
 
 
-def _not_a_grid(weights, rows, columns):
-    return _rollout(weights, rows, columns, grid=lambda shares, rows, columns: shares)
+def _not_a_grid(weights, rows, columns, *, share=0.5):
+    return _rollout(weights, rows, columns, grid=lambda shares, rows, columns: shares, share=share)
 
 
 _LARGEST = (
@@ -227,6 +249,35 @@ _SCALED = (
     "The pattern is right, but you scale it afterwards. Here the shares stay as they are: together "
     "they make less than 1, and the rest is the class token's own."
 )
+
+
+def _wording(share: float) -> dict[str, str]:
+    """The mixture, and the two layers that are worked out."""
+    a, rest = f"{share:g}", f"{1 - share:g}"
+    class_token, first, second = ((1 - share) ** 2, 2 * share * (1 - share), share**2)
+    return {
+        "Suppose that half of what a layer hands on is what came in, by the residual, and half "
+        "what attention fetched: $M = (A + I) / 2$.": f"Suppose that {1 - share:.0%} of what a "
+        f"layer hands on is what came in, by the residual, and {share:.0%} what attention fetched "
+        f"(in the paper it is half and half): $M = {a} A + {rest} I$.",
+        r"0.5 & 0.5 & 0 \\ 0 & 0.5 & 0.5 \\": rf"{rest} & {a} & 0 \\ 0 & {rest} & {a} \\",
+        r"0.5 & 0.5 & 0 \\ 0 & 1 & 0": rf"{rest} & {a} & 0 \\ 0 & 1 & 0",
+        r"0.25 & 0.5 & 0.25 \\ 0 & 0.5 & 0.5": (
+            rf"{class_token:.4g} & {first:.4g} & {second:.4g} \\ 0 & {rest} & {a}"
+        ),
+        "The answer is 0.5 for patch 0 and 0.25 for": f"The answer is {first:.4g} for patch 0 and "
+        f"{second:.4g} for",
+    }
+
+
+def _told(share: float) -> dict[str, str]:
+    return {
+        "(A + I) / 2": f"{share:g} A + {1 - share:g} I",
+        "Halve:": "Give each its share:",
+        "It carries as much as all heads together:": f"Its share is {1 - share:g}, however many "
+        f"heads there are:",
+    }
+
 
 ROLLOUT = Question(
     name="hw4.rollout",
@@ -355,5 +406,15 @@ ROLLOUT = Question(
             _not_a_grid,
         ),
         squeezing(rollout),
+    ),
+    varied=Varied(
+        "share",
+        (0.5, 0.4, 0.7, 0.25),  # no two that sum to 1: the parts mixed up are another mistake
+        says=lambda share: (
+            f"attention makes the share {share:g} of what a layer hands on, and the residual "
+            f"{1 - share:g}"
+        ),
+        wording=_wording,
+        told=_told,
     ),
 )

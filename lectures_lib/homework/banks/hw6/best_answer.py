@@ -1,19 +1,33 @@
 """Question 4: from two rows of scores to the words of an answer, or to none."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 
+import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal
 from lectures_lib.homework.banks.hw3.inputs import telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 N_CASES = 24
+PRICES = (0.0, 0.25, 0.5, 0.75)  # of every further token; sums with scores are exact
 Span = tuple[int, int]
 
 
-def _draw(g: Generator) -> list[Case]:
+def _cases(g: Generator, *, price: float = 0.0) -> list[Case]:
+    wrong = [_priced(mistake.answer, price) for mistake in _MISTAKES]
+    if price:  # nor may another variant's answer be right
+        wrong += [_priced(best_answer, other) for other in PRICES if other != price]
+    return telling(g, partial(_draw, price=price), _priced(best_answer, price), wrong)
+
+
+def _priced(answer: Callable, price: float) -> Callable:
+    return partial(answer, price=price)
+
+
+def _draw(g: Generator, *, price: float = 0.0) -> list[Case]:
     cases = []
     for i in range(N_CASES):
         first, length, padding = whole(g, 4, 7), whole(g, 5, 9), whole(g, 2, 5)
@@ -43,33 +57,45 @@ def _draw(g: Generator) -> list[Case]:
         nothing = _pairs(start, end, first, last, longest)[0][0] + ahead
         start[0] = nothing / 2 + round(64 * float(normal(g, 1))) / 64
         end[0] = nothing - start[0]
+        # what a longer answer costs, the places give back: the best answer is the same at any price
+        back = price * torch.arange(len(start))
+        start, end = start - back, end + back
         shows = (
             f"{len(start)} tokens, the text from {first} to {last}, at most {longest} long, "
             f"threshold {threshold}"
         )
         cases.append(Case((start, end, first, last, longest, threshold), shows=shows))
     # Of two legal answers that are equally good, nobody says which to take.
-    return _draw(g) if any(_best_twice(*case.args) for case in cases) else cases
+    prices = PRICES if price else (price,)  # and an answer to another variant has to be one
+    twice = any(_best_twice(*case.args, price=each) for case in cases for each in prices)
+    return _draw(g, price=price) if twice else cases
 
 
-def _best_twice(start, end, first, last, longest, threshold) -> bool:
-    found = _pairs(start, end, first, last, longest)
+def _best_twice(start, end, first, last, longest, threshold, *, price) -> bool:
+    found = _pairs(start, end, first, last, longest, price=price)
     return len(found) > 1 and found[0][0] == found[1][0]
 
 
 def best_answer(
-    start: Tensor, end: Tensor, first: int, last: int, longest: int, threshold: float
+    start: Tensor,
+    end: Tensor,
+    first: int,
+    last: int,
+    longest: int,
+    threshold: float,
+    *,
+    price: float = 0.0,
 ) -> Span:
     """The best legal answer's first and last token; (0, 0) where it does not beat [CLS] by more
-    than the threshold.
+    than the threshold. Every token after the first costs `price`.
     """
-    return _answer(start, end, first, last, longest, threshold)
+    return _answer(start, end, first, last, longest, threshold, price=price)
 
 
-def _pairs(start, end, first, last, longest, backwards=False):
+def _pairs(start, end, first, last, longest, backwards=False, *, price=0.0):
     """(score, i, j) of all legal answers, the best first."""
     found = [
-        (float(start[i] + end[j]), i, j)
+        (float(start[i] + end[j]) - price * (j - i), i, j)
         for i in range(first, last + 1)
         for j in range(first, last + 1)
         if (backwards or i <= j) and j - i < longest
@@ -92,13 +118,15 @@ def _answer(
     sign=1,
     pairs=_pairs,
     inverted=False,
+    *,
+    price=0.0,
 ):
-    best, i, j = (pairs(start, end, first, last, longest) or [(-math.inf, 0, 0)])[0]
+    best, i, j = (pairs(start, end, first, last, longest, price=price) or [(-math.inf, 0, 0)])[0]
     beaten = best > nothing(start, end) + sign * threshold
     return (i, j) if beaten != inverted else (0, 0)
 
 
-def _begins_before_the_last(start, end, first, last, longest, threshold):
+def _begins_before_the_last(start, end, first, last, longest, threshold, *, price=0.0):
     """The last token may end an answer, but not be one."""
     return _answer(
         start,
@@ -107,11 +135,12 @@ def _begins_before_the_last(start, end, first, last, longest, threshold):
         last,
         longest,
         threshold,
-        pairs=lambda *of: [pair for pair in _pairs(*of) if pair[1] < last],
+        pairs=lambda *of, **at: [pair for pair in _pairs(*of, **at) if pair[1] < last],
+        price=price,
     )
 
 
-def _never_below_0(start, end, first, last, longest, threshold):
+def _never_below_0(start, end, first, last, longest, threshold, *, price=0.0):
     """The best score so far is 0 before the search begins."""
     return _answer(
         start,
@@ -120,91 +149,93 @@ def _never_below_0(start, end, first, last, longest, threshold):
         last,
         longest,
         threshold,
-        pairs=lambda *of: [pair for pair in _pairs(*of) if pair[0] > 0],
+        pairs=lambda *of, **at: [pair for pair in _pairs(*of, **at) if pair[0] > 0],
+        price=price,
     )
 
 
-def _equal_is_enough(start, end, first, last, longest, threshold):
-    best, i, j = _pairs(start, end, first, last, longest)[0]
+def _equal_is_enough(start, end, first, last, longest, threshold, *, price=0.0):
+    best, i, j = _pairs(start, end, first, last, longest, price=price)[0]
     return (i, j) if best >= _nothing_by_sum(start, end) + threshold else (0, 0)
 
 
-def _from_the_front(start, end, first, last, longest, threshold):
+def _from_the_front(start, end, first, last, longest, threshold, *, price=0.0):
     """[CLS] and the question may be part of an answer."""
-    return _answer(start, end, 1, last, longest, threshold)
+    return _answer(start, end, 1, last, longest, threshold, price=price)
 
 
-def _cls_competes(start, end, first, last, longest, threshold):
+def _cls_competes(start, end, first, last, longest, threshold, *, price=0.0):
     """[CLS] is one more place: no threshold at all, but spans may run out of it."""
-    return _answer(start, end, 0, last, longest, -1e9)
+    return _answer(start, end, 0, last, longest, -1e9, price=price)
 
 
-def _to_the_end(start, end, first, last, longest, threshold):
-    return _answer(start, end, first, len(start) - 1, longest, threshold)
+def _to_the_end(start, end, first, last, longest, threshold, *, price=0.0):
+    return _answer(start, end, first, len(start) - 1, longest, threshold, price=price)
 
 
-def _anywhere(start, end, first, last, longest, threshold):
-    return _answer(start, end, 1, len(start) - 1, longest, threshold)
+def _anywhere(start, end, first, last, longest, threshold, *, price=0.0):
+    return _answer(start, end, 1, len(start) - 1, longest, threshold, price=price)
 
 
-def _without_the_last(start, end, first, last, longest, threshold):
-    return _answer(start, end, first, last - 1, longest, threshold)
+def _without_the_last(start, end, first, last, longest, threshold, *, price=0.0):
+    return _answer(start, end, first, last - 1, longest, threshold, price=price)
 
 
-def _no_threshold(start, end, first, last, longest, threshold):
-    return _answer(start, end, first, last, longest, 0.0)
+def _no_threshold(start, end, first, last, longest, threshold, *, price=0.0):
+    return _answer(start, end, first, last, longest, 0.0, price=price)
 
 
-def _always(start, end, first, last, longest, threshold):
-    return _answer(start, end, first, last, longest, -1e9)
+def _always(start, end, first, last, longest, threshold, *, price=0.0):
+    return _answer(start, end, first, last, longest, -1e9, price=price)
 
 
-def _one_too_long(start, end, first, last, longest, threshold):
-    return _answer(start, end, first, last, longest + 1, threshold)
+def _one_too_long(start, end, first, last, longest, threshold, *, price=0.0):
+    return _answer(start, end, first, last, longest + 1, threshold, price=price)
 
 
-def _one_too_short(start, end, first, last, longest, threshold):
-    return _answer(start, end, first, last, longest - 1, threshold)
+def _one_too_short(start, end, first, last, longest, threshold, *, price=0.0):
+    return _answer(start, end, first, last, longest - 1, threshold, price=price)
 
 
-def _any_length(start, end, first, last, longest, threshold):
-    return _answer(start, end, first, last, 10**6, threshold)
+def _any_length(start, end, first, last, longest, threshold, *, price=0.0):
+    return _answer(start, end, first, last, 10**6, threshold, price=price)
 
 
-def _each_by_itself(start, end, first, last, longest):
+def _each_by_itself(start, end, first, last, longest, *, price=0.0):
     i, j = (
         first + int(start[first : last + 1].argmax()),
         first + int(end[first : last + 1].argmax()),
     )
-    return [(float(start[i] + end[j]), i, j)]
+    return [(float(start[i] + end[j]) - price * (j - i), i, j)]
 
 
-def _each_by_itself_in_order(start, end, first, last, longest):
-    (score, i, j), *_ = _each_by_itself(start, end, first, last, longest)
+def _each_by_itself_in_order(start, end, first, last, longest, *, price=0.0):
+    (score, i, j), *_ = _each_by_itself(start, end, first, last, longest, price=price)
     return [(score, min(i, j), max(i, j))]
 
 
-def _start_first(start, end, first, last, longest):
+def _start_first(start, end, first, last, longest, *, price=0.0):
     i = first + int(start[first : last + 1].argmax())
     j = i + int(end[i : min(i + longest, last + 1)].argmax())
-    return [(float(start[i] + end[j]), i, j)]
+    return [(float(start[i] + end[j]) - price * (j - i), i, j)]
 
 
-def _end_first(start, end, first, last, longest):
+def _end_first(start, end, first, last, longest, *, price=0.0):
     j = first + int(end[first : last + 1].argmax())
     i = max(first, j - longest + 1)
     i += int(start[i : j + 1].argmax())
-    return [(float(start[i] + end[j]), i, j)]
+    return [(float(start[i] + end[j]) - price * (j - i), i, j)]
 
 
-def _product(start, end, first, last, longest):
-    pairs = _pairs(start, end, first, last, longest)
+def _product(start, end, first, last, longest, *, price=0.0):
+    pairs = _pairs(start, end, first, last, longest, price=price)
     return sorted(
-        ((float(start[i] * end[j]), i, j) for _, i, j in pairs), key=lambda pair: -pair[0]
+        ((float(start[i] * end[j]) - price * (j - i), i, j) for _, i, j in pairs),
+        key=lambda pair: -pair[0],
     )
 
 
-def _products_compared(start, end, first, last, longest, threshold):
+def _products_compared(start, end, first, last, longest, threshold, *, price=0.0):
     return _answer(
         start,
         end,
@@ -214,20 +245,23 @@ def _products_compared(start, end, first, last, longest, threshold):
         threshold,
         pairs=_product,
         nothing=lambda s, e: float(s[0] * e[0]),
+        price=price,
     )
 
 
-def _probabilities_added(start, end, first, last, longest, threshold):
-    return best_answer(start.softmax(0), end.softmax(0), first, last, longest, threshold)
+def _probabilities_added(start, end, first, last, longest, threshold, *, price=0.0):
+    return best_answer(
+        start.softmax(0), end.softmax(0), first, last, longest, threshold, price=price
+    )
 
 
-def _end_exclusive(start, end, first, last, longest, threshold):
-    i, j = best_answer(start, end, first, last, longest, threshold)
+def _end_exclusive(start, end, first, last, longest, threshold, *, price=0.0):
+    i, j = best_answer(start, end, first, last, longest, threshold, price=price)
     return (i, j + 1) if j else (0, 0)
 
 
-def _counted_in_the_text(start, end, first, last, longest, threshold):
-    i, j = best_answer(start, end, first, last, longest, threshold)
+def _counted_in_the_text(start, end, first, last, longest, threshold, *, price=0.0):
+    i, j = best_answer(start, end, first, last, longest, threshold, price=price)
     return (i - first, j - first) if j else (0, 0)
 
 
@@ -369,6 +403,22 @@ _MISTAKES = (
     ),
 )
 
+
+def _wording(price: float) -> dict[str, str]:
+    """The score of a pair, and the only one worked out that has two tokens."""
+    return {
+        "The best answer is the legal pair with the largest `start[i] + end[j]`.": (
+            f"Short answers are preferred: every token after the first costs {price:g}. The best "
+            f"answer is the legal pair with the largest `start[i] + end[j] - {price:g} * (j - i)`."
+        ),
+        "(5, 6) has 4.0.": f"(5, 6) has 4.0 − {price:g} = {4 - price:g}.",
+    }
+
+
+def _told(price: float) -> dict[str, str]:
+    return {"compare the sums of all legal pairs": "compare the scores of all legal pairs"}
+
+
 BEST_ANSWER = Question(
     name="hw6.best_answer",
     title="The answer, or none",
@@ -376,7 +426,14 @@ BEST_ANSWER = Question(
     minutes=25,
     difficulty=3,
     chapter="14b_words_and_spans#a-span-where-is-the-answer",
-    cases=lambda g: telling(g, _draw, best_answer, [mistake.answer for mistake in _MISTAKES]),
+    cases=_cases,
     reference=best_answer,
     misconceptions=_MISTAKES,
+    varied=Varied(
+        "price",
+        PRICES,
+        says=lambda price: f"every token of an answer after its first costs {price:g}",
+        wording=_wording,
+        told=_told,
+    ),
 )

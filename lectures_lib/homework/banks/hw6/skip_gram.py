@@ -1,284 +1,442 @@
-"""Question 6: a word and its neighbours, against words drawn at random."""
+"""Question 6: what one step of training does to the vectors of skip-gram."""
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import whole
+from lectures_lib.homework.banks.hw3.inputs import pick, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
+
+Tables = tuple[Tensor, Tensor]
+KINDS = {
+    "plain": "",
+    "twice": "one of them drawn twice",
+    "hits": "the neighbour and the word itself among them",
+    "single": "",
+    "far": "products of -150 and 150",
+}
 
 
 def _cases(g: Generator) -> list[Case]:
     cases = []
-    for single, far in ((False, False), (False, False), (True, False), (False, True)):
-        batch, k, d = sizes(g, 3, 3, 8)
-        batch, k = (1, 1) if single else (batch, k)
-        vocab_size = whole(g, 12, 16)
-        words, near = (torch.randint(vocab_size, (batch,), generator=g) for _ in range(2))
-        noise = torch.randint(vocab_size, (batch, k), generator=g)
-        if not single and not far:  # the tables' first and last rows are used
-            words[0] = near[1] = 0
-            words[1] = near[0] = vocab_size - 1
-        if not single:  # chance may draw the neighbour, the word, and a word twice
-            noise[0, 0], noise[1, 0], noise[2, 0], near[2] = (
-                near[0],
-                words[1],
-                noise[2, 1],
-                words[2],
-            )
-        shows = (
-            f"{batch} word{'s' * (batch > 1)}, each with one neighbour and {k} random "
-            f"word{'s' * (k > 1)}"
-        )
-        shows += f"; {vocab_size} vectors of length {d} in each table"
+    rates = pick(g, range(2, 19), len(KINDS))
+    for rate, (kind, told) in zip(rates, KINDS.items(), strict=True):
+        k, d = sizes(g, 2, 3, 7)
+        k, vocab_size, rate = 1 if kind == "single" else k, whole(g, 12, 16), rate / 20
+        word, near, *noise = pick(g, range(vocab_size), 2 + k)
+        if kind == "plain":  # the tables' first and last rows are used
+            word, near, *noise = _with_the_ends(word, near, noise, vocab_size)
+        if kind == "twice":
+            noise[0] = noise[2]
+        if kind == "hits":
+            noise[:2] = near, word
         tables = normal(g, 2, vocab_size, d)
-        # a neighbour that the model takes for impossible, and a random word that it is sure of
-        if far:
-            noise[1, 0] = near[1] = (near[0] + 1) % vocab_size
-            noise[1, 0] = words[1] = (words[0] + 1) % vocab_size
-            tables[0, words[0]] = tables[0, words[1]] = 1.0
-            tables[1, near[0]], tables[1, noise[1, 0]] = -150 / d, 150 / d
-            shows += "; products of -150 and 150"
-        args = (*tables, words, near, noise)
-        cases.append(Case(args, shows=shows, gradients="values"))
+        if kind == "far":  # a neighbour taken for impossible, a random word that it is sure of
+            tables[0, word] = 1.0
+            tables[1, near], tables[1, noise[0]] = -150 / d, 150 / d
+        shows = f"{k} random word{'s' * (k > 1)}" + f", {told}" * bool(told)
+        shows += f"; {vocab_size} vectors of length {d} in each table, rate {rate:g}"
+        cases.append(Case((*tables, word, near, torch.tensor(noise), rate), shows=shows))
     return cases
 
 
-def skip_gram_loss(
-    vectors: Tensor, near_vectors: Tensor, words: Tensor, near: Tensor, noise: Tensor
-) -> Tensor:
-    """The mean over the batch of -log σ(v · v'_near) - Σ log σ(-v · v'_noise)."""
-    return _loss(vectors, near_vectors, words, near, noise)
+def _with_the_ends(word: int, near: int, noise: list[int], vocab_size: int) -> list[int]:
+    """The same words, all different, with the vocabulary's last as the word and its first drawn."""
+    others = [i for i in (word, near, *noise) if i not in (0, vocab_size - 1)]
+    others += [i for i in range(1, vocab_size - 1) if i not in others]
+    return [vocab_size - 1, *others[: len(noise)], 0]
 
 
-def _scores(vectors, near_vectors, words, near, noise):
-    v = vectors[words]
-    return (v * near_vectors[near]).sum(dim=-1), (v[:, None] * near_vectors[noise]).sum(dim=-1)
+def _errors(scores: Tensor) -> Tensor:
+    """What is asked for minus what is believed, (1 + k,): 1 - σ for the neighbour, which comes
+    first, and 0 - σ for the others.
+    """
+    return _right(scores) - scores.sigmoid()
 
 
-def _loss(
-    vectors,
-    near_vectors,
-    words,
-    near,
-    noise,
-    log=F.logsigmoid,
-    noise_sign=-1,
-    over_noise="sum",
-    over_batch="mean",
-    sign=-1,
-):
-    yes, no = _scores(vectors, near_vectors, words, near, noise)
-    each = log(yes) + getattr(log(noise_sign * no), over_noise)(dim=1)
-    return sign * getattr(each, over_batch)()
+def _right(scores: Tensor) -> Tensor:
+    return torch.eye(len(scores))[0]
 
 
-def _one_table(vectors, near_vectors, words, near, noise):
-    return _loss(vectors, vectors, words, near, noise)
+def skip_gram_step(
+    vectors: Tensor, near_vectors: Tensor, word: int, near: int, noise: Tensor, rate: float
+) -> Tables:
+    """Both tables after one step against the gradient of -log σ(v · v'_near) - Σ log σ(-v ·
+    v'_noise).
+    """
+    return _step(vectors, near_vectors, word, near, noise, rate)
 
 
-def _tables_swapped(vectors, near_vectors, words, near, noise):
-    return _loss(near_vectors, vectors, words, near, noise)
+def _others(near: int, noise: Tensor) -> Tensor:
+    return torch.cat([torch.tensor([near]), noise])
 
 
-def _noise_from_the_other_table(vectors, near_vectors, words, near, noise):
-    yes, _ = _scores(vectors, near_vectors, words, near, noise)
-    _, no = _scores(vectors, vectors, words, near, noise)
-    return -(F.logsigmoid(yes) + F.logsigmoid(-no).sum(dim=1)).mean()
+def _step(
+    vectors: Tensor,
+    near_vectors: Tensor,
+    word: int,
+    near: int,
+    noise: Tensor,
+    rate: float,
+    errors: Callable[[Tensor], Tensor] = _errors,
+    move_word: bool = True,
+    move_others: bool = True,
+) -> Tables:
+    v, others = vectors[word], _others(near, noise)
+    by = rate * errors(near_vectors[others] @ v)
+    after, near_after = vectors.clone(), near_vectors.clone()
+    if move_word:
+        after[word] += by @ near_vectors[others]
+    if move_others:
+        near_after.index_add_(0, others, torch.outer(by, v))
+    return after, near_after
 
 
-def _noise_against_the_neighbour(vectors, near_vectors, words, near, noise):
-    yes, _ = _scores(vectors, near_vectors, words, near, noise)
-    no = (near_vectors[near][:, None] * near_vectors[noise]).sum(dim=-1)
-    return -(F.logsigmoid(yes) + F.logsigmoid(-no).sum(dim=1)).mean()
+def _only_the_sign(scores: Tensor) -> Tensor:
+    return 2 * _right(scores) - 1
 
 
-def _one_minus_log(vectors, near_vectors, words, near, noise):
-    yes, no = _scores(vectors, near_vectors, words, near, noise)
-    return -(F.logsigmoid(yes) + (1 - F.logsigmoid(no)).sum(dim=1)).mean()
+def _of_the_squares(scores: Tensor) -> Tensor:
+    yes = scores.sigmoid()
+    return _errors(scores) * yes * (1 - yes)
 
 
-def _minus_outside(vectors, near_vectors, words, near, noise):
-    yes, no = _scores(vectors, near_vectors, words, near, noise)
-    return -(F.logsigmoid(yes) - F.logsigmoid(no).sum(dim=1)).mean()
+def _near_by_its_share(scores: Tensor) -> Tensor:
+    return torch.cat([scores[:1].sigmoid(), -scores[1:].sigmoid()])
 
 
-def _sum_inside(vectors, near_vectors, words, near, noise):
-    yes, no = _scores(vectors, near_vectors, words, near, noise)
-    return -(F.logsigmoid(yes) + F.logsigmoid(-no.sum(dim=1))).mean()
+def _noise_by_what_lacks(scores: Tensor) -> Tensor:
+    return torch.cat([1 - scores[:1].sigmoid(), scores[1:].sigmoid() - 1])
 
 
-def _softmax(vectors, near_vectors, words, near, noise):
-    yes, no = _scores(vectors, near_vectors, words, near, noise)
-    return F.cross_entropy(
-        torch.cat([yes[:, None], no], dim=1), torch.zeros(len(yes), dtype=torch.long)
+def _both_the_wrong_way(scores: Tensor) -> Tensor:
+    return torch.cat([scores[:1].sigmoid(), scores[1:].sigmoid() - 1])
+
+
+def _exponentials(scores: Tensor) -> Tensor:
+    return _right(scores) - scores.exp() / (1 + scores.exp())
+
+
+def _summed_inside(scores: Tensor) -> Tensor:
+    return torch.cat(
+        [1 - scores[:1].sigmoid(), -scores[1:].sum().sigmoid().expand(len(scores) - 1)]
     )
 
 
-def _whole_softmax(vectors, near_vectors, words, near, noise):
-    return F.cross_entropy(vectors[words] @ near_vectors.T, near)
+def _mean_of_the_noise(scores: Tensor) -> Tensor:
+    found = _errors(scores)
+    return torch.cat([found[:1], found[1:] / (len(found) - 1)])
 
 
-def _no_noise(vectors, near_vectors, words, near, noise):
-    yes, _ = _scores(vectors, near_vectors, words, near, noise)
-    return -F.logsigmoid(yes).mean()
+def _rate_forgotten(vectors, near_vectors, word, near, noise, rate):
+    return _step(vectors, near_vectors, word, near, noise, 1.0)
 
 
-def _only_noise(vectors, near_vectors, words, near, noise):
-    _, no = _scores(vectors, near_vectors, words, near, noise)
-    return -F.logsigmoid(-no).sum(dim=1).mean()
+def _tables_swapped(vectors, near_vectors, word, near, noise, rate):
+    near_after, after = _step(near_vectors, vectors, word, near, noise, rate)
+    return after, near_after
 
 
-def _all_alike(vectors, near_vectors, words, near, noise):
-    """The mean over all 1 + k answers."""
-    yes, no = _scores(vectors, near_vectors, words, near, noise)
-    return -F.logsigmoid(torch.cat([yes[:, None], -no], dim=1)).mean()
+def _one_table(vectors, near_vectors, word, near, noise, rate):
+    """The neighbours are looked up, and moved, in the table of the words."""
+    v, others = vectors[word], _others(near, noise)
+    by = rate * _errors(vectors[others] @ v)
+    after = vectors.index_add(0, others, torch.outer(by, v))
+    after[word] += by @ vectors[others]
+    return after, near_vectors
 
 
-def _all_with_all(vectors, near_vectors, words, near, noise):
-    """Every word of the batch with every neighbour of the batch."""
-    yes = vectors[words] @ near_vectors[near].T
-    _, no = _scores(vectors, near_vectors, words, near, noise)
-    return -(F.logsigmoid(yes).mean() + F.logsigmoid(-no).sum(dim=1).mean())
+def _looked_up_in_one(vectors, near_vectors, word, near, noise, rate):
+    """Looked up there, and moved in their own."""
+    v, others = vectors[word], _others(near, noise)
+    by = rate * _errors(vectors[others] @ v)
+    after = vectors.clone()
+    after[word] += by @ vectors[others]
+    return after, near_vectors.index_add(0, others, torch.outer(by, v))
 
 
-def _cosines(vectors, near_vectors, words, near, noise):
-    return _loss(
-        F.normalize(vectors, dim=-1), F.normalize(near_vectors, dim=-1), words, near, noise
+def _word_first(vectors, near_vectors, word, near, noise, rate, anew=False):
+    """The neighbours move by the moved v; `anew`: and by errors that were computed with it."""
+    after, _ = _step(vectors, near_vectors, word, near, noise, rate)
+    v, others = after[word], _others(near, noise)
+    by = rate * _errors(near_vectors[others] @ (v if anew else vectors[word]))
+    return after, near_vectors.index_add(0, others, torch.outer(by, v))
+
+
+def _others_first(vectors, near_vectors, word, near, noise, rate, anew=False):
+    _, near_after = _step(vectors, near_vectors, word, near, noise, rate)
+    v, others, after = vectors[word], _others(near, noise), vectors.clone()
+    after[word] += (
+        rate * _errors((near_after if anew else near_vectors)[others] @ v) @ near_after[others]
     )
+    return after, near_after
 
 
-def _hits_left_out(vectors, near_vectors, words, near, noise):
-    """A drawn word that is the neighbour, or the word itself, is no random one."""
-    yes, no = _scores(vectors, near_vectors, words, near, noise)
-    kept = (noise != near[:, None]) & (noise != words[:, None])
-    return -(F.logsigmoid(yes) + (F.logsigmoid(-no) * kept).sum(dim=1)).mean()
+def _one_after_the_other(vectors, near_vectors, word, near, noise, rate, word_waits=False):
+    """A step for each of the 1 + k; with `word_waits` the word moves at the end, as in the authors'
+    code.
+    """
+    after, near_after, move = vectors.clone(), near_vectors.clone(), 0
+    for i, other in enumerate(_others(near, noise).tolist()):
+        v, theirs = (vectors if word_waits else after)[word].clone(), near_after[other].clone()
+        by = rate * (float(i == 0) - (v @ theirs).sigmoid())
+        near_after[other] += by * v
+        move = move + by * theirs
+        if not word_waits:
+            after[word] += by * theirs
+    if word_waits:
+        after[word] += move
+    return after, near_after
 
 
-def _neighbour_left_out(vectors, near_vectors, words, near, noise):
-    yes, no = _scores(vectors, near_vectors, words, near, noise)
-    return -(F.logsigmoid(yes) + (F.logsigmoid(-no) * (noise != near[:, None])).sum(dim=1)).mean()
+def _assigned(vectors, near_vectors, word, near, noise, rate):
+    """Two additions to rows, of which each counts a row once."""
+    v, others = vectors[word], _others(near, noise)
+    by = rate * _errors(near_vectors[others] @ v)
+    near_after = near_vectors.clone()
+    near_after[near] += by[0] * v
+    near_after[noise] += torch.outer(by[1:], v)
+    return _step(vectors, near_vectors, word, near, noise, rate)[0], near_after
 
 
-def _likelihood(vectors, near_vectors, words, near, noise):
-    return -_loss(vectors, near_vectors, words, near, noise)
+def _assigned_at_once(vectors, near_vectors, word, near, noise, rate):
+    """One addition to rows: where the neighbour was drawn, its pull is lost."""
+    v, others = vectors[word], _others(near, noise)
+    by = rate * _errors(near_vectors[others] @ v)
+    near_after = near_vectors.clone()
+    for other, each in zip(others.tolist(), by, strict=True):
+        near_after[other] = near_vectors[other] + each * v
+    return _step(vectors, near_vectors, word, near, noise, rate)[0], near_after
 
 
-_NEGATED = (
-    "Your random words are not made unlikely. For them the answer is *no*, with the probability 1 "
-    "- σ(x), which is σ(-x): the score gets a minus sign inside of the sigmoid."
+def _each_once(vectors, near_vectors, word, near, noise, rate):
+    return _step(vectors, near_vectors, word, near, noise.unique(), rate)
+
+
+def _without(*left_out: str) -> Callable[..., Tables]:
+    def answer(vectors, near_vectors, word, near, noise, rate):
+        hidden = {"near": near, "word": word}
+        kept = [i for i in noise.tolist() if i not in [hidden[name] for name in left_out]]
+        return _step(vectors, near_vectors, word, near, torch.tensor(kept).long(), rate)
+
+    return answer
+
+
+def _all_words_pushed(vectors, near_vectors, word, near, noise, rate):
+    words = torch.arange(len(vectors))
+    return _step(vectors, near_vectors, word, near, words[words != near], rate)
+
+
+def _whole_softmax(vectors, near_vectors, word, near, noise, rate):
+    scores = near_vectors @ vectors[word]
+    by = rate * (torch.eye(len(scores))[near] - scores.softmax(dim=0))
+    after = vectors.clone()
+    after[word] += by @ near_vectors
+    return after, near_vectors + torch.outer(by, vectors[word])
+
+
+def _along_itself(vectors, near_vectors, word, near, noise, rate):
+    """Each vector is made longer or shorter, and not turned."""
+    v, others = vectors[word], _others(near, noise)
+    by = rate * _errors(near_vectors[others] @ v)
+    after = vectors.clone()
+    after[word] += by.sum() * v
+    return after, near_vectors.index_add(0, others, by[:, None] * near_vectors[others])
+
+
+def _towards_the_difference(vectors, near_vectors, word, near, noise, rate):
+    """Each vector goes a part of the way to the other, or away from it."""
+    v, others = vectors[word], _others(near, noise)
+    by = rate * _errors(near_vectors[others] @ v)
+    way, after = near_vectors[others] - v, vectors.clone()
+    after[word] += by @ way
+    return after, near_vectors.index_add(0, others, by[:, None] * -way)
+
+
+def _changes_alone(vectors, near_vectors, word, near, noise, rate):
+    after, near_after = _step(vectors, near_vectors, word, near, noise, rate)
+    return after - vectors, near_after - near_vectors
+
+
+def _by_autograd(vectors, near_vectors, word, near, noise, rate):
+    tables = [table.detach().clone().requires_grad_() for table in (vectors, near_vectors)]
+    v, others = tables[0][word], tables[1][_others(near, noise)]
+    signs = _only_the_sign(others[:, 0])
+    (-torch.nn.functional.logsigmoid(signs * (others @ v)).sum()).backward()
+    return tuple(table.detach() - rate * table.grad for table in tables)
+
+
+_MOST_WHERE_RIGHT = (
+    "You move a vector most where the model is right already. σ(x) is the probability of *yes*: "
+    "the neighbour is pulled by what lacks to 1, 1 - σ(x), and a random word pushed by what is too "
+    "much, σ(x)."
 )
-_MEAN = (
-    "You take the mean over the k random words. The loss of one word is a *sum* of 1 + k terms, so "
-    "that more random words push harder; the mean is taken over the batch."
+_ORDER = (
+    "You move one vector and compute with the moved one. A step takes all gradients at the *old* "
+    "vectors: keep v and the rows of near_vectors as they were until everything is computed."
+)
+_ONCE = (
+    "Right where all random words differ. A word that was drawn twice is pushed twice, and one "
+    "that is the neighbour as well is pulled and pushed. `table[rows] += …` counts a row once, "
+    "however often it is named; `table.index_add_(0, rows, …)`, or a loop, counts each time."
 )
 _TABLES = (
-    "There are two tables. The word itself is looked up in `vectors`; its neighbour and the random "
-    "words, which are somebody's neighbours, in `near_vectors`."
+    "There are two tables. The word itself is looked up, and moved, in `vectors`; its neighbour "
+    "and the random words, which are somebody's neighbours, in `near_vectors`."
 )
-
 _DRAWN = (
     "You leave out random words that happen to be the neighbour, or the word itself. It is "
-    "sensible, and some programs do it; in the formula here all k count as they were drawn."
+    "sensible, and the authors' code does it; in the loss here all k count as they were drawn."
+)
+_MEAN = (
+    "You divide by the number of random words, or of all terms. The loss of one word is a *sum* of "
+    "1 + k terms, so that more random words push harder."
+)
+_DIRECTION = (
+    "The derivative of v · v' by v' is v, and by v it is v': each vector moves along the *other* "
+    "one. Along itself it would only become longer or shorter; along the difference of the two it "
+    "would go with another loss, of distances."
+)
+_SOFTMAX = (
+    "You take a softmax, as if one of the words had to be chosen. Here each gets a yes or no by "
+    "itself: sigmoids."
 )
 
 SKIP_GRAM = Question(
-    name="hw6.skip_gram_loss",
-    title="Did this word stand near?",
+    name="hw6.skip_gram_step",
+    title="Pulled near, pushed away",
     points=2,
-    minutes=15,
+    minutes=20,
     difficulty=2,
     chapter="15_features#one-vector-for-each-word",
     cases=_cases,
-    reference=skip_gram_loss,
+    reference=skip_gram_step,
+    forbidden=("Tensor.backward", "torch.autograd.grad"),
     misconceptions=(
-        Misconception("noise_not_negated", _NEGATED, partial(_loss, noise_sign=1)),
-        Misconception("noise_not_negated", _NEGATED, _one_minus_log),
         Misconception(
-            "minus_outside_of_the_logarithm",
-            "You subtract log σ(x) of the random words. The probability of *no* is 1 - σ(x) = "
-            "σ(-x), and its logarithm is added: the minus sign belongs inside.",
-            _minus_outside,
-        ),
-        Misconception("mean_over_the_noise", _MEAN, partial(_loss, over_noise="mean")),
-        Misconception("mean_over_the_noise", _MEAN, _all_alike),
-        Misconception(
-            "summed_over_the_batch",
-            "You add up the losses of all words. The mean over the batch is asked for, which does "
-            "not grow with its size.",
-            partial(_loss, over_batch="sum"),
-        ),
-        Misconception("one_table", _TABLES, _one_table),
-        Misconception("one_table", _TABLES, _tables_swapped),
-        Misconception("one_table", _TABLES, _noise_from_the_other_table),
-        Misconception(
-            "noise_against_the_neighbour",
-            "You compare the random words with the *neighbour's* vector. They stand in for the "
-            "neighbour: both are compared with the word.",
-            _noise_against_the_neighbour,
+            "by_autograd",
+            "The vectors are right, but `.backward()` found the gradient. Here it is to be worked "
+            "out on paper: log σ(x) has the derivative 1 - σ(x), and x = v · v' has v' and v.",
+            _by_autograd,
         ),
         Misconception(
-            "logarithm_forgotten",
-            "You add up probabilities. The loss is made of their logarithms: F.logsigmoid.",
-            partial(_loss, log=torch.sigmoid),
+            "uphill",
+            "Your vectors go the wrong way: after the step the loss is larger. A step goes "
+            "*against* the gradient; the neighbour comes nearer, the random words move away.",
+            partial(_step, errors=lambda x: -_errors(x)),
         ),
         Misconception(
-            "log_of_a_sigmoid",
-            "Right for moderate products. Here one is far from 0, its sigmoid is too small for a "
-            "float32 and becomes 0, and the logarithm infinite. F.logsigmoid takes both steps at "
-            "once.",
-            partial(_loss, log=lambda x: x.sigmoid().log()),
+            "noise_pulled",
+            "You pull the random words near as if they had stood there. For them the right answer "
+            "is *no*: they are pushed away, by σ(v · v').",
+            partial(_step, errors=lambda x: 1 - x.sigmoid()),
+        ),
+        Misconception(
+            "moved_most_where_right", _MOST_WHERE_RIGHT, partial(_step, errors=_near_by_its_share)
+        ),
+        Misconception(
+            "moved_most_where_right", _MOST_WHERE_RIGHT, partial(_step, errors=_noise_by_what_lacks)
+        ),
+        Misconception(
+            "moved_most_where_right", _MOST_WHERE_RIGHT, partial(_step, errors=_both_the_wrong_way)
+        ),
+        Misconception(
+            "always_the_same_move",
+            "You move the vectors by the same share whatever the model believes. What it gets "
+            "right already hardly moves them: the share is 1 - σ(v · v') for the neighbour and "
+            "σ(v · v') for a random word.",
+            partial(_step, errors=_only_the_sign),
+        ),
+        Misconception(
+            "sigmoid_forgotten",
+            "You compare the products themselves with 1 and 0. The loss is made of σ(v · v'), "
+            "which lies between the two; its derivatives are 1 - σ and σ.",
+            partial(_step, errors=lambda x: _right(x) - x),
+        ),
+        Misconception(
+            "derivative_of_the_square",
+            "Your moves have a further factor σ(x)(1 - σ(x)), the derivative of σ. The loss has a "
+            "logarithm before it, and log σ(x) has the derivative 1 - σ(x): the factor cancels.",
+            partial(_step, errors=_of_the_squares),
+        ),
+        Misconception(
+            "exponentials_too_large",
+            "Right for moderate products. Here one is 150, exp(150) is more than a float32 can "
+            "hold, and ∞ divided by ∞ is no number. torch.sigmoid is safe.",
+            partial(_step, errors=_exponentials),
         ),
         Misconception(
             "sum_inside_of_the_sigmoid",
-            "You add up the scores of the random words before the sigmoid. Each is a question of "
-            "its own: first log σ of each, then the sum.",
-            _sum_inside,
+            "You add up the products of the random words before the sigmoid. Each is a question of "
+            "its own, with an answer of its own.",
+            partial(_step, errors=_summed_inside),
         ),
         Misconception(
-            "softmax",
-            "You take a softmax over the neighbour and the random words, as if one of them had to "
-            "be chosen. Here each word gets a yes or no by itself: sigmoids.",
-            _softmax,
+            "softmax", _SOFTMAX, partial(_step, errors=lambda x: _right(x) - x.softmax(0))
+        ),
+        Misconception("softmax", _SOFTMAX, _whole_softmax),
+        Misconception("mean_over_the_noise", _MEAN, partial(_step, errors=_mean_of_the_noise)),
+        Misconception(
+            "mean_over_the_noise", _MEAN, partial(_step, errors=lambda x: _errors(x) / len(x))
+        ),
+        Misconception("not_in_one_go", _ORDER, _word_first),
+        Misconception("not_in_one_go", _ORDER, partial(_word_first, anew=True)),
+        Misconception("not_in_one_go", _ORDER, _others_first),
+        Misconception("not_in_one_go", _ORDER, partial(_others_first, anew=True)),
+        Misconception("not_in_one_go", _ORDER, _one_after_the_other),
+        Misconception("not_in_one_go", _ORDER, partial(_one_after_the_other, word_waits=True)),
+        Misconception("drawn_twice_counted_once", _ONCE, _assigned),
+        Misconception("drawn_twice_counted_once", _ONCE, _assigned_at_once),
+        Misconception("drawn_twice_counted_once", _ONCE, _each_once),
+        Misconception("drawn_words_left_out", _DRAWN, _without("near")),
+        Misconception("drawn_words_left_out", _DRAWN, _without("near", "word")),
+        Misconception(
+            "only_the_word_moves",
+            "You move the word's vector alone. The loss depends on the vectors of the neighbour "
+            "and of the random words just as much: rows of `near_vectors` move, too.",
+            partial(_step, move_others=False),
         ),
         Misconception(
-            "softmax_over_the_vocabulary",
-            "You take a softmax over the whole vocabulary. That is what skip-gram would like to do "
-            "and cannot afford; the random words stand in for the vocabulary.",
-            _whole_softmax,
+            "the_word_stays",
+            "The word's own vector does not move. It is in all 1 + k terms of the loss: its move "
+            "is the sum of what all of them do to it.",
+            partial(_step, move_word=False),
         ),
+        Misconception("one_table", _TABLES, _one_table),
+        Misconception("one_table", _TABLES, _looked_up_in_one),
+        Misconception("one_table", _TABLES, _tables_swapped),
         Misconception(
             "noise_forgotten",
-            "Your loss does not look at the random words. Without them all vectors could become "
-            "alike, and every answer would be yes.",
-            _no_noise,
+            "Nothing is pushed away. If all were only pulled near, the vectors would become alike "
+            "and every answer yes; the random words are there to prevent it.",
+            partial(_step, errors=lambda x: _errors(x) * _right(x)),
         ),
-        Misconception("drawn_words_left_out", _DRAWN, _hits_left_out),
-        Misconception("drawn_words_left_out", _DRAWN, _neighbour_left_out),
         Misconception(
             "neighbour_forgotten",
-            "Your loss does not look at the neighbour that really stood there.",
-            _only_noise,
+            "Nothing is pulled near: the neighbour that really stood there does not count.",
+            partial(_step, errors=lambda x: _errors(x) * (1 - _right(x))),
         ),
         Misconception(
-            "all_with_all",
-            "You compare every word with the neighbours of *all* words of the batch. Word i "
-            "belongs to neighbour i: multiply entry by entry and add up over the last axis.",
-            _all_with_all,
+            "all_words_pushed",
+            "You push every word of the vocabulary but the neighbour. That is what negative "
+            "sampling saves: the k words that were drawn stand in for all.",
+            _all_words_pushed,
+        ),
+        Misconception("along_another_direction", _DIRECTION, _along_itself),
+        Misconception("along_another_direction", _DIRECTION, _towards_the_difference),
+        Misconception(
+            "rate_forgotten",
+            "Your step is the whole gradient. It is multiplied by `rate` first.",
+            _rate_forgotten,
         ),
         Misconception(
-            "cosines",
-            "You bring the vectors to length 1. The scores are plain products: a frequent word may "
-            "have a long vector.",
-            _cosines,
-        ),
-        Misconception(
-            "sign_forgotten",
-            "Your result has the wrong sign: what is to be minimised is *minus* the logarithm.",
-            _likelihood,
+            "changes_returned",
+            "You return by how much the vectors change. Asked for are the tables after the step: "
+            "the old vectors plus the changes.",
+            _changes_alone,
         ),
     ),
 )

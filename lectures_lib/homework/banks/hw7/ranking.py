@@ -11,18 +11,30 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 LEFT_TO_LEARN = 0.01  # the least loss of a case
+MARGINS = (0.0, 0.1, 0.2, 0.3)  # taken off the right pair's cosine
 
 
-def _draw(g: Generator) -> list[Case]:
+def _cases(g: Generator, *, margin: float = 0.0) -> list[Case]:
+    wrong = [_bound(mistake.answer, margin) for mistake in _MISTAKES]
+    if margin:  # nor may another variant's answer be right
+        wrong += [_bound(ranking_loss, other) for other in MARGINS if other != margin]
+    return telling(g, partial(_draw, margin=margin), _bound(ranking_loss, margin), wrong)
+
+
+def _bound(answer: Callable, margin: float) -> Callable:
+    return partial(answer, margin=margin)
+
+
+def _draw(g: Generator, *, margin: float = 0.0) -> list[Case]:
     """Drawn until each case leaves something to learn: where every pair is told from the others
     for certain, its gradient is the rounding of right answers.
     """
     while True:
         cases = _drawn(g)
-        if all(ranking_loss(*case.args) > LEFT_TO_LEARN for case in cases):
+        if all(ranking_loss(*case.args, margin=margin) > LEFT_TO_LEARN for case in cases):
             return cases
 
 
@@ -54,9 +66,13 @@ def _drawn(g: Generator) -> list[Case]:
     return cases
 
 
-def ranking_loss(u: Tensor, v: Tensor, text: Tensor, scale: float = 20.0) -> Tensor:
-    """The mean over i of -log p, p the share of v[i] among all v that are no other copy of it."""
-    return _loss(u, v, text, scale)
+def ranking_loss(
+    u: Tensor, v: Tensor, text: Tensor, scale: float = 20.0, *, margin: float = 0.0
+) -> Tensor:
+    """The mean over i of -log p, p the share of v[i] among all v that are no other copy of it, with
+    a cosine that is smaller by the margin.
+    """
+    return _loss(u, v, text, scale, margin=margin)
 
 
 def _cosines(u: Tensor, v: Tensor) -> Tensor:
@@ -72,8 +88,23 @@ def _own(scores: Tensor, reduction: str = "mean") -> Tensor:
     return F.cross_entropy(scores, torch.arange(len(scores)), reduction=reduction)
 
 
-def _loss(u, v, text, scale=20.0, similarity=_cosines, hidden=_copies, loss=_own, factor=None):
-    scores = similarity(u, v) * (scale if factor is None else factor(scale))
+def _scores(u, v, scale, margin, similarity=_cosines):
+    return (similarity(u, v) - margin * torch.eye(len(u))) * scale
+
+
+def _loss(
+    u,
+    v,
+    text,
+    scale=20.0,
+    similarity=_cosines,
+    hidden=_copies,
+    loss=_own,
+    factor=None,
+    *,
+    margin=0.0,
+):
+    scores = _scores(u, v, scale if factor is None else factor(scale), margin, similarity)
     return loss(scores.masked_fill(hidden(text), -torch.inf))
 
 
@@ -89,12 +120,12 @@ def _both_ways(scores: Tensor) -> Tensor:
     return (_own(scores) + _own(scores.T)) / 2
 
 
-def _copies_count_zero(u, v, text, scale=20.0):
-    return _own((_cosines(u, v) * scale).masked_fill(_copies(text), 0.0))
+def _copies_count_zero(u, v, text, scale=20.0, *, margin=0.0):
+    return _own(_scores(u, v, scale, margin).masked_fill(_copies(text), 0.0))
 
 
-def _copies_lowest(u, v, text, scale=20.0):
-    return _own((_cosines(u, v) * scale).masked_fill(_copies(text), -scale))
+def _copies_lowest(u, v, text, scale=20.0, *, margin=0.0):
+    return _own(_scores(u, v, scale, margin).masked_fill(_copies(text), -scale))
 
 
 def _out_everywhere(later: bool) -> Callable:
@@ -115,25 +146,27 @@ def _by_hand(scores: Tensor) -> Tensor:
     return -shares.diagonal().log().mean()
 
 
-def _copies_are_right(u, v, text, scale=20.0):
+def _copies_are_right(u, v, text, scale=20.0, *, margin=0.0):
     """Every copy of the right text is right, and its probability is added."""
-    p = (_cosines(u, v) * scale).softmax(dim=-1)
+    p = _scores(u, v, scale, margin).softmax(dim=-1)
     return -(p * (text[:, None] == text)).sum(dim=-1).log().mean()
 
 
-def _rows_with_copies_left_out(u, v, text, scale=20.0):
-    losses = _own(_cosines(u, v) * scale, "none")
+def _rows_with_copies_left_out(u, v, text, scale=20.0, *, margin=0.0):
+    losses = _own(_scores(u, v, scale, margin), "none")
     return losses[~_copies(text).any(dim=-1)].mean()
 
 
-def _first_of_each_text(u, v, text, scale=20.0):
+def _first_of_each_text(u, v, text, scale=20.0, *, margin=0.0):
     """Only the first pair of each text stays in the batch."""
     rows = [i for i, t in enumerate(text.tolist()) if t not in text[:i].tolist()]
-    return _own(_cosines(u[rows], v[rows]) * scale)
+    return _own(_scores(u[rows], v[rows], scale, margin))
 
 
-def _text_as_target(u, v, text, scale=20.0):
-    return F.cross_entropy((_cosines(u, v) * scale).masked_fill(_copies(text), -torch.inf), text)
+def _text_as_target(u, v, text, scale=20.0, *, margin=0.0):
+    return F.cross_entropy(
+        _scores(u, v, scale, margin).masked_fill(_copies(text), -torch.inf), text
+    )
 
 
 def _negatives_only(scores: Tensor) -> Tensor:
@@ -146,8 +179,8 @@ def _negatives_by_hand(scores: Tensor) -> Tensor:
     return -(scores.diagonal().exp() / others.exp().sum(dim=-1)).log().mean()
 
 
-def _pulled_only(u, v, text, scale=20.0):
-    return (1 - F.cosine_similarity(u, v)).mean()
+def _pulled_only(u, v, text, scale=20.0, *, margin=0.0):
+    return (1 + margin - F.cosine_similarity(u, v)).mean()
 
 
 _COPIES = (
@@ -320,6 +353,27 @@ _MISTAKES = (
     ),
 )
 
+
+def _wording(margin: float) -> dict[str, str]:
+    """The margin, the formula, and what the table of the small case holds."""
+    return {
+        "gives the probability of the right one, and the loss is": f"gives the probability of the "
+        f"right one. Beforehand the cosine of the right one is made smaller by a *margin*, here "
+        f"always m = {margin:g}, so that it has to be ahead by that much. The loss is",
+        r"\frac{\exp(\text{scale} \cdot \cos(u_i, v_i))}"
+        r"{\sum_{j} \exp(\text{scale} \cdot \cos(u_i, v_j))}": (
+            r"\frac{\exp(\text{scale} \cdot c_{ii})}{\sum_{j} \exp(\text{scale} \cdot c_{ij})}, "
+            rf"\qquad c_{{ii}} = \cos(u_i, v_i) - {margin:g}, \quad "
+            r"c_{ij} = \cos(u_i, v_j) \text{ for } j \ne i"
+        ),
+        "and scale · cosine is given:": "and scale · $c$ is given, from which the margin is off:",
+    }
+
+
+def _told(margin: float) -> dict[str, str]:
+    return {"and ∞ divided by ∞ is no number": "and a share of ∞ is 0 or no number"}
+
+
 RANKING = Question(
     name="hw7.ranking_loss",
     title="The others are the wrong answers",
@@ -327,7 +381,14 @@ RANKING = Question(
     minutes=20,
     difficulty=2,
     chapter="17_sentence_bert#a-partner-in-batch-negatives",
-    cases=lambda g: telling(g, _draw, ranking_loss, [mistake.answer for mistake in _MISTAKES]),
+    cases=_cases,
     reference=ranking_loss,
     misconceptions=_MISTAKES,
+    varied=Varied(
+        "margin",
+        MARGINS,
+        says=lambda margin: f"a margin of {margin:g} is taken off the right pair's cosine",
+        wording=_wording,
+        told=_told,
+    ),
 )
