@@ -185,6 +185,8 @@ def test_a_fork_needs_one_command(tmp_path):
     changed = fork.rewrite(tmp_path, old, new)
     assert {"_config.yml", "pyproject.toml", "README.md"} <= set(changed)
     assert fork.current(tmp_path) == new
+    clone = re.search(r"git clone \S+ (\S+) && cd (\S+)", (tmp_path / "README.md").read_text())
+    assert clone and clone[1] == clone[2], "the README's commands lead into no folder"
     left = subprocess.run(
         ["git", "grep", "-lI", old], cwd=tmp_path, capture_output=True, text=True
     ).stdout

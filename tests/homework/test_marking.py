@@ -444,7 +444,13 @@ def test_marks_are_shown_wherever_grades_are(marking):
         (told,) = warnings
         assert told.startswith("1 with answers that are not marked yet are not in ")
         assert text.count("6") >= 1
-    assert canvas.table(TOY, [ben], rules)[0] == ""
+    for importer, name in ((canvas, "canvas_import.csv"), (moodle, "moodle_import.csv")):
+        assert importer.table(TOY, [ben], rules) == (
+            "",
+            [f"1 with answers that are not marked yet: until then, no {name}"],
+        )
+    told = write_all(TOY, [anna, ben], out / "grades", rules)
+    assert any(line.startswith("1 of 2 have an answer that is not marked yet") for line in told)
     page = feedback.page(TOY, anna, rules)
     assert "“<bdi>&lt;b&gt;fine&lt;/b&gt;</bdi>”" in page and "<b>fine" not in page
     assert "<span>2 of 2</span>" in page and "Nothing is written in the cell" in page

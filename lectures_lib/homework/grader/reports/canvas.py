@@ -46,7 +46,8 @@ def table(
         rows.append([_name(result), number_there, "", "", "", points])
     waiting = [f"{unmarked} with answers that are not marked yet are not in canvas_import.csv"]
     if not rows:
-        return "", waiting * bool(unmarked)
+        none = f"{unmarked} with answers that are not marked yet: until then, no canvas_import.csv"
+        return "", [none] * bool(unmarked)
     missing = (
         f"{without} of {without + unmarked + len(rows)} submissions have no number in Canvas and "
         f"are not in canvas_import.csv"

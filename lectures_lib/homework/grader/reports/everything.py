@@ -60,6 +60,11 @@ def write_all(
             f"{unused} marks are for answers that were changed or withdrawn since; `marking` makes "
             f"sheets of what is new"
         )
+    if waiting := sum(bool(rules.score(homework, result).unmarked) for result in results):
+        warnings.append(
+            f"{waiting} of {len(results)} have an answer that is not marked yet, and a total "
+            f"without it; see the remarks in grades.csv"
+        )
     warnings += [agreement.told for agreement in rules.agreement]
     if absent:
         warnings.append(f"{len(absent)} excused from this homework handed in nothing")

@@ -61,7 +61,8 @@ def table(
         )
     waiting = [f"{unmarked} with answers that are not marked yet are not in moodle_import.csv"]
     if not rows:
-        return "", waiting * bool(unmarked)
+        none = f"{unmarked} with answers that are not marked yet: until then, no moodle_import.csv"
+        return "", [none] * bool(unmarked)
     missing = (
         f"{without} of {without + unmarked + len(rows)} submissions have no identifier of Moodle's "
         f"and are not in moodle_import.csv"
