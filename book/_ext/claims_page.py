@@ -1,5 +1,5 @@
-"""The directive {claims}: how many claims have which verdict, the slips, and every row of
-claims.yml as a card, topic by topic.
+"""Checked claims: the directive {claims-overview}, how many claims have which verdict, and the slips;
+and {claims} with the name of a page, which shows the rows of claims.yml on its topics as cards.
 
 Only the data are read here. That they are what the checks compute is for the tests to see to:
 nothing is trained or loaded in a build.
@@ -14,7 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 
 BOOK = Path(__file__).parents[1]
 sys.path.insert(0, str(BOOK))  # where the packages `claims` and `published` are
-from claims import VERDICTS, Claim, read  # noqa: E402
+from claims import VERDICTS, Claim, page, read  # noqa: E402
 from published_tables import chapter, table_node  # noqa: E402
 
 FILTER = Path(__file__).with_name("claims_filter.js")
@@ -39,22 +39,61 @@ def depart_card(translator, node: ClaimCard) -> None:
     translator.body.append("</div>\n")
 
 
-class Claims(SphinxDirective):
-    """All of the page below its introduction."""
+def address(claim: Claim) -> str:
+    """A claim's card, as seen from the overview."""
+    return f"claims/{page(claim.topic)}.html#claim-{claim.id}"
+
+
+def linked(text: str, topic: str, verdict: str = "") -> nodes.entry:
+    """A cell that leads from the overview to a topic, or to its claims of one verdict."""
+    asked = f"?verdict={verdict.replace(' ', '+')}" if verdict else ""
+    section = nodes.make_id(read()["topics"][topic])
+    uri = f"claims/{page(topic)}.html{asked}#{section}"
+    link = nodes.reference("", text, refuri=uri, internal=True)
+    if verdict:
+        link["reftitle"] = f"{verdict}: {read()['topics'][topic]}"
+    return nodes.entry("", nodes.paragraph("", "", link))
+
+
+class Overview(SphinxDirective):
+    """All of the overview below its introduction."""
 
     def run(self) -> list[nodes.Node]:
-        """Counts, the filter, and a section for each topic."""
+        """Counts by lecture and by topic, and the slips."""
         self.env.note_reread()
         record = read()
         self.lectures = record["lectures"]
-        sections = [
-            self.topic(name, [c for c in record["claims"] if c.topic == key])
-            for key, name in record["topics"].items()
+        return [
+            *self.counts(record),
+            nodes.paragraph("", "", nodes.strong("", "By topic")),
+            self.topics(record),
+            *self.slips(record["claims"]),
         ]
-        script = nodes.raw(
-            "", f"<script>\n{FILTER.read_text(encoding='utf-8')}</script>\n", format="html"
+
+    def topics(self, record: dict) -> nodes.table:
+        """A table of topics and verdicts. A count leads to the topic's page, where the filter shows
+        these alone.
+        """
+        heads = ["topic", *VERDICTS, "all"]
+        group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in heads), cols=len(heads))
+        group += nodes.thead(
+            "", nodes.row("", *(nodes.entry("", nodes.paragraph("", head)) for head in heads))
         )
-        return [*self.counts(record), *self.slips(record["claims"]), *sections, script]
+        body = nodes.tbody()
+        for key, name in record["topics"].items():
+            these = [claim for claim in record["claims"] if claim.topic == key]
+            row = nodes.row("", linked(name, key))
+            for verdict in VERDICTS:
+                count = sum(claim.verdict == verdict for claim in these)
+                row += (
+                    linked(str(count), key, verdict)
+                    if count
+                    else nodes.entry("", nodes.paragraph("", "0"))
+                )
+            row += linked(str(len(these)), key)
+            body += row
+        group += body
+        return nodes.table("", group, classes=["topics"])
 
     def slips(self, claims: list[Claim]) -> list[nodes.Node]:
         """What most readers come for: the slips, each with a link to its card."""
@@ -64,7 +103,7 @@ class Claims(SphinxDirective):
             place = f"{self.lectures[claim.lecture]['short']}, {claim.where}"
             line += [
                 nodes.Text(" ("),
-                nodes.reference("", place, refid=f"claim-{claim.id}", internal=True),
+                nodes.reference("", place, refuri=address(claim), internal=True),
                 nodes.Text(")"),
             ]
             found += nodes.list_item("", line)
@@ -97,6 +136,30 @@ class Claims(SphinxDirective):
         )
         table = table_node(["lecture", *VERDICTS, "all"], [*rows, line("all", claims)])
         return [table, *self.parse_text_to_nodes(f"{whose}."), *self.parse_text_to_nodes(summary)]
+
+
+class Claims(SphinxDirective):
+    """The claims of one page, as cards: `{claims} attention`."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """A section for each of its topics, and the filter."""
+        self.env.note_reread()
+        record = read()
+        self.lectures = record["lectures"]
+        topics = record["pages"].get(self.arguments[0])
+        if topics is None:
+            pages = ", ".join(record["pages"])
+            raise self.error(f"claims.yml has no page {self.arguments[0]!r}: {pages}")
+        sections = [
+            self.topic(record["topics"][key], [c for c in record["claims"] if c.topic == key])
+            for key in topics
+        ]
+        script = nodes.raw(
+            "", f"<script>\n{FILTER.read_text(encoding='utf-8')}</script>\n", format="html"
+        )
+        return [*sections, script]
 
     def topic(self, name: str, claims: list[Claim]) -> nodes.section:
         """The claims on one topic."""
@@ -135,7 +198,7 @@ class Claims(SphinxDirective):
             ways.append("looked up")
         if claim.see:
             name = chapter(claim.see) if claim.see.startswith("notebooks/") else "published results"
-            ways.append(f"[{name}](../{claim.see})")
+            ways.append(f"[{name}](/{claim.see})")
         ways += [f"{{cite}}`{source}`, {place}" for source, place in claim.sources.items()]
         return " · ".join(ways)
 
@@ -144,4 +207,5 @@ def setup(app: Sphinx) -> dict:
     """Add the directive and the card."""
     app.add_node(ClaimCard, html=(visit_card, depart_card))
     app.add_directive("claims", Claims)
+    app.add_directive("claims-overview", Overview)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

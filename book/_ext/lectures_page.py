@@ -104,11 +104,14 @@ def place(written: str) -> Place:
     if page[0].isdigit():
         return _chapter(page, anchor)
     if page == "claims" and anchor:
-        verdict = _claims().get(anchor, "")
-        return _known(written, bool(verdict), f"claims.md#claim-{anchor}", f"checked: {verdict}")
+        topic, verdict = _claims().get(anchor, ("", ""))
+        page_of = f"claims/{claims.page(topic)}" if topic else "claims"
+        address = f"{page_of}.md#claim-{anchor}"
+        return _known(written, bool(verdict), address, f"checked: {verdict}")
     if page == "published" and anchor:
         title = _tables().get(anchor, "")
-        address = f"published.md#{nodes.make_id(title)}"
+        page_of = f"published/{published.page(anchor)}" if title else "published"
+        address = f"{page_of}.md#{nodes.make_id(title)}"
         return _known(written, bool(title), address, f"Table: {title}")
     if homework := next((ROOT / "exercises").glob(f"{page}_*.ipynb"), None):
         words = f"Homework {page.removeprefix('hw')}"
@@ -143,9 +146,9 @@ def _known(written: str, exists: bool, address: str, words: str) -> Place:
 
 
 @cache
-def _claims() -> dict[str, str]:
-    """The verdicts of the checked claims by their names."""
-    return {claim.id: claim.verdict for claim in claims.read()["claims"]}
+def _claims() -> dict[str, tuple[str, str]]:
+    """The topics and verdicts of the checked claims by their names."""
+    return {claim.id: (claim.topic, claim.verdict) for claim in claims.read()["claims"]}
 
 
 @cache
@@ -224,7 +227,7 @@ class Lectures(SphinxDirective):
 
     def link(self, found: Place) -> list[nodes.Node]:
         """A link. What a directive makes is no heading that MyST knows, so it gets its address."""
-        if found.address.startswith(("claims.md#", "published.md#")):
+        if found.address.startswith(("claims/", "published/")):
             address = found.address.replace(".md#", ".html#")
             return [nodes.reference("", found.words, refuri=address, internal=True)]
         words = MARKS.sub(r"\\\1", found.words)

@@ -1,11 +1,13 @@
-"""The directive {published}: one section for each table of book/published, with its picture, its
-source and what we measured ourselves.
+"""Published tables: the directive {published} with the name of a page, one section for each of its
+tables with its picture, its source and what we measured ourselves; and {published-overview}, a line
+for each table.
 """
 
 import io
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
@@ -18,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 
 BOOK = Path(__file__).parents[1]
 sys.path.insert(0, str(BOOK))  # where the package `published` is
-from published import Column, Ours, Table, tables  # noqa: E402
+from published import PAGES, Column, Ours, Table, page, tables  # noqa: E402
 from published.figures import FIGURES  # noqa: E402
 
 # Every colour as it is on white, and as it is in the dark (Okabe and Ito's light blue, and lighter
@@ -66,12 +68,17 @@ def table_node(heads: list[str], rows: list[list[str]]) -> nodes.table:
 
 
 def svg(table: Table) -> str:
-    """The table's picture as part of the page: its letters are the page's, its colours follow the
-    reader's theme.
+    """A table's picture."""
+    return picture(table.name, lambda: FIGURES[table.figure](table))
+
+
+def picture(name: str, draw: Callable[[], str]) -> str:
+    """A picture as part of the page: its letters are the page's, its colours follow the reader's
+    theme. `draw` draws with matplotlib and returns the words for who does not see it.
     """
     style = {
         "svg.fonttype": "none",
-        "svg.hashsalt": table.name,
+        "svg.hashsalt": name,
         "font.size": 10,
         "axes.titlesize": 10,
         "axes.titlelocation": "left",
@@ -82,7 +89,7 @@ def svg(table: Table) -> str:
         "savefig.transparent": True,
     }
     with matplotlib.rc_context(style):
-        words = FIGURES[table.figure](table)
+        words = draw()
         target = io.StringIO()
         plt.savefig(
             target,
@@ -99,26 +106,53 @@ def svg(table: Table) -> str:
     drawing = re.sub(r"font: (\d+)px [^;\"]*", r"font-size: \1px", drawing)
     drawing = re.sub(r"font-family: [^;\"]*;?", "", drawing)
     # several pictures stand on one page
-    drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{table.name}-", drawing)
+    drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{name}-", drawing)
     drawing = re.sub("#000000", "currentColor", drawing)
     for light, dark in IN_THE_DARK.items():
         drawing = drawing.replace(light, f"light-dark({light}, {dark})")
     return f'<figure class="picture plot">\n{scrolling(drawing, drawing, "div")}</figure>\n'
 
 
+class Overview(SphinxDirective):
+    """Every published table in a line, in the order of the course."""
+
+    def run(self) -> list[nodes.Node]:
+        """The table of tables."""
+        self.env.note_reread()
+        heads = ("table", "source", "measured by us beside it")
+        group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in heads), cols=len(heads))
+        heads = (nodes.entry("", nodes.paragraph("", head)) for head in heads)
+        group += nodes.thead("", nodes.row("", *heads))
+        body = nodes.tbody()
+        for table in tables():
+            uri = f"published/{page(table.name)}.html#{nodes.make_id(table.title)}"
+            link = nodes.reference("", table.title, refuri=uri, internal=True)
+            row = nodes.row("", nodes.entry("", nodes.paragraph("", "", link)))
+            source = f"{{cite}}`{table.source}`, {table.place}"
+            row += nodes.entry("", *self.parse_text_to_nodes(source))
+            row += nodes.entry("", nodes.paragraph("", "yes" if table.ours else "no"))
+            body += row
+        group += body
+        return [nodes.table("", group, classes=["overview"])]
+
+
 class Published(SphinxDirective):
-    """Every published table, in the order of the course."""
+    """The published tables of one page, in the order of the course: `{published} glue`."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """The sections."""
         self.env.note_reread()
+        if self.arguments[0] not in PAGES:
+            raise self.error(f"published has no page {self.arguments[0]!r}: {', '.join(PAGES)}")
         self.names = {
             key: fields["short"]
             for key, fields in yaml.safe_load((BOOK / "claims.yml").read_text(encoding="utf-8"))[
                 "lectures"
             ].items()
         }
-        return [self.section(table) for table in tables()]
+        return [self.section(table) for table in tables(self.arguments[0])]
 
     def section(self, table: Table) -> nodes.section:
         """One table."""
@@ -151,7 +185,7 @@ class Published(SphinxDirective):
                 f"; also {', '.join(others)}" if others else ""
             )
         if table.see:
-            facts["In the course"] = f"[{chapter(table.see)}](../{table.see})"
+            facts["In the course"] = f"[{chapter(table.see)}](/{table.see})"
         facts["Data"] = (
             f"[`book/published/{table.name}.yml`]({self.config.myst_substitutions['repository']}/blob/main/book/published/{table.name}.yml)"
         )
@@ -171,7 +205,7 @@ class Published(SphinxDirective):
         seeds = f"; seeds {', '.join(map(str, record['seeds']))}" if record["seeds"] else ""
         kept = (
             f"`book/results/{ours.results}.json`, measured on {record['device']}, "
-            f"{record['date']}{seeds}. See [](results.md)."
+            f"{record['date']}{seeds}. See [all numbers of that file]({measured_at(ours.results)})."
         )
         title = nodes.paragraph("", "", nodes.strong("", "Measured by us"))
         return [
@@ -180,6 +214,13 @@ class Published(SphinxDirective):
             table_node(["what", "mean"], rows),
             *self.markdown(kept),
         ]
+
+
+def measured_at(name: str) -> str:
+    """Where all numbers of a results file stand."""
+    told = yaml.safe_load((BOOK / "results.yml").read_text(encoding="utf-8"))
+    page = next(page for page, files in told.items() if name in files)
+    return f"/book/results/{page}.md#{nodes.make_id(name)}"
 
 
 def at(results: dict, key: str) -> float:
@@ -198,4 +239,5 @@ def chapter(path: str) -> str:
 def setup(app: Sphinx) -> dict:
     """Add the directive."""
     app.add_directive("published", Published)
+    app.add_directive("published-overview", Overview)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

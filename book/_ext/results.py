@@ -1,74 +1,203 @@
-"""The directive {results}: one section for each file of book/results, read when the site is
-built.
+"""Measured results: the directive {results-overview}, a line for each file of book/results, and
+{results} with the name of a page, which shows the files of that page.
+
+book/results.yml says which files these are, what each was to find out and what it found; the
+chapters that quote a file are found in their text. All is read when the site is built.
 """
 
 import json
+import re
+import string
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import chapters
+import jupytext
+import results_layout
+import yaml
 from docutils import nodes
+from results_layout import Block, named, told, usual_runs
+from results_plot import curves
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-FOLDER = Path(__file__).parents[1] / "results"
-COLUMNS = ("what", "mean", "median", "range", "n")
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "book" / "results"
+PAGES = ROOT / "book" / "results.yml"
+QUOTE = re.compile(r"<!--\s+(\w+):\s+\S+\s+\S+\s+-->")
+LONG = 28  # letters in a cell that may be broken into lines
+HEADING = re.compile(r"^#{1,4} .+$", re.MULTILINE)
 
 
-def rows(results: dict, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """One row for each measurement in a nest of dictionaries, named by the keys that lead to it."""
-    found = []
-    for key, value in results.items():
-        name = (*path, key.replace("_", " "))
-        if isinstance(value, dict) and {"mean", "n"} <= value.keys():
-            found.append((" › ".join(name), *spread(value)))
-        elif isinstance(value, dict):
-            found += rows(value, name)
-        elif not isinstance(value, list):  # a curve is for a figure
-            found.append((" › ".join(name), number(value), "", "", ""))
+@cache
+def pages(listed: Path = PAGES, folder: Path = FOLDER) -> dict[str, dict[str, dict[str, Any]]]:
+    """For each page its files, and for each file `asks`, `found` and `axis`.
+
+    Raises:
+        ValueError: if a file is on no page or on two, or a page names one that there is not.
+    """
+    told_of = yaml.safe_load(listed.read_text(encoding="utf-8"))
+    named_files = [name for files in told_of.values() for name in files]
+    there = {path.stem for path in folder.glob("*.json")}
+    if twice := sorted({name for name in named_files if named_files.count(name) > 1}):
+        raise ValueError(f"{listed.name} has on two pages: {', '.join(twice)}")
+    if missing := sorted(there - set(named_files)):
+        raise ValueError(f"{listed.name} has no line for {', '.join(missing)}: add one to a page")
+    if unknown := sorted(set(named_files) - there):
+        raise ValueError(f"{listed.name} names {', '.join(unknown)}, and there is no such file")
+    return told_of
+
+
+def anchor(name: str) -> str:
+    """A file's address on its page."""
+    return nodes.make_id(name)
+
+
+def home(name: str) -> str:
+    """The page that shows a file."""
+    return next(page for page, files in pages().items() if name in files)
+
+
+@cache
+def load(name: str) -> dict[str, Any]:
+    """A results file."""
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+class Filled(string.Formatter):
+    """Fills {path/to/a/number:format} from a results file."""
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
+        """The number at a path; a KeyError says where the path ends."""
+        found: Any = kwargs["results"]
+        for step in field_name.split("/"):
+            if not isinstance(found, dict) or step not in found:
+                raise KeyError(f"{field_name!r} ends at {step!r}; there is {list(found)}")
+            found = found[step]
+        return found, field_name
+
+
+def answer(name: str) -> str:
+    """What a file found, with its numbers."""
+    line = pages()[home(name)][name]["found"]
+    filled = Filled().vformat(line, (), {"results": load(name)["results"]})
+    return re.sub(r"(?<=\d)%", " %", filled)
+
+
+def where(device: str) -> str:
+    """A device in few words: "CPU, 1 thread"."""
+    threads = re.search(r"^CPU.* (\d+) torch threads", device)
+    if not threads:
+        return device
+    return f"CPU, {threads[1]}\u00a0thread{'s' if threads[1] != '1' else ''}"
+
+
+@cache
+def quoting() -> dict[str, dict[Path, int]]:
+    """For each file the pages that quote it, in the order of the book, and how many of its numbers
+    each quotes.
+    """
+    found: dict[str, dict[Path, int]] = {}
+    notebooks = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
+    for page in [*notebooks, *sorted((ROOT / "book").glob("*.md"))]:
+        for name in QUOTE.findall(prose(page)):
+            places = found.setdefault(name, {})
+            places[page] = places.get(page, 0) + 1
     return found
 
 
-def spread(value: dict) -> tuple[str, str, str, str]:
-    """Mean, median, range and count of a measurement that was repeated."""
-    median = number(value["median"]) if "median" in value else ""
-    return (
-        f"{number(value['mean'])} {value.get('unit', '')}".strip(),
-        median,
-        f"{number(value['min'])} – {number(value['max'])}",
-        str(value["n"]),
+def prose(page: Path) -> str:
+    """The text of a page, or of a notebook's text cells."""
+    if page.suffix == ".md":
+        return page.read_text(encoding="utf-8")
+    cells = jupytext.read(page).cells
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+def short_name(page: Path) -> str:
+    """ "chapter 8b", or a page's title."""
+    if number := chapters.key(page.stem):
+        return f"chapter\u00a0{number.lstrip('0')}"
+    return "“" + HEADING.search(prose(page))[0].lstrip("# ") + "”"
+
+
+def quoted_in(name: str) -> list[str]:
+    """Links to the pages that quote a file, with the number of quotations, in Markdown; from the
+    top of the sources.
+    """
+    return [
+        f"[{short_name(page)}](/{page.with_suffix('.ipynb' if page.suffix == '.py' else '.md').relative_to(ROOT)})"
+        f"\u00a0({count})"
+        for page, count in quoting().get(name, {}).items()
+    ]
+
+
+def table(one: Block, usual: int, axis: Any) -> nodes.table:
+    """A table of a file. Numbers at its edge are named in its corner."""
+    spare = one.rows == ((),)  # a single row needs no name
+    group = nodes.tgroup(cols=len(one.columns) + (not spare))
+    heads = [*map(named, one.columns)]
+    if not spare:
+        group += nodes.colspec(colwidth=1, stub=1)
+        heads.insert(0, corner(one, axis))
+    group += [nodes.colspec(colwidth=1) for _ in one.columns]
+    if any(heads):
+        group += nodes.thead("", nodes.row("", *map(cell, heads)))
+    body = nodes.tbody()
+    for row in one.rows:
+        line = nodes.row() if spare else nodes.row("", cell(named(row)))
+        for column in one.columns:
+            leaf = one.cells.get((row, column))
+            line += cell(*told(leaf[1], usual)) if leaf else cell("")
+        body += line
+    group += body
+    whole = nodes.table("", group, classes=["measured"])
+    if one.caption:
+        whole.insert(0, nodes.title("", upper(named(one.caption))))
+    return whole
+
+
+def upper(words: str) -> str:
+    """With a capital letter."""
+    return words[:1].upper() + words[1:]
+
+
+def corner(one: Block, axis: Any) -> str:
+    """What the numbers at a table's edge count, if it has any there."""
+    at_edge = any(
+        keys and results_layout.numeric(keys) for keys in (one.rows, one.columns) if keys != ((),)
     )
+    if not at_edge or not axis:
+        return ""
+    if isinstance(axis, str):
+        return axis
+    keys = (*one.caption, *(key for row in one.rows for key in row))
+    return next((words for key, words in axis.items() if set(key.split()) <= set(keys)), "")
 
 
-def number(value: float | str) -> str:
-    """Three digits that count, and all that stand before the point."""
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}"
+def cell(text: str, *below: str) -> nodes.entry:
+    """A cell: a number, and below it in small letters what is said of its runs."""
+    mean, bracket, median = text.partition(" (") if any(below) else (text, "", "")
+    paragraph = nodes.paragraph("", mean)
+    if bracket:
+        paragraph += nodes.inline("", f" ({median}", classes=["median"])
+    for line in filter(None, below):
+        paragraph += [nodes.Text(" "), nodes.inline("", line, classes=["spread"])]
+    return nodes.entry("", paragraph, classes=["long"] if len(text) > LONG else [])
 
 
-def table(body: list[tuple[str, ...]]) -> nodes.table:
-    """A table with a head; columns that stay empty throughout are left out."""
-    used = [i for i in range(len(COLUMNS)) if any(row[i] for row in body)]
-    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in used), cols=len(used))
-    group += nodes.thead("", table_row(COLUMNS, used))
-    group += nodes.tbody("", *(table_row(row, used) for row in body))
-    return nodes.table("", group)
-
-
-def table_row(row: tuple[str, ...], used: list[int]) -> nodes.row:
-    """One row of text cells."""
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", row[i])) for i in used))
-
-
-def provenance(record: dict) -> nodes.field_list:
+def provenance(record: dict, usual: int) -> nodes.field_list:
     """How, where, when and with what the numbers were measured."""
     versions = ", ".join(
         f"{name} {version}" for name, version in record.get("versions", {}).items()
     )
     seeds = ", ".join(map(str, record.get("seeds", []))) or "none (a measurement of time)"
+    runs = f"; n = {usual}, where nothing else is said" if usual else ""
     facts = {
         "Command": nodes.literal("", record["command"]),
         "Device": nodes.Text(record["device"]),
-        "Seeds": nodes.Text(seeds),
+        "Seeds": nodes.Text(seeds + runs),
         "Versions": nodes.Text(versions),
         "Date": nodes.Text(f"{record['date']}, commit {record['commit']}"),
     }
@@ -82,30 +211,105 @@ def fact_field(name: str, fact: nodes.Node) -> nodes.field:
     )
 
 
+class Folded(nodes.General, nodes.Element):
+    """What a reader may unfold; on paper it is open."""
+
+
+def visit_folded(translator, node: Folded) -> None:
+    """Its beginning, with the words that stay."""
+    translator.body.append(f'<details class="single-runs"><summary>{node["words"]}</summary>\n')
+
+
+def depart_folded(translator, node: Folded) -> None:
+    """Its end."""
+    translator.body.append("</details>\n")
+
+
 class Results(SphinxDirective):
-    """Every results file, one below the other."""
+    """The files of one page, one below the other: `{results} attention`."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """The sections, in the order of the files' names."""
+        """The sections, in the order of results.yml."""
         self.env.note_reread()
-        files = sorted(FOLDER.glob("*.json"))
-        if not files:
-            return [nodes.paragraph("", "Nothing has been measured yet.")]
-        return [self.section(path) for path in files]
+        files = pages().get(self.arguments[0])
+        if files is None:
+            raise self.error(f"results.yml has no page {self.arguments[0]!r}: {', '.join(pages())}")
+        return [self.section(name, told_of) for name, told_of in files.items()]
 
-    def section(self, path: Path) -> nodes.section:
+    def section(self, name: str, told_of: dict[str, Any]) -> nodes.section:
         """One file."""
-        record = json.loads(path.read_text(encoding="utf-8"))
-        title = record.get("title", path.stem.replace("_", " ").capitalize())
-        section = nodes.section(
-            "", nodes.title("", title), names=[nodes.fully_normalize_name(path.stem)]
-        )
-        self.state.document.note_implicit_target(section)
-        section += [table(rows(record["results"])), provenance(record)]
+        record = load(name)
+        section = nodes.section("", nodes.title("", told_of["asks"]), ids=[anchor(name)])
+        slugs = self.env.metadata[self.env.docname].setdefault("results", {})
+        slugs[anchor(name)] = (None, anchor(name), told_of["asks"])
+        section += self.parse_text_to_nodes(answer(name))
+        section += self.about(name, record["title"])
+        found, usual = results_layout.blocks(record["results"]), usual_runs(record["results"])
+        axis = told_of.get("axis", "")
+        for one in found:
+            if not one.single_runs:
+                section += curves(name, one)
+                section += table(one, usual, axis)
+        if runs := [table(one, usual, axis) for one in found if one.single_runs]:
+            section += Folded("", *runs, words="The single runs")
+        section += provenance(record, usual)
         return section
+
+    def about(self, name: str, title: str) -> nodes.paragraph:
+        """What was measured, and who quotes it."""
+        places = quoted_in(name)
+        said = f"Numbers quoted in {', '.join(places)}." if places else "Quoted in no chapter."
+        paragraph = nodes.paragraph("", f"{title}. ", classes=["measured-what"])
+        paragraph += self.parse_text_to_nodes(said)[0].children
+        return paragraph
+
+
+class Overview(SphinxDirective):
+    """A table for each page: what was asked, what was found, on what, and who quotes it."""
+
+    def run(self) -> list[nodes.Node]:
+        """The tables."""
+        self.env.note_reread()
+        found = []
+        for page in pages():
+            source = ROOT / "book" / "results" / f"{page}.md"
+            title = HEADING.search(source.read_text(encoding="utf-8"))[0].lstrip("# ")
+            section = nodes.section("", nodes.title("", upper(title.partition(": ")[2])))
+            section["ids"] = [nodes.make_id(f"page-{page}")]
+            section += self.table(page)
+            found.append(section)
+        return found
+
+    def table(self, page: str) -> nodes.table:
+        """A line for each file of a page."""
+        heads = ("asked", "found", "measured on", "quoted in")
+        group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in heads), cols=len(heads))
+        group += nodes.thead("", nodes.row("", *map(cell, heads)))
+        body = nodes.tbody()
+        for name, told_of in pages()[page].items():
+            link = f"[{told_of['asks']}](/book/results/{page}.md#{anchor(name)})"
+            texts = [link, answer(name), where(load(name)["device"]), ", ".join(quoted_in(name))]
+            row = nodes.row()
+            for text in texts:
+                row += nodes.entry("", *(self.parse_text_to_nodes(text) if text else []))
+            body += row
+        group += body
+        return nodes.table("", group, classes=["overview"])
+
+
+def let_be_linked(app: Sphinx, doctree: nodes.document) -> None:
+    """Make the sections known to links of the form page.md#anchor, as headings are."""
+    told_of = app.env.metadata[app.env.docname]
+    if found := told_of.pop("results", None):
+        told_of["myst_slugs"] = {**told_of.get("myst_slugs", {}), **found}
 
 
 def setup(app: Sphinx) -> dict:
-    """Add the directive."""
+    """Add the directives."""
+    app.add_node(Folded, html=(visit_folded, depart_folded))
     app.add_directive("results", Results)
+    app.add_directive("results-overview", Overview)
+    app.connect("doctree-read", let_be_linked)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

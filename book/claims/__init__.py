@@ -1,5 +1,5 @@
 """What the lectures claim, computed again: claims.yml says what, the modules here do it, and the
-page claims.md shows both.
+pages claims.md and claims/*.md show both.
 
 `python book/claims` runs every check and prints what it found; `python book/claims scores epochs`
 runs two.
@@ -90,11 +90,16 @@ class Claim:
 
 @cache
 def read() -> dict[str, Any]:
-    """claims.yml: `lectures` and `topics`, dictionaries, and `claims`, a list of `Claim` by topic,
-    and within a topic slips first.
+    """claims.yml: `lectures`, `topics` and `pages`, dictionaries, and `claims`, a list of `Claim`
+    by topic, and within a topic slips first.
     """
     record = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     return {**record, "claims": [Claim(**row) for row in record["claims"]]}
+
+
+def page(topic: str) -> str:
+    """The page that shows a topic's claims: "attention" for book/claims/attention.md."""
+    return next(name for name, topics in read()["pages"].items() if topic in topics)
 
 
 def problems(claim: Claim) -> list[str]:

@@ -137,24 +137,21 @@ def table(name: str) -> Table:
     return found
 
 
-ORDER = (
-    "transformer_bleu",
-    "transformer_sizes",
-    "subwords",
-    "vit_benchmarks",
-    "vit_sizes",
-    "bert_sizes",
-    "bert_masking",
-    "bert_pretraining_tasks",
-    "bert_model_size",
-    "glue_tasks",
-    "glue",
-    "glue_leaderboard",
-    "bert_beyond_glue",
-    "bert_features",
-)  # as the course meets them
+PAGES = {  # book/published/NAME.md, with its tables as the course meets them
+    "transformer": ("transformer_bleu", "transformer_sizes", "subwords"),
+    "vision": ("vit_benchmarks", "vit_sizes"),
+    "bert": ("bert_sizes", "bert_masking", "bert_pretraining_tasks", "bert_model_size"),
+    "glue": ("glue_tasks", "glue", "glue_leaderboard"),
+    "beyond_glue": ("bert_beyond_glue", "bert_features"),
+}
 
 
-def tables() -> list[Table]:
-    """All of them, in the order of the page."""
-    return [table(name) for name in ORDER]
+def page(name: str) -> str:
+    """The page that shows a table: "glue" for book/published/glue.md."""
+    return next(page for page, names in PAGES.items() if name in names)
+
+
+def tables(page: str = "") -> list[Table]:
+    """All of them, or those of one page, in the order of the course."""
+    names = PAGES[page] if page else [name for names in PAGES.values() for name in names]
+    return [table(name) for name in names]

@@ -62,8 +62,8 @@ def test_every_checked_claim_is_named_beside_its_item():
     ("written", "address", "words"),
     [
         ("04#clocks", "../notebooks/04_order.ipynb#clocks", "4, Clocks"),
-        ("claims#base-1000", "claims.md#claim-base-1000", "checked: slip"),
-        ("published#glue", "published.md#glue-when-bert-came-out", "Table: GLUE when"),
+        ("claims#base-1000", "claims/blocks.md#claim-base-1000", "checked: slip"),
+        ("published#glue", "published/glue.md#glue-when-bert-came-out", "Table: GLUE when"),
         ("hw2", "../exercises/hw2_transformer.ipynb", "Homework 2"),
         ("references", "references.md", "References"),
         ("live#a-translator", "live.md#a-translator", "Type your own: A translator"),

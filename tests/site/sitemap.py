@@ -22,13 +22,11 @@ def load_site_tool():
 def pages() -> list[str]:
     """The addresses of all pages that _toc.yml lists, the root first."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    return [
-        f"{name}.html"
-        for name in [
-            toc["root"],
-            *(entry["file"] for part in toc["parts"] for entry in part["chapters"]),
-        ]
-    ]
+    names = [toc["root"]]
+    for part in toc["parts"]:
+        for entry in part["chapters"]:
+            names += [entry["file"], *(below["file"] for below in entry.get("sections", []))]
+    return [f"{name}.html" for name in names]
 
 
 def notebook_pages() -> list[str]:

@@ -4,6 +4,7 @@ what it says.
 
 import re
 import sys
+from collections import Counter
 
 import pytest
 from bs4 import BeautifulSoup
@@ -14,42 +15,59 @@ import claims
 import published
 
 CLAIMS, PUBLISHED = "book/claims.html", "book/published.html"
+TOPICS = {f"book/claims/{name}.html": topics for name, topics in claims.read()["pages"].items()}
+TABLES = {f"book/published/{name}.html": name for name in published.PAGES}
 pytestmark = pytest.mark.skipif(
-    not {CLAIMS, PUBLISHED} <= set(pages()), reason="the two pages are not in _toc.yml"
+    not {CLAIMS, PUBLISHED, *TOPICS, *TABLES} <= set(pages()),
+    reason="the pages are not in _toc.yml",
 )
+
+
+def rows_of(path):
+    return [claim for claim in claims.read()["claims"] if claim.topic in TOPICS[path]]
 
 
 def article(html, path):
     return BeautifulSoup((html / path).read_text(encoding="utf-8"), "html.parser").find("article")
 
 
-def test_every_claim_has_a_card(html):
-    page = article(html, CLAIMS)
-    cards = {card["id"]: card for card in page.select(".claim")}
-    rows = claims.read()["claims"]
-    assert list(cards) == [f"claim-{claim.id}" for claim in rows]
-    for claim in rows:
-        assert cards[f"claim-{claim.id}"].select_one(".verdict").text == claim.verdict
+def test_every_claim_has_a_card_on_one_page(html):
+    shown = []
+    for path in TOPICS:
+        cards = {card["id"]: card for card in article(html, path).select(".claim")}
+        assert list(cards) == [f"claim-{claim.id}" for claim in rows_of(path)]
+        for claim in rows_of(path):
+            assert cards[f"claim-{claim.id}"].select_one(".verdict").text == claim.verdict
+        shown += cards
+    assert sorted(shown) == sorted(f"claim-{claim.id}" for claim in claims.read()["claims"])
 
 
-def test_the_page_opens_on_the_slips(html):
+def test_the_overview_names_the_slips_and_leads_to_them(html):
     page = article(html, CLAIMS)
     slips = [claim for claim in claims.read()["claims"] if claim.verdict == "slip"]
-    links = page.select("ul.slips a")
-    assert [link["href"] for link in links] == [f"#claim-{claim.id}" for claim in slips]
-    assert page.select_one("ul.slips").find_previous(class_="claim") is None
+    links = page.select("ul.slips a[href^=claims]")
+    assert [link["href"] for link in links] == [
+        f"claims/{claims.page(claim.topic)}.html#claim-{claim.id}" for claim in slips
+    ]
 
 
 def test_the_counts_are_those_of_the_cards(html):
     page = article(html, CLAIMS)
+    counted = Counter(claim.verdict for claim in claims.read()["claims"])
     last = [cell.text for cell in page.find("table").find_all("tr")[-1].find_all("td")]
-    counted = [len(page.select(f'.claim[data-verdict="{verdict}"]')) for verdict in claims.VERDICTS]
-    assert last[1:] == [str(n) for n in (*counted, sum(counted))]
+    assert last[1:] == [str(n) for n in (*map(counted.get, claims.VERDICTS), sum(counted.values()))]
+    for row, topic in zip(
+        page.select("table.topics tbody tr"), claims.read()["topics"], strict=True
+    ):
+        these = Counter(c.verdict for c in claims.read()["claims"] if c.topic == topic)
+        told = [int(cell.text) for cell in row.find_all("td")[1:]]
+        assert told == [*(these[verdict] for verdict in claims.VERDICTS), sum(these.values())]
 
 
-def test_every_table_is_shown_with_its_source(html):
-    page = article(html, PUBLISHED)
-    data = published.tables()
+@pytest.mark.parametrize("path", TABLES)
+def test_every_table_is_shown_with_its_source(html, path):
+    page = article(html, path)
+    data = published.tables(TABLES[path])
     sections = page.find("section").find_all("section", recursive=False)
     assert [section.find("h2").contents[0] for section in sections] == [
         re.sub("'", "’", table.title) for table in data
@@ -64,8 +82,16 @@ def test_every_table_is_shown_with_its_source(html):
         assert bool(section.find("svg")) == bool(table.figure)
 
 
-def test_pictures_follow_the_theme_and_share_no_names(html):
-    page = article(html, PUBLISHED)
+def test_the_overview_of_tables_leads_to_each(html):
+    links = article(html, PUBLISHED).select("table.overview tbody tr td:first-child a")
+    assert [link["href"].partition("#")[0] for link in links] == [
+        f"published/{published.page(table.name)}.html" for table in published.tables()
+    ]
+
+
+@pytest.mark.parametrize("path", [*TABLES, "book/results/language_models.html"])
+def test_pictures_follow_the_theme_and_share_no_names(html, path):
+    page = article(html, path)
     ids = [tag["id"] for picture in page.find_all("svg") for tag in picture.find_all(id=True)]
     assert len(ids) == len(set(ids))
     assert all(
@@ -75,17 +101,39 @@ def test_pictures_follow_the_theme_and_share_no_names(html):
 
 
 @pytest.mark.browser
-def test_the_filter_shows_one_verdict(browser, address):
+@pytest.mark.parametrize("path", TOPICS)
+def test_the_filter_shows_one_verdict(browser, address, path):
+    page = browser.new_page()
+    page.goto(address + path)
+    for verdict in ("holds", "all"):
+        page.get_by_role("button", name=re.compile(rf"^{verdict} \(\d+\)$")).click()
+        wanted = [c.verdict for c in rows_of(path) if verdict in ("all", c.verdict)]
+        assert verdicts(page) == wanted
+        assert page.locator("button[aria-pressed=true]").count() == 1
+    page.close()
+
+
+def verdicts(page):
+    return page.eval_on_selector_all(
+        ".claim:not([hidden])", "cards => cards.map(card => card.dataset.verdict)"
+    )
+
+
+@pytest.mark.browser
+def test_a_count_of_the_overview_leads_to_these_claims_alone(browser, address):
     page = browser.new_page()
     page.goto(address + CLAIMS)
-    for verdict in ("slip", "all"):
-        page.get_by_role("button", name=re.compile(rf"^{verdict} \(\d+\)$")).click()
-        shown = page.eval_on_selector_all(
-            ".claim:not([hidden])", "cards => cards.map(card => card.dataset.verdict)"
-        )
-        wanted = [
-            claim.verdict for claim in claims.read()["claims"] if verdict in ("all", claim.verdict)
-        ]
-        assert shown == wanted
-        assert page.locator("button[aria-pressed=true]").count() == 1
+    page.locator("table.topics tbody tr").first.locator("a[title^='loose wording']").click()
+    page.wait_for_url("**/claims/attention.html?verdict=loose+wording#attention")
+    page.wait_for_selector(".claim-filter")
+    assert set(verdicts(page)) == {"loose wording"}
+    page.close()
+
+
+@pytest.mark.browser
+def test_a_link_to_one_claim_shows_it_whatever_is_asked(browser, address):
+    page = browser.new_page()
+    page.goto(f"{address}book/claims/attention.html?verdict=holds#claim-listing-1")
+    page.wait_for_selector(".claim-filter")
+    assert page.locator("#claim-listing-1").is_visible()
     page.close()

@@ -1,10 +1,11 @@
 """On a phone a figure's words can be read, and a wide figure scrolls in its own box."""
 
 import pytest
-from sitemap import ROOT
+from sitemap import ROOT, pages
 
 pytestmark = pytest.mark.browser
 PAGES = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+PICTURES = [page for page in pages() if page.startswith(("book/published/", "book/results/"))]
 # What stands above or below a line in one text is smaller than its words and does not count.
 SMALL = """async () => {
   const small = [];
@@ -34,7 +35,7 @@ SMALL = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("path", [*PAGES, "book/published.html", "book/welcome.html"])
+@pytest.mark.parametrize("path", [*PAGES, *PICTURES, "book/welcome.html"])
 def test_no_word_of_a_figure_is_smaller_than_8_pixels(live, path):
     page = live(width=390, path=path, color_scheme="dark")
     assert page.evaluate(SMALL) == []

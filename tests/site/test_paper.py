@@ -1,12 +1,13 @@
 """Chapters on paper: answers at the end, nothing cut, no empty forms."""
 
 import pytest
-from sitemap import ROOT
+from sitemap import ROOT, pages
 
 pytestmark = pytest.mark.browser
 PAGES = sorted(f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
-WIDE = ["book/results", "book/published", "book/exam", "book/live", "book/claims", "book/lectures"]
-WIDE += ["book/motion"]
+WIDE = ["book/exam", "book/live", "book/lectures", "book/motion"]
+LOOKED_UP = ("book/results", "book/published", "book/claims")
+WIDE += [page.removesuffix(".html") for page in pages() if page.startswith(LOOKED_UP)]
 PAPER = 718  # pixels between the margins of A4
 CUT = """() => {
   const right = document.querySelector("article").getBoundingClientRect().right;

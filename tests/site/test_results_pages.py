@@ -1,0 +1,119 @@
+"""The pages of measured results, claims and published tables as built: all numbers are there, and no
+page is longer than a person reads.
+"""
+
+import sys
+from collections import Counter
+from functools import cache
+
+import pytest
+from bs4 import BeautifulSoup
+from sitemap import ROOT, pages
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import results
+import results_layout as layout
+
+FILES = sorted(path.stem for path in results.FOLDER.glob("*.json"))
+LONG = {1360: 9_000, 390: 10_000}  # pixels that an article of these pages may be high
+WEIGHT = 120_000  # bytes of such a page, not compressed
+LOOKED_UP = [
+    page for page in pages() if page.startswith(("book/results", "book/claims", "book/published"))
+]
+
+
+@cache
+def article(html, path):
+    return BeautifulSoup((html / path).read_text(encoding="utf-8"), "html.parser").find("article")
+
+
+def shown(cell) -> tuple[str, ...]:
+    """A cell's number, with the median, the extremes and the count of runs that it shows."""
+    small = [span.get_text() for span in cell.select(".spread")]
+    words = cell.get_text().removesuffix("".join(f" {line}" for line in small))
+    return (" ".join(words.split()), *small)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_page_shows_every_number_of_its_files(html, name):
+    section = article(html, f"book/results/{results.home(name)}.html").find(id=results.anchor(name))
+    record = results.load(name)["results"]
+    usual = layout.usual_runs(record)
+    wanted = Counter(
+        tuple(filter(None, layout.told(value, usual))) for _, value in layout.leaves(record)
+    )
+    cells = Counter(shown(cell) for cell in section.select("table.measured td"))
+    cells.pop(("",), None)
+    assert cells == wanted
+
+
+def test_a_file_is_on_one_page(html):
+    for name in FILES:
+        there = [
+            path
+            for path in LOOKED_UP
+            if path.startswith("book/results/")
+            and article(html, path).find(id=results.anchor(name)) is not None
+        ]
+        assert there == [f"book/results/{results.home(name)}.html"]
+
+
+def test_the_overview_has_a_line_for_each_file_and_leads_to_it(html):
+    page = article(html, "book/results.html")
+    links = [row.find("a")["href"] for row in page.select("table.overview tbody tr")]
+    assert links == [
+        f"results/{there}.html#{results.anchor(name)}"
+        for there, files in results.pages().items()
+        for name in files
+    ]
+
+
+def test_a_result_says_who_quotes_it(html):
+    section = article(html, "book/results/attention.html").find(id="order")
+    links = [link["href"] for link in section.select(".measured-what a")]
+    assert links == ["../../notebooks/04_order.html"]
+
+
+@pytest.mark.parametrize("path", LOOKED_UP)
+def test_a_page_is_light(html, path):
+    assert (html / path).stat().st_size < WEIGHT
+
+
+def test_published_tables_of_one_page_have_one_subject():
+    """GLUE of 2018 and its leaderboard stand beside each other, and beside nothing else."""
+    sys.path.insert(0, str(ROOT / "book"))
+    import published
+
+    assert published.PAGES["glue"] == ("glue_tasks", "glue", "glue_leaderboard")
+    assert len(published.tables()) == len(list((ROOT / "book" / "published").glob("*.yml")))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", LOOKED_UP)
+def test_a_page_is_no_longer_than_a_person_reads(browser, address, path):
+    for width, most in LONG.items():
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(address + path, wait_until="load")
+        assert page.evaluate("document.querySelector('article').offsetHeight") < most
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.close()
+
+
+@pytest.mark.browser
+def test_single_runs_can_be_unfolded(browser, address):
+    page = browser.new_page()
+    page.goto(address + "book/results/fine_tuning.html")
+    runs = page.locator("details.single-runs").first
+    assert not runs.locator("table").first.is_visible()
+    runs.locator("summary").click()
+    assert runs.locator("table").first.is_visible()
+    page.close()
+
+
+@pytest.mark.browser
+def test_a_telephone_shows_the_overview_without_scrolling_it(browser, address):
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(address + "book/results.html")
+    widths = "tables => tables.map(t => t.scrollWidth - t.parentElement.clientWidth)"
+    assert max(page.eval_on_selector_all("table.overview", widths)) <= 0
+    page.close()
