@@ -119,14 +119,15 @@ export class Through extends TwoWays {
     return this.place.length < before.length && this.leads(before) || this.view;
   }
 
-  // The part of the view that leads to a place: the one whose address has most in common with its.
+  // The part of the view that leads to a place: the one whose address has most in common with its, and of several the shortest.
   leads(place) {
     const common = ({ dataset }) => {
       const parts = dataset.place.split("-"), differs = parts.findIndex((part, i) => part !== String(place[i]));
       return differs < 0 ? parts.length : differs;
     };
-    const parts = [...this.view.querySelectorAll("[data-place]")], most = Math.max(...parts.map(common));
-    return most > this.place.length ? parts.find((part) => common(part) === most) : undefined;
+    const far = (part) => 100 * common(part) - part.dataset.place.split("-").length;
+    const [best] = [...this.view.querySelectorAll("[data-place]")].sort((one, other) => far(other) - far(one));
+    return best && common(best) > this.place.length ? best : undefined;
   }
 
   press(event) {
