@@ -1025,7 +1025,8 @@ with torch.no_grad():
 #
 # **Homework 2**, questions 3 and 4, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #
-# **Next:** the encoder reads. [Chapter 6](06_decoder.ipynb) builds the half that writes, and joins the two.
+# **Next:** the encoder reads. [Chapter 6](06_decoder.ipynb) builds the half that writes, and joins the two. (Both at work on
+# your own sentence, down to single products: [One sentence, all the way down](../book/through.md).)
 #
 # ## References
 #

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 import motion
+import through
 import torch
 from docutils import nodes
 from sphinx import addnodes
@@ -147,6 +148,13 @@ def translator() -> tuple[dict, str]:
     (translation,) = stored.translator("de", "en")([sentence])
     options = {"title": "Your sentence, translated", "models": models}
     return options, f"{sentence} → {translation}"
+
+
+@cache
+def one_sentence() -> tuple[dict, str]:
+    """The figure in which one sentence goes through the whole Transformer; the drawing of it."""
+    options, _ = translator()
+    return {**options, "title": "One sentence, all the way down"}, through.drawing()
 
 
 @cache
@@ -377,6 +385,7 @@ FIGURES = {
     "senses": senses,
     "nearness": nearness,
     "digits": digits,
+    "through": one_sentence,
     **motion.FIGURES,
 }
 SECTIONS = {
@@ -393,7 +402,12 @@ SECTIONS = {
     "near-by-meaning": "nearness",
     "a-vit-that-reads-your-digit": "digits",
 }
-PAGES = {"book/live": SECTIONS, motion.PAGE: motion.SECTIONS}
+PAGES = {"book/live": SECTIONS, motion.PAGE: motion.SECTIONS, through.PAGE: through.SECTIONS}
+# Of some figures there is more: colours, and a style sheet beside live.css.
+MORE = {
+    **dict.fromkeys(motion.FIGURES, (("value",), "motion.css")),
+    "through": (through.COLOURS, "through.css"),
+}
 
 
 class Live(SphinxDirective):
@@ -414,6 +428,8 @@ def placed(name: str, env: BuildEnvironment) -> nodes.raw:
     shows of it, and the scripts that take over.
     """
     options, example = FIGURES[name]()
+    drawn = isinstance(example, through.Drawing)
+    shown = example if drawn else f"<pre>{html.escape(example)}</pre>"
     models = list(map(addresses, options.get("models", [])))
     told = {**options, "figure": name, "models": models}
     data = html.escape(json.dumps(told, ensure_ascii=False))
@@ -425,11 +441,11 @@ def placed(name: str, env: BuildEnvironment) -> nodes.raw:
     )
     where = f"{env.app.config.html_baseurl}{at}"
     text = (
-        f'<style>\n{style(name in motion.FIGURES)}</style>\n<div class="live" data-live="{data}">\n'
+        f'<style>\n{style(*MORE.get(name, ()))}</style>\n<div class="live" data-live="{data}">\n'
         f'<div class="lv-box lv-still"><p class="lv-title">{html.escape(options["title"])}</p>\n'
         f'<p class="lv-screen">An example (to type your own, this page needs scripts and a browser '
         f'of 2023 or later):</p>\n<p class="lv-paper">An example; your own is computed in a '
-        f"browser, at {html.escape(where)}:</p>\n<pre>{html.escape(example)}</pre></div>\n</div>\n"
+        f"browser, at {html.escape(where)}:</p>\n{shown}</div>\n</div>\n"
         f'<script type="module" src="{"../" * env.docname.count("/")}{FOLDER}/live.js"></script>\n'
     )
     return nodes.raw("", text, format="html")
@@ -454,12 +470,10 @@ def bring(app: Sphinx, doctree: nodes.document) -> None:
 
 
 @cache
-def style(moves: bool) -> str:
-    """The colours in both schemes, and the rest; of a mechanism in motion there is more."""
-    names, files = (COLOURS, ["live.css"])
-    if moves:
-        names, files = (*COLOURS, "value"), [*files, "motion.css"]
-    return schemes(".live", names) + "".join(
+def style(colours: tuple[str, ...] = (), more: str = "") -> str:
+    """The colours in both schemes, and the rest; of some figures there is more of both."""
+    files = ["live.css", more] if more else ["live.css"]
+    return schemes(".live", (*COLOURS, *colours)) + "".join(
         (SCRIPTS / file).read_text(encoding="utf-8") for file in files
     )
 

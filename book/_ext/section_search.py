@@ -32,6 +32,7 @@ WEIGHTS = {
     "book/glossary": 0.7,
     "book/live": 0.8,
     "book/motion": 0.8,
+    "book/through": 0.8,
     "exercises/": 0.45,
     "book/exam": 0.4,
     "book/teaching": 0.4,

@@ -25,7 +25,7 @@ export function attention(Q, K, V, nHeads, { causal = false, before = 0 } = {}) 
   return { outputs, weights };
 }
 
-// All parts of a model share one object: the tensors by name, and its sizes.
+// All parts of a model share one object: the tensors by name, and its sizes; and whoever looks on (recording.js).
 class Part {
   constructor(model, name) {
     this.model = model;
@@ -33,7 +33,12 @@ class Part {
   }
 
   linear(x, matrix) {
-    return layer(this.model.tensors, `${this.name}.${matrix}`, x);
+    return this.note(matrix, layer(this.model.tensors, `${this.name}.${matrix}`, x));
+  }
+
+  note(what, rows) {
+    this.model.seen?.(`${this.name}${what && "."}${what}`, rows);
+    return rows;
   }
 }
 
@@ -44,6 +49,7 @@ export class MultiHeadAttention extends Part {
 
   attend(query, { K, V }, options) {
     const { outputs, weights } = attention(this.linear(query, "W_Q"), K, V, this.model.config.n_heads, options);
+    this.note("weights", weights);
     return { outputs: this.linear(outputs, "W_O"), weights };
   }
 
@@ -67,11 +73,11 @@ class FeedForward extends Part {
 class Residual extends Part {
   norm(x) {
     const { tensors, config } = this.model;
-    return layerNorm(x, tensors[`${this.name}.norm.weight`], tensors[`${this.name}.norm.bias`], config.eps);
+    return this.note("norm", layerNorm(x, tensors[`${this.name}.norm.weight`], tensors[`${this.name}.norm.bias`], config.eps));
   }
 
   apply(x, sublayer) {
-    return this.model.config.pre_norm ? add(x, sublayer(this.norm(x))) : this.norm(add(x, sublayer(x)));
+    return this.note("", this.model.config.pre_norm ? add(x, sublayer(this.norm(x))) : this.norm(add(x, sublayer(x))));
   }
 }
 
@@ -134,6 +140,9 @@ export class Stack {
   apply(x, ...perBlock) {
     const { tensors, config } = this.model, weight = tensors[`${this.name}.norm.weight`];
     this.blocks.forEach((block, i) => { x = block.apply(x, ...perBlock.map((part) => part[i])); });
-    return weight ? layerNorm(x, weight, tensors[`${this.name}.norm.bias`], config.eps) : x;
+    if (!weight) return x;
+    const normed = layerNorm(x, weight, tensors[`${this.name}.norm.bias`], config.eps);
+    this.model.seen?.(`${this.name}.norm`, normed);
+    return normed;
   }
 }

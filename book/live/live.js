@@ -346,6 +346,7 @@ const FIGURES = {
   reader: async () => Reader,
   digits: async () => (await import("./digits.js")).Digits,
   beams: async () => (await import("./beams.js")).Beams,
+  through: async () => (await import("./through.js")).Through,
   pieces: async () => (await import("./pieces.js")).Pieces,
   senses: async () => (await import("./senses.js")).Senses,
   nearness: async () => (await import("./nearness.js")).Nearness,

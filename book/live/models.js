@@ -30,15 +30,19 @@ class Model {
     this.check(ids, before);
     const { d_model: d, learned_positions: learned } = this.config;
     const scale = learned ? 1 : Math.sqrt(d), words = this.tensors["embedding.weight"];
-    return ids.map((id, i) => {
+    const x = ids.map((id, i) => {
       const position = learned ? row(this.tensors["positions.positions"], before + i) : sinusoids(before + i, d);
       return row(words, id).map((value, c) => value * scale + position[c]);
     });
+    this.seen?.("positions", x);
+    return x;
   }
 
   // How well each token of the vocabulary would come next.
   scores(x) {
-    return linear(x, this.tensors["embedding.weight"], this.tensors.output_bias);
+    const scores = linear(x, this.tensors["embedding.weight"], this.tensors.output_bias);
+    this.seen?.("", scores);
+    return scores;
   }
 }
 

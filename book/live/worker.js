@@ -3,11 +3,13 @@
 import { beam } from "./beam.js";
 import { draw, largest, shares } from "./choosing.js";
 import { Adapted, Bert, LanguageModel, Transformer, ViT, rollout, span } from "./models.js";
+import { record } from "./recording.js";
 import { readSafetensors } from "./tensors.js";
 import { BPE, WordPiece } from "./tokens.js";
 
 const PAD = 0, BEGIN = 1, END = 2; // the first three tokens of a translator
 const LONGER = 50; // a translation has at most so many tokens more than its source
+const LOOKED_THROUGH = 64; // tokens of a sentence, and of its translation, of which every number is kept
 const KINDS = {
   translator: (file) => new Transformer(file),
   "language model": (file) => new LanguageModel(file),
@@ -62,6 +64,28 @@ const tasks = {
       tell({ id: last, token: tokens.shown(last), share: plain[last], candidates, attention, text: tokens.decode(target) });
     }
     return { text: tokens.decode(target), ended: target.at(-1) === END };
+  },
+
+  // A sentence and its translation with all that the model computed on the way, by the names of its parts, and its weights.
+  async through({ text }) {
+    const source = [...tokens.encode(text), END];
+    if (source.length > LOOKED_THROUGH) {
+      throw new Error(`your text has ${source.length - 1} tokens; here every one is shown with all its numbers, and ${LOOKED_THROUGH - 1} are the most. Take a sentence of it.`);
+    }
+    const { result: target, seen } = record(model, () => {
+      const state = model.start(source), written = [BEGIN];
+      while (written.at(-1) !== END && written.length <= LOOKED_THROUGH) {
+        const { scores } = model.step(written.at(-1), state);
+        written.push(largest(shares(scores, { never: [PAD, BEGIN] }), 1)[0]);
+      }
+      return written;
+    });
+    const named = (id) => ({ id, token: tokens.shown(id) });
+    const candidates = seen[""].map((scores) => largest(scores, 10).map(named));
+    return {
+      source: source.map(named), target: target.map(named), text: tokens.decode(target), ended: target.at(-1) === END,
+      candidates, seen, tensors: model.tensors, config: model.config,
+    };
   },
 
   // The same with several hypotheses at a time: what lived, ended and was finished after each step.
