@@ -130,13 +130,14 @@ class OurTagger(nn.Module):
 
 # %% [markdown]
 # **Predict.** Our sentence has six words, the full stop among them. *Lindqvist* is cut into three pieces, *bakes*
-# into two, and `[CLS]` and `[SEP]` are added: eleven pieces. How many of them carry a label that is not −100? Which
-# label would be wrong for *##qvist*, `B-person` or `I-person`?
+# into two, and `[CLS]` and `[SEP]` are added: eleven pieces. How many of them carry a label that is not −100? What
+# would `B-person` say of *##qvist*, and what `I-person`?
 #
 # <details><summary>Answer</summary>
 #
-# Six, one for each word, however it is cut. Either would be wrong. `B-person` would begin a new name in the middle of
-# a word; `I-person` looks better, but it would count the same word once more. It is the word that is labelled.
+# Six, one for each word, however it is cut. `B-person` would begin a new name in the middle of a word. `I-person` is
+# not false, and some do label all pieces so; but then a word of three pieces counts three times, in the loss and in
+# the measure. By the paper's rule it is the word that is labelled.
 #
 # </details>
 
