@@ -4,7 +4,7 @@ are caught?
     python experiments/mutants.py
         every homework, some minutes; writes book/results/mutants.json
     python experiments/mutants.py hw1 hw2
-        these alone, printed and not written
+        these alone; what the file says of the others is kept
 
 A mutant is caught if the verdict on it is "wrong" with each of three seeds. What passes is printed;
 those that were looked at and found right are in tests/homework/equivalent_mutants.yml, each with
@@ -64,42 +64,46 @@ def shares(counts: dict[str, int]) -> dict[str, float]:
     }
 
 
-def save(counts: dict[str, dict[str, int]]) -> Path:
-    """Write what was counted, by question."""
-    of_homework = {}
-    for homework in names():
-        of_homework[homework] = shares(
-            {
-                column: sum(counts[name][column] for name in questions(homework))
-                for column in COLUMNS
-            }
-        )
-    of_question = {
-        name: {
-            "mutants": one["mutants"],
-            "caught": one["caught"] / one["mutants"],
-            "right_all_the_same": one["equivalent"],
-        }
-        for name, one in counts.items()
+def of_question(counts: dict[str, int]) -> dict[str, float]:
+    """What the file says of one question."""
+    return {
+        "mutants": counts["mutants"],
+        "caught": counts["caught"] / counts["mutants"],
+        "right_all_the_same": counts["equivalent"],
     }
+
+
+def save(counts: dict[str, dict[str, int]], counted: list[str]) -> Path:
+    """Write what was counted, by homework and by question; the homeworks that were not counted
+    stay as they are in the file.
+    """
+    before = {"homework": {}, "question": {}}
+    if set(counted) != set(names()):
+        before = results.load("mutants")["results"]
+    homework, question = {}, {}
+    for one in names():
+        if one in counted:
+            of_all = {key: sum(counts[q][key] for q in questions(one)) for key in COLUMNS}
+            homework[one] = shares(of_all)
+            question |= {q: of_question(counts[q]) for q in questions(one)}
+        else:
+            homework[one] = before["homework"][one]
+            question |= {q: before["question"][q] for q in questions(one)}
     title = (
         "Homework answers with one thing changed: how many the grader catches with each of three "
         "seeds"
     )
-    return results.save(
-        "mutants", {"homework": of_homework, "question": of_question}, title, list(SEEDS)
-    )
+    return results.save("mutants", {"homework": homework, "question": question}, title, list(SEEDS))
 
 
 def main(homeworks: list[str]) -> None:
     """Every question of these."""
     torch.set_num_threads(1)
-    counts = {}
-    for name in [name for homework in homeworks or names() for name in questions(homework)]:
+    counts, homeworks = {}, homeworks or list(names())
+    for name in [name for homework in homeworks for name in questions(homework)]:
         counts[name] = count(name)
         print(f"{name:36}", counts[name], flush=True)
-    if not homeworks:
-        print(save(counts))
+    print(save(counts, homeworks))
 
 
 if __name__ == "__main__":

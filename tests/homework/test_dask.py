@@ -63,7 +63,7 @@ def count(out):
 
 
 def wait_for_workers(address, count):
-    with Client(address, timeout=60) as client:
+    with Client(address, timeout=600) as client:
         client.wait_for_workers(count, timeout=120)
 
 

@@ -128,7 +128,7 @@ def test_the_speaker_view_has_the_notes(open_deck):
     with page.expect_popup() as opened:
         page.keyboard.press("s")
     notes = opened.value.locator(".speaker-controls-notes .value")
-    notes.get_by_text("four volunteers").wait_for(timeout=20_000)
+    notes.get_by_text("four volunteers").wait_for(timeout=120_000)
     assert "Where people stumble" in notes.inner_text()
     assert opened.value.locator(".pacing").is_visible()  # ahead of the minutes, or behind
 
