@@ -685,12 +685,14 @@ def attention_weights(Q, K, mask=None):
     scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
     if mask is None:
         return scores.softmax(dim=-1)
+    # The lowest number there is: after softmax, 0 for every forbidden key.
     weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
+    # But where no key is allowed, all are equally low and share the weight: zeros.
     return weights.masked_fill(~mask, 0.0)
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None, dropout=0.0):
-    """Each query's average of the values, weighted by how well its key fits."""
+    """Each query's average of the values, (n_key, d_v) → (n_query, d_v)"""
     weights = attention_weights(Q, K, mask)
     return F.dropout(weights, dropout) @ V
 

@@ -138,7 +138,10 @@ weather = {"rain": 6, "train": 4, "training": 3, "raining": 2, "rained": 2}
 
 # %%
 def count_pairs(words):
-    """How often each pair of neighbours occurs in words {symbols: count}."""
+    """How often each pair of neighbours occurs in words {symbols: count}.
+
+    {("z", "o", "o"): 2} → {("z", "o"): 2, ("o", "o"): 2}
+    """
     counts = Counter()
     for symbols, n in words.items():
         for pair in pairwise(symbols):
@@ -147,7 +150,10 @@ def count_pairs(words):
 
 
 def merge(symbols, pair):
-    """The same symbols, with every such pair put together."""
+    """The same symbols, with every such pair put together.
+
+    ("r", "a", "i", "n") and ("i", "n") → ("r", "a", "in")
+    """
     merged, i = [], 0
     while i < len(symbols):
         if symbols[i : i + 2] == pair:
@@ -159,13 +165,14 @@ def merge(symbols, pair):
     return tuple(merged)
 
 
-def learn(text, n_merges):
-    """Learn merges from {word: count}; yields each with the words before it."""
-    words = {tuple(word): n for word, n in text.items()}
-    vocabulary = sorted({letter for word in text for letter in word})
+def learn(counted, n_merges):
+    """Learn merges from {word: count}; yields each, with the counts and words before."""
+    words = {tuple(word): n for word, n in counted.items()}
+    vocabulary = sorted({letter for word in counted for letter in word})
     for _ in range(n_merges):
         counts = count_pairs(words)
         age = {symbol: i for i, symbol in enumerate(vocabulary)}
+        # the most frequent pair; of equals the one whose symbols are the oldest
         pair = min(counts, key=lambda p: (-counts[p], age[p[0]], age[p[1]]))
         yield pair, counts, words
         vocabulary.append("".join(pair))
