@@ -1,0 +1,209 @@
+"""What do BERT's choices bring, in a small BERT on real text? (chapter 13)
+
+    python experiments/bert_ablations.py --runs FOLDER
+        four variants, three seeds each, on WikiText-2, an hour and a half of one core; writes
+        book/results/bert_ablations.json; run again with the same folder, it goes on
+    python experiments/bert_ablations.py --only paper no_nsp --runs FOLDER
+        some of the variants only; what the file says of the others is kept (as `--seeds 0 1` does
+        with fewer seeds: the left-to-right model, four times as slow, was trained with two)
+
+One thing at a time is changed in the paper's recipe: how many tokens are chosen, whether there is a
+second task, and whether the model may look to both sides. All are trained for as many steps on as
+many tokens, and all are asked the same: 15 % of held-out tokens chosen, those behind [MASK] told.
+The left-to-right model has the same sizes and answers for every token of a step; it is asked for
+the same tokens, and sees all that stands to their left.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from pretraining import SEEDS, Size, new_model, tables, words_only
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
+
+from lectures_lib import data, results
+from lectures_lib.files import write_whole
+from lectures_lib.models.bert import BertConfig
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
+from lectures_lib.modes import evaluating
+from lectures_lib.tokenization import WordPiece
+from lectures_lib.training import bert_schedule, fit
+from lectures_lib.training.pretraining import (
+    MaskingRates,
+    PreTrainingBatch,
+    PreTrainingBatches,
+    evaluate,
+    pretraining_loss,
+)
+
+SIZE = Size(
+    "real",
+    replace(BertConfig.TINY, d_model=128, n_layers=2, d_ff=512),
+    vocab=4000,
+    max_len=64,
+    batch=32,
+    steps=3000,
+    short=3000,
+    rate=4e-3,
+    wide=True,
+)
+LEFT_TO_RIGHT = "left_to_right"
+VARIANTS = {  # masking rates, and the share of random pairs; None: no next-sentence task
+    "paper": (MaskingRates(), 0.5),
+    "rate_40": (MaskingRates(0.4), 0.5),
+    "no_nsp": (MaskingRates(), None),
+    LEFT_TO_RIGHT: (MaskingRates(), None),
+}
+
+
+def left_to_right_model(n_words: int, seed: int) -> LanguageModel:
+    """The same width, depth and vocabulary under a causal mask."""
+    torch.manual_seed(seed)
+    config = SIZE.config
+    return LanguageModel(
+        LanguageModelConfig(
+            n_words,
+            config.d_model,
+            n_heads=config.n_heads,
+            n_layers=config.n_layers,
+            d_ff=config.d_ff,
+            dropout=config.dropout,
+            max_len=SIZE.max_len,
+            activation=config.activation,
+            pre_norm=False,
+            learned_positions=False,
+        )
+    )
+
+
+def every_next_token(model: LanguageModel, batch: PreTrainingBatch) -> Tensor:
+    """The mean loss of every token but the first and the padding, each from those before it."""
+    log_probabilities = model.log_probabilities(batch.original)
+    real = torch.arange(1, batch.original.shape[1]) < batch.lengths[:, None]
+    return -log_probabilities[real].mean()
+
+
+@torch.no_grad()
+def asked_from_the_left(
+    model: LanguageModel, batches: list[PreTrainingBatch], mask_id: int
+) -> dict[str, float]:
+    """Perplexity and accuracy for the same tokens that `evaluate` asks for, with nothing hidden to
+    their left, and nothing seen to their right.
+    """
+    loss, right, n_words = 0.0, 0, 0
+    for batch in batches:
+        hidden = batch.chosen & (batch.tokens == mask_id)
+        with evaluating(model):
+            scores = model(batch.original)[:, :-1][hidden[:, 1:]]
+        original = batch.original[hidden]
+        loss += F.cross_entropy(scores, original, reduction="sum").item()
+        right += int((scores.argmax(dim=-1) == original).sum())
+        n_words += len(original)
+    return {
+        "perplexity": torch.tensor(loss / n_words).exp().item(),
+        "accuracy": right / n_words,
+    }
+
+
+def train(variant: str, documents: list, tokenizer: WordPiece, seed: int) -> nn.Module:
+    """One model of one variant."""
+    rates, random_share = VARIANTS[variant]
+    batches = PreTrainingBatches(
+        documents,
+        tokenizer,
+        max_len=SIZE.max_len,
+        batch_size=SIZE.batch,
+        rates=rates,
+        random_share=random_share or 0.0,
+        seed=seed,
+    )
+    if variant == LEFT_TO_RIGHT:
+        model, loss = left_to_right_model(len(tokenizer), seed), every_next_token
+    else:
+        model = new_model(SIZE, len(tokenizer), seed)
+        loss = words_only if random_share is None else pretraining_loss
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=SIZE.rate, betas=(0.9, 0.98), weight_decay=0.01
+    )
+    schedule = LambdaLR(optimizer, bert_schedule(SIZE.steps // 20, SIZE.steps))
+    fit(model, batches, loss, optimizer, schedule, steps=SIZE.steps, clip=1.0, progress=False)
+    return model
+
+
+def measure(
+    variant: str, documents: list, tokenizer: WordPiece, asked: list, seed: int, kept: Path
+) -> dict[str, float]:
+    """One run, or what is kept of it."""
+    if kept.exists():
+        return json.loads(kept.read_text())
+    began = time.monotonic()
+    model = train(variant, documents, tokenizer, seed)
+    mask_id = tokenizer.token_id("[MASK]")
+    if variant == LEFT_TO_RIGHT:
+        found = asked_from_the_left(model, asked, mask_id)
+    else:
+        scores = evaluate(model, asked, mask_id)
+        found = {"perplexity": scores.perplexity, "accuracy": scores.accuracy}
+        if VARIANTS[variant][1] is not None:
+            found["next_sentence"] = scores.next_sentence
+    found["minutes"] = (time.monotonic() - began) / 60
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(kept, json.dumps(found))
+    print(variant, seed, found, flush=True)
+    return found
+
+
+def main() -> None:
+    """Every variant with every seed, a seed at a time; the file is written after each seed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="*", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--seeds", nargs="*", type=int, default=SEEDS)
+    parser.add_argument("--runs", type=Path, help="a folder: where runs are kept")
+    options = parser.parse_args()
+    folder = options.runs or Path(tempfile.mkdtemp())
+    torch.set_num_threads(1)
+    documents, held_out = (
+        data.load("pretraining", split, SIZE.source) for split in ("train", "validation")
+    )
+    tokenizer = WordPiece.train(
+        [sentence for document in documents for sentence in document], SIZE.vocab
+    )
+    asked = PreTrainingBatches(
+        held_out, tokenizer, max_len=SIZE.max_len, batch_size=SIZE.batch, seed=99
+    ).epoch(0)
+    asked = list(islice(asked, 30))
+    try:
+        measured = results.load("bert_ablations")["results"]
+    except FileNotFoundError:
+        measured = {}
+    measured |= {"steps": SIZE.steps, "tokens": SIZE.steps * SIZE.batch * SIZE.max_len}
+    for name, table in tables(documents, tokenizer).items():
+        scores = evaluate(table, asked, tokenizer.token_id("[MASK]"))
+        measured[name] = {"perplexity": scores.perplexity, "accuracy": scores.accuracy}
+    runs: dict[str, list] = {variant: [] for variant in options.only}
+    for seed in options.seeds:
+        for variant, found in runs.items():
+            kept = folder / f"{variant}_{seed}.json"
+            found.append(measure(variant, documents, tokenizer, asked, seed, kept))
+        for variant, found in runs.items():
+            measured[variant] = {
+                key: results.spread([run[key] for run in found]) for key in found[0]
+            }
+        title = (
+            f"BERT's choices one at a time, in a small BERT on WikiText-2 ({SIZE.steps} steps): "
+            "held-out tokens behind [MASK], and next sentence"
+        )
+        results.save("bert_ablations", measured, title, SEEDS)
+
+
+if __name__ == "__main__":
+    main()
