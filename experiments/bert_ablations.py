@@ -185,7 +185,7 @@ def main() -> None:
         measured = results.load("bert_ablations")["results"]
     except FileNotFoundError:
         measured = {}
-    measured |= {"steps": SIZE.steps, "tokens": SIZE.steps * SIZE.batch * SIZE.max_len}
+    measured["steps"] = SIZE.steps
     for name, table in tables(documents, tokenizer).items():
         scores = evaluate(table, asked, tokenizer.token_id("[MASK]"))
         measured[name] = {"perplexity": scores.perplexity, "accuracy": scores.accuracy}
