@@ -941,8 +941,8 @@ plt.show()
 # The left-to-right model answers for every token of a step, and after these few steps it is ahead of the BERT that
 # answers for 15 %, though it sees one side only. With 40 % BERT is ahead of it. NSP did not help here: with
 # 15 % it was judged like a coin (48.8 %<!-- bert_ablations: paper/next_sentence/min .1f --> to 51.1 %<!-- bert_ablations: paper/next_sentence/max .1f --> right), and the
-# three seeds that were to learn it as well came off the plateau later than the three that were not. All of this is
-# about the beginning of training, and none of it about a task. The script is `experiments/bert_ablations.py`.
+# three seeds that were to learn it as well ended behind the three that were not. All of this is about the beginning
+# of training, and none of it about a task. The script is `experiments/bert_ablations.py`.
 #
 # </details>
 #
