@@ -27,7 +27,6 @@ class ClaimCard(nodes.General, nodes.Element):
 def visit_card(translator, node: ClaimCard) -> None:
     """A div with an address of its own."""
     attributes = {
-        "ids": node["ids"],
         "CLASS": f"claim claim-{node['verdict'].replace(' ', '-')}",
         "data-verdict": node["verdict"],
     }

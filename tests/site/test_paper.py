@@ -47,7 +47,7 @@ def test_answers_stand_at_the_end_and_their_places_name_them(paper):
     folded = page.locator("article details:not([class])")
     assert not folded.locator(":scope > p").first.is_visible()
     said = page.evaluate(
-        "[...document.querySelectorAll('details:not([class]) > summary')]"
+        "[...document.querySelectorAll('article details:not([class]) > summary')]"
         ".map(s => getComputedStyle(s, '::after').content)"
     )
     assert all(text.endswith(f't the end, no. {number}"') for number, text in enumerate(said, 1))
@@ -74,7 +74,7 @@ def test_after_printing_the_page_is_as_before(paper):
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator(".paper-end").count() == 0
     assert page.locator("[data-paper]").count() == 0
-    assert page.locator("details summary").first.is_visible()
+    assert page.locator("article details summary").first.is_visible()
 
 
 def test_the_browser_tells_the_page_that_it_is_printed_and_dark_is_light(browser, address):
