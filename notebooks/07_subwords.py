@@ -166,7 +166,7 @@ def merge(symbols, pair):
 
 
 def learn(counted, n_merges):
-    """Learn merges from {word: count}; yields each, with the counts and words before."""
+    """Learn merges from {word: count}; yields each, with counts and words before."""
     words = {tuple(word): n for word, n in counted.items()}
     vocabulary = sorted({letter for word in counted for letter in word})
     for _ in range(n_merges):

@@ -387,11 +387,10 @@ accelerator, model = Accelerator(), Classifier()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 model, optimizer = accelerator.prepare(model, optimizer)
 rank, processes = accelerator.process_index, accelerator.num_processes
-batches, losses = torch.randint(5, 1500, (10, 8, 12)), []
+batches, losses = torch.randint(5, 1500, (5, 16, 12)), []
 
-for step in range(5):
-    mine = batches[2 * step : 2 * step + 2][rank::processes]  # my part of two batches
-    ids = mine.flatten(0, 1).to(accelerator.device)
+for batch in batches:
+    ids = batch[rank::processes].to(accelerator.device)  # my part of the sentences
     loss = F.cross_entropy(model(ids), ids[:, 1] % 2)  # is the second number odd?
     optimizer.zero_grad()
     accelerator.backward(loss)  # and the mean of all processes' gradients
@@ -402,7 +401,7 @@ accelerator.end_training()
 """
 
 # %% [markdown]
-# **Predict.** Five steps in one process, which joins two batches for each, and five in two processes with a batch each.
+# **Predict.** Five steps in one process, which reads sixteen sentences for each, and five in two, which read eight each.
 # How far are the losses apart: not at all (in four decimals), by chance, or does one of the two learn faster?
 #
 # <details><summary>Answer</summary>
@@ -459,7 +458,7 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # ```
 #
 # The second command was run just now; those for GPUs are what the two launchers document, and were not tried here.
-# With `fit`, as usual, each process takes *a batch* a step: with four of them an epoch has a quarter of the steps, and
+# Here the processes share a batch. With `fit`, as usual, each takes *a batch* of its own a step: with four of them an epoch has a quarter of the steps, and
 # `steps`, warm-up and learning rate have to be chosen again.
 #
 # ## What pays
