@@ -4,8 +4,8 @@
         four variants, three seeds each, on WikiText-2, an hour and a half of one core; writes
         book/results/bert_ablations.json; run again with the same folder, it goes on
     python experiments/bert_ablations.py --only paper no_nsp --runs FOLDER
-        some of the variants only; what the file says of the others is kept (as `--seeds 0 1` does
-        with fewer seeds: the left-to-right model, four times as slow, was trained with two)
+        some of the variants only; what the file says of the others is kept (`--seeds 0 1`
+        takes fewer seeds: so the left-to-right model, a slower one, was trained)
 
 One thing at a time is changed in the paper's recipe: how many tokens are chosen, whether there is a
 second task, and whether the model may look to both sides. All are trained for as many steps on as

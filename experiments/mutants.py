@@ -88,7 +88,8 @@ def save(counts: dict[str, dict[str, int]], counted: list[str]) -> Path:
             question |= {q: of_question(counts[q]) for q in questions(one)}
         else:
             homework[one] = before["homework"][one]
-            question |= {q: before["question"][q] for q in questions(one)}
+            known = before["question"]  # a question newer than the file is not in it
+            question |= {q: known[q] for q in questions(one) if q in known}
     title = (
         "Homework answers with one thing changed: how many the grader catches with each of three "
         "seeds"
