@@ -1,0 +1,93 @@
+// Predict, then see: what the cells after a question printed waits until the reader has guessed, opened the answer, or asked for it.
+// Guesses stay in the browser. Without this script, and on paper, everything stands open.
+(() => {
+  const PLAIN = "course-guess-plain"; // set: this reader wants to see everything at once
+  const article = document.querySelector(".bd-article");
+  const store = {
+    get(key) { try { return localStorage.getItem(key); } catch { return null; } },
+    set(key, value) { try { if (value === null) localStorage.removeItem(key); else localStorage.setItem(key, value); } catch { /* not kept */ } },
+  };
+  const element = (tag, attributes = {}, ...inside) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...inside);
+    return made;
+  };
+
+  // The first paragraph of the question whose folded answer this is.
+  function question(answer) {
+    let before = answer.previousElementSibling;
+    while (before && !/^(H\d|DETAILS|DIV)$/.test(before.tagName)) {
+      if (before.matches("p") && before.firstElementChild?.matches("strong") && before.textContent.startsWith("Predict.")) return before;
+      before = before.previousElementSibling;
+    }
+    return null;
+  }
+  // What the cells right after the answer show.
+  function outputs(answer) {
+    const found = [];
+    for (let next = answer.nextElementSibling; next?.matches(".cell"); next = next.nextElementSibling) found.push(...next.querySelectorAll(":scope > .cell_output"));
+    return found;
+  }
+
+  class Guess {
+    constructor(answer, asked) {
+      this.answer = answer;
+      this.outputs = outputs(answer);
+      this.key = `course-guess:${location.pathname.split("/").pop()}:${asked.textContent.slice(9, 60)}`;
+      this.field = element("input", { maxlength: 120, autocomplete: "off", "aria-label": "Your guess", placeholder: "Your guess" });
+      this.form = element("form", { class: "guess" }, this.field, element("button", {}, this.outputs.length ? "Show what comes out" : "Show the answer"));
+      this.form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        this.made(this.field.value.trim());
+        if (!this.outputs.length) this.answer.open = true;
+        const next = this.outputs[0] ?? this.answer.querySelector("summary");
+        if (this.outputs.length) next.tabIndex = -1;
+        next.focus({ preventScroll: true });
+      });
+      answer.before(this.form);
+      answer.addEventListener("toggle", () => { if (answer.open) this.made(this.field.value.trim()); });
+      const before = store.get(this.key);
+      if (before !== null) this.made(before);
+      else if (!store.get(PLAIN)) this.cover();
+    }
+    cover() {
+      if (this.done) return;
+      for (const output of this.outputs) {
+        const cover = element("button", { type: "button", class: "guess-cover" }, "Guess first, or show it");
+        cover.addEventListener("click", () => this.made(this.field.value.trim()));
+        output.classList.add("guess-waits");
+        output.append(cover);
+      }
+    }
+    uncover() {
+      for (const output of this.outputs) {
+        output.classList.remove("guess-waits");
+        output.querySelector(".guess-cover")?.remove();
+      }
+    }
+    made(guess) {
+      if (this.done) return;
+      this.done = true;
+      store.set(this.key, guess);
+      this.uncover();
+      this.form.replaceChildren(guess ? element("span", {}, "Your guess: ", element("b", {}, guess)) : "");
+      this.form.hidden = !guess;
+    }
+  }
+
+  const guesses = [...article.querySelectorAll("details:not([class])")].flatMap((answer) => {
+    const asked = question(answer);
+    return asked ? [new Guess(answer, asked)] : [];
+  });
+  if (!guesses.length) return;
+  const all = element("button", { type: "button", class: "guess-all" });
+  const tell = () => { all.textContent = store.get(PLAIN) ? "Hide what comes out until I have guessed" : "I only read: show it all, here and in every chapter"; };
+  all.addEventListener("click", () => {
+    store.set(PLAIN, store.get(PLAIN) ? null : "yes");
+    for (const guess of guesses) if (store.get(PLAIN)) guess.uncover(); else guess.cover();
+    tell();
+  });
+  tell();
+  guesses[0].answer.after(element("p", { class: "guess-choice" }, all));
+})();
