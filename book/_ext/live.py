@@ -59,9 +59,12 @@ HOLES = [
 ]
 READ = [
     "The keys to the cabinet are on the table.",
+    "The animal didn't cross the street because it was too tired.",
     "The dog chased the cat because it was angry.",
     "Time flies like an arrow, and fruit flies like a banana.",
 ]
+# A head that has something to show, asked of the first of these tokens that a sentence has.
+SHOWN_FIRST = {"layer": 3, "head": 1, "tokens": ["it", "are", "is", "was"]}
 PIECES = [
     "Unbelievably, the untranslatable Donaudampfschiff sank.",
     "Zwei Hunde spielen im Schnee.",
@@ -332,10 +335,13 @@ def reader() -> tuple[dict, str]:
     """The figure with BERT's attention; where one word of an example looks."""
     bert, pieces = Bert.from_pretrained(minilm.checkpoint()), WordPiece.load(VOCABULARY)
     pair = pieces.pair(READ[0])
-    with torch.no_grad(), record(bert, "encoder.blocks.0.self_attention.weights") as seen:
+    layer, head = SHOWN_FIRST["layer"], SHOWN_FIRST["head"]
+    word = next(token for token in SHOWN_FIRST["tokens"] if token in pair.tokens)
+    table = f"encoder.blocks.{layer}.self_attention.weights"
+    with torch.no_grad(), record(bert, table) as seen:
         bert(torch.tensor([pair.ids]))
-    (weights,) = seen.all("encoder.blocks.0.self_attention.weights")
-    row = weights[0].mean(dim=0)[1]
+    (weights,) = seen.all(table)
+    row = weights[0, head, pair.tokens.index(word)]
     said = ", ".join(
         f"{token} {100 * share:.0f} %" for token, share in zip(pair.tokens, row, strict=True)
     )
@@ -345,8 +351,9 @@ def reader() -> tuple[dict, str]:
         "examples": READ,
         "layers": bert.config.n_layers,
         "heads": bert.config.n_heads,
+        "first": SHOWN_FIRST,
     }
-    return options, f"“{pair.tokens[1]}” in layer 0, mean of all heads: {said}"
+    return options, f"“{word}” in layer {layer}, head {head}: {said}"
 
 
 @cache

@@ -80,6 +80,9 @@ export class Figure {
         start();
       }
     });
+    this.text.addEventListener("input", () => {
+      if (this.text.value.length >= most) setTimeout(() => this.say(`The field takes ${most} characters; what is longer is cut.`));
+    });
     return field(label, this.text);
   }
 

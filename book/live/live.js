@@ -270,80 +270,12 @@ class Filler extends Figure {
   }
 }
 
-// A sentence as BERT reads it: a chosen token, and how much of its attention each other one gets, in a layer and a head.
-class Reader extends Figure {
-  constructor(host, options) {
-    super(host, options);
-    [this.machine] = this.machines;
-    const sentence = this.asks("Your sentence", "Read it", () => this.read(), 400);
-    this.text.value = options.examples[0];
-    const numbers = (n, what) => Array.from({ length: n }, (_, i) => [i, `${what} ${i}`]);
-    this.layer = choice("Layer", numbers(options.layers, "layer"));
-    this.head = choice("Head", [["", "mean of all"], ...numbers(options.heads, "head")]);
-    this.tokens = make("ol", { class: "lv-tokens lv-looking", "aria-label": "Tokens" });
-    this.about = make("p", { class: "lv-about" });
-    this.most = make("ol", { class: "lv-candidates lv-plainlist" });
-    const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples, (example) => {
-      this.text.value = example;
-      this.read();
-    }));
-    this.found = make("div", { hidden: "" }, make("div", { class: "lv-row" }, this.layer.whole, this.head.whole),
-      make("p", { class: "lv-head" }, "Choose a token, to see where it looks"), this.tokens, this.about, this.most);
-    this.show(sentence, examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
-    this.say(`${megabytes(this.machine.bytes)} are fetched when you first read; what you type stays here.`);
-    for (const { select } of [this.layer, this.head]) select.addEventListener("change", () => this.look(this.at));
-    this.text.addEventListener("input", () => {
-      this.stop();
-      this.found.hidden = true; // it was about another sentence
-      if (this.machine.loaded) this.say("");
-    });
-  }
-
-  async read() {
-    const text = this.text.value.trim();
-    if (!text) {
-      this.stop();
-      this.found.hidden = true;
-      this.say("Type a sentence first.", true);
-      return;
-    }
-    const found = await this.run(this.machine, "look", { text }, () => {});
-    if (!found) return;
-    this.seen = found;
-    this.found.hidden = false;
-    this.tokens.replaceChildren(...found.tokens.map((token, i) => {
-      const button = make("button", { type: "button" }, token);
-      button.addEventListener("click", () => this.look(i));
-      return make("li", {}, button);
-    }));
-    this.look(Math.min(1, found.tokens.length - 2));
-  }
-
-  // Shade every token by the share of the chosen one's attention that it gets.
-  look(at) {
-    const { tokens, attention } = this.seen;
-    this.at = at;
-    const heads = attention[this.layer.select.value], { value } = this.head.select;
-    const maps = value === "" ? heads : [heads[value]];
-    const row = tokens.map((_, j) => maps.reduce((sum, map) => sum + map[at][j], 0) / maps.length);
-    [...this.tokens.children].forEach((item, j) => {
-      item.firstChild.setAttribute("aria-pressed", j === at);
-      item.firstChild.style.setProperty("--share", row[j].toFixed(4));
-      item.firstChild.title = percent(row[j]);
-    });
-    this.about.textContent = `“${tokens[at]}” (position ${at}) looks most at:`;
-    const most = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, 5);
-    this.most.replaceChildren(...most.map((j) =>
-      make("li", {}, make("span", {}, `${tokens[j]} (${j})`), bar(row[j], "plain"), make("small", {}, percent(row[j])))));
-  }
-}
-
 // Each figure's class; those that stand in a file of their own are fetched where a page has them.
 const FIGURES = {
   translator: async () => Translator,
   writer: async () => Writer,
   filler: async () => Filler,
-  reader: async () => Reader,
+  reader: async () => (await import("./looking.js")).Reader,
   digits: async () => (await import("./digits.js")).Digits,
   beams: async () => (await import("./beams.js")).Beams,
   through: async () => (await import("./through.js")).Through,
