@@ -750,9 +750,12 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # ## What attention did not mend
 #
 # A state needs the state before it. So a GRU takes $n$ steps for $n$ words, one after the other, on any machine. We
-# compared it with a layer of attention of the same width, in training, on two CPU cores. For a sentence of 128 words
-# the GRU took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long, and at
-# 2,048 words still 4.1<!-- parallel_time: training/batch_1/gru_over_attention/2048/median .1f --> times as long
+# compared it with a layer of attention of the same width, in training, on two CPU cores. For one sentence of 128 words
+# the GRU took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long (the median
+# of 25 runs, which lay between 7<!-- parallel_time: training/batch_1/gru_over_attention/128/min .0f --> and
+# 38<!-- parallel_time: training/batch_1/gru_over_attention/128/max .0f -->), for a batch of 16 such sentences
+# 4.2<!-- parallel_time: training/batch_16/gru_over_attention/128/median .1f -->, and for one of 2,048 words
+# 4.1<!-- parallel_time: training/batch_1/gru_over_attention/2048/median .1f -->
 # ([results](../book/results.md)). It does not have more to compute: at 2,048 words the layer of attention needs three
 # times as many multiplications. The GRU loses its time waiting for its own last state.
 #

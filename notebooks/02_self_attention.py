@@ -551,7 +551,8 @@ for word, moved in zip(shuffled.tolist(), change(shuffled), strict=True):
 #
 # That of the two that were exchanged: one of them now sees a word that it did not see before, the other has lost one.
 # "All five" is tempting, for the last three look back at a past that has changed. But they see the same words as
-# before, and cannot tell in which order those stand.
+# before, and in one layer cannot tell in which order those stand. (In a second layer they could: there they would see
+# the two new vectors.)
 #
 # </details>
 
@@ -851,8 +852,8 @@ print(f"largest difference: {(passing - unmasked).abs().max():.1e}")
 #
 # 1. Each word asks (query), offers (key) and tells (value); all three are learned linear maps of its vector.
 # 2. A query's dot products with all keys, divided by √d_k and put through a softmax, say how to average the values.
-# 3. Without the division, scores grow with √d_k and one key gets nearly everything. Then next to no gradient reaches
-#    the query (at d_k = 1,024, for two random queries in three).
+# 3. Without the division, scores grow with √d_k, and more and more queries give nearly everything to one key. Then next
+#    to no gradient reaches the query (at d_k = 1,024, for two random queries in three).
 # 4. A mask takes the forbidden keys out before the softmax; a query that may look at nothing receives zeros.
 # 5. No loop over positions, so everything runs in parallel. But without a causal mask no word knows its place: order
 #    must be added.

@@ -5,12 +5,12 @@ book/figures/welcome.py
 from pathlib import Path
 
 SENTENCE, ASKS = "the keys to the cabinet are on the table", "are"
-LAYER, HEAD = 4, 2  # counted from 1
+LAYER, HEAD = 3, 1  # counted from 0, as everywhere in the book
 FILE = Path(__file__).with_suffix(".svg")
 FONT, SPACE, LINE = 23, 14, 205  # size of a letter, gap between words, height of the line of text
 CAPTION = (
     f"<figcaption>How much of each word goes into the model's picture of “{ASKS}”: MiniLM, layer "
-    f"{LAYER}, head {HEAD}.</figcaption>"
+    f"{LAYER}, head {HEAD}, both counted from 0.</figcaption>"
 )
 LETTER = 12.2  # average width of a letter at this size
 
@@ -20,7 +20,7 @@ def weights() -> list[tuple[str, float]]:
     from lectures_lib.models.minilm import read
 
     mini = read(SENTENCE)
-    row = mini.weights[LAYER - 1, HEAD - 1, mini.tokens.index(ASKS)]
+    row = mini.weights[LAYER, HEAD, mini.tokens.index(ASKS)]
     # less [CLS] and [SEP], which get what is left
     return list(zip(mini.tokens, row.tolist(), strict=True))[1:-1]
 
