@@ -134,7 +134,9 @@ def filled(
     """
     try:
         with safe_open(path, "pt") as file:
-            sizes = config(**json.loads(file.metadata()["config"]))
+            sizes = json.loads(file.metadata()["config"])
+        # None is what a size is by itself, and older files name one that is no more
+        sizes = config(**{name: size for name, size in sizes.items() if size is not None})
         with torch.random.fork_rng(devices=[]):
             made = model(sizes)
         made.load_state_dict(numbers(made.state_dict(), load_file(path)))
