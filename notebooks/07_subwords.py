@@ -166,26 +166,27 @@ def merge(symbols, pair):
 
 
 def learn(word_counts, n_merges, min_count=1):
-    """Find pairs to merge, the most frequent first.
+    """The pairs to merge, in this order: each is the most frequent when its turn comes.
 
-    {"sing": 2, "ring": 1} and 2 merges → ("i", "n"), then ("in", "g")
+    {"sing": 2, "ring": 1} and 2 merges → [("i", "n"), ("in", "g")]
 
-    Yields, for each merge, the pair, the counts of all pairs, and the words as they
-    are spelled before it. Ends early when no pair occurs min_count times any more.
+    There are fewer if at some point no pair occurs min_count times.
     """
     words = {tuple(word): n for word, n in word_counts.items()}  # spelled in letters
     letters = sorted(set("".join(word_counts)))
     rank = {letter: i for i, letter in enumerate(letters)}  # of symbols, oldest first
+    merges = []
     for _ in range(n_merges):
         counts = count_pairs(words)
         if max(counts.values(), default=0) < min_count:
-            return
+            break
         # the most frequent pair; of equals, the one whose symbols are oldest
         pair = min(counts, key=lambda p: (-counts[p], rank[p[0]], rank[p[1]]))
-        yield pair, counts, words
+        merges.append(pair)
         # from now on the pair is one symbol
         rank[pair[0] + pair[1]] = len(rank)
         words = {merge(symbols, pair): n for symbols, n in words.items()}
+    return merges
 
 
 # %% [markdown]
@@ -208,10 +209,18 @@ def learn(word_counts, n_merges, min_count=1):
 #
 # </details>
 
+
 # %%
-merges = []
-for pair, counts, words in learn(weather, 7):
-    merges.append(pair)
+def replay(word_counts, merges):
+    """Each pair, with the counts of all pairs and the words before it is merged."""
+    words = {tuple(word): n for word, n in word_counts.items()}
+    for pair in merges:
+        yield pair, count_pairs(words), words
+        words = {merge(symbols, pair): n for symbols, n in words.items()}
+
+
+merges = learn(weather, 7)
+for pair, counts, words in replay(weather, merges):
     spelled = "  ".join("·".join(symbols) for symbols in words)
     print(f"{counts[pair]:2}  {pair[0] + ' ' + pair[1]:10} {spelled}")
 
@@ -290,7 +299,8 @@ def frame(words, counts, pair):
 
 # %% tags=["hide-input"]
 frames, labels = [], []
-for pair, counts, words in learn(Counter(riddle.split()), 11):
+counted = Counter(riddle.split())
+for pair, counts, words in replay(counted, learn(counted, 11)):
     done = counts[pair] == 1
     frames.append(frame(words, counts, None if done else pair))
     labels.append(
@@ -406,7 +416,7 @@ class ByteBPE:
 
     def __init__(self, texts, n_merges):
         word_counts = Counter(word for text in texts for word in self.split(text))
-        self.merges = [pair for pair, *_ in learn(word_counts, n_merges, min_count=2)]
+        self.merges = learn(word_counts, n_merges, min_count=2)
         made = [left + right for left, right in self.merges]
         self.tokens = [*BYTE_OF_CHARACTER, *made]  # a token's place is its id
         self.ids = {token: i for i, token in enumerate(self.tokens)}
@@ -474,14 +484,12 @@ print(f"                      {sum(pages)} of {len(pages)} pages the same ids")
 # %% tags=["remove-cell"]
 assert all(first) and all(common) and all(pages)
 assert len(ours.ids) == len(ours.tokens)  # no two merges make the same token
-assert not list(learn({"a": 3}, 5)) and len(list(learn({"ab": 1}, 5))) == 1
+assert learn({"a": 3}, 5) == [] and learn({"ab": 1}, 5) == [("a", "b")]
 page = Counter(words_of(train[:1]))
 for text, n_merges in ((weather, 7), (page, 100)):
     vocabulary = Vocabulary(sorted({letter for word in text for letter in word}))
     found = bpe.learn_merges(text, vocabulary, len(vocabulary) + n_merges, min_count=1)
-    assert [pair for pair, _, _ in learn(text, n_merges)] == [
-        (m.left, m.right) for m in found
-    ]
+    assert learn(text, n_merges) == [(m.left, m.right) for m in found]
 small = BPE.train([riddle], vocab_size=256 + 13)
 assert tiny.merges == [(merge.left, merge.right) for merge in small.merges]
 assert all(
