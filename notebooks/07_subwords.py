@@ -169,8 +169,6 @@ def learn(word_counts, n_merges, min_count=1):
     """The pairs to merge, in this order: each is the most frequent when its turn comes.
 
     {"sing": 2, "ring": 1} and 2 merges → [("i", "n"), ("in", "g")]
-
-    There are fewer if at some point no pair occurs min_count times.
     """
     words = {tuple(word): n for word, n in word_counts.items()}  # spelled in letters
     letters = sorted(set("".join(word_counts)))
@@ -179,7 +177,7 @@ def learn(word_counts, n_merges, min_count=1):
     for _ in range(n_merges):
         counts = count_pairs(words)
         if max(counts.values(), default=0) < min_count:
-            break
+            break  # no pair is left that occurs so often
         # the most frequent pair; of equals, the one whose symbols are oldest
         pair = min(counts, key=lambda p: (-counts[p], rank[p[0]], rank[p[1]]))
         merges.append(pair)
