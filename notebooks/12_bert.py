@@ -864,8 +864,8 @@ assert max(apart) < 1e-5
 #
 # ## Two limits
 #
-# Each position has a learned vector of its own, and there are 512. For a later place the table has no row, and longer
-# texts must be cut, or read in pieces. (The library's model says so in plain words.)
+# Each position has a learned vector of its own, and there are 512. For a later place there is no vector, and longer
+# texts must be cut, or read in pieces.
 
 # %%
 try:
