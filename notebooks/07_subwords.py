@@ -355,6 +355,7 @@ for character in "eé漢🙂":
 
 
 # %%
+# 188 bytes keep the character of their number; the other 68 borrow one, the space Ġ
 printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
 others = [byte for byte in range(256) if byte not in printable]
 CHARACTER_OF_BYTE = {byte: chr(byte) for byte in printable}
@@ -379,6 +380,7 @@ assert CHARACTER_OF_BYTE == byte_level.CHARACTER_OF_BYTE and len(others) == 68
 # signs; and white space. Three of them begin with an optional space, written ` ?`.
 
 # %%
+# 's and its like; letters, digits or other signs, with the space before; white space
 WORD = regex.compile(
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 )
