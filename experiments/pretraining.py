@@ -93,9 +93,9 @@ def new_model(size: Size, n_words: int, seed: int) -> BertForPreTraining:
     if size.wide:
         initialise(model)
         embeddings, d = model.bert.embeddings, config.d_model
-        for table in (embeddings.tokens.weight, embeddings.segments):
+        for table in (embeddings.tokens.weight, embeddings.segments.weight):
             nn.init.normal_(table, std=d**-0.5)
-        embeddings.positions.positions.data = sinusoidal_positions(size.max_len, d) * (2 / d) ** 0.5
+        embeddings.positions.weight.data = sinusoidal_positions(size.max_len, d) * (2 / d) ** 0.5
     return model
 
 

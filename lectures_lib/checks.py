@@ -508,8 +508,14 @@ def check_shift(target: Tensor, begin: int) -> None:
 
 
 def check_embedded(embeddings: Any, tokens: Tensor, segments: Tensor | None = None) -> None:
-    """Refuse segments that do not fit the tokens."""
-    check_segments(segments, tokens, len(embeddings.segments))
+    """Refuse ids that one of BERT's three tables has no vector for."""
+    check_tokens(tokens, len(embeddings.tokens.weight))
+    check_segments(segments, tokens, len(embeddings.segments.weight))
+    if tokens.shape[1] > len(embeddings.positions.weight):
+        raise ValueError(
+            f"a sequence of {tokens.shape[1]} tokens, but positions for only "
+            f"{len(embeddings.positions.weight)}"
+        )
 
 
 def check_read(

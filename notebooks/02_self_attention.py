@@ -437,7 +437,10 @@ draw("attention_steps")
 
 # %%
 def attention(Q, K, V, mask=None):
-    """(n, d_k), (n, d_k), (n, d_v) → (n, d_v)"""
+    """softmax(Q Kᵀ / √d_k) V: (n, d_k), (n, d_k), (n, d_v) → (n, d_v)
+
+    mask: (n, n), True where a query may attend to a key; None: everywhere
+    """
     scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (n, n)
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)  # forbidden: no share at all
@@ -668,7 +671,7 @@ for name, weight in {"after": late, "before": early}.items():
 #
 # `attention_weights` gives the weights alone. In place of $-\infty$ it writes the lowest number of the scores' type;
 # beside an ordinary score, such a low one still gets a share of 0. If *all* scores are that low, every key gets the same
-# share, and the last line sets these shares to zero. `scaled_dot_product_attention` mixes the values with
+# share, and the second mask sets these shares to zero. `scaled_dot_product_attention` mixes the values with
 # them. It cannot know whether the model is being trained, so outside training its `dropout` has to be 0.
 #
 # `fused_attention` calls PyTorch's own function and adds the rule about zeros. **Fused** means: one program goes from Q,
@@ -682,14 +685,17 @@ for name, weight in {"after": late, "before": early}.items():
 
 # %% tags=["hide-input", "atol=1e-6"]
 def attention_weights(Q, K, mask=None):
-    """softmax(Q Kᵀ / √d_k): (n_query, d_k) and (n_key, d_k) → (n_query, n_key)"""
+    """softmax(Q Kᵀ / √d_k): (n_query, d_k) and (n_key, d_k) → (n_query, n_key)
+
+    mask: (n_query, n_key), True where a query may attend to a key; None: everywhere
+    """
     scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
-    if mask is None:
-        return scores.softmax(dim=-1)
-    # The lowest number there is: after softmax, 0 for every forbidden key.
-    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
-    # But where no key is allowed, all are equally low and share the weight: zeros.
-    return weights.masked_fill(~mask, 0.0)
+    if mask is not None:  # before softmax: the allowed keys share all of the weight
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = scores.softmax(dim=-1)
+    if mask is not None:  # and after it: a query with no allowed key gets zeros
+        weights = weights.masked_fill(~mask, 0.0)
+    return weights
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None, dropout=0.0):

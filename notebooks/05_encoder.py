@@ -594,28 +594,18 @@ class EncoderBlock(nn.Module):
 
 
 class Encoder(nn.Module):
-    """N encoder blocks, one on another."""
+    """N encoder blocks, one on another; the options are those of a block."""
 
     def __init__(
-        self,
-        n_layers,
-        d_model,
-        n_heads,
-        d_ff,
-        final_norm=None,
-        *,
-        pre_norm=False,
-        eps=1e-5,
-        **options,
+        self, n_layers, d_model, n_heads, d_ff, *, pre_norm=False, eps=1e-5, **options
     ):
         super().__init__()
         self.blocks = nn.ModuleList(
             EncoderBlock(d_model, n_heads, d_ff, pre_norm=pre_norm, eps=eps, **options)
             for _ in range(n_layers)
         )
-        if final_norm is None:
-            final_norm = pre_norm
-        self.norm = nn.LayerNorm(d_model, eps) if final_norm else nn.Identity()
+        # Pre-norm leaves the last sum as it is, so one more norm ends the stack.
+        self.norm = nn.LayerNorm(d_model, eps) if pre_norm else nn.Identity()
 
     def forward(self, x, mask=None):
         """(batch, n, d_model) → the same"""

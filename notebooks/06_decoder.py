@@ -462,25 +462,14 @@ class Decoder(nn.Module):
     """N decoder blocks, one on another."""
 
     def __init__(
-        self,
-        n_layers,
-        d_model,
-        n_heads,
-        d_ff,
-        final_norm=None,
-        *,
-        pre_norm=False,
-        eps=1e-5,
-        **options,
+        self, n_layers, d_model, n_heads, d_ff, *, pre_norm=False, eps=1e-5, **options
     ):
         super().__init__()
         self.blocks = nn.ModuleList(
             DecoderBlock(d_model, n_heads, d_ff, pre_norm=pre_norm, eps=eps, **options)
             for _ in range(n_layers)
         )
-        if final_norm is None:
-            final_norm = pre_norm
-        self.norm = nn.LayerNorm(d_model, eps) if final_norm else nn.Identity()
+        self.norm = nn.LayerNorm(d_model, eps) if pre_norm else nn.Identity()
 
     def forward(self, x, memory, mask=None, memory_mask=None):
         """(batch, n_target, d_model), (batch, n_source, d_model) → like x"""
@@ -532,7 +521,6 @@ class TransformerConfig:
     max_len: int = 1024
     activation: str = "relu"
     pre_norm: bool = False
-    final_norm: bool | None = None  # a LayerNorm after each stack; None: with pre_norm
     bias: bool = True
 
 
@@ -552,7 +540,6 @@ class Transformer(nn.Module):
             "dropout": config.dropout,
             "activation": config.activation,
             "pre_norm": config.pre_norm,
-            "final_norm": config.final_norm,
             "bias": config.bias,
         }
         self.encoder = Encoder(*sizes, **options)
@@ -617,15 +604,10 @@ assert_close(bare(texts, read, lengths), same(texts, read, lengths))
 
 # %% tags=["hide-input"]
 config = TransformerConfig(
-    len(ALPHABET),
-    d_model=32,
-    n_heads=4,
-    n_layers=2,
-    d_ff=64,
-    dropout=0.0,
-    final_norm=True,
+    len(ALPHABET), d_model=32, n_heads=4, n_layers=2, d_ff=64, dropout=0.0
 )
 model = Transformer(config)
+model.encoder.norm, model.decoder.norm = nn.LayerNorm(32), nn.LayerNorm(32)  # see below
 texts, lengths = to_ids(["july 20, 1969", "5 may 1821"])
 target, _ = to_ids(["1969-07-20.", "1821-05-05."])
 read = shift_right(target, BEGIN)
@@ -641,8 +623,8 @@ assert_close(model.embedding(texts), E[texts] * math.sqrt(32))
 
 # %% [markdown]
 # Does it compute what PyTorch's `nn.Transformer` does? That consists of the two stacks only, each with one more
-# LayerNorm at its end, so the folded cell lends it our embeddings and scores (ours has got the two norms by `final_norm=True`). Scores are
-# compared, and the gradient of $E$, too: a model could give the right scores and still learn the wrong thing.
+# LayerNorm at its end, so the folded cells give our two stacks such norms and lend torch's our embeddings and scores.
+# Scores are compared, and the gradient of $E$, too: a model could give the right scores and still learn the wrong thing.
 
 
 # %% tags=["hide-input", "atol=1e-5"]

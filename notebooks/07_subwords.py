@@ -138,9 +138,9 @@ weather = {"rain": 6, "train": 4, "training": 3, "raining": 2, "rained": 2}
 
 # %%
 def count_pairs(words):
-    """How often each pair of neighbours occurs in words {symbols: count}.
+    """How often each pair of neighbours occurs in these words {symbols: count}.
 
-    {("z", "o", "o"): 2} → {("z", "o"): 2, ("o", "o"): 2}
+    {("z", "o", "o"): 2, ("o", "h"): 5} → {("z", "o"): 2, ("o", "o"): 2, ("o", "h"): 5}
     """
     counts = Counter()
     for symbols, n in words.items():
@@ -150,9 +150,9 @@ def count_pairs(words):
 
 
 def merge(symbols, pair):
-    """The same symbols, with every such pair put together.
+    """The same symbols, with every such pair put together, from left to right.
 
-    ("r", "a", "i", "n") and ("i", "n") → ("r", "a", "in")
+    ("r", "a", "i", "n") and the pair ("i", "n") → ("r", "a", "in")
     """
     merged, i = [], 0
     while i < len(symbols):
@@ -165,24 +165,32 @@ def merge(symbols, pair):
     return tuple(merged)
 
 
-def learn(counted, n_merges):
-    """Learn merges from {word: count}; yields each, with counts and words before."""
-    words = {tuple(word): n for word, n in counted.items()}
-    vocabulary = sorted({letter for word in counted for letter in word})
+def learn(word_counts, n_merges, min_count=1):
+    """The pairs to merge, in this order: each is the most frequent when its turn comes.
+
+    {"sing": 2, "ring": 1} and 2 merges → [("i", "n"), ("in", "g")]
+    """
+    words = {tuple(word): n for word, n in word_counts.items()}  # spelled in letters
+    letters = sorted(set("".join(word_counts)))
+    rank = {letter: i for i, letter in enumerate(letters)}  # of symbols, oldest first
+    merges = []
     for _ in range(n_merges):
         counts = count_pairs(words)
-        age = {symbol: i for i, symbol in enumerate(vocabulary)}
-        # the most frequent pair; of equals the one whose symbols are the oldest
-        pair = min(counts, key=lambda p: (-counts[p], age[p[0]], age[p[1]]))
-        yield pair, counts, words
-        vocabulary.append("".join(pair))
+        if max(counts.values(), default=0) < min_count:
+            break  # no pair is left that occurs so often
+        # the most frequent pair; of equals, the one whose symbols are oldest
+        pair = min(counts, key=lambda p: (-counts[p], rank[p[0]], rank[p[1]]))
+        merges.append(pair)
+        # from now on the pair is one symbol
+        rank[pair[0] + pair[1]] = len(rank)
         words = {merge(symbols, pair): n for symbols, n in words.items()}
+    return merges
 
 
 # %% [markdown]
 # When two pairs are equally frequent, some rule must decide, and always in the same way. Ours is in the line with
-# `min`: the largest count (hence the minus), of equals the pair whose left symbol, then right symbol,
-# came first into the vocabulary.
+# `min`: the largest count (hence the minus), of equals the pair whose left symbol, then right symbol, is the oldest. The
+# letters come first, in the order of the alphabet; then what was merged, in the order of the merges.
 #
 # Each line of the next output shows a pair with its count, and then the words as they are *before* this pair is
 # merged.
@@ -199,10 +207,18 @@ def learn(counted, n_merges):
 #
 # </details>
 
+
 # %%
-merges = []
-for pair, counts, words in learn(weather, 7):
-    merges.append(pair)
+def replay(word_counts, merges):
+    """Each pair, with the counts of all pairs and the words before it is merged."""
+    words = {tuple(word): n for word, n in word_counts.items()}
+    for pair in merges:
+        yield pair, count_pairs(words), words
+        words = {merge(symbols, pair): n for symbols, n in words.items()}
+
+
+merges = learn(weather, 7)
+for pair, counts, words in replay(weather, merges):
     spelled = "  ".join("·".join(symbols) for symbols in words)
     print(f"{counts[pair]:2}  {pair[0] + ' ' + pair[1]:10} {spelled}")
 
@@ -220,8 +236,11 @@ assert [f"{a}{b}" for a, b in merges][-3:] == ["ing", "training", "ed"]
 
 
 # %%
-def encode(word, merges):
-    """The word in pieces: its letters, merged as learned."""
+def spell(word, merges):
+    """The word in pieces: its letters, merged in the order that was learned.
+
+    "king" and the merges ("i", "n"), ("in", "g") → ["k", "ing"]
+    """
     symbols = tuple(word)
     for pair in merges:
         symbols = merge(symbols, pair)
@@ -242,7 +261,7 @@ def encode(word, merges):
 
 # %%
 for word in ("drained", "straining", "tea"):
-    print(f"{word:10} {encode(word, merges)}")
+    print(f"{word:10} {spell(word, merges)}")
 
 # %% [markdown]
 # There is no rain in "drained", as far as meaning goes. The program counts letters; it does not know what words mean.
@@ -278,7 +297,8 @@ def frame(words, counts, pair):
 
 # %% tags=["hide-input"]
 frames, labels = [], []
-for pair, counts, words in learn(Counter(riddle.split()), 11):
+counted = Counter(riddle.split())
+for pair, counts, words in replay(counted, learn(counted, 11)):
     done = counts[pair] == 1
     frames.append(frame(words, counts, None if done else pair))
     labels.append(
@@ -301,10 +321,10 @@ Stepper(
 
 # %% [markdown]
 # Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we take no more.
-# (`learn` itself goes on, until nothing is left and `min` fails; `ByteBPE`, below, drops merges of pairs that occur
-# once.) Merge 4 makes "od", which is part of "wood" and of nothing else. No word of the riddle is spelled with it once
-# "wood" is there, but it keeps its place in the vocabulary for ever. Real vocabularies hold such leftovers, too: of
-# 4,000 tokens learned on the manual, about one in ten never occurs when the manual is cut with them.
+# (`learn` by itself goes on as long as there is a pair; `ByteBPE`, below, stops it here, with `min_count=2`.) Merge 4
+# makes "od", which is part of "wood" and of nothing else. No word of the riddle is spelled with it once "wood" is
+# there, but it keeps its place in the vocabulary for ever. Real vocabularies hold such leftovers, too: of 4,000 tokens
+# learned on the manual, about one in ten never occurs when the manual is cut with them.
 #
 # ## From letters to bytes
 #
@@ -335,6 +355,7 @@ for character in "eé漢🙂":
 
 
 # %%
+# 188 bytes keep the character of their number; the other 68 borrow one, the space Ġ
 printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
 others = [byte for byte in range(256) if byte not in printable]
 CHARACTER_OF_BYTE = {byte: chr(byte) for byte in printable}
@@ -359,6 +380,7 @@ assert CHARACTER_OF_BYTE == byte_level.CHARACTER_OF_BYTE and len(others) == 68
 # signs; and white space. Three of them begin with an optional space, written ` ?`.
 
 # %%
+# 's and its like; letters, digits or other signs, with the space before; white space
 WORD = regex.compile(
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 )
@@ -384,7 +406,7 @@ assert WORD.pattern == byte_level.WORD.pattern
 assert len(WORD.findall("don't  stop in 2026!")) == 7
 
 # %% [markdown]
-# Now put the parts together. `learn` and `encode` are those from above, applied to visible bytes. Decoding joins the
+# Now put the parts together. `learn` and `spell` are those from above, applied to visible bytes. Decoding joins the
 # tokens and turns their characters back into bytes.
 
 
@@ -393,22 +415,26 @@ class ByteBPE:
     """Byte pairs over bytes: any text goes in, and the same text comes out."""
 
     def __init__(self, texts, n_merges):
-        words = Counter(word for text in texts for word in self.words(text))
-        learned = learn(words, n_merges)
-        self.merges = [pair for pair, counts, _ in learned if counts[pair] > 1]
-        self.tokens = [*BYTE_OF_CHARACTER, *("".join(pair) for pair in self.merges)]
+        word_counts = Counter(word for text in texts for word in self.split(text))
+        self.merges = learn(word_counts, n_merges, min_count=2)
+        made = [left + right for left, right in self.merges]
+        self.tokens = [*BYTE_OF_CHARACTER, *made]  # a token's place is its id
         self.ids = {token: i for i, token in enumerate(self.tokens)}
 
-    def words(self, text):
+    def split(self, text):
+        """Its words in visible bytes: "a café" → ["a", "ĠcafÃ©"]"""
         return [visible(word.encode("utf-8")) for word in WORD.findall(text)]
 
     def tokenize(self, text):
-        return [t for word in self.words(text) for t in encode(word, self.merges)]
+        """Text → tokens, in visible bytes"""
+        return [t for word in self.split(text) for t in spell(word, self.merges)]
 
     def encode(self, text):
+        """Text → ids"""
         return [self.ids[token] for token in self.tokenize(text)]
 
     def decode(self, ids):
+        """Ids → text; half a character, say, becomes �"""
         shown = "".join(self.tokens[i] for i in ids)
         data = bytes(BYTE_OF_CHARACTER[character] for character in shown)
         return data.decode("utf-8", errors="replace")
@@ -457,13 +483,13 @@ print(f"                      {sum(pages)} of {len(pages)} pages the same ids")
 
 # %% tags=["remove-cell"]
 assert all(first) and all(common) and all(pages)
+assert len(ours.ids) == len(ours.tokens)  # no two merges make the same token
+assert learn({"a": 3}, 5) == [] and learn({"ab": 1}, 5) == [("a", "b")]
 page = Counter(words_of(train[:1]))
 for text, n_merges in ((weather, 7), (page, 100)):
     vocabulary = Vocabulary(sorted({letter for word in text for letter in word}))
     found = bpe.learn_merges(text, vocabulary, len(vocabulary) + n_merges, min_count=1)
-    assert [pair for pair, _, _ in learn(text, n_merges)] == [
-        (m.left, m.right) for m in found
-    ]
+    assert learn(text, n_merges) == [(m.left, m.right) for m in found]
 small = BPE.train([riddle], vocab_size=256 + 13)
 assert tiny.merges == [(merge.left, merge.right) for merge in small.merges]
 assert all(
@@ -945,7 +971,7 @@ for word in (" woodchuck", " WOODCHUCK"):
 
 # %% [markdown]
 # **2. A tokenizer that is never sure.** A simplified form of *BPE-dropout* (Provilkov et al., 2020) leaves out each
-# merge with some probability while a model is trained, so that it sees a word spelled in several ways. Change `encode`
+# merge with some probability while a model is trained, so that it sees a word spelled in several ways. Change `spell`
 # so that each merge of each word is skipped with probability 0.3, and spell "training" and "drained" 1,000 times. How
 # many spellings are there, and how often does the usual one come up? (With the merges *in*, *ain*, *rain*, *train*,
 # *ing*, *training*, *ed*, which of them must not be skipped if "training" is to come out whole?)
@@ -955,17 +981,17 @@ for word in (" woodchuck", " WOODCHUCK"):
 import random
 
 
-def encode_with_dropout(word, merges, rng, p=0.3):
-    """As `encode`, with each merge left out with probability p."""
-    return encode(word, [pair for pair in merges if rng.random() >= p])
+def spell_with_dropout(word, merges, rng, p=0.3):
+    """As `spell`, with each merge left out with probability p."""
+    return spell(word, [pair for pair in merges if rng.random() >= p])
 
 
 rng = random.Random(0)
 for word in ("training", "drained"):
     spellings = Counter(
-        " ".join(encode_with_dropout(word, merges, rng)) for _ in range(1000)
+        " ".join(spell_with_dropout(word, merges, rng)) for _ in range(1000)
     )
-    usual = spellings[" ".join(encode(word, merges))]
+    usual = spellings[" ".join(spell(word, merges))]
     print(f"{word}: {len(spellings)} spellings, the usual one {usual} times")
     print("    ", spellings.most_common(3))
 # "training" needs all of the first six merges: 0.7 ** 6 is 0.118, so about 118 times.

@@ -81,8 +81,7 @@ from transformers import BertModel
 from transformers.utils import logging
 
 from lectures_lib.blocks.attention import causal_mask, padding_mask
-from lectures_lib.blocks.layers import Encoder, TokenEmbedding
-from lectures_lib.blocks.positions import LearnedPositions
+from lectures_lib.blocks.layers import Encoder
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import hugging_face, minilm
 from lectures_lib.models.bert import (
@@ -146,8 +145,27 @@ print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 # "classification", stands for no word. Its vector is the one from which a classifier will read its answer about the
 # whole input. (Some slides call the two `<bos>` and `<sep>`.)
 #
+# Beside each token stands a number, its **segment**: 0 in the first sentence, to which `[CLS]` is counted, and 1 in the
+# second.
+
+
+# %%
+def pack(a, b=None):
+    """[CLS] a [SEP] b [SEP], or [CLS] a [SEP] alone, and the segment of each token.
+
+    ["my", "dog"], ["it", "barks"] → [CLS] my dog [SEP] it barks [SEP], 0 0 0 0 1 1 1
+    """
+    tokens = ["[CLS]", *a, "[SEP]"]
+    segments = [0] * len(tokens)
+    if b is not None:
+        tokens += [*b, "[SEP]"]
+        segments += [1] * (len(b) + 1)
+    return tokens, segments
+
+
+# %% [markdown]
 # Chapter 7 built the tokenizer. Here it is with the vocabulary that was published with BERT. MiniLM, the small real
-# BERT of chapter 3, uses it too.
+# BERT of chapter 3, uses it too. Its `pair` cuts two texts into pieces, packs them as above and looks up their ids.
 
 # %%
 wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
@@ -155,6 +173,12 @@ pair = wordpiece.pair("My dog is cute", "He likes playing")
 for name in ("tokens", "ids", "segments"):
     print(f"{name:9}", getattr(pair, name))
 print(wordpiece.tokenize("Penguins are flightless birds").tokens)
+
+# %% tags=["remove-cell"]
+one, two = ["my", "dog", "is", "cute"], ["he", "likes", "playing"]
+assert pack(one, two) == (pair.tokens, pair.segments)
+alone = wordpiece.pair("My dog is cute")
+assert pack(one) == (alone.tokens, alone.segments)
 
 # %% [markdown]
 # The first pair is that of figure 2 in the paper, where the last word is cut into `play` and `##ing`. In the
@@ -227,6 +251,30 @@ for name, segment in {"A": torch.zeros(4), "B": torch.ones(4)}.items():
     print(name, x.tolist(), "→", [f"{number:.2f}" for number in F.layer_norm(x, (4,))])
 
 # %% [markdown]
+# The three tables, their sum and the norm, as a module. (The library has the same code for it, and for the body below.)
+
+
+# %%
+class BertEmbeddings(nn.Module):
+    """LayerNorm(token vector + position vector + segment vector); all are learned."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.tokens = nn.Embedding(config.vocab_size, config.d_model)
+        self.positions = nn.Embedding(config.max_len, config.d_model)
+        self.segments = nn.Embedding(config.n_segments, config.d_model)
+        self.norm = nn.LayerNorm(config.d_model, config.eps)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, tokens, segments=None):
+        """Ids of tokens and of segments, (batch, n) → vectors (batch, n, d_model)"""
+        positions = torch.arange(tokens.shape[1], device=tokens.device)  # 0 … n - 1
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        x = self.tokens(tokens) + self.positions(positions) + self.segments(segments)
+        return self.dropout(self.norm(x))
+
+
+# %% [markdown]
 # ## The body
 #
 # What remains is the encoder of chapter 5, in the post-norm order, with GELU in the feed-forward layers, and one
@@ -239,26 +287,7 @@ for name, segment in {"A": torch.zeros(4), "B": torch.ones(4)}.items():
 # is.
 #
 # (A block, built in chapter 5: `x = norm1(x + attention(x))`, then `x = norm2(x + feed_forward(x))`, with no norm
-# after the last.) The three embeddings are a module of their own; the library has the same code.
-
-
-# %%
-class BertEmbeddings(nn.Module):
-    """LayerNorm(token vector + position vector + segment vector); all are learned."""
-
-    def __init__(self, config):
-        super().__init__()
-        self.tokens = TokenEmbedding(config.vocab_size, config.d_model)
-        self.positions = LearnedPositions(config.d_model, config.max_len)
-        self.segments = nn.Parameter(torch.empty(config.n_segments, config.d_model))
-        self.norm = nn.LayerNorm(config.d_model, config.eps)
-        self.dropout = nn.Dropout(config.dropout)
-
-    def forward(self, tokens, segments=None):
-        """Two tables of ids (batch, n) → (batch, n, d_model)"""
-        segments = torch.zeros_like(tokens) if segments is None else segments
-        vectors = self.tokens(tokens) + self.segments[segments]
-        return self.dropout(self.norm(self.positions(vectors)))  # positions are added
+# after the last.)
 
 
 # %%
@@ -841,8 +870,8 @@ assert max(apart) < 1e-5
 # %%
 try:
     minilm_model(torch.full((1, 513), 2003))
-except ValueError as error:
-    print("ValueError:", error)
+except IndexError as error:
+    print("IndexError:", error)
 
 # %% [markdown]
 # The other limit is what this checkpoint lacks. BERT was trained to fill in hidden words, and that needs a head on
@@ -992,7 +1021,7 @@ error = (wrong_states - right_states).abs().amax(dim=(1, 2, 3))
 print("largest error of each hidden state:", [f"{e:.4f}" for e in error])
 
 e = minilm_model.embeddings
-total = e.tokens.weight[tokens] + e.positions.positions[:n] + e.segments[segments]
+total = e.tokens(tokens) + e.positions.weight[:n] + e.segments(segments)
 variance = total.var(dim=-1, correction=0)
 print(f"smallest variance before the first LayerNorm: {variance.min():.4f}")
 # The three tables hold small numbers, so 1e-5 is not nothing beside their variance.
@@ -1027,7 +1056,7 @@ for name, of_6 in list(zip(names, same_sense.sum(dim=1).tolist(), strict=True))[
 
 # %% tags=["hide-cell", "atol=0.01"]
 # Solution 4
-P = F.normalize(minilm_model.embeddings.positions.positions.detach()[1:], dim=-1)
+P = F.normalize(minilm_model.embeddings.positions.weight.detach()[1:], dim=-1)
 for apart_by in (1, 2, 4, 8, 16, 64):
     print(f"{apart_by:2} apart: {(P @ P.T).diagonal(apart_by).mean():.2f}")
 # Neighbours have become alike, and the likeness fades with distance, though not

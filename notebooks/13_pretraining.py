@@ -649,10 +649,10 @@ def small_bert(seed):
     if not LARGE:
         initialise(model)  # Xavier, as in chapter 5
         embeddings, d = model.bert.embeddings, CONFIG.d_model
-        for table in (embeddings.tokens.weight, embeddings.segments):
+        for table in (embeddings.tokens.weight, embeddings.segments.weight):
             nn.init.normal_(table, std=d**-0.5)
         start = sinusoidal_positions(MAX_LEN, d) * (2 / d) ** 0.5
-        embeddings.positions.positions.data = start  # they are learned from here
+        embeddings.positions.weight.data = start  # they are learned from here
     return model
 
 

@@ -325,7 +325,7 @@ bert = Bert.from_pretrained(minilm.checkpoint())
 def encode(tokens, positions, mask):
     """MiniLM's vectors of a row of tokens, with positions and a mask of our own."""
     e = bert.embeddings
-    words = e.tokens(tokens) + e.positions.positions[positions] + e.segments[0]
+    words = e.tokens(tokens) + e.positions(positions) + e.segments.weight[0]
     return bert.encoder(e.norm(words)[None], mask)[0]
 
 

@@ -52,8 +52,8 @@ def two_segments() -> Found:
     """The segment table is a table of token vectors with two rows, learned like the other."""
     embeddings = small().embeddings
     return found(
-        embeddings.segments.requires_grad and len(embeddings.segments) == 2,
-        rows=len(embeddings.segments),
+        embeddings.segments.weight.requires_grad and len(embeddings.segments.weight) == 2,
+        rows=len(embeddings.segments.weight),
     )
 
 
@@ -61,7 +61,7 @@ def positions() -> Found:
     """Positions that are learned, and how many numbers they are in base; the Transformer learns
     none.
     """
-    learned = Bert(BertConfig.TINY).embeddings.positions.positions.requires_grad
+    learned = Bert(BertConfig.TINY).embeddings.positions.weight.requires_grad
     in_transformer = [
         name
         for name, _ in Transformer(TransformerConfig.TINY).named_parameters()

@@ -108,7 +108,7 @@ export class Bert extends Model {
 
   embedded(ids, inSegments = []) {
     this.check(ids);
-    const [words, positions, segments] = ["tokens.weight", "positions.positions", "segments"].map((name) => this.tensors[`${this.embeddings}.${name}`]);
+    const [words, positions, segments] = ["tokens.weight", "positions.weight", "segments.weight"].map((name) => this.tensors[`${this.embeddings}.${name}`]);
     const x = ids.map((id, i) => {
       const position = row(positions, i), segment = row(segments, inSegments[i] ?? 0);
       return row(words, id).map((value, c) => value + position[c] + segment[c]);

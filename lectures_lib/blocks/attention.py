@@ -38,11 +38,12 @@ def attention_weights(
             message states the shapes.
     """
     scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
-    if mask is None:
-        return scores.softmax(dim=-1)
-    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
-    # Where no key is allowed, softmax has shared the weight among the forbidden ones.
-    return weights.masked_fill(~mask, 0.0)
+    if mask is not None:  # before softmax: the allowed keys share all of the weight
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = scores.softmax(dim=-1)
+    if mask is not None:  # and after it: a query with no allowed key gets zeros
+        weights = weights.masked_fill(~mask, 0.0)
+    return weights
 
 
 @at_the_door(checks.check_attention)

@@ -164,10 +164,8 @@ class Encoder(nn.Module):
     Args:
         n_layers: how many.
         d_model, n_heads, d_ff: the sizes of each.
-        final_norm: whether a LayerNorm follows the last block; with pre-norm it is needed, for no
-            block normalises what it hands on. None: with pre-norm only. (`nn.Transformer` always
-            has one.)
-        pre_norm, eps, options: the blocks' other arguments.
+        pre_norm, eps, options: the blocks' other arguments. With `pre_norm` a LayerNorm follows the
+            last block. (In `nn.Transformer` one always does.)
 
     Raises:
         ValueError: for fewer than one layer.
@@ -180,7 +178,6 @@ class Encoder(nn.Module):
         d_model: int,
         n_heads: int,
         d_ff: int,
-        final_norm: bool | None = None,
         *,
         pre_norm: bool = False,
         eps: float = 1e-5,
@@ -191,9 +188,8 @@ class Encoder(nn.Module):
             EncoderBlock(d_model, n_heads, d_ff, pre_norm=pre_norm, eps=eps, **options)
             for _ in range(n_layers)
         )
-        if final_norm is None:
-            final_norm = pre_norm
-        self.norm = nn.LayerNorm(d_model, eps) if final_norm else nn.Identity()
+        # Pre-norm leaves the last sum as it is, so one more norm ends the stack.
+        self.norm = nn.LayerNorm(d_model, eps) if pre_norm else nn.Identity()
 
     def forward(
         self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "..."] | None = None
@@ -266,7 +262,6 @@ class Decoder(nn.Module):
         d_model: int,
         n_heads: int,
         d_ff: int,
-        final_norm: bool | None = None,
         *,
         pre_norm: bool = False,
         eps: float = 1e-5,
@@ -277,9 +272,7 @@ class Decoder(nn.Module):
             DecoderBlock(d_model, n_heads, d_ff, pre_norm=pre_norm, eps=eps, **options)
             for _ in range(n_layers)
         )
-        if final_norm is None:
-            final_norm = pre_norm
-        self.norm = nn.LayerNorm(d_model, eps) if final_norm else nn.Identity()
+        self.norm = nn.LayerNorm(d_model, eps) if pre_norm else nn.Identity()
 
     def forward(
         self,

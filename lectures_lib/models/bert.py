@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from lectures_lib import checks
 from lectures_lib.blocks.attention import padding_mask
-from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, TokenEmbedding, initialise
-from lectures_lib.blocks.positions import LearnedPositions
+from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, initialise
 from lectures_lib.checks import at_the_door
 from lectures_lib.models import hugging_face
+
+# What two of BERT's tables were called in files that this library wrote before.
+OLDER_NAMES = {"positions.positions": "positions.weight", "segments": "segments.weight"}
 
 
 class BertEmbeddings(nn.Module):
@@ -28,11 +31,9 @@ class BertEmbeddings(nn.Module):
 
     def __init__(self, config: "BertConfig"):
         super().__init__()
-        self.tokens = TokenEmbedding(config.vocab_size, config.d_model)
-        self.positions = LearnedPositions(config.d_model, config.max_len)
-        # A row for each segment, filled by `initialise_as_bert` or a checkpoint. `nn.Embedding`
-        # would be the same table, and the weight be called `segments.weight`.
-        self.segments = nn.Parameter(torch.empty(config.n_segments, config.d_model))
+        self.tokens = nn.Embedding(config.vocab_size, config.d_model)
+        self.positions = nn.Embedding(config.max_len, config.d_model)
+        self.segments = nn.Embedding(config.n_segments, config.d_model)
         self.norm = nn.LayerNorm(config.d_model, config.eps)
         self.dropout = nn.Dropout(config.dropout)
 
@@ -45,9 +46,17 @@ class BertEmbeddings(nn.Module):
         Raises:
             ValueError: for an unknown token or segment id, or more tokens than positions.
         """
+        positions = torch.arange(tokens.shape[1], device=tokens.device)  # 0 … n - 1
         segments = torch.zeros_like(tokens) if segments is None else segments
-        vectors = self.tokens(tokens) + self.segments[segments]
-        return self.dropout(self.norm(self.positions(vectors)))  # positions are added
+        x = self.tokens(tokens) + self.positions(positions) + self.segments(segments)
+        return self.dropout(self.norm(x))
+
+    def _load_from_state_dict(self, state, prefix, *others):
+        """Takes weights that were saved under the older names, too."""
+        for old, new in OLDER_NAMES.items():
+            if prefix + old in state:
+                state[prefix + new] = state.pop(prefix + old)
+        super()._load_from_state_dict(state, prefix, *others)
 
 
 class Encoded(NamedTuple):
@@ -175,10 +184,11 @@ class MaskedWordHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 
     def forward(
-        self, hidden: Float[Tensor, "*batch d_model"], embedding: TokenEmbedding
+        self, hidden: Float[Tensor, "*batch d_model"], embedding: nn.Embedding
     ) -> Float[Tensor, "*batch vocab"]:
         """The scores (logits)."""
-        return embedding.scores(self.norm(self.activation(self.dense(hidden))), self.bias)
+        x = self.norm(self.activation(self.dense(hidden)))
+        return F.linear(x, embedding.weight, self.bias)
 
 
 class PreTrainingScores(NamedTuple):
@@ -284,17 +294,16 @@ def initialise_as_bert(model: nn.Module, std: float = 0.02) -> None:
     """
     initialise(model, std)
     for module in model.modules():
-        if hasattr(module, "segments"):  # BertEmbeddings, a reader's own too
-            for table in (module.tokens.weight, module.positions.positions, module.segments):
-                nn.init.trunc_normal_(table, std=std, a=-2 * std, b=2 * std)
+        if isinstance(module, nn.Embedding):
+            nn.init.trunc_normal_(module.weight, std=std, a=-2 * std, b=2 * std)
 
 
 # ----------------------------------------------------------------------------- Hugging Face's names
 
 BODY = {
     "embeddings.word_embeddings.weight": "embeddings.tokens.weight",
-    "embeddings.position_embeddings.weight": "embeddings.positions.positions",
-    "embeddings.token_type_embeddings.weight": "embeddings.segments",
+    "embeddings.position_embeddings.weight": "embeddings.positions.weight",
+    "embeddings.token_type_embeddings.weight": "embeddings.segments.weight",
     "embeddings.LayerNorm.{kind}": "embeddings.norm.{kind}",
     "encoder.layer.{i}.attention.self.query.{kind}": "encoder.blocks.{i}.self_attention.W_Q.{kind}",
     "encoder.layer.{i}.attention.self.key.{kind}": "encoder.blocks.{i}.self_attention.W_K.{kind}",

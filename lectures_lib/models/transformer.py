@@ -41,7 +41,6 @@ class Transformer(nn.Module):
             "dropout": config.dropout,
             "activation": config.activation,
             "pre_norm": config.pre_norm,
-            "final_norm": config.final_norm,
             "bias": config.bias,
         }
         self.encoder = Encoder(*sizes, **options)
@@ -142,8 +141,6 @@ class TransformerConfig:
         activation: a name in `layers.ACTIVATIONS`.
         pre_norm: normalise before each sublayer instead of after the sum; then a LayerNorm ends
             each stack.
-        final_norm: whether a LayerNorm ends each stack; None: with pre_norm only. `nn.Transformer`
-            always has one.
         bias: whether attention's projections and the output add a bias. The paper's formulas have
             none; most code has it.
 
@@ -162,7 +159,6 @@ class TransformerConfig:
     max_len: int = 1024
     activation: str = "relu"
     pre_norm: bool = False
-    final_norm: bool | None = None
     bias: bool = True
 
     def __post_init__(self):

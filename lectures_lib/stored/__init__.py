@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import Bert, BertForPreTraining, read_checkpoint
+from lectures_lib.models.bert import OLDER_NAMES, Bert, BertForPreTraining, read_checkpoint
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.models.vit import ViT, ViTConfig
@@ -75,10 +75,20 @@ def fill_mask(
     """
     model, tokenizer = minilm_below_zeros(), WordPiece.load(minilm.checkpoint() / "vocab.txt")
     try:
-        model.load_state_dict(added(model.state_dict(), load_file(path)))
+        model.load_state_dict(added(model.state_dict(), named_anew(load_file(path))))
     except DAMAGED as error:
         raise ValueError(f"{path} is damaged ({error}): install the package again") from error
     return model.eval(), tokenizer
+
+
+def named_anew(kept: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A BERT's numbers as a file has them, those under older names under today's."""
+    for old, new in OLDER_NAMES.items():
+        kept = {
+            name if f".{new}." in name else name.replace(f".{old}.", f".{new}."): tensor
+            for name, tensor in kept.items()
+        }
+    return dict(kept)
 
 
 def save_halves(model: nn.Module, path: Path) -> None:
@@ -134,7 +144,9 @@ def filled(
     """
     try:
         with safe_open(path, "pt") as file:
-            sizes = config(**json.loads(file.metadata()["config"]))
+            sizes = json.loads(file.metadata()["config"])
+        # None is what a size is by itself, and older files name one that is no more
+        sizes = config(**{name: size for name, size in sizes.items() if size is not None})
         with torch.random.fork_rng(devices=[]):
             made = model(sizes)
         made.load_state_dict(numbers(made.state_dict(), load_file(path)))

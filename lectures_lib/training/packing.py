@@ -131,14 +131,10 @@ def encode(bert: Bert, packed: Packed) -> Encoded:
         ValueError: for an unknown token id, or a sequence longer than the model's positions.
     """
     e = bert.embeddings
-    longest, known = int(packed.lengths.max()), len(e.positions.positions)
+    longest, known = int(packed.lengths.max()), e.positions.num_embeddings
     if longest > known:
         raise ValueError(f"a sequence of {longest} tokens, but positions for only {known}")
-    x = (
-        e.tokens(packed.tokens)
-        + e.positions.positions[packed.positions]
-        + e.segments[packed.segments]
-    )
+    x = e.tokens(packed.tokens) + e.positions(packed.positions) + e.segments(packed.segments)
     hidden = bert.encoder(e.dropout(e.norm(x)), block_mask(packed.owner))
     first = hidden[packed.starts[:, 0], packed.starts[:, 1]]
     return Encoded(hidden, bert.pooler(first).tanh())

@@ -86,7 +86,7 @@ def test_gradients_equal_hugging_faces(twins):
             theirs.bert.embeddings.word_embeddings.weight,
         ),
         "segments": (
-            ours.bert.embeddings.segments,
+            ours.bert.embeddings.segments.weight,
             theirs.bert.embeddings.token_type_embeddings.weight,
         ),
         "a query": (
@@ -102,6 +102,21 @@ def test_gradients_equal_hugging_faces(twins):
     }
     for name, (a, b) in pairs.items():
         assert_close(a.grad, b.grad, atol=2e-6, rtol=1e-4, msg=lambda m, name=name: f"{name}: {m}")
+
+
+def test_weights_under_the_older_names_are_read(twins):
+    """Files that were written when two of the tables were no `nn.Embedding`."""
+    ours, _ = twins
+    older = {"embeddings.positions.weight": "embeddings.positions.positions"}
+    older |= {"embeddings.segments.weight": "embeddings.segments"}
+    state = {older.get(name, name): tensor for name, tensor in ours.bert.state_dict().items()}
+    fresh = Bert(ours.config).eval()
+    fresh.load_state_dict(state)
+    assert_close(fresh(TOKENS, SEGMENTS).hidden, ours.bert(TOKENS, SEGMENTS).hidden)
+    assert set(older.values()) < state.keys(), "the caller's names stay"
+    del state["embeddings.segments"]
+    with pytest.raises(RuntimeError, match=r'Missing key.*"embeddings.segments.weight"'):
+        fresh.load_state_dict(state)
 
 
 def test_scores_at_some_positions_are_those_of_all(twins):

@@ -98,9 +98,10 @@ def test_decoder_block_equals_torch(pre_norm, padded):
 @pytest.mark.parametrize("pre_norm", [False, True])
 def test_stacks_equal_torch_transformer(pre_norm):
     sizes = (3, D_MODEL, N_HEADS, D_FF)
-    encoder, decoder = (
-        jiggle(kind(*sizes, pre_norm=pre_norm, final_norm=True)) for kind in (Encoder, Decoder)
-    )
+    encoder, decoder = (kind(*sizes, pre_norm=pre_norm) for kind in (Encoder, Decoder))
+    for stack in (encoder, decoder):
+        stack.norm = nn.LayerNorm(D_MODEL)  # torch's has one in any case
+        jiggle(stack)
     theirs = torch_transformer((encoder, decoder), sizes, norm_first=pre_norm)
     source, target = (
         torch.randn(2, 7, D_MODEL, requires_grad=True),
@@ -125,15 +126,12 @@ def test_stacks_equal_torch_transformer(pre_norm):
     assert_same_gradients(output, expected, [source, target], [source, target], first, their_first)
 
 
-def test_a_last_norm_follows_pre_norm_unless_told():
-    for pre_norm, final_norm, expected in [
-        (False, None, nn.Identity),
-        (True, None, nn.LayerNorm),
-        (False, True, nn.LayerNorm),
-    ]:
-        assert type(Encoder(1, 8, 2, 16, pre_norm=pre_norm, final_norm=final_norm).norm) is expected
+def test_a_last_norm_follows_pre_norm():
+    for kind in (Encoder, Decoder):
+        assert type(kind(1, 8, 2, 16).norm) is nn.Identity
+        assert kind(1, 8, 2, 16, pre_norm=True, eps=1e-3).norm.eps == 1e-3
     x = torch.randn(2, 3, 8)
-    deep = Encoder(4, 8, 2, 16, pre_norm=True, final_norm=True)(x)
+    deep = Encoder(4, 8, 2, 16, pre_norm=True)(x)
     assert_close(deep.mean(-1), torch.zeros(2, 3), atol=1e-5, rtol=0)
 
 
