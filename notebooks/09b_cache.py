@@ -178,14 +178,10 @@ class KeyValueCache:
 
 # %% [markdown]
 # The first two changes make `attend_with_cache` (its `mask` is for several new words at once), the third is in the block.
-# Three things in them are of earlier chapters:
-#
-# - `attention.keys_values(x)`, [chapter 3](03_multi_head_attention.ipynb#the-class-that-the-book-uses): $xW_K$ and $xW_V$, cut into heads,
-#   (batch, heads, $n$, $d_k$) each;
-# - `attention.attend(x, K, V, mask)`, likewise: the queries $xW_Q$, attention in each head, the heads joined and times
-#   $W_O$, (batch, $n$, $d_{\text{model}}$);
-# - `block.around_…(x, sublayer, …)`, [chapter 5](05_encoder.ipynb): `norm(x + sublayer(x, …))`, or, with pre-norm,
-#   `x + sublayer(norm(x), …)`.
+# `keys_values` and `attend` are methods of [chapter 3's class](03_multi_head_attention.ipynb#the-class-that-the-book-uses):
+# $xW_K$ and $xW_V$ cut into heads, (batch, heads, $n$, $d_k$) each; and the queries $xW_Q$, attention in every head, the
+# heads joined, times $W_O$, (batch, $n$, $d_{\text{model}}$). `block.around_…(x, f, …)`, of
+# [chapter 5](05_encoder.ipynb), is `norm(x + f(x, …))`, or, with pre-norm, `x + f(norm(x), …)`.
 
 
 # %%
@@ -304,18 +300,16 @@ for name, count in same.items():
     print(f"{name}: the same words in {count} of 30 translations")
 
 # %% [markdown]
-# For a single word the mask is one row without a False, as good as none. Where there is no source, as in
-# [chapter 10](10_language_model.ipynb), `memory` and the line with cross-attention fall away. And the text ends where
-# the model's table of positions does, here after 64 words.
+# For a single word the mask is all True, as good as none. Without a source ([chapter 10](10_language_model.ipynb)),
+# `memory` and the line with cross-attention fall away. No text can be longer than the table of positions, 64 here.
 
 # %% [markdown]
 # ## The proof
 #
 # The same words in thirty lists are no proof: where a model is sure, a small mistake changes no word. So compare the
 # *logits* of every step with those of all positions at once. The library's `TransformerWithCache` does the steps for a
-# batch; the library's `greedy`, `sample` and `beam` use it whenever they are given a Transformer. (In a beam the caches
-# are sorted along with the sentences: each has its own past.) `WithoutCache` wraps a Transformer and runs its decoder
-# over all words so far, as `write` does.
+# batch; the library's `greedy`, `sample` and `beam` use it whenever they are given a Transformer. `WithoutCache` wraps a
+# Transformer and runs its decoder over all words so far, as `write` does.
 
 # %%
 cached = decoding.greedy(model, texts, lengths, **marks)
@@ -341,8 +335,7 @@ assert max(differences) < 1e-5 * at_once.abs().max()
 # ### Several words at once
 #
 # Not every step has to be of one word. The prompt of a language model is known before the first step, and reading it
-# word by word would throw away what Transformers are good at, many positions at once. `extend` and `attend_with_cache`
-# take as many new positions as come.
+# word by word would throw away what Transformers are good at, many positions at once.
 
 # %% [markdown]
 # **Predict.** Two words are in the cache, and three come at once, without a mask. Compared with step by step, the output of
@@ -472,7 +465,7 @@ print(f"ratio   {seconds['without'] / seconds['with']:.1f}")
 # 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long. For sixteen sentences at once
 # it was 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
 # 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times: probably because weights that are
-# fetched once then serve sixteen positions, and more of the time goes into computing, which is what a cache saves.
+# fetched once then serve sixteen positions, and more of the time goes into computing.
 #
 # ## What it costs
 #
@@ -497,7 +490,7 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 # ## What goes wrong: every word at place 0
 #
 # With a cache, a step reads a single word, and code that numbers the positions of its input from 0 gives place 0 to
-# every one. (In `write_with_cache` it would be the line with `place`.) GPT-2 in the `mlx-lm` library had a close
+# every one. (In `write_with_cache` it would be the line with `positions`.) GPT-2 in the `mlx-lm` library had a close
 # relative of this fault until 2025 (pull request 93): a step of one word got no position at all, and longer ones were
 # counted from 0. Nothing fails, the text is merely bad.
 
