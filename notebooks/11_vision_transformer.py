@@ -841,7 +841,7 @@ assert agreement["ink"] > agreement["rollout"] + 0.05
 #
 # <details><summary>Answer</summary>
 #
-# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (a little more in the run printed below). To us the images
+# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (a little more in the run below). To us the images
 # are the same, only larger. But a patch of 2 × 2 now shows a smaller piece of the stroke than any patch the model has
 # learned from, and there are 36 of them. That cannot be the whole reason: at 16 × 16 it has 0.70<!-- digits:
 # same_model/size_16/mean .2f -->, and at 10 × 10, nearest to what it learned, only 0.54<!-- digits:
