@@ -280,7 +280,8 @@ def write_with_cache(model, source, prompt=(), max_len=20):
     written, n = [BOS, *prompt], 0  # n: how many of them the caches hold
     while len(written) <= max_len and written[-1] != EOS:
         newest = torch.tensor([written[n:]])  # (1, new): the prompt, later one word
-        x = model.embedding(newest) + model.positions.positions[n : len(written)]
+        place = torch.arange(n, len(written))  # (new,)
+        x = model.embedding(newest) + model.positions.positions[place]
         mask = causal_mask(len(written))[n:]  # (new, all): the newest words' rows
         for block, cache, keys_values in zip(blocks, caches, memories, strict=True):
             x = decoder_block_with_cache(block, x, cache, keys_values, mask=mask)
@@ -490,7 +491,7 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 # ## What goes wrong: every word at place 0
 #
 # With a cache, a step reads a single word, and code that numbers the positions of its input from 0 gives place 0 to
-# every one. (In `write_with_cache` it would be the line with `positions`.) GPT-2 in the `mlx-lm` library had a close
+# every one. (In `write_with_cache` it would be the line with `place`.) GPT-2 in the `mlx-lm` library had a close
 # relative of this fault until 2025 (pull request 93): a step of one word got no position at all, and longer ones were
 # counted from 0. Nothing fails, the text is merely bad.
 
