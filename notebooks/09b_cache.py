@@ -295,8 +295,8 @@ same = {"no prompt": 0, "a prompt of three words": 0}
 for text, n_words, reference in zip(texts[:30], lengths, references, strict=False):
     source = text[:n_words][None]
     for name, prompt in zip(same, ([], vocabulary.encode(reference[:3])), strict=True):
-        pair = (f(model, source, prompt) for f in (write, write_with_cache))
-        same[name] += next(pair) == next(pair)
+        with_cache = write_with_cache(model, source, prompt)
+        same[name] += with_cache == write(model, source, prompt)
 for name, count in same.items():
     print(f"{name}: the same words in {count} of 30 translations")
 
