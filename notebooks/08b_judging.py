@@ -406,8 +406,8 @@ for words, right_words in (
 from sacrebleu.metrics import BLEU
 
 for said, wanted in zip(MODEL, HUMAN, strict=True):
-    print(f"alone {bleu(said, wanted):.1f}: {said} (human: {wanted})")
-print("together:", BLEU(tokenize="none").corpus_score(MODEL, [HUMAN]))
+    print(f"{bleu(said, wanted):.1f}: {said} | human: {wanted}")
+print(BLEU(tokenize="none").corpus_score(MODEL, [HUMAN]))
 
 # %% [markdown]
 # **What are the words?** The score depends on how the text was cut, and on capitals. **Which test set, which
@@ -436,7 +436,7 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 # %%
 def corpus_score(model, pairs, **options):
     """BLEU and signature, for pairs (English, German) of lists of words."""
-    # (number of pairs, longest), filled up with padding; a large test set goes in batches
+    # ids: (number of pairs, longest), padded; a large test set goes in batches
     ids, lengths = data.pad([WORDS.encode(english, eos=True) for english, _ in pairs])
     found = decoding.greedy(
         model, ids, lengths, begin=data.BOS, end=data.EOS, max_len=20
