@@ -159,8 +159,8 @@ class KeyValueCache:
         self.n = 0  # how many positions are kept
 
     def extend(self, K, V):
-        """Add those of the newest positions; returns those of all."""
-        n = self.n + K.shape[2]
+        """Add those of the newest positions (batch, heads, new, d_head); returns all."""
+        n = self.n + K.shape[2]  # the heads come first: positions are dimension 2
         self._make_room(n, K, V)
         self.K[:, :, self.n : n] = K
         self.V[:, :, self.n : n] = V
@@ -177,7 +177,11 @@ class KeyValueCache:
 
 
 # %% [markdown]
-# The first two changes make `attend_with_cache`, the third is in the block:
+# The first two changes make `attend_with_cache` (its `mask` is for several new words at once), the third is in the block.
+# `keys_values` and `attend` are methods of [chapter 3's class](03_multi_head_attention.ipynb#the-class-that-the-book-uses):
+# $xW_K$ and $xW_V$ cut into heads, (batch, heads, $n$, $d_k$) each; and the queries $xW_Q$, attention in every head, the
+# heads joined, times $W_O$, (batch, $n$, $d_{\text{model}}$). `block.around_…(x, f, …)`, of
+# [chapter 5](05_encoder.ipynb), is `norm(x + f(x, …))`, or, with pre-norm, `x + f(norm(x), …)`.
 
 
 # %%
@@ -187,10 +191,10 @@ def attend_with_cache(attention, x, cache, mask=None):
     return attention.attend(x, K, V, mask)
 
 
-def decoder_block_with_cache(block, x, cache, memory, memory_mask=None):
+def decoder_block_with_cache(block, x, cache, memory, memory_mask=None, mask=None):
     """A decoder block for the newest positions; memory: keys and values."""
     x = block.around_self_attention(
-        x, lambda y: attend_with_cache(block.self_attention, y, cache)
+        x, lambda y: attend_with_cache(block.self_attention, y, cache, mask)
     )
     x = block.around_cross_attention(
         x, block.cross_attention.attend, *memory, memory_mask
@@ -201,7 +205,7 @@ def decoder_block_with_cache(block, x, cache, memory, memory_mask=None):
 # %% [markdown]
 # The last two changes are below and above the blocks. To run it all we need a trained model; the folded cell trains
 # chapter 9's translator of number words, in 500 steps, and repeats that chapter's `write`. Below is `write` with a
-# cache, complete.
+# cache, complete. It begins with the begin token and, if there is one, a prompt, read at once.
 
 # %% tags=["hide-input"]
 examples = data.load("translation", counts=(1, 2))
@@ -252,9 +256,9 @@ def right(decoded, references):
 
 
 @torch.no_grad()
-def write(model, source, max_len=20):
-    """Chapter 9's `write`, for the likeliest word: token ids."""
-    written = [BOS]
+def write(model, source, prompt=(), max_len=20):
+    """Chapter 9's `write`, for the likeliest word, after a prompt: token ids."""
+    written = [BOS, *prompt]
     while len(written) <= max_len and written[-1] != EOS:
         logits = model(source, torch.tensor([written]))  # (1, n_target, vocab)
         written.append(int(logits[0, -1].argmax()))
@@ -267,36 +271,46 @@ marks = {"begin": BOS, "end": EOS, "max_len": 20}
 
 # %%
 @torch.no_grad()
-def write_with_cache(model, source, max_len=20):
-    """As `write`, but each step computes one position."""
+def write_with_cache(model, source, prompt=(), max_len=20):
+    """As `write`, but each step computes the newest positions only."""
     blocks = model.decoder.blocks
-    memory = model.encode(source)
+    memory = model.encode(source)  # (1, n_source, d_model)
     memories = [block.cross_attention.keys_values(memory) for block in blocks]  # once
     caches = [KeyValueCache() for _ in blocks]
-    written = [BOS]
+    written, n = [BOS, *prompt], 0  # n: how many of them the caches hold
     while len(written) <= max_len and written[-1] != EOS:
-        place = len(written) - 1
-        x = model.embedding(torch.tensor([written[-1:]]))  # (1, 1, d_model)
-        x = x + model.positions.positions[place]
+        newest = torch.tensor([written[n:]])  # (1, new): the prompt, later one word
+        place = torch.arange(n, len(written))  # (new,)
+        x = model.embedding(newest) + model.positions.positions[place]
+        mask = causal_mask(len(written))[n:]  # (new, all): the newest words' rows
         for block, cache, keys_values in zip(blocks, caches, memories, strict=True):
-            x = decoder_block_with_cache(block, x, cache, keys_values)
-        logits = model.logits(model.decoder.norm(x[:, -1]))
+            x = decoder_block_with_cache(block, x, cache, keys_values, mask=mask)
+        n = len(written)
+        logits = model.logits(model.decoder.norm(x[:, -1]))  # (1, vocabulary)
         written.append(int(logits.argmax()))
     return written[1:]
 
 
-sources = [text[:n][None] for text, n in zip(texts[:30], lengths, strict=False)]
-same = [write_with_cache(model, s) == write(model, s) for s in sources]
-print(f"the same words: {sum(same)} of {len(same)} translations")
+same = {"no prompt": 0, "a prompt of three words": 0}
+for text, n_words, reference in zip(texts[:30], lengths, references, strict=False):
+    source = text[:n_words][None]
+    for name, prompt in zip(same, ([], vocabulary.encode(reference[:3])), strict=True):
+        with_cache = write_with_cache(model, source, prompt)
+        same[name] += with_cache == write(model, source, prompt)
+for name, count in same.items():
+    print(f"{name}: the same words in {count} of 30 translations")
+
+# %% [markdown]
+# For a single word the mask is all True, as good as none. Without a source ([chapter 10](10_language_model.ipynb)),
+# `memory` and the line with cross-attention fall away. No text can be longer than the table of positions, 64 here.
 
 # %% [markdown]
 # ## The proof
 #
 # The same words in thirty lists are no proof: where a model is sure, a small mistake changes no word. So compare the
 # *logits* of every step with those of all positions at once. The library's `TransformerWithCache` does the steps for a
-# batch; the library's `greedy`, `sample` and `beam` use it whenever they are given a Transformer. (In a beam the caches
-# are sorted along with the sentences: each has its own past.) `WithoutCache` wraps a Transformer and runs its decoder
-# over all words so far, as `write` does.
+# batch; the library's `greedy`, `sample` and `beam` use it whenever they are given a Transformer. `WithoutCache` wraps a
+# Transformer and runs its decoder over all words so far, as `write` does.
 
 # %%
 cached = decoding.greedy(model, texts, lengths, **marks)
@@ -322,8 +336,7 @@ assert max(differences) < 1e-5 * at_once.abs().max()
 # ### Several words at once
 #
 # Not every step has to be of one word. The prompt of a language model is known before the first step, and reading it
-# word by word would throw away what Transformers are good at, many positions at once. `extend` and `attend_with_cache`
-# take as many new positions as come.
+# word by word would throw away what Transformers are good at, many positions at once.
 
 # %% [markdown]
 # **Predict.** Two words are in the cache, and three come at once, without a mask. Compared with step by step, the output of
@@ -368,7 +381,7 @@ with torch.no_grad():
 # </details>
 
 # %%
-counted_positions = []
+counted_positions = []  # WithoutCache: all words so far at every step, as in `write`
 layer = model.decoder.blocks[0].feed_forward
 hook = layer.register_forward_hook(
     lambda _, args, out: counted_positions.append(out.shape[1])
@@ -453,7 +466,7 @@ print(f"ratio   {seconds['without'] / seconds['with']:.1f}")
 # 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long. For sixteen sentences at once
 # it was 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
 # 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times: probably because weights that are
-# fetched once then serve sixteen positions, and more of the time goes into computing, which is what a cache saves.
+# fetched once then serve sixteen positions, and more of the time goes into computing.
 #
 # ## What it costs
 #

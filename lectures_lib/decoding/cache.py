@@ -119,11 +119,14 @@ def decoder_block_with_cache(
     cache: KeyValueCache,
     memory: KeysValues,
     memory_mask: Bool[Tensor, "..."] | None = None,
+    mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch new d_model"]:
     """`DecoderBlock.forward` for the newest positions only; the keys and values of the memory were
-    made once, before the first step.
+    made once, before the first step. The mask is self-attention's (see `attend_with_cache`).
     """
-    x = block.around_self_attention(x, lambda y: attend_with_cache(block.self_attention, y, cache))
+    x = block.around_self_attention(
+        x, lambda y: attend_with_cache(block.self_attention, y, cache, mask)
+    )
     x = block.around_cross_attention(x, block.cross_attention.attend, *memory, memory_mask)
     return block.around_feed_forward(x, block.feed_forward)
 

@@ -160,10 +160,11 @@ class ViT(nn.Module):
         x = self.patch_embedding(patches(images, self.config.patch_size))
         x = torch.cat([self.class_token.expand(x.shape[0], 1, -1), x], dim=1)
         rows, columns = grid(*images.shape[2:], self.config.patch_size)
-        same = rows * columns == self.config.n_patches and rows == columns
-        return self.dropout(
-            x + (self.positions if same else interpolate_positions(self.positions, rows, columns))
-        )
+        side = self.config.image_size // self.config.patch_size
+        positions = self.positions  # (1 + n_patches, d_model)
+        if (rows, columns) != (side, side):
+            positions = interpolate_positions(positions, rows, columns)
+        return self.dropout(x + positions)
 
     @classmethod
     def from_pretrained(cls, name: str | Path) -> "ViT":

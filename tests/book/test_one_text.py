@@ -17,7 +17,9 @@ import torch
 
 from lectures_lib.blocks.recording import record
 from lectures_lib.decoding import greedy
+from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.training import fit
 
 ROOT = Path(__file__).resolve().parents[2]
 # Each concept, the chapter that writes it, and the module that holds it.
@@ -241,6 +243,48 @@ def test_a_reader_s_own_transformer_can_be_decoded(shapes_unchecked):
     with record(model) as seen:
         model(source, source)
     assert len(seen.all("decoder.blocks.*.cross_attention.weights")) == 2
+
+
+class Shuffled:
+    """Batches of 32 blocks, each epoch's in the order that it is given."""
+
+    def __init__(self, blocks, orders):
+        self.blocks, self.orders = blocks, orders
+
+    def epoch(self, number):
+        return (self.blocks[rows] for rows in self.orders[number].split(32))
+
+
+def test_the_loop_of_the_language_model_is_the_library_s(shapes_unchecked):
+    """The same weights as by `fit`, bit for bit, over the end of an epoch."""
+    cells, code = CHAPTERS["10_language_model"], "import torch\nfrom torch import nn\n"
+    code += "import torch.nn.functional as F\n"
+    code += "\n".join(
+        ast.unparse(cells[name]) for name in ("next_token_loss", "by_model", "train_model")
+    )
+    built: dict = {"write": lambda *_, **__: "", "tokenizer": None}
+    exec(code, built)
+    config, steps = LanguageModelConfig(13, 16, n_heads=2, n_layers=1, d_ff=32, dropout=0.0), 7
+    torch.manual_seed(1)
+    blocks, model, library = (
+        torch.randint(13, (90, 9)),
+        LanguageModel(config),
+        LanguageModel(config),
+    )
+    library.load_state_dict(model.state_dict())
+    torch.manual_seed(2)
+    log = built["train_model"](model, blocks, blocks[:8], steps)
+    torch.manual_seed(2)
+    batches = Shuffled(blocks, [torch.randperm(90) for _ in range(3)])
+    optimizer = torch.optim.AdamW(library.parameters(), lr=8e-3)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / 50, 1.2 * (1 - step / steps), 1)
+    )
+    options = {"steps": steps, "clip": 1.0, "progress": False}
+    history = fit(library, batches, built["next_token_loss"], optimizer, schedule, **options)
+    assert log[0][0] == history.losses[0]
+    ours, theirs = model.state_dict(), library.state_dict()
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
 def test_bodies_fit_a_cell():

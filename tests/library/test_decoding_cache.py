@@ -43,6 +43,10 @@ def test_a_cached_decoder_block_computes_only_what_is_new(pre_norm):
             decoder_block_with_cache(block, x[:, i : i + 1], cache, keys_values, mask),
             expected[:, i : i + 1],
         )
+    cache = KeyValueCache()  # two words, then two more at once
+    for new, rows in ((x[:, :2], causal_mask(2)), (x[:, 2:], causal_mask(4)[2:])):
+        found = decoder_block_with_cache(block, new, cache, keys_values, mask, rows)
+        assert_close(found, expected[:, cache.n - 2 : cache.n])
 
 
 def test_cache_of_selected_rows():
