@@ -782,7 +782,7 @@ if REAL:
 # ## Frozen or fine-tuned?
 #
 # In the paper the best frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4). But there
-# a BiLSTM stands on the frozen features, and only one linear layer on the fine-tuned ones: the BiLSTM nearly does what
+# a BiLSTM stands on the frozen features, and only one linear layer on the fine-tuned ones. The BiLSTM nearly does what
 # otherwise BERT itself learns. On WNUT-17, MiniLM fine-tuned under a linear layer has
 # 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->; frozen, under a BiLSTM on the features that are best on the
 # validation split, 40.5 %<!-- ner_features: weighted_all/bilstm/test/f1/mean .1f -->.
