@@ -88,13 +88,11 @@ import re
 
 import torch.nn.functional as F
 from sklearn.feature_extraction import DictVectorizer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
-from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from lectures_lib.analysis.features import COMBINATIONS, LayerCombination
@@ -381,6 +379,9 @@ plt.show()
 
 
 # %%
+from sklearn.linear_model import LogisticRegression
+from transformers import AutoModel, AutoTokenizer
+
 name = str(minilm.checkpoint())  # on the hub: "sentence-transformers/all-MiniLM-L6-v2"
 reader = AutoTokenizer.from_pretrained(name)
 body = AutoModel.from_pretrained(name).eval()
