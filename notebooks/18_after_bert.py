@@ -475,7 +475,7 @@ vocabulary = {word: i for i, word in enumerate(known, 2)}
 
 
 def batch(examples):
-    """Ids with an end mark, lengths, labels of words (-100: none) and wholes."""
+    """Ids with an end mark, padded; lengths; labels of words (-100: none), wholes."""
     ids, lengths = data.pad([[*map(vocabulary.get, e[0]), 1] for e in examples])
     of_words = torch.full(ids.shape, -100)
     for row, (_, labels, _) in zip(of_words, examples, strict=True):
@@ -500,7 +500,7 @@ class Reader(nn.Module):
         self.causal = causal
 
     def forward(self, ids, lengths):
-        """Ids (batch, n) → scores for each word (batch, n, 2), for the whole (batch, 6)."""
+        """Ids (batch, n) → scores of words (batch, n, 2), of the whole (batch, 6)."""
         n = ids.shape[1]
         mask = (torch.arange(n) < lengths[:, None])[:, None, None]  # (batch, 1, 1, n)
         if self.causal:
