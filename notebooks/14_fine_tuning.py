@@ -267,7 +267,9 @@ def frozen(train, test):
 # %% [markdown]
 # And fine-tuning, [chapter 8](08_training.ipynb)'s loop, whole. Batches of 16, a rate of up to $10^{-4}$; for `sentiment` 3
 # epochs, which makes 42 steps. `read` gives the lengths, so that nothing looks at padding. (To check yourself: the
-# first loss is near $\ln 2 = 0.69$, since the new head knows nothing.)
+# first loss is near $\ln 2 = 0.69$, since the new head knows nothing.) Without this course's library, the classifier is
+# Hugging Face's `AutoModelForSequenceClassification` with `num_labels=2`, whose scores are called `logits`, and its
+# tokenizer with `padding=True` stands for `read`; the loop stays.
 #
 # `body` freezes MiniLM's word table, half of the model, to save time. The results *from five seeds* that are quoted
 # below were measured by `experiments/fine_tuning_small.py`, which trains the table too, with settings of its own. On
