@@ -738,8 +738,9 @@ for i in range(3):
     print(f"{cosine[0, i]:.2f}  {nine[place[0, i]]}")
 
 # %% [markdown]
-# So with the book. (`section.read` is a title with the first sentences, `section.number` its chapter. For a million
-# texts it is the same product; for more, an index such as FAISS looks at a part of them only.)
+# (`nine` are the sentences of this chapter's first picture. The third one found has no word in common with the question.)
+# So with the book. `section.read` is a title with the first sentences, `section.number` its chapter. (For a million texts it is
+# the same product; for more, an index such as FAISS looks at a part of them only.)
 
 # %% tags=["nbval-ignore-output"]
 sections = book_sections()
