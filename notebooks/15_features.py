@@ -346,7 +346,7 @@ print("hidden states, numbers in each:", *ours.shape)
 # State 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one, so there are seven. For a classifier one takes one cell of this grid from each sentence: here the word's column, last row.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Left, a grid: below, the twelve pieces of the sentence of the bicycle with their ids; above each piece seven cells, states 0 to 6. The column of light, place 6, is framed, and its top cell is orange. An arrow leads from it to the first row of a table of 12 rows, one a sentence, 384 numbers wide, with its sense beside each row, not heavy or brightness. Below the table: logistic regression."}, "figure": {"caption": "From a sentence to a row of features. Every cell of the grid is a vector of 384 numbers; the framed column is what was printed above. For a task about whole sentences one would take the column of [CLS], or the mean of a row."}}
-figure, ax = plt.subplots(figsize=(6.6, 3.4))
+figure, ax = plt.subplots(figsize=(6.3, 3.3))
 for x, (piece, number) in enumerate(zip(pair.tokens, pair.ids, strict=True)):
     ax.text(x, -1.05, piece, ha="right", va="top", rotation=45, fontsize=8.5)
     ax.text(x, -0.75, number, ha="center", va="center", fontsize=5.5, color=plots.GREY)
