@@ -82,6 +82,8 @@ import torch.nn.functional as F
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 from transformers import AutoModelForSequenceClassification
 from transformers.utils import logging
@@ -91,7 +93,7 @@ from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.show import source
 from lectures_lib.show.error_table import ErrorTable
-from lectures_lib.tasks import alignment, fine_tuning, low_rank
+from lectures_lib.tasks import fine_tuning, low_rank
 from lectures_lib.tasks.task_heads import (
     MultipleChoice,
     SentenceClassifier,
@@ -143,8 +145,10 @@ assert_close(x.grad, W.T @ (p - torch.tensor([1.0, 0.0])))
 
 # %% [markdown]
 # That vector is all the body ever hears of the task: less of this, please, where a number is positive, and more of it
-# where it is negative. It goes back through the pooler and through every layer, and all of them give way a little. This is **fine-tuning**: the head is new, and the body is
-# trained with it. If the body is left as it is and only the head learns, its vectors are **features**. In code:
+# where it is negative. It goes back through the pooler and through every layer, and all of them give way a little. This
+# is **fine-tuning**: the head is new, and the body is trained with it. If the body is left as it is and only the head
+# learns, its vectors are **features**. In code (`bert` is [chapter 12](12_bert.ipynb)'s: `.hidden` are its last vectors,
+# (batch, n, d_model); `.pooled`, (batch, d_model), is that of `[CLS]` after one more linear layer and a tanh):
 
 
 # %%
@@ -224,7 +228,7 @@ for name, model in heads.items():
 #
 # - **Majority.** Always say the more frequent class. Here both are equally frequent.
 # - **Bag of words.** One number for each word and each pair of neighbours, 1 if it is there; logistic regression.
-# - **Frozen.** MiniLM as it is; the mean of its last vectors; logistic regression (not the head above).
+# - **Frozen.** MiniLM as it is, its vectors taken as features: their mean, and logistic regression in place of the head.
 
 
 # %%
@@ -238,11 +242,17 @@ def bag_of_words(train, test, **options):
     return model.predict(bag.transform([row["text"] for row in test]))
 
 
+def read(texts):
+    """[CLS] pieces [SEP] of each text: ids (texts, n), 0 for padding; lengths (texts,)."""
+    ids = [torch.tensor(wordpiece.pair(text).ids) for text in texts]
+    return pad_sequence(ids, batch_first=True), torch.tensor([len(row) for row in ids])
+
+
 @torch.no_grad()
 def vectors(texts):
     """The mean of each text's last vectors in MiniLM as it is: (texts, d_model)."""
-    tokens, lengths = data.pad([alignment.read(wordpiece, text).ids for text in texts])
-    hidden = published(tokens, lengths=lengths).hidden
+    tokens, lengths = read(texts)
+    hidden = published(tokens, lengths=lengths).hidden  # (texts, n, d_model)
     real = torch.arange(tokens.shape[1]) < lengths[:, None]  # padding has no part
     return (hidden * real[..., None]).sum(dim=1) / lengths[:, None]
 
@@ -255,46 +265,58 @@ def frozen(train, test):
 
 
 # %% [markdown]
-# And fine-tuning, with [chapter 8](08_training.ipynb)'s loop: batches of texts of similar length, padded, with their lengths,
-# so that nothing looks at padding. For `sentiment`: batches of 16, 3 epochs, a rate of up to $10^{-4}$. Without checks,
-# `fine_tuning.fine_tune` (folded below) is
+# And fine-tuning, [chapter 8](08_training.ipynb)'s loop, whole. Batches of 16, a rate of up to $10^{-4}$; for `sentiment` 3
+# epochs, which makes 42 steps. `read` gives the lengths, so that nothing looks at padding. (To check yourself: the
+# first loss is near $\ln 2 = 0.69$, since the new head knows nothing.) Without this course's library, the classifier is
+# Hugging Face's `AutoModelForSequenceClassification` with `num_labels=2`, whose scores are called `logits`, and its
+# tokenizer with `padding=True` stands for `read`; the loop stays.
 #
-# ```python
-# groups = decayed_and_not(model, 0.01)  # not: biases, LayerNorm
-# optimizer = torch.optim.AdamW(groups, lr=rate)
-# schedule = bert_schedule(int(0.1 * steps), steps)  # rises, then falls to 0
-# scheduler = LambdaLR(optimizer, schedule)
-# model.train()
-# for epoch in range(epochs):
-#     for batch in batches.epoch(epoch):
-#         optimizer.zero_grad()
-#         scores = model(batch.tokens, batch.segments, batch.lengths)
-#         F.cross_entropy(scores, batch.targets).backward()
-#         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-#         optimizer.step()
-#         scheduler.step()
-# model.eval()
-# ```
-#
-# (`body` freezes MiniLM's word table, half of the model, to save time. The results *from five seeds* that are quoted
+# `body` freezes MiniLM's word table, half of the model, to save time. The results *from five seeds* that are quoted
 # below were measured by `experiments/fine_tuning_small.py`, which trains the table too, with settings of its own. On
-# another processor, what is trained here may judge a sentence or two differently.)
+# another processor, what is trained here may judge a sentence or two differently.
 
 
 # %%
+def fine_tune(model, train, epochs, rate, size=16):
+    """Train what is not frozen of a classifier on rows {"text", "label"}."""
+    learn = [p for p in model.parameters() if p.requires_grad]
+    plain = [p for p in learn if p.ndim < 2]  # biases, LayerNorm: no weight decay
+    groups = [
+        {"params": [p for p in learn if p.ndim > 1], "weight_decay": 0.01},
+        {"params": plain, "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=rate, fused=True)
+    steps = epochs * math.ceil(len(train) / size)
+    rise = max(1, steps // 10)  # steps in which the rate rises; then it falls to 0
+    scheduler = LambdaLR(
+        optimizer, lambda step: min(step / rise, (steps - step) / (steps - rise))
+    )
+    model.train()
+    for _ in range(epochs):
+        for places in torch.randperm(len(train)).split(size):
+            rows = [train[i] for i in places.tolist()]
+            labels = torch.tensor([row["label"] for row in rows])  # (16,)
+            tokens, lengths = read([row["text"] for row in rows])  # (16, n), (16,)
+            loss = F.cross_entropy(model(tokens, lengths=lengths), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(learn, 1.0)
+            optimizer.step()
+            scheduler.step()
+    return model.eval()
+
+
 def fine_tuned(train, epochs, rate=1e-4):
-    """MiniLM, all but its word table, trained on these rows."""
+    """MiniLM, all but its word table, and a new head, trained on these rows."""
     torch.manual_seed(0)
-    model = SentenceClassifier(body(), 2)
-    examples = fine_tuning.sentences(train, wordpiece)
-    batches = fine_tuning.batches(examples, batch_size=16)
-    fine_tuning.fine_tune(model, batches, epochs=epochs, rate=rate, progress=False)
-    return model
+    return fine_tune(SentenceClassifier(body(), 2), train, epochs, rate)
 
 
+@torch.no_grad()
 def judged(model, rows):
-    """The classes that a model says."""
-    return fine_tuning.predict(model, fine_tuning.sentences(rows, wordpiece))
+    """The class that a model says, for each row."""
+    tokens, lengths = read([row["text"] for row in rows])
+    return model(tokens, lengths=lengths).argmax(dim=-1).tolist()
 
 
 def compare(task, epochs, rate=1e-4):
@@ -311,9 +333,6 @@ def compare(task, epochs, rate=1e-4):
     }
     return {way: metrics.accuracy(found, right) for way, found in said.items()}, model
 
-
-# %% tags=["hide-cell"]
-source.show(fine_tuning.fine_tune, docstring=False)
 
 # %% [markdown]
 # **Predict.** Majority has 0.5. Guess the accuracy of the other three. Is it worth the trouble to train eleven million
@@ -746,10 +765,7 @@ def low_rank_tuned(train, epochs, r=8, rate=2e-3):
     torch.manual_seed(0)
     model = SentenceClassifier(body(), 2)
     low_rank.adapt(model, r)
-    examples = fine_tuning.sentences(train, wordpiece)
-    batches = fine_tuning.batches(examples, batch_size=16)
-    fine_tuning.fine_tune(model, batches, epochs=epochs, rate=rate, progress=False)
-    return model
+    return fine_tune(model, train, epochs, rate)
 
 
 # %% [markdown]

@@ -68,16 +68,18 @@ plt.show()
 from collections import Counter
 
 import torch
+import torch.nn.functional as F
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 from transformers.utils import logging
 
 from lectures_lib import data, metrics, stored
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig
-from lectures_lib.show import source
 from lectures_lib.show.error_table import ErrorTable
 from lectures_lib.tasks import alignment, fine_tuning
 from lectures_lib.tasks.task_heads import (
@@ -126,7 +128,7 @@ class OurTagger(nn.Module):
 
 # %% [markdown]
 # But BERT sees pieces, not words. The paper's rule: the first piece of a word carries its label. The others carry none, and
-# have no part in the loss (−100 stands for "none").
+# have no part in the loss (−100 stands for "none"; `F.cross_entropy` leaves such places out by itself).
 
 # %% [markdown]
 # **Predict.** Our sentence has six words, the full stop among them. *Lindqvist* is cut into three pieces, *bakes*
@@ -142,14 +144,27 @@ class OurTagger(nn.Module):
 # </details>
 
 # %%
+CLS, SEP = wordpiece.token_id("[CLS]"), wordpiece.token_id("[SEP]")
+
+
+def align(words, labels):
+    """Ids of [CLS] pieces [SEP]; a label for each; the places where words begin."""
+    ids, aligned, starts = [CLS], [-100], []
+    for word, label in zip(words, labels, strict=True):
+        pieces = wordpiece.encode(word)  # ids, one or more
+        starts.append(len(ids))
+        ids += pieces
+        aligned += [label, *[-100] * (len(pieces) - 1)]
+    return [*ids, SEP], [*aligned, -100], starts
+
+
 words = ["Greta", "Lindqvist", "bakes", "in", "Reykjavik", "."]
 labels = ["B-person", "I-person", "O", "O", "B-location", "O"]
-read = alignment.read_words(wordpiece, words)
-ids = {name: i for i, name in enumerate(("O", "B-person", "I-person", "B-location"))}
-aligned = alignment.align(read, [ids[label] for label in labels])
-for piece, label in zip(read.ids, aligned, strict=True):
+classes = ["O", "B-person", "I-person", "B-location"]
+ids, aligned, starts = align(words, [classes.index(label) for label in labels])
+for piece, label in zip(ids, aligned, strict=True):
     print(f"{wordpiece.vocabulary.tokens[piece]:10}{label:5}")
-print("words begin at", read.starts)
+print("words begin at", starts)
 
 # %% tags=["remove-cell"]
 scores, targets = torch.randn(1, len(aligned), 4), torch.tensor([aligned])
@@ -160,9 +175,10 @@ our_tagger, libraries = OurTagger(small, 4), TokenTagger(small, 4)
 our_tagger.load_state_dict(libraries.state_dict())
 few = torch.randint(0, 50, (3, 9))
 assert torch.equal(our_tagger.eval()(few), libraries.eval()(few))
-
-# %% tags=["hide-cell"]
-source.show(alignment.align, docstring=False)
+libraries_reading = alignment.read_words(wordpiece, words)
+assert (libraries_reading.ids, libraries_reading.starts) == (ids, starts)
+numbered = [classes.index(label) for label in labels]
+assert alignment.align(libraries_reading, numbered) == aligned
 
 # %% [markdown]
 # How good is a tagger? By words it is easy to look good: most words are not names. What counts is whole names, with
@@ -181,22 +197,58 @@ source.show(alignment.align, docstring=False)
 #
 # </details>
 
+
 # %%
-right = [labels]
-lazy = [["O"] * 6]
-half = [["B-person", "O", "O", "O", "B-location", "O"]]  # found Greta, not Lindqvist
-for name, said in (("always O", lazy), ("half a name", half)):
-    by_word, of_names = (
-        metrics.accuracy(said[0], labels),
-        metrics.entity_scores(said, right),
+def entities(labels):
+    """The names in BIO labels: (kind, first word, the word behind the last)."""
+    found, kind, start = [], None, None
+    for i, label in enumerate([*labels, "O"]):
+        if kind and label != f"I-{kind}":  # a name ends before word i
+            found.append((kind, start, i))
+            kind = None
+        if not kind and label != "O":  # one begins: at a B, or at an I without a B
+            kind, start = label[2:], i
+    return found
+
+
+def entity_f1(said, right):
+    """F1 of whole names; a list of labels for each sentence, one for each word."""
+    a, b = (
+        {(row, *name) for row, labels in enumerate(rows) for name in entities(labels)}
+        for rows in (said, right)
     )
-    print(f"{name:12} words {by_word:.2f}  names: F1 {of_names.f1:.2f}")
-    print(f"{'':12} {[tuple(name) for name in metrics.entities(said[0])]}")
+    return 2 * len(a & b) / (len(a) + len(b))
+
+
+lazy = ["O"] * 6
+half = ["B-person", "O", "O", "O", "B-location", "O"]  # found Greta, not Lindqvist
+for name, said in (("always O", lazy), ("half a name", half)):
+    by_word, of_names = metrics.accuracy(said, labels), entity_f1([said], [labels])
+    print(f"{name:12} words {by_word:.2f}  names: F1 {of_names:.2f}")
+    print(f"{'':12} {entities(said)}")
 
 # %% [markdown]
 # Now three ways to find the names of the set `entities`: logistic regression on a bag (the word, its neighbours, does
 # it have a capital, is it the first?) or on the frozen last vector of its first piece; and MiniLM fine-tuned under a
-# tagger.
+# tagger. What BERT reads of some rows {"words", "labels"}:
+
+
+# %%
+train, test = (data.load("entities", split) for split in ("train", "test"))
+labels = [label for row in train for label in row["labels"]]
+NAMES = ["O", *sorted(set(labels) - {"O"})]
+
+
+def padded(rows):
+    """Ids (rows, n), lengths (rows,), labels (rows, n), and the words' places."""
+    read = (align(r["words"], [NAMES.index(x) for x in r["labels"]]) for r in rows)
+    ids, labels, starts = zip(*read, strict=True)
+    lengths = torch.tensor([len(row) for row in ids])
+    ids, labels = (
+        pad_sequence([torch.tensor(row) for row in lists], True, padding_value=fill)
+        for lists, fill in ((ids, 0), (labels, -100))
+    )
+    return ids, lengths, labels, starts
 
 
 # %% tags=["hide-input"]
@@ -216,18 +268,13 @@ def rows_of(sentences, columns):
 @torch.no_grad()
 def word_vectors(sentences):
     """The last vector of each word's first piece: (words, d_model)."""
-    reads = [alignment.read_words(wordpiece, row["words"]) for row in sentences]
-    tokens, lengths = data.pad([read.ids for read in reads])
+    tokens, lengths, _, starts = padded(sentences)
     hidden = published(tokens, lengths=lengths).hidden
-    return torch.cat([h[r.starts] for h, r in zip(hidden, reads, strict=True)])
+    return torch.cat([h[at] for h, at in zip(hidden, starts, strict=True)])
 
 
-# %% tags=["atol=0.04"]
-train, test = (data.load("entities", split) for split in ("train", "test"))
+# %% tags=["hide-input", "atol=0.04"]
 right = [row["labels"] for row in test]
-labels = [label for row in train for label in row["labels"]]
-NAMES = ["O", *sorted(set(labels) - {"O"})]
-
 seen = [
     [neighbours(r["words"], i) for r in s for i in range(len(r["words"]))]
     for s in (train, test)
@@ -241,31 +288,51 @@ names_found = {}
 for way, (learn, asked) in inputs.items():
     model = LogisticRegression(max_iter=1000, tol=1e-3).fit(learn, labels)
     said = rows_of(test, model.predict(asked))
-    names_found[way] = metrics.entity_scores(said, right).f1
+    names_found[way] = entity_f1(said, right)
     print(f"{way:12} F1 {names_found[way]:.2f}")
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(0)
-tagger = TokenTagger(body(), len(NAMES), NAMES)  # ours, with names and a loss
-examples = fine_tuning.tagged(train, wordpiece, NAMES)
-batches = fine_tuning.batches(examples, batch_size=16)
-fine_tuning.fine_tune(tagger, batches, epochs=4, rate=5e-4, progress=False)
-said = fine_tuning.predict(tagger, fine_tuning.tagged(test, wordpiece, NAMES))
-found_names = [[NAMES[i] for i in sentence] for sentence in said]
-names_found["fine-tuned"] = metrics.entity_scores(found_names, right).f1
+tagger = TokenTagger(body(), len(NAMES))  # OurTagger, its head's first weights small
+learn = [p for p in tagger.parameters() if p.requires_grad]
+optimizer = torch.optim.AdamW(learn, lr=5e-4, fused=True)
+order = [rows for _ in range(4) for rows in torch.randperm(len(train)).split(16)]
+last, rise = len(order), len(order) // 10  # 36 steps; the rate rises, then falls to 0
+decay = LambdaLR(optimizer, lambda i: min(i / rise, (last - i) / (last - rise)))
+tagger.train()
+for rows in order:
+    ids, lengths, targets, _ = padded([train[i] for i in rows.tolist()])
+    scores = tagger(ids, lengths=lengths)  # (16, n, classes)
+    loss = F.cross_entropy(scores.flatten(0, 1), targets.flatten())  # not at -100
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(learn, 1.0)
+    optimizer.step()
+    decay.step()
+
+ids, lengths, _, starts = padded(test)  # the labels are not looked at
+with torch.no_grad():
+    best = tagger.eval()(ids, lengths=lengths).argmax(dim=-1)  # (sentences, n)
+found_names = [
+    [NAMES[i] for i in row[at]] for row, at in zip(best, starts, strict=True)
+]
+names_found["fine-tuned"] = entity_f1(found_names, right)
 print(f"fine-tuned   F1 {names_found['fine-tuned']:.2f}")
 
 # %% tags=["remove-cell"]
 assert names_found["bag of words"] < 0.5 < names_found["frozen"]
 assert names_found["fine-tuned"] > 0.55
+for said in (found_names, rows_of(test, model.predict(asked))):
+    assert abs(metrics.entity_scores(said, right).f1 - entity_f1(said, right)) < 1e-9
+    assert all([tuple(n) for n in metrics.entities(s)] == entities(s) for s in said)
 
 # %% [markdown]
 # (The bag sees capitals, which MiniLM does *not*. But it knows no word that it has not met, and 82 of the 88 names of
 # the test never occur in training.) From five seeds, fine-tuning has
 # 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f -->
 # to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->). Frozen vectors are close behind, with
-# 0.72<!-- labelled_sets: entities/frozen .2f -->, if they are taken from the best layer and not, as above, from the
-# last. Which layer that is, the next chapter asks. Of the four kinds of error (a name not seen, a name where there is
+# 0.72<!-- labelled_sets: entities/frozen .2f -->, if they are taken from the layer that is best on the validation split
+# and not, as above, from the last. Which layer that is, the next chapter asks. Of the four kinds of error (a name not seen, a name where there is
 # none, the wrong kind, a word too many or too few), which are frequent? (Exercise 1 counts them.)
 
 
@@ -273,8 +340,7 @@ assert names_found["fine-tuned"] > 0.55
 def names_in(row, labels):
     """The names in a sentence, each with its kind."""
     return "; ".join(
-        f"{' '.join(row['words'][a:b])} ({kind})"
-        for kind, a, b in metrics.entities(labels)
+        f"{' '.join(row['words'][a:b])} ({kind})" for kind, a, b in entities(labels)
     )
 
 
@@ -296,7 +362,7 @@ def names_of(sentences):
     return [
         " ".join(row["words"][a:b]).lower()
         for row in sentences
-        for _, a, b in metrics.entities(row["labels"])
+        for _, a, b in entities(row["labels"])
     ]
 
 
@@ -610,10 +676,8 @@ for question in ("When does the ferry leave?", "How tall is the lighthouse?"):
 
 # %%
 copied = ["B-person"] * len(wordpiece.encode("Lindqvist"))
-print(
-    *wordpiece.tokenize("Lindqvist").tokens, "→", len(metrics.entities(copied)), "names"
-)
-print("by words →", len(metrics.entities(["B-person"])), "name")
+print(*wordpiece.tokenize("Lindqvist").tokens, "→", len(entities(copied)), "names")
+print("by words →", len(entities(["B-person"])), "name")
 
 # %% [markdown]
 # The F1 of that is the F1 of another task. Take predictions from first pieces, and compare by words.
@@ -647,7 +711,7 @@ print(
 # Solution 1
 def errors_of(said, right):
     """How many errors of each kind one sentence has, from its labels."""
-    said, right = metrics.entities(said), metrics.entities(right)
+    said, right = entities(said), entities(right)
     count = Counter()
     for kind, a, b in said:
         near = [name for name in right if name[1] < b and a < name[2]]
@@ -655,7 +719,7 @@ def errors_of(said, right):
             count["invented"] += 1
         elif (a, b) not in [name[1:] for name in near]:
             count["wrong ends"] += 1
-        elif (kind, a, b) not in [tuple(name) for name in near]:
+        elif (kind, a, b) not in near:
             count["wrong kind"] += 1
     for _, a, b in right:
         count["missed"] += not any(name[1] < b and a < name[2] for name in said)
@@ -682,7 +746,7 @@ bag = DictVectorizer().fit(small[0])
 model = LogisticRegression(max_iter=1000, tol=1e-3)
 model.fit(bag.transform(small[0]), labels)
 said = rows_of(sentences, model.predict(bag.transform(small[1])))
-f1 = metrics.entity_scores(said, [row["labels"] for row in sentences]).f1
+f1 = entity_f1(said, [row["labels"] for row in sentences])
 print(f"bag of words without capitals: F1 {f1:.2f}")
 
 # %% [markdown]

@@ -88,13 +88,11 @@ import re
 
 import torch.nn.functional as F
 from sklearn.feature_extraction import DictVectorizer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
-from transformers import BertModel
 from transformers.utils import logging
 
 from lectures_lib.analysis.features import COMBINATIONS, LayerCombination
@@ -345,17 +343,81 @@ ours = torch.stack(states)[:, 0, place]
 print("hidden states, numbers in each:", *ours.shape)
 
 # %% [markdown]
-# Hidden state 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one more, so there
-# are seven. The library's `word_vectors` does the same for many texts at once. Are they equal, and equal to Hugging
-# Face's?
+# State 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one, so there are seven. For a classifier one takes one cell of this grid from each sentence: here the word's column, last row.
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Left, a grid: below, the twelve pieces of the sentence of the bicycle with their ids; above each piece seven cells, states 0 to 6. The column of light, place 6, is framed, and its top cell is orange. An arrow leads from it to the first row of a table of 12 rows, one a sentence, 384 numbers wide, with its sense beside each row, not heavy or brightness. Below the table: logistic regression."}, "figure": {"caption": "From a sentence to a row of features. Every cell of the grid is a vector of 384 numbers; the framed column is what was printed above. For a task about whole sentences one would take the column of [CLS], or the mean of a row."}}
+figure, ax = plt.subplots(figsize=(6.3, 3.3))
+for x, (piece, number) in enumerate(zip(pair.tokens, pair.ids, strict=True)):
+    ax.text(x, -1.05, piece, ha="right", va="top", rotation=45, fontsize=8.5)
+    ax.text(x, -0.75, number, ha="center", va="center", fontsize=5.5, color=plots.GREY)
+    for state in range(7):
+        taken = plots.ORANGE if (x, state) == (place, 6) else plots.PALE
+        ax.add_patch(plt.Rectangle((x - 0.42, state - 0.4), 0.84, 0.8, color=taken))
+frame = {"fill": False, "edgecolor": plots.BLUE, "lw": 2}
+ax.add_patch(plt.Rectangle((place - 0.5, -0.5), 1, 7, **frame))
+for state in range(7):
+    ax.text(-0.8, state, f"state {state}", ha="right", va="center", fontsize=9)
+some = [e["sense"] for e in examples if e["word"] == "light"][:12]
+for i, said in enumerate(some):
+    colour = plots.PALE if i else plots.ORANGE
+    ax.add_patch(plt.Rectangle((12.6, 6.0 - 0.5 * i), 3.4, 0.42, color=colour))
+    ax.text(16.3, 6.2 - 0.5 * i, said, va="center", fontsize=7.5)
+arrow = {"arrowstyle": "-|>", "color": plots.ORANGE, "lw": 1.5}
+ax.annotate("", (12.5, 6.2), (place + 0.5, 6.1), arrowprops=arrow)
+ax.text(12.6, 6.9, "features (12, 384)", fontsize=8)
+ax.text(16.3, 6.9, "labels", fontsize=8)
+ax.text(15.8, -0.6, "→ logistic regression", ha="center", fontsize=10, weight="bold")
+ax.set(xlim=(-2.7, 19.4), ylim=(-2.6, 7.3))
+ax.set_axis_off()
+plt.show()
+
+# %% [markdown]
+# The whole path, with Hugging Face's names, so that it runs without this course's library. Does *light* mean "not
+# heavy"? Twelve sentences to learn from, twelve held out, six of each meaning in both. The body is frozen; only the
+# regression's 385 numbers are trained. `batch` holds ids, segments and the mask of padding, each (12, n);
+# `char_to_token` finds the piece in which the word begins.
+
+
+# %%
+from sklearn.linear_model import LogisticRegression
+from transformers import AutoModel, AutoTokenizer
+
+name = str(minilm.checkpoint())  # on the hub: "sentence-transformers/all-MiniLM-L6-v2"
+reader = AutoTokenizer.from_pretrained(name)
+body = AutoModel.from_pretrained(name).eval()
+
+
+@torch.no_grad()
+def word_features(rows, state=-1):
+    """One hidden state of each row's word: (rows, 384)."""
+    batch = reader([row["text"] for row in rows], padding=True, return_tensors="pt")
+    states = body(**batch, output_hidden_states=True).hidden_states  # 7 (rows, n, 384)
+    places = [batch.char_to_token(i, row["index"]) for i, row in enumerate(rows)]
+    return states[state][torch.arange(len(rows)), torch.tensor(places)]
+
+
+rows = [e for e in examples if e["word"] == "light"]  # text, index of word, sense
+known, new = rows[:12], rows[12:]
+classifier = LogisticRegression(max_iter=1000)
+classifier.fit(word_features(known), [row["sense"] for row in known])
+said = classifier.predict(word_features(new))
+wrong = [row for row, sense in zip(new, said, strict=True) if sense != row["sense"]]
+print(f"features {tuple(word_features(known).shape)};", end=" ")
+print(f"right: {len(new) - len(wrong)} of {len(new)}")
+print("wrong:", *(row["text"] for row in wrong))
+
+# %% tags=["remove-cell"]
+assert len(wrong) == 1 and wrong[0]["text"].startswith("The plants need more light")
+assert abs(classifier.predict_proba(word_features(new)) - 0.5).min() > 0.05
+
+# %% [markdown]
+# The library's `word_vectors` does the same for many texts at once, sorted by length. Are the three equal: ours by
+# hand, the library's, and Hugging Face's?
 
 # %% tags=["hide-input", "atol=1e-4"]
 cut = features.cut_text(tokenizer, example["text"], example["word"], example["index"])
 library = features.word_vectors(model, [cut])[0][:, 0]
-theirs = BertModel.from_pretrained(minilm.checkpoint()).eval()
-with torch.no_grad():
-    hidden = theirs(torch.tensor([pair.ids]), output_hidden_states=True).hidden_states
-hidden = torch.stack(hidden)[:, 0, place]
+hidden = torch.cat([word_features([example], state) for state in range(7)])
 for name, others in (("the library", library), ("Hugging Face", hidden)):
     print(f"{name:12} largest difference {(ours - others).abs().max():.0e}")
 
@@ -369,7 +431,8 @@ assert_close(mix(h), 0.5 * h[0] + 0.25 * h[1] + 0.25 * h[2])
 #
 # The book's set `senses` has 96 sentences, 12 for each meaning of "light", "bank", "bat" and "spring". The test needs no
 # training: for every sentence, look for the nearest vector (largest cosine) among the other sentences with the same
-# word. Does it have the same meaning? Guessing is right half of the time.
+# word. Does it have the same meaning? Guessing is right half of the time. (`V`, (7, 96, 384), holds every sentence's
+# vector in all states; `cuts` its ids and the places of its word. `similarity` is a table (96, 96), as is `may`, below.)
 
 
 # %%
@@ -387,10 +450,9 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 # %% [markdown]
 # One thing must be excluded first. BERT *adds the position into the vector*. If one meaning stood mostly at the
 # beginning of its sentences, the vectors would find it without any understanding. So the set is **matched**: for each
-# word, both meanings stand equally often at each position. But now the same position points to the *wrong* meaning.
-# With two sentences of each meaning that have "light" at position 6, each of the four sees there one of its own meaning
-# and two of the other. So we only allow neighbours with the word at another position (`may` says which). Then the
-# position by itself is exactly at chance:
+# word, both meanings stand equally often at each position. But now one's own position points to the *wrong* meaning:
+# of two and two sentences with "light" at position 6, each sees one of its own kind and two of the other. So only
+# neighbours with the word at another position are allowed (`may`). Then position by itself is exactly at chance:
 
 # %%
 word = [e["word"] for e in examples]
@@ -471,9 +533,8 @@ assert right["bank"] + right["spring"] == 46 and right["bat"] == 18
 # One layer is enough for 0.75. With 96 sentences the standard error of such a share is 0.03 to 0.04. So the last
 # state's lead over the baseline, 0.10, is about two standard errors of a difference and no more; and nobody can say
 # which of the states 2 to 6 is best. The words differ more: in the last state "bank" and "spring" together have 46 of
-# 48 right, "light" 23 of 24, and "bat" 18 of 24. (For "light", a noun in one sense and an adjective in the other,
-# grammar alone might be enough, as chapter 12 warned. The other three are nouns in both senses.) Here are "light" and
-# "bat":
+# 48 right, "light" 23 of 24, and "bat" 18 of 24. (For "light", a noun or an adjective, grammar alone might be enough,
+# as chapter 12 warned. The other three are nouns in both senses.) Here are "light" and "bat":
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of four scatter plots. In state 0 only seven points are seen in each, every one an orange square on a blue disc: the positions. Upper row light: two groups from state 2 on, with one or two sentences among the others. Lower row bat: animal and club are mixed in states 2 and 4 and lie side by side in state 6, with a few on the wrong side."}, "figure": {"caption": "The occurrences of two words in hidden states 0, 2, 4 and 6, each in its two directions of largest variance."}}
 figure, axes = plots.small_multiples(8, columns=4, size=(1.8, 1.8))
@@ -486,9 +547,8 @@ for row, name in enumerate(("light", "bat")):
 plt.show()
 
 # %% [markdown]
-# And the three models of 2018? MiniLM can imitate what each of them sees. First it reads only the left half, up to
-# the word itself, which is all that GPT would see. Then it reads only the right half. The two vectors put side by
-# side are what ELMo would have. Finally it reads the whole sentence, as BERT does.
+# And the three models of 2018? MiniLM can imitate what each of them sees: only the left half, up to the word itself,
+# as GPT would; that and the right half, the two vectors side by side, as ELMo would; or the whole sentence, as BERT.
 
 # %% [markdown]
 # **Predict.** The reader of whole sentences finds 87 right neighbours of 96. How many will the reader of left halves
@@ -499,8 +559,8 @@ plt.show()
 # Left halves give 77, right halves 79. Each alone loses eight to ten points, because the word that decides ("bag",
 # "lamp") stands before "light" in one sentence and after it in the next. Side by side they have 85, two fewer than
 # the whole, a difference that means nothing. "Both sides in every layer" is BERT's argument, and it is tempting to
-# expect a clear win. It would show in sentences where a word on the left must be understood through one on the right
-# before it helps. Such sentences may be rare in so small a set.
+# expect a clear win. It would show where a word on the left must be understood through one on the right before it
+# helps. Such sentences may be rare in so small a set.
 #
 # </details>
 
@@ -528,8 +588,7 @@ assert halves["both, side by side"] > 0.86
 # (MiniLM was never trained to read halves, and it reads each half in both directions, which GPT and ELMo's networks
 # do not. Only *what* they see is alike.)
 #
-# In your browser: two sentences of your own, and how the vectors of one word move apart from layer to layer ([Type
-# your own](../book/live.md#one-word-two-sentences)).
+# Two sentences of your own, and how a word's vectors move apart: [Type your own](../book/live.md#one-word-two-sentences).
 #
 # ## Which layers?
 #
@@ -590,9 +649,9 @@ def inputs(states, name):
 
 
 # %% [markdown]
-# Two baselines do without BERT's layers. One is the same tagger on the static table. The other is a logistic
-# regression on what one sees of a word: the word itself, its neighbours, its ending and its outline (Reykjavik → Xx).
-# The outline shows capitals, which MiniLM does not see.
+# Two baselines do without BERT's layers: the same tagger on the static table, and a logistic regression on what one
+# sees of a word: itself, its neighbours, its ending and its outline (Reykjavik → Xx), with capitals, which MiniLM does
+# not see.
 
 
 # %% tags=["hide-input"]
@@ -724,8 +783,8 @@ if REAL:
 # ## Frozen or fine-tuned?
 #
 # In the paper the best frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4). But there
-# a BiLSTM stands on the frozen features, and only one linear layer on the fine-tuned ones. The BiLSTM has to do what
-# otherwise BERT itself learns to do, and it nearly can. On WNUT-17, MiniLM fine-tuned under a linear layer has
+# a BiLSTM stands on the frozen features, and only one linear layer on the fine-tuned ones. The BiLSTM nearly does what
+# otherwise BERT itself learns. On WNUT-17, MiniLM fine-tuned under a linear layer has
 # 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->; frozen, under a BiLSTM on the features that are best on the
 # validation split, 40.5 %<!-- ner_features: weighted_all/bilstm/test/f1/mean .1f -->.
 #

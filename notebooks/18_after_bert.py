@@ -116,7 +116,6 @@ from transformers import AlbertConfig, AlbertModel, DebertaConfig
 from transformers.models.deberta.modeling_deberta import DisentangledSelfAttention
 
 from lectures_lib import data
-from lectures_lib.blocks.attention import causal_mask, padding_mask
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 from lectures_lib.tokenization import WordPiece
@@ -476,12 +475,17 @@ vocabulary = {word: i for i, word in enumerate(known, 2)}
 
 
 def batch(examples):
-    """Ids with an end mark, lengths, labels of words (-100: none) and wholes."""
+    """Ids with an end mark, padded; lengths; labels of words (-100: none), wholes."""
     ids, lengths = data.pad([[*map(vocabulary.get, e[0]), 1] for e in examples])
     of_words = torch.full(ids.shape, -100)
     for row, (_, labels, _) in zip(of_words, examples, strict=True):
         row[: len(labels)] = torch.tensor(labels)
     return ids, lengths, of_words, torch.tensor([digits - 1 for *_, digits in examples])
+
+
+# %% [markdown]
+# The mask is `True` where position $i$ may look at $j$. Neither reader sees padding; the causal one has a triangle
+# as well. All else is [chapter 12](12_bert.ipynb)'s BERT, small, with two linear heads.
 
 
 # %%
@@ -496,11 +500,12 @@ class Reader(nn.Module):
         self.causal = causal
 
     def forward(self, ids, lengths):
-        """Scores for each word and for the whole."""
-        mask = padding_mask(lengths, ids.shape[1])
+        """Ids (batch, n) → scores of words (batch, n, 2), of the whole (batch, 6)."""
+        n = ids.shape[1]
+        mask = (torch.arange(n) < lengths[:, None])[:, None, None]  # (batch, 1, 1, n)
         if self.causal:
-            mask = mask & causal_mask(ids.shape[1])
-        hidden = self.bert.encoder(self.bert.embeddings(ids), mask)
+            mask = mask & torch.ones(n, n, dtype=torch.bool).tril()  # (batch, 1, n, n)
+        hidden = self.bert.encoder(self.bert.embeddings(ids), mask)  # (batch, n, 64)
         last = hidden[torch.arange(len(ids)), lengths - 1]
         return self.of_words(hidden), self.of_whole(last)
 
@@ -513,7 +518,7 @@ def trained(causal, steps=300):
     for _ in range(steps):
         ids, lengths, of_words, wholes = batch(order.sample(train, 64))
         words, whole = model(ids, lengths)
-        loss = F.cross_entropy(words.transpose(1, 2), of_words)
+        loss = F.cross_entropy(words.transpose(1, 2), of_words)  # not where it is -100
         loss = loss + F.cross_entropy(whole, wholes)
         optimizer.zero_grad()
         loss.backward()
@@ -554,10 +559,10 @@ assert abs(causal[0] - bound) < 0.03 and abs(bound - 0.7) < 0.01
 
 # %% [markdown]
 # What has not been read yet is not there: a fact about masks, not about sizes. SST-2 is a task like *the whole*;
-# marking an answer inside a paragraph, as in SQuAD, is one like *each word*. In between lie pairs, as in MRPC: B's
-# words can look at A's, but not A's at B's. That may be why BERT's left-to-right twin lost so little on the one and so
-# much on the others. (A decoder may answer in *text* after it has read everything. Then its own words come last, and
-# see all.)
+# marking an answer inside a paragraph, as in SQuAD, is one like *each word*. In between lie pairs, as in MRPC: the end
+# sees both sentences, but A's vectors were made without B. That may be why BERT's left-to-right twin lost so little on
+# the one and so much on the others. (A decoder may answer in *text* after it has read everything. Then its own words
+# come last, and see all.)
 #
 # ### What the mask buys
 #
@@ -623,8 +628,7 @@ assert 0.15 < apart < 0.3
 
 # %% [markdown]
 # Two different answers to one question, and no rule which to believe: BERT's conditional probabilities need not belong
-# to any joint distribution. (How far they disagree depends on the weights, and these are random. Training may bring the
-# two closer, but nothing in the model makes them equal.) Wang and Cho (2019) let BERT write nevertheless, word by word
+# to any joint distribution. (These weights are random. Training may bring the two closer; nothing makes them equal.) Wang and Cho (2019) let BERT write nevertheless, word by word
 # in random order; the texts were more diverse and slightly worse than those of a left-to-right model.
 #
 # ### Do decoders replace BERT?
@@ -636,7 +640,13 @@ assert 0.15 < apart < 0.3
 # al.](https://arxiv.org/abs/2507.00994) trained 38 models: masked words usually give the better representations, the
 # left-to-right exercise learns faster, and at equal cost it is best to begin from left to right and go on with masked
 # words. If you have labels and texts to be *read*, an encoder is the cheaper answer. If the answer is a text, it is
-# not.
+# not. With the whole Transformer of [chapter 6](06_decoder.ipynb), there are three to choose from:
+#
+# | | a position sees | pre-trained to | models | take it for |
+# |---|---|---|---|---|
+# | encoder | all of the text | fill masked words | BERT, RoBERTa, ModernBERT | a class, labels, a span, search |
+# | decoder | what came before | say the next word | GPT, Llama, Gemma | free text: chat, stories, code |
+# | both | reading: all; writing: its own text so far and all that was read | restore what was cut out | T5, BART | translation, summary |
 #
 # ## What BERT cannot do
 #

@@ -363,8 +363,9 @@ for vectors, ours in zip(theirs, alone, strict=True):
 #
 # `fit` runs in as many processes as it is started in. Each takes batches of its own, and the gradients are averaged:
 # a step is the step that *one* process would take on all these batches together. Written out, without `fit`, with
-# [accelerate](https://huggingface.co/docs/accelerate), in a whole training program (TINY has no dropout, so nothing is
-# left to chance but the first weights, and those are drawn from one seed):
+# [accelerate](https://huggingface.co/docs/accelerate), in a whole training program that needs nothing else. What a loop
+# for one process would not have is numbered; the model may be any other (this one has no dropout, so nothing is left to
+# chance but the first weights, and those are drawn from one seed):
 
 # %%
 PROGRAM = """
@@ -372,31 +373,24 @@ import torch
 import torch.nn.functional as F
 from accelerate import Accelerator
 from torch import nn
-from lectures_lib.models.bert import Bert, BertConfig
 
-class Classifier(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.bert, self.head = Bert(BertConfig.TINY), nn.Linear(128, 2)
-
-    def forward(self, ids):
-        return self.head(self.bert(ids).pooled)
-
-torch.manual_seed(0)
-accelerator, model = Accelerator(), Classifier()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-model, optimizer = accelerator.prepare(model, optimizer)
+torch.manual_seed(0)  # the same first weights and the same data in all processes
+accelerator = Accelerator()  # 1: finds the other processes, and a device for this one
+table = nn.Embedding(1500, 16)
+model = nn.Sequential(table, nn.Flatten(), nn.Linear(12 * 16, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = accelerator.prepare(model, optimizer)  # 2: moved, and wrapped
 rank, processes = accelerator.process_index, accelerator.num_processes
-batches, losses = torch.randint(5, 1500, (5, 16, 12)), []
+batches, losses = torch.randint(5, 1500, (5, 16, 12)), []  # 5 of 16 texts of 12 ids
 
 for batch in batches:
-    ids = batch[rank::processes].to(accelerator.device)  # my part of the sentences
+    ids = batch[rank::processes].to(accelerator.device)  # 3: every second text, of two
     loss = F.cross_entropy(model(ids), ids[:, 1] % 2)  # is the second number odd?
     optimizer.zero_grad()
-    accelerator.backward(loss)  # and the mean of all processes' gradients
+    accelerator.backward(loss)  # 4: loss.backward(), and the mean over all processes
     optimizer.step()
-    losses.append(accelerator.reduce(loss.detach(), "mean").item())
-accelerator.print(*losses)
+    losses.append(accelerator.reduce(loss.detach(), "mean").item())  # 5: of all
+accelerator.print(*losses)  # 6: once, not in each process
 accelerator.end_training()
 """
 
@@ -457,9 +451,12 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #     --rdzv_endpoint <first machine>:29500 train.py
 # ```
 #
-# The second command was run just now; those for GPUs are what the two launchers document, and were not tried here.
-# Here the processes share a batch. With `fit`, as usual, each takes *a batch* of its own a step: with four of them an epoch has a quarter of the steps, and
-# `steps`, warm-up and learning rate have to be chosen again.
+# The first two commands were run just now; those for GPUs are what the two launchers document, and were not tried here.
+# (Five steps on texts drawn at random teach nothing; their losses are there to be compared.)
+# Here the processes share a batch, in equal parts (of unequal ones the mean of means is not the mean). With `fit`, or
+# with a `DataLoader` that went through `prepare` too, each takes *a batch* of its own a step: with four of them an epoch
+# has a quarter of the steps, and `steps`, warm-up and learning rate have to be chosen again. In a notebook:
+# `accelerate.notebook_launcher(function, num_processes=2)`, the program being the function's body.
 #
 # ## What pays
 #
