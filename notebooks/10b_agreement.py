@@ -281,8 +281,8 @@ assert all(share > 0.9 for shares in right.values() for share in shares[:3])
 # %% [markdown]
 # Up to two nouns, as many as in the training text, both have learned it, even with pairs of nouns they never saw and
 # although the nearest noun always has the wrong number. Beyond that your run and ours may differ. So here are eight
-# runs of each, trained a little longer and on longer pieces ([results](../book/results.md)), and eight of a Transformer
-# with sinusoids:
+# runs of each, trained a little longer and on longer pieces
+# ([results](../book/results/language_models.md#agreement)), and eight of a Transformer with sinusoids:
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels, right verbs over nouns in between, shaded up to two nouns. GRU: six of eight runs stay at 1, two fall to about a half at six nouns. Transformer with learned positions: six of eight stay at 1, one is at 0 from three nouns on, one falls to 0 at six. Transformer with sinusoids: four of eight stay at 1, three fall to about a half, one falls from two nouns on to 0.06."}, "figure": {"caption": "Eight runs of each model. Blue: right throughout. Red: the runs that fail. Shaded: as many nouns as in training. Dashed: guessing."}}
 GOOD = [1, 1, 1, 1, 1, 1, 1]
