@@ -371,8 +371,8 @@ def exact(model, pairs, **options):
 # <details><summary>Answer</summary>
 #
 # Nearly all: 0.98<!-- rnn_attention: single_numbers/exact/1/mean .2f --> of them, on average over four seeds
-# ([results](../book/results.md)). These numbers were not in training. So the model has not learned numbers by heart; it
-# has learned how they are built, the German order of the digits included.
+# ([results](../book/results/attention.md#rnn-attention)). These numbers were not in training. So the model has not
+# learned numbers by heart; it has learned how they are built, the German order of the digits included.
 #
 # </details>
 
@@ -756,8 +756,8 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # 38<!-- parallel_time: training/batch_1/gru_over_attention/128/max .0f -->), for a batch of 16 such sentences
 # 4.2<!-- parallel_time: training/batch_16/gru_over_attention/128/median .1f -->, and for one of 2,048 words
 # 4.1<!-- parallel_time: training/batch_1/gru_over_attention/2048/median .1f -->
-# ([results](../book/results.md)). It does not have more to compute: at 2,048 words the layer of attention needs three
-# times as many multiplications. The GRU loses its time waiting for its own last state.
+# ([results](../book/results/attention.md#parallel-time)). It does not have more to compute: at 2,048 words the layer
+# of attention needs three times as many multiplications. The GRU loses its time waiting for its own last state.
 #
 # So one might ask: if a decoder can fetch what it needs from any word directly, why keep the recurrence? Vaswani et al.
 # (2017) took it away, and called the result the **Transformer**. Chapters 2 and 3 build its attention.

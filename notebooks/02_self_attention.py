@@ -677,8 +677,8 @@ for name, weight in {"after": late, "before": early}.items():
 # `fused_attention` calls PyTorch's own function and adds the rule about zeros. **Fused** means: one program goes from Q,
 # K and V to the output, block by block, and never stores the $n \times n$ table. At 1,024 words it was
 # 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the steps one by one, on two CPU
-# cores ([results](../book/results.md)). `DotProductAttention` makes a module of it, which knows whether the model is
-# being trained: only then does it use dropout ([chapter 5](05_encoder.ipynb)).
+# cores ([results](../book/results/attention.md#attention-speed)). `DotProductAttention` makes a module of it, which
+# knows whether the model is being trained: only then does it use dropout ([chapter 5](05_encoder.ipynb)).
 #
 # </details>
 

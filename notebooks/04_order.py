@@ -361,7 +361,7 @@ plt.show()
 # The reader without positions finds the best strategy that is open to it, and stops there: it is blind to order. Over five seeds it ended at 0.316<!-- order: accuracy/no_positions/mean .3f --> on average, against
 # a computed ceiling of 0.317<!-- order: best_guess_without_positions .3f -->; sinusoids ended at 1.000<!-- order:
 # accuracy/sinusoids/mean .3f -->, learned positions at 0.999<!-- order: accuracy/learned/mean .3f -->
-# ([results](../book/results.md)).
+# ([results](../book/results/attention.md#order)).
 #
 # And on strings of another length? The waves go on for as long as one likes. The authors hoped that this would let a
 # model generalise to longer texts, and it is often said that it does.

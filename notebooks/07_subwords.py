@@ -501,7 +501,7 @@ assert all(tiny.decode(tiny.encode(text)) == text for text in new[:3])
 # %% [markdown]
 # How much faster is Rust? On one core and all of WikiText-2 (10.8<!-- tokenization_speed: megabytes .1f --> MB), the
 # library took 2.4<!-- tokenization_speed: bpe_train/ours_over_peer/median .1f --> times as long as Rust to learn
-# 8,000 merges ([results](../book/results.md)).
+# 8,000 merges ([results](../book/results/transformer.md#tokenization-speed)).
 #
 # ## How large a vocabulary?
 #
@@ -743,9 +743,9 @@ for token, (start, end), segment in zip(
 # ## Two languages, one vocabulary
 #
 # The experiment that made subwords famous translated from English to German (Sennrich, Haddow and Birch, 2016; [their
-# table](../book/published.md) of two phrases). One of its phrases was "asinine situation". The byte pairs cut
-# "asinine" into `as|in|ine`, and no system found a translation. The one with a joint vocabulary wrote
-# `As|in|in-|Situation`.
+# table](../book/published/transformer.md#two-sentences-in-pieces) of two phrases). One of its phrases was "asinine
+# situation". The byte pairs cut "asinine" into `as|in|ine`, and no system found a translation. The one with a joint
+# vocabulary wrote `As|in|in-|Situation`.
 #
 # Their hundred million words are not here, but twenty pairs of sentences, written for this book, show where such
 # pieces come from. "Asinine" does not occur in them. We learn once for each language separately, and once for both

@@ -297,9 +297,9 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f -->: heads share the work.) Chapter 1's recurrent
 # model with additive attention has one head only. It made no mistake in the test, and looked at "hundred" in
 # 0.08<!-- alignment: additive/one_head/hundert/mean .2f --> of the cases on average, and in its most attentive run in
-# 0.36<!-- alignment: additive/one_head/hundert/max .2f --> ([results](../book/results.md)). In "six hundred" the
-# encoder's vector at "six" has read its neighbour, and can tell that "hundred" follows. A weight tells where a model
-# looked; it does not tell why, and a model that knows already need not look.
+# 0.36<!-- alignment: additive/one_head/hundert/max .2f --> ([results](../book/results/transformer.md#alignment)). In
+# "six hundred" the encoder's vector at "six" has read its neighbour, and can tell that "hundred" follows. A weight
+# tells where a model looked; it does not tell why, and a model that knows already need not look.
 #
 # ## BLEU
 #
@@ -471,8 +471,9 @@ assert scores[600] > 97 and 100 * free + 10 < scores[80] < 100 * forced - 5
 # ## What the paper reported
 #
 # These are the BLEU scores of the Transformer's paper for the WMT 2014 test sets, with its estimates of what training cost in
-# floating-point operations (Vaswani et al. 2017, table 2; there is [a picture](../book/published.md)). An ensemble is
-# several models that vote.
+# floating-point operations (Vaswani et al. 2017, table 2; there is [a
+# picture](../book/published/transformer.md#translation-into-german-and-french)). An ensemble is several models that
+# vote.
 
 # %% tags=["hide-input"]
 # Name: BLEU en-de, BLEU en-fr, FLOPs en-de, FLOPs en-fr. (One cost stands for both in
@@ -532,7 +533,7 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 #
 # Two tricks of the paper follow at the end: the *mean* of the last five sets of weights saved, and a beam search
 # ([chapter 9](09_generating.ipynb)). What is each worth? On the 1,000 captions of the 2016 test set
-# ([results](../book/results.md), with sacrebleu's signatures):
+# ([results](../book/results/transformer.md#multi30k-cpu), with sacrebleu's signatures):
 #
 # | | greedy, last weights | beam, last weights | greedy, mean of five | beam, mean of five |
 # |---|---|---|---|---|

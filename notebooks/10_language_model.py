@@ -721,7 +721,7 @@ plt.show()
 # After 1,000 steps, the seventh part of its time, two of the three networks are less than 0.1 nats better than a table
 # of pairs (the third is 0.38 better; the curve is their mean). On this first half their mean passes the table of seven
 # letters between steps 5,500 and 6,000; the quickest of them passes it before that, the one that comes with the library
-# after. The numbers ([results](../book/results.md)):
+# after. The numbers ([results](../book/results/language_models.md#language-models-cpu)):
 #
 # | nats a character | first half | second half | both |
 # |---|---|---|---|

@@ -281,8 +281,8 @@ assert all(share > 0.9 for shares in right.values() for share in shares[:3])
 # %% [markdown]
 # Up to two nouns, as many as in the training text, both have learned it, even with pairs of nouns they never saw and
 # although the nearest noun always has the wrong number. Beyond that your run and ours may differ. So here are eight
-# runs of each, trained a little longer and on longer pieces ([results](../book/results.md)), and eight of a Transformer
-# with sinusoids:
+# runs of each, trained a little longer and on longer pieces
+# ([results](../book/results/language_models.md#agreement)), and eight of a Transformer with sinusoids:
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels, right verbs over nouns in between, shaded up to two nouns. GRU: six of eight runs stay at 1, two fall to about a half at six nouns. Transformer with learned positions: six of eight stay at 1, one is at 0 from three nouns on, one falls to 0 at six. Transformer with sinusoids: four of eight stay at 1, three fall to about a half, one falls from two nouns on to 0.06."}, "figure": {"caption": "Eight runs of each model. Blue: right throughout. Red: the runs that fail. Shaded: as many nouns as in training. Dashed: guessing."}}
 GOOD = [1, 1, 1, 1, 1, 1, 1]
@@ -414,15 +414,18 @@ decides = {
     for name, reader in readers.items()
 }
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps, GRU and Transformer. Rows: 0 to 6 nouns in between. Columns: the subject, then the nouns after it. In both only the subject's column is dark, in all seven rows."}, "figure": {"caption": "In how many sentences the verb changes when this noun's number changes. Rows: nouns between subject and verb. Above the line: as in training."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps, GRU and Transformer. Rows: 0 to 6 nouns in between. Columns: the subject, then the nouns after it. In both only the subject's column is dark, in all seven rows. A key: white is 0, dark blue is 1."}, "figure": {"caption": "In what share of the sentences the verb changes when this noun's number changes: 0.0 in none, 1.0 in all. Rows: nouns between subject and verb. Above the red line: as in training."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.0, 3.2))
 for ax, (name, shares) in zip(axes, decides.items(), strict=True):
     columns = ["subject", *range(1, 7)]
     look = {"title": name, "limit": 1.0, "numbers": ".1f"}
     plots.heatmap(shares, rows=range(7), columns=columns, ax=ax, **look)
-    ax.axhline(2.5, color=plots.INK, linewidth=1)
+    ax.axhline(2.5, color=plots.RED, linewidth=2)
     ax.set(xlabel="noun that is changed")
 axes[0].set_ylabel("nouns in between")
+key = figure.colorbar(axes[1].images[0], ax=axes, shrink=0.6, ticks=[0, 0.5, 1])
+key.set_label("share of sentences")
+key.outline.set_visible(False)
 plt.show()
 
 # %% tags=["remove-cell"]

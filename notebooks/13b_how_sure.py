@@ -139,7 +139,7 @@ for n in (80, 640, 1600, 5000):
 #
 # A second kind of luck is in the training: the first weights of the head, the order of the batches, dropout. The same
 # recipe with other random numbers gives another model, and another accuracy *on the same test set*. Here are three
-# of the tasks of chapter 14, measured by the course's [experiments](../book/results.md).
+# of the tasks of chapter 14, measured by the course's [experiments](../book/results/fine_tuning.md#fine-tuning-small).
 
 # %% [markdown]
 # **Predict.** SST-2 was fine-tuned with four seeds and asked about 872 phrases. Which is larger, the scatter of the four

@@ -449,7 +449,7 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 # ## Which measure?
 #
 # BERT was tried on GLUE, a bundle of nine tasks with single sentences and pairs. Figures: Devlin et al. 2019, table
-# 1, on GLUE's test server; more are among the [published results](../book/published.md).
+# 1, on GLUE's test server; more are among the [published results](../book/published/glue.md#glue-when-bert-came-out).
 #
 # | task | asks | trained on | measure | BERT base | BERT large |
 # |---|---|---|---|---|---|
@@ -689,7 +689,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # | STS-B | 5,749 | Spearman | 0.00<!-- fine_tuning_stsb: majority/spearman .2f --> | 0.65<!-- fine_tuning_stsb: bag_of_words/spearman .2f --> | 0.83<!-- fine_tuning_stsb: frozen/spearman .2f --> | 0.86<!-- fine_tuning_stsb: fine_tuned/spearman/mean .2f --> |
 #
 # (Spread over the seeds: 0.05 on CoLA, about 0.02 or less elsewhere. Tested on the whole validation splits. All of it
-# is among the [measured results](../book/results.md).)
+# is among the [measured results](../book/results/fine_tuning.md#fine-tuning-sst2).)
 #
 # Fine-tuning is ahead everywhere, though on **RTE** by less than a standard error (0.03). On **SST-2**, with so many
 # phrases, words alone are as good as frozen vectors. On **CoLA** the last vectors say little about grammar, as above. On

@@ -623,7 +623,7 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 #
 # (Spread over the seeds: about 0.02 or less. WNUT-17 is tested on its test split, SQuAD on 1,000 questions of its
 # validation split. For a question, "bag of words" is the sentence that shares most words with it. All of it is among the
-# [measured results](../book/results.md).)
+# [measured results](../book/results/words_and_spans.md#fine-tuning-wnut).)
 #
 # On **SQuAD** a linear layer on a frozen body's last vectors is hardly better than the most similar sentence. On
 # **WNUT-17** there is more in the frozen body than its last layer shows: on a weighted sum of all layers a linear

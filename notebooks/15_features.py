@@ -761,7 +761,8 @@ plt.show()
 #
 # (Entity F1; the paper's column is of the development split, ours are of the test split, means of three seeds with a
 # standard deviation of at most 1.7 %<!-- ner_features: concat_last_four/bilstm/test/f1/sd .1f -->. Our BiLSTM has 64
-# units in each direction, the paper's 768. The validation split is among the [measured results](../book/results.md).)
+# units in each direction, the paper's 768. The validation split is among the [measured
+# results](../book/results/features.md#ner-features).)
 #
 # - The last state is behind the one before it, by 0.7 points in the paper and by seven to nine here.
 # - Under the linear layer, every combination of several states is ahead of the single ones that we tried, by about

@@ -461,7 +461,7 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # ## What pays
 #
 # Measured on one processor and no GPU; from the second row on with MiniLM, one core, no dropout (`benchmarks/cost`;
-# medians of runs made in turn, [results](../book/results.md)). Above 1: more tokens a second.
+# medians of runs made in turn, [results](../book/results/cost.md#cost)). Above 1: more tokens a second.
 #
 # | | what it does | tokens a second, with over without |
 # |---|---|---|

@@ -64,7 +64,7 @@ class Overview(SphinxDirective):
         self.lectures = record["lectures"]
         return [
             *self.counts(record),
-            nodes.paragraph("", "", nodes.strong("", "By topic")),
+            nodes.paragraph("", "", nodes.strong("", "By topic"), classes=["by-topic"]),
             self.topics(record),
             *self.slips(record["claims"]),
         ]

@@ -17,7 +17,18 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from lectures_lib.show.plots import BLUE, COLOUR, GREEN, GREY, PAPER, RED, in_the_dark, legible
+from lectures_lib.show.plots import (
+    BLUE,
+    COLOUR,
+    DARK,
+    GREEN,
+    GREY,
+    GROUND,
+    PAPER,
+    RED,
+    in_the_dark,
+    legible,
+)
 
 POINTS = re.compile(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
 METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
@@ -30,6 +41,9 @@ SHAPE = re.compile(r"<(?:path|rect|use)\b[^>]*>")
 # an SVG that is an image knows nothing of the page's style sheet
 PAGE_FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"
 READABLE = 8  # pixels of the page: a figure's smallest word is shown no smaller
+IMAGE = re.compile(r'(<image\b[^>]*? style=")')
+JOINT = re.compile(r"stroke: #ffffff; stroke-width: 1\.2\b", re.IGNORECASE)
+DIMMED = 0.85  # of the light of a picture or heat map in the dark: the darker is still the more
 GROUNDS = {name.upper() for name in (BLUE, GREEN, RED, GREY)}  # white can be read on them
 SCALE = 1.5  # pixels of the page a point: letters of 11 points are as large as the text around
 
@@ -51,7 +65,18 @@ def dark(svg: str) -> str:
     lighter one they could not be read.
     """
     svg = light(svg)
-    return in_the_dark(SHAPE.sub(_kept, svg) if WHITE_TEXT.search(svg) else svg)
+    svg = in_the_dark(SHAPE.sub(_kept, svg) if WHITE_TEXT.search(svg) else svg)
+    return _dimmed(svg)
+
+
+def _dimmed(svg: str) -> str:
+    """Its heat maps do not glare on a dark page, and the joints between their squares have the
+    page's colour there, too. Which of two squares is the darker stays as it is. Squares that carry
+    numbers keep their light: a black number on a dimmed one had 3.7 : 1.
+    """
+    if not WHITE_TEXT.search(svg):
+        svg = IMAGE.sub(rf"\g<1>filter:brightness({DIMMED});", svg)
+    return JOINT.sub(f"stroke: {DARK[GROUND]}; stroke-width: 1.2", svg)
 
 
 def _kept(shape: re.Match) -> str:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import made_sections
 import matplotlib
 import matplotlib.pyplot as plt
 import yaml
@@ -65,6 +66,11 @@ def table_node(heads: list[str], rows: list[list[str]]) -> nodes.table:
     group += nodes.thead("", line(heads))
     group += nodes.tbody("", *map(line, rows))
     return nodes.table("", group, classes=["published"])
+
+
+def anchor(table: Table) -> str:
+    """A table's address on its page."""
+    return nodes.make_id(table.title)
 
 
 def svg(table: Table) -> str:
@@ -125,7 +131,7 @@ class Overview(SphinxDirective):
         group += nodes.thead("", nodes.row("", *heads))
         body = nodes.tbody()
         for table in tables():
-            uri = f"published/{page(table.name)}.html#{nodes.make_id(table.title)}"
+            uri = f"published/{page(table.name)}.html#{anchor(table)}"
             link = nodes.reference("", table.title, refuri=uri, internal=True)
             row = nodes.row("", nodes.entry("", nodes.paragraph("", "", link)))
             source = f"{{cite}}`{table.source}`, {table.place}"
@@ -133,7 +139,7 @@ class Overview(SphinxDirective):
             row += nodes.entry("", nodes.paragraph("", "yes" if table.ours else "no"))
             body += row
         group += body
-        return [nodes.table("", group, classes=["overview"])]
+        return [nodes.table("", group, classes=["overview", "of-published"])]
 
 
 class Published(SphinxDirective):
@@ -160,6 +166,7 @@ class Published(SphinxDirective):
             "", nodes.title("", table.title), names=[nodes.fully_normalize_name(table.title)]
         )
         self.state.document.note_implicit_target(section)
+        made_sections.note(self.env, anchor(table), table.title)
         section += self.markdown(table.about)
         if table.figure:
             section += nodes.raw("", svg(table), format="html")
@@ -240,4 +247,5 @@ def setup(app: Sphinx) -> dict:
     """Add the directive."""
     app.add_directive("published", Published)
     app.add_directive("published-overview", Overview)
+    app.setup_extension("made_sections")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,6 +14,7 @@ from typing import Any
 
 import chapters
 import jupytext
+import made_sections
 import results_layout
 import yaml
 from docutils import nodes
@@ -27,6 +28,15 @@ FOLDER = ROOT / "book" / "results"
 PAGES = ROOT / "book" / "results.yml"
 QUOTE = re.compile(r"<!--\s+(\w+):\s+\S+\s+\S+\s+-->")
 LONG = 28  # letters in a cell that may be broken into lines
+PROPER = {  # names that scripts write as they are typed
+    "cola": "CoLA",
+    "minilm": "MiniLM",
+    "rte": "RTE",
+    "squad": "SQuAD",
+    "sst2": "SST-2",
+    "stsb": "STS-B",
+    "wnut": "WNUT-17",
+}
 HEADING = re.compile(r"^#{1,4} .+$", re.MULTILINE)
 
 
@@ -211,6 +221,15 @@ def fact_field(name: str, fact: nodes.Node) -> nodes.field:
     )
 
 
+def titled(title: str) -> list[nodes.Node]:
+    """A file's title as a sentence of the page: names as they are written, a capital letter, and
+    `code` as code.
+    """
+    text = re.sub(r"\w+", lambda word: PROPER.get(word[0], word[0]), title)
+    parts = enumerate(upper(text).split("`"))
+    return [nodes.literal("", part) if i % 2 else nodes.Text(part) for i, part in parts]
+
+
 class Folded(nodes.General, nodes.Element):
     """What a reader may unfold; on paper it is open."""
 
@@ -242,8 +261,7 @@ class Results(SphinxDirective):
         """One file."""
         record = load(name)
         section = nodes.section("", nodes.title("", told_of["asks"]), ids=[anchor(name)])
-        slugs = self.env.metadata[self.env.docname].setdefault("results", {})
-        slugs[anchor(name)] = (None, anchor(name), told_of["asks"])
+        made_sections.note(self.env, anchor(name), told_of["asks"])
         section += self.parse_text_to_nodes(answer(name))
         section += self.about(name, record["title"])
         found, usual = results_layout.blocks(record["results"]), usual_runs(record["results"])
@@ -261,7 +279,8 @@ class Results(SphinxDirective):
         """What was measured, and who quotes it."""
         places = quoted_in(name)
         said = f"Numbers quoted in {', '.join(places)}." if places else "Quoted in no chapter."
-        paragraph = nodes.paragraph("", f"{title}. ", classes=["measured-what"])
+        paragraph = nodes.paragraph("", "", *titled(title), classes=["measured-what"])
+        paragraph += nodes.Text(". ")
         paragraph += self.parse_text_to_nodes(said)[0].children
         return paragraph
 
@@ -299,17 +318,10 @@ class Overview(SphinxDirective):
         return nodes.table("", group, classes=["overview"])
 
 
-def let_be_linked(app: Sphinx, doctree: nodes.document) -> None:
-    """Make the sections known to links of the form page.md#anchor, as headings are."""
-    told_of = app.env.metadata[app.env.docname]
-    if found := told_of.pop("results", None):
-        told_of["myst_slugs"] = {**told_of.get("myst_slugs", {}), **found}
-
-
 def setup(app: Sphinx) -> dict:
     """Add the directives."""
     app.add_node(Folded, html=(visit_folded, depart_folded))
     app.add_directive("results", Results)
     app.add_directive("results-overview", Overview)
-    app.connect("doctree-read", let_be_linked)
+    app.setup_extension("made_sections")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -24,6 +24,7 @@ NAMES = {
     "de-en": "German to English",
     "en-de": "English to German",
     "exact": "exact match",
+    "exact_match": "exact match",
     "f1": "F1",
     "face": "Face",
     "fine_tuned": "fine-tuned",

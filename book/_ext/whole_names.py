@@ -1,5 +1,5 @@
 """A name such as STS-B or GPT-2 is not broken behind its hyphen, which a narrow cell of a table
-would do.
+would do, and a number is not parted from its % or from what it is multiplied with (8 × 64).
 """
 
 import re
@@ -7,7 +7,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-NAME = re.compile(r"(?<![\w-])[A-Z][A-Za-z]{1,5}-(?:[A-Z]|\d{1,2})(?![\w-])")
+NUMBER = r"\d+(?:[.,]\d+)*"
+NAME = re.compile(
+    rf"(?<![\w-])[A-Z][A-Za-z]{{1,5}}-(?:[A-Z]|\d{{1,2}})(?![\w-])|{NUMBER} %|{NUMBER} × {NUMBER}"
+)
 # tags, and what is not running text
 MARKUP = re.compile(
     r"(<(pre|script|style|svg|math|textarea|option)\b.*?</\2>|<[^>]*>)", re.DOTALL | re.IGNORECASE
@@ -15,7 +18,7 @@ MARKUP = re.compile(
 
 
 def whole(body: str) -> str:
-    """A page's HTML with every such name in a piece that has no place to break."""
+    """A page's HTML with every such name or number in a piece that has no place to break."""
     parts = MARKUP.split(body)
     # three to a piece: the text, a tag, and that tag's name if it holds others
     parts[::3] = [NAME.sub(r'<span class="whole">\g<0></span>', text) for text in parts[::3]]

@@ -15,9 +15,12 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from torch import Tensor
+
+from lectures_lib.show.drawings.palette import contrast
 
 BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
     "#0072B2",
@@ -34,7 +37,13 @@ GROUND = "#FFFEFF"  # where something is to be hidden: the page's colour, which 
 PALE, QUIET = "#EAEFF3", "#C0C5CA"  # a field behind; a line or bar that is not the point
 CYCLE = (BLUE, ORANGE, GREEN, RED, PURPLE, GREY)
 # A line may be paler than a word: words in these colours are written a shade darker, 4.5 : 1.
-WRITTEN = {ORANGE: "#8A5F00", GREEN: "#00775A", RED: "#B34E00", PURPLE: "#A8487F"}
+WRITTEN = {
+    ORANGE: "#8A5F00",
+    GREEN: "#00775A",
+    RED: "#B34E00",
+    PURPLE: "#A8487F",
+    QUIET: "#6A7077",
+}
 SEQUENTIAL = "Blues"  # for weights, from 0 up
 DIVERGING = "PuOr_r"  # for signed values, around 0
 # What changes in the dark theme. Text in these colours keeps 4.5 : 1 against the page there.
@@ -50,6 +59,7 @@ DARK = {
     GREY: "#A6A6A6",
 }
 DARK |= {written: DARK.get(colour, colour) for colour, written in WRITTEN.items()}
+DARK[WRITTEN[QUIET]] = "#8A9199"  # a quiet line is too dark there for a word
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
 TEXT = re.compile(r"<text\b[^>]*>")
 _DARK = {light.upper(): dark for light, dark in DARK.items()}
@@ -212,8 +222,8 @@ def _label(ax: Axes, rows: Sequence[object] | None, columns: Sequence[object] | 
 
 def _write_numbers(ax: Axes, array: np.ndarray, spec: str, image: object) -> None:
     for (i, j), value in np.ndenumerate(array):
-        red, green, blue, _ = image.cmap(image.norm(value))
-        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
+        square = to_hex(image.cmap(image.norm(value)))
+        dark = contrast("#FFFFFF", square) > contrast("#000000", square)
         ax.text(
             j,
             i,

@@ -124,3 +124,32 @@ def test_chapters_that_quote_a_file_are_found():
         r"\[chapter\s4\]\(/notebooks/04_order.ipynb\)\s\(\d+\)", *pages.quoted_in("order")
     )
     assert "mutants" not in pages.quoting()
+
+
+LINK = re.compile(r"\]\(\.\./book/(results|published)((?:/\w+)?)\.md((?:#[\w-]+)?)\)")
+
+
+def linked(text):
+    """Links of a chapter to measured and to published results: kind, page and anchor."""
+    return [(kind, page.lstrip("/"), place.lstrip("#")) for kind, page, place in LINK.findall(text)]
+
+
+def test_a_link_says_where_it_leads():
+    text = "[a](../book/results/cost.md#cost), [b](../book/published.md)"
+    assert linked(text) == [("results", "cost", "cost"), ("published", "", "")]
+
+
+def test_a_chapter_leads_to_the_numbers_it_speaks_of():
+    """To the file or table itself, not to the overview of all."""
+    from published_tables import anchor, page, tables
+
+    there = {("results", pages.home(name), pages.anchor(name)) for name in FILES} | {
+        ("published", page(table.name), anchor(table)) for table in tables()
+    }
+    found = [
+        (path.name, link)
+        for path in sorted((ROOT / "notebooks").glob("*.py"))
+        for link in linked(path.read_text(encoding="utf-8"))
+    ]
+    assert len(found) > 15
+    assert not [(name, link) for name, link in found if link not in there]

@@ -7,6 +7,7 @@ import io
 import matplotlib.pyplot as plt
 import pytest
 import torch
+from matplotlib.colors import to_hex
 
 from lectures_lib.show import plots
 from lectures_lib.show.drawings.palette import contrast
@@ -56,7 +57,7 @@ def test_text_can_be_read_in_the_dark(light):
     assert contrast(plots.DARK[light], NIGHT) >= 4.5
 
 
-@pytest.mark.parametrize("colour", plots.CYCLE)
+@pytest.mark.parametrize("colour", [*plots.CYCLE, plots.QUIET])
 def test_words_in_a_lines_colour_can_be_read_in_both_themes(colour):
     word = f'<path style="stroke: {colour.lower()}"/><text style="fill: {colour.lower()}">a</text>'
     line, written = plots.COLOUR.findall(plots.legible(word))
@@ -74,6 +75,16 @@ def test_a_curves_own_label_can_be_read():
 @pytest.mark.parametrize("colour", plots.CYCLE)
 def test_lines_can_be_seen_in_the_dark(colour):
     assert contrast(plots.DARK.get(colour, colour), NIGHT) >= 3
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_number_can_be_read_on_its_square(signed):
+    values = torch.linspace(-1.0 if signed else 0.0, 1.0, 41).view(1, -1)
+    ax = plots.heatmap(values, numbers=".2f", signed=signed, limit=1.0)
+    image = ax.images[0]
+    for text, value in zip(ax.texts, values[0].tolist(), strict=True):
+        square = to_hex(image.cmap(image.norm(value)))
+        assert contrast(to_hex(text.get_color()), square) >= 4.5
 
 
 def test_what_hides_has_the_pages_colour():

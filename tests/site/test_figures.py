@@ -1,9 +1,13 @@
 """A picture is described for those who do not see it, and has a caption for those who do."""
 
+import re
+
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from sitemap import ROOT, pages
+
+from lectures_lib.show.drawings.palette import contrast
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
@@ -90,3 +94,36 @@ def test_in_the_dark_a_plot_stands_on_the_page_itself(browser, address):
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     context.close()
+
+
+def test_in_the_dark_a_heat_map_does_not_glare_and_keeps_its_order(html):
+    """Its light is dimmed as a whole, so that "the darker, the more" stays true; the joints between
+    its squares have the page's colour.
+    """
+    drawn = {path.name: path.read_text() for path in (html / "_images").glob("*.dark.svg")}
+    heat = {name: svg for name, svg in drawn.items() if "<image" in svg}
+    assert len(heat) > 15
+    for name, svg in heat.items():  # black numbers cannot be read on what is dimmed
+        numbers = WHITE_WORD.search(svg) is not None
+        assert ("filter:brightness(0.85)" in svg) != numbers, name
+    light = [name.replace(".dark", "") for name in heat]
+    joined = [name for name in light if WHITE_JOINT in (html / "_images" / name).read_text()]
+    assert len(joined) > 8
+    assert not [name for name, svg in drawn.items() if WHITE_JOINT in svg]
+
+
+WHITE_WORD = re.compile(r"<text\b[^>]*fill: #ffffff")
+WHITE_JOINT = "stroke: #ffffff; stroke-width: 1.2"
+GROUNDS = {"light": "#FFFFFF", "dark": "#121212"}
+WORD = re.compile(r"<text\b[^>]*?fill: (#[0-9a-fA-F]{6})")
+
+
+@pytest.mark.parametrize("theme", GROUNDS)
+def test_every_word_of_a_plot_can_be_read(html, theme):
+    """White and black stand on squares and bars of a heat map or a drawing: test_plots."""
+    for path in (html / "_images").glob("*.dark.svg"):
+        if theme == "light":
+            path = path.with_name(path.name.replace(".dark", ""))
+        colours = set(WORD.findall(path.read_text())) - {"#ffffff", "#000000"}
+        faint = [word for word in colours if contrast(word, GROUNDS[theme]) < 4.5]
+        assert not faint, (path.name, faint)

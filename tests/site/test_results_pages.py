@@ -117,3 +117,53 @@ def test_a_telephone_shows_the_overview_without_scrolling_it(browser, address):
     widths = "tables => tables.map(t => t.scrollWidth - t.parentElement.clientWidth)"
     assert max(page.eval_on_selector_all("table.overview", widths)) <= 0
     page.close()
+
+
+SPILLED = """() => [...document.querySelectorAll("table :is(td, th)")]
+  .filter((cell) => cell.checkVisibility() && cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)"""
+# A word is broken where its letters stand in more than one line.
+BROKEN = """() => [...document.querySelectorAll("table th:not(.stub) p")].filter((p) => p.checkVisibility()).flatMap((p) => {
+  const broken = [], text = p.firstChild;
+  for (const word of p.textContent.matchAll(/\\w+/g)) {
+    if (text.nodeType !== 3 || word.index + word[0].length > text.length) continue;
+    const range = document.createRange();
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    if (range.getClientRects().length > 1) broken.push(word[0]);
+  }
+  return broken;
+})"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", LOOKED_UP)
+def test_on_a_telephone_no_cell_runs_into_its_neighbour(browser, address, path):
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(address + path)
+    assert page.evaluate(SPILLED) == []
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", LOOKED_UP)
+def test_on_paper_no_word_of_a_tables_head_is_broken(browser, address, path):
+    page = browser.new_page(viewport={"width": 718, "height": 1040})
+    page.emulate_media(media="print")
+    page.goto(address + path)
+    assert page.evaluate(BROKEN) == []
+    page.close()
+
+
+def test_a_title_is_written_as_a_sentence():
+    told = results.titled("sst2: minilm by `otter run`")
+    assert [part.astext() for part in told] == ["SST-2: MiniLM by ", "otter run", ""]
+    assert layout.named(("exact_match",)) == "exact match"
+
+
+def test_numbers_are_not_parted_from_their_signs():
+    from whole_names import whole
+
+    assert whole("<p>97 % of 8 × 64, GPT-2 % 3</p>") == (
+        '<p><span class="whole">97 %</span> of <span class="whole">8 × 64</span>, '
+        '<span class="whole">GPT-2</span> % 3</p>'
+    )
