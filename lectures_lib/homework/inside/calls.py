@@ -8,17 +8,16 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 import lectures_lib
 
 from .values import plain
+from .watch import Watch
 
 _COURSE = str(Path(lectures_lib.__file__).parent)
 _LIBRARIES = (
@@ -170,58 +169,30 @@ def looked_at(
         "mean" and "spread" (of each tensor in the result, over the draws), "used".
     """
     found: dict[str, Any] = {}
-    with _Watch(watch) as seen:
-        if draws:
+    watched = Watch(watch)
+    if draws:
+        with watched.on():
             return _spread(function, given[0], draws)
-        leaves: dict[str, Tensor] = {}
-        first = given[0]
-        if parameters is not None:
-            given[0] = first = (
-                _to_differentiate(first[0], "argument ", leaves, 1),
-                _to_differentiate(first[1], "", leaves),
-            )
+    leaves: dict[str, Tensor] = {}
+    first = given[0]
+    if parameters is not None:
+        given[0] = first = (
+            _to_differentiate(first[0], "argument ", leaves, 1),
+            _to_differentiate(first[1], "", leaves),
+        )
+    with watched.on():
         result = function(*first[0], **first[1])
-        found["result"] = plain(result)
-        if parameters is not None:
-            theirs = dict(function.named_parameters(remove_duplicate=False)) if parameters else {}
-            leaves = {**{name: theirs[name] for name in parameters}, **leaves}
-            found["gradients"] = _gradients(result, leaves)
-        if len(given) > 1:
+    found["result"] = plain(result)
+    if parameters is not None:
+        theirs = dict(function.named_parameters(remove_duplicate=False)) if parameters else {}
+        leaves = {**{name: theirs[name] for name in parameters}, **leaves}
+        found["gradients"] = _gradients(result, leaves)
+    if len(given) > 1:
+        with watched.on():
             found["again"] = [plain(function(*more[0], **more[1])) for more in given[1:]]
     if watch:
-        found["used"] = [name for name in watch if name in seen]
+        found["used"] = watched.used()
     return found
-
-
-class _Watch(TorchFunctionMode):
-    """Notes which of the functions of these names are called, by whatever alias."""
-
-    def __init__(self, names: tuple[str, ...]):
-        super().__init__()
-        self._names = {_function(name): name for name in names}
-        self._seen: set[str] = set()
-
-    def __enter__(self) -> set[str]:
-        if self._names:
-            super().__enter__()
-        return self._seen
-
-    def __exit__(self, *error: Any) -> None:
-        if self._names:
-            super().__exit__(*error)
-
-    def __torch_function__(
-        self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
-        if function in self._names:
-            self._seen.add(self._names[function])
-        return function(*args, **(kwargs or {}))
-
-
-def _function(name: str) -> Callable:
-    """The function of that name: "F.layer_norm", "torch.autograd.grad", "Tensor.unfold"."""
-    room, _, rest = name.partition(".")
-    return attrgetter(rest)({"F": nn.functional, "torch": torch, "Tensor": Tensor}[room])
 
 
 def _to_differentiate(value: Any, name: str, leaves: dict[str, Tensor], start: int = 0) -> Any:
