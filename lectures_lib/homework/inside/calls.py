@@ -1,10 +1,12 @@
 """One call of a student's answer, and all that can come of it."""
 
 import copy
+import dis
 import linecache
 import random
 import sysconfig
 import traceback
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -128,6 +130,7 @@ def _called(
         with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(gradients or init is None):
             _seed(0)
             random.seed(0)
+            _demand_a_body(answer)
             function = answer if init is None else build(answer, copy.deepcopy(init), state, train)
             # what a class draws to begin with changes nothing that it draws when it is called
             _seed(0)
@@ -136,7 +139,7 @@ def _called(
                     function, given, tuple(state or ()) if gradients else None, draws, watch
                 )
             else:
-                value = plain(function(*given[0][0], **given[0][1]))
+                value = plain(_written(function(*given[0][0], **given[0][1])))
         changed = (
             name for now, then in zip(given, before, strict=True) for name in _changed(now, then)
         )
@@ -181,7 +184,7 @@ def looked_at(
             _to_differentiate(first[1], "", leaves),
         )
     with watched.on():
-        result = function(*first[0], **first[1])
+        result = _written(function(*first[0], **first[1]))
     found["result"] = plain(result)
     if parameters is not None:
         theirs = dict(function.named_parameters(remove_duplicate=False)) if parameters else {}
@@ -193,6 +196,30 @@ def looked_at(
     if watch:
         found["used"] = watched.used()
     return found
+
+
+def _demand_a_body(answer: Any) -> None:
+    """Raise NotImplementedError if there is nothing in a function, or in what a class is built and
+    called by: `...`, `pass`, or a text alone.
+    """
+    inside = [answer]
+    if isinstance(answer, type):
+        inside = [vars(answer).get(name) for name in ("__init__", "forward", "__call__")]
+    for function in inside:
+        code = function.__code__ if isinstance(function, types.FunctionType) else None
+        if code and all(
+            step.opname in ("RESUME", "NOP", "RETURN_VALUE")
+            or (step.opname in ("LOAD_CONST", "RETURN_CONST") and step.argval in (None, ...))
+            for step in dis.get_instructions(code)
+        ):
+            raise NotImplementedError
+
+
+def _written(result: Any) -> Any:
+    """A result, if it is not the `...` that stands for what is still to be written."""
+    if result is ...:
+        raise NotImplementedError
+    return result
 
 
 def _to_differentiate(value: Any, name: str, leaves: dict[str, Tensor], start: int = 0) -> Any:
