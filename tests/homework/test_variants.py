@@ -85,6 +85,8 @@ def test_what_a_variant_says_of_itself_has_its_value(name, variant):
     values = value if isinstance(value, tuple) else (value,)
     assert numbers(varied.says(value)) >= set(map(float, values))
     assert [varied.says(each) for each in varied.values].count(varied.says(value)) == 1
+    written = " ".join(varied.wording(value).values())
+    assert numbers(written) >= set(map(float, values)), written
 
 
 @pytest.mark.parametrize("name", VARIED)
