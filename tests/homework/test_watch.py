@@ -1,6 +1,7 @@
 """Functions that a question rules out or asks for are seen, whatever way an answer calls them."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -20,6 +21,19 @@ def scripted_norm(x):
     return torch.layer_norm(x, [4])
 
 
+def in_a_thread_of_its_own(x):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(F.layer_norm(x, (4,))))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def in_a_pool(x):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(F.layer_norm, x, (4,)).result()
+
+
 NORMS = {
     "the module": lambda x: nn.LayerNorm(4)(x),
     "F": lambda x: F.layer_norm(x, (4,)),
@@ -31,6 +45,8 @@ NORMS = {
     )[0],
     "TorchScript": scripted_norm,
     "compiled": lambda x: torch.compile(lambda y: F.layer_norm(y, (4,)), backend="eager")(x),
+    "a thread": in_a_thread_of_its_own,
+    "a pool": in_a_pool,
     "vmap": lambda x: torch.func.vmap(lambda row: F.layer_norm(row, (4,)))(x),
 }
 
@@ -45,6 +61,7 @@ def test_a_function_that_is_ruled_out_is_seen_by_whatever_way(way):
     )
     assert judged(asked, by_hand).right
     assert judged(asked, NORMS[way]).kind == "forbidden"
+    assert threading.getprofile() is None
 
 
 ENGINE = torch.autograd.Variable._execution_engine

@@ -4,10 +4,11 @@ A function can be called by many names and in many ways, and no one place in tor
 Three are watched: what is announced to a `TorchFunctionMode` (nearly every function of torch, by
 whatever alias; not what `torch.ops` or TorchScript call); the operators that arrive at a
 `TorchDispatchMode`, whoever called them; and the engine that walks a graph backwards, which
-`Tensor.backward`, `torch.autograd`, `torch.func` and compiled code all end in. Of a thread that an
-answer starts only the engine is seen.
+`Tensor.backward`, `torch.autograd`, `torch.func` and compiled code all end in. Threads that an
+answer starts are watched like itself.
 """
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -51,21 +52,23 @@ class Watch:
         self._names = names
         self._functions = {_function(name): name for name in names}
         self._seen: set[str] = set()
-        self._ends = [
-            table[name] for table in (_OPERATORS, _ENGINE) for name in names if name in table
-        ]
 
     @contextmanager
     def on(self) -> Iterator[None]:
-        """Watch what is called in this thread, and who asks for gradients in any."""
+        """Watch what is called in this thread, and in those that are started in the meantime."""
         with ExitStack() as stack:
             if self._names:
-                stack.enter_context(_Functions(self.function))
-            if any(name in _OPERATORS for name in self._names):
-                stack.enter_context(_Operators(self.end))
+                self._enter(stack)
+                stack.enter_context(_in_new_threads(lambda: self._enter(ExitStack())))
             if any(name in _ENGINE for name in self._names):
                 stack.enter_context(_engine_tells(self.end))
             yield
+
+    def _enter(self, stack: ExitStack) -> None:
+        """Watch functions and operators in the thread that calls this."""
+        stack.enter_context(_Functions(self.function))
+        if any(name in _OPERATORS for name in self._names):
+            stack.enter_context(_Operators(self.end))
 
     def used(self) -> list[str]:
         """The names of those that were called, in the order in which they were given."""
@@ -135,6 +138,22 @@ class _Engine:
         for tell in [*self._told]:
             tell("to add" if kwargs.get("accumulate_grad") else "to return")
         return self._engine.run_backward(*args, **kwargs)
+
+
+@contextmanager
+def _in_new_threads(do: Callable[[], None]) -> Iterator[None]:
+    """Have each thread that is started do this first; what it enters ends with the thread."""
+    before = threading.getprofile()
+
+    def first(*event: Any) -> None:
+        sys.setprofile(before)
+        do()
+
+    threading.setprofile(first)
+    try:
+        yield
+    finally:
+        threading.setprofile(before)
 
 
 _told: list[Callable[[str], None]] = []
