@@ -37,8 +37,18 @@ import sys
 
 REPOSITORY = "https://github.com/from-attention-to-bert/course"
 if importlib.util.find_spec("lectures_lib") is None:
-    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, f"lectures-lib @ git+{REPOSITORY}"], check=True)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install"]
+    command = [*pip, "--quiet", f"lectures-lib @ git+{REPOSITORY}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        said = (done.stdout + done.stderr).strip().splitlines()
+        raise RuntimeError(
+            f"pip could not install the course's library from {REPOSITORY}.\n"
+            f"- It needs Python 3.11, 3.12 or 3.13; this is {sys.version.split()[0]}.\n"
+            "- It needs a network and git. Does that address open in a browser?\n"
+            "- On Colab: Runtime > Disconnect and delete runtime; then try again.\n"
+            "What pip said last:\n" + "\n".join(said[-10:])
+        )
 
 import lectures_lib
 

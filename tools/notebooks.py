@@ -34,12 +34,28 @@ import sys
 
 REPOSITORY = "{repository}"
 if importlib.util.find_spec("lectures_lib") is None:
-    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, f"{requirement} @ git+{{REPOSITORY}}"], check=True)
+{install}
 
 import lectures_lib
 
 device = lectures_lib.setup(seed=0)"""
+INSTALL = """\
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"lectures-lib[chapters] @ git+{REPOSITORY}"], check=True)"""
+# Those who do homework are alone with what goes wrong.
+INSTALL_AND_TELL = """\
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install"]
+    command = [*pip, "--quiet", f"lectures-lib @ git+{REPOSITORY}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        said = (done.stdout + done.stderr).strip().splitlines()
+        raise RuntimeError(
+            f"pip could not install the course's library from {REPOSITORY}.\\n"
+            f"- It needs Python 3.11, 3.12 or 3.13; this is {sys.version.split()[0]}.\\n"
+            "- It needs a network and git. Does that address open in a browser?\\n"
+            "- On Colab: Runtime > Disconnect and delete runtime; then try again.\\n"
+            "What pip said last:\\n" + "\\n".join(said[-10:])
+        )"""
 SETUP_TAGS = ["setup", "nbval-ignore-output"]
 
 
@@ -52,8 +68,8 @@ def setup_cell(folder: str) -> str:
     """The set-up cell: chapters need the peers and the real weights too, homework only the
     library.
     """
-    requirement = "lectures-lib[chapters]" if folder == "notebooks" else "lectures-lib"
-    return SETUP.format(repository=repository(), requirement=requirement)
+    install = INSTALL if folder == "notebooks" else INSTALL_AND_TELL
+    return SETUP.format(repository=repository(), install=install)
 
 
 def twins(only: str = "") -> list[Path]:

@@ -51,7 +51,17 @@ if SEALED.exists():
 needed = {needed}
 missing = [package for name, package in needed.items() if importlib.util.find_spec(name) is None]
 if missing:
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", *missing], check=True)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    done = subprocess.run([*pip, *missing], capture_output=True, text=True)
+    if done.returncode != 0:
+        said = (done.stdout + done.stderr).strip().splitlines()
+        raise RuntimeError(
+            f"pip could not install {{', '.join(missing)}}.\\n"
+            f"- The course needs Python 3.11, 3.12 or 3.13; this is {{sys.version.split()[0]}}.\\n"
+            "- Installing needs a network. Does https://pypi.org open in a browser?\\n"
+            "- On Colab: Runtime > Disconnect and delete runtime; then try again.\\n"
+            "What pip said last:\\n" + "\\n".join(said[-10:])
+        )
 found = importlib.util.find_spec("lectures_lib")
 if found is None or importlib.util.find_spec("lectures_lib.homework.banks"):
     raise ImportError(

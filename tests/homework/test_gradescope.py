@@ -137,13 +137,30 @@ def test_one_notebook_counts_whatever_lies_beside_it():
 
 
 def test_what_was_not_graded_gives_no_points_and_hides_the_reason_from_students():
-    told = conforming(json.dumps(not_graded("bwrap: no")))
+    told = conforming(json.dumps(not_graded("bwrap: {no}", "hw3")))
     assert [(test["score"], test["max_score"], test["visibility"]) for test in told["tests"]] == [
         (0.0, 0.0, "visible"),
         (0.0, 0.0, "hidden"),
     ]
-    assert "bwrap: no" in told["tests"][1]["output"]
-    assert "bwrap: no" not in told["output"] + told["tests"][0]["output"]
+    student, instructor = told["output"] + told["tests"][0]["output"], told["tests"][1]["output"]
+    assert "bwrap: {no}" in instructor
+    assert "bwrap: {no}" not in student
+
+
+def test_what_was_not_graded_tells_each_what_to_do():
+    """The student nothing of the machinery; the instructor commands that run as they stand."""
+    told = not_graded("bwrap: no", "hw3")
+    for words in ("has arrived", "not your fault", "no grade", "tell your instructor"):
+        assert words in told["output"]
+    for words in ("sandbox", "hw3", "HOMEWORK", "namespace", "--"):
+        assert words not in told["output"]
+    instructor = told["tests"][1]["output"]
+    commands = re.findall(r"^    lectures-homework (.*)$", instructor, re.MULTILINE)
+    assert [command.split()[:2] for command in commands] == [
+        ["grade", "hw3"],
+        ["autograder", "hw3"],
+    ]
+    assert not re.search(r"\b[A-Z]{3,}\b|[@{}<>]", instructor)
 
 
 @pytest.fixture(scope="module")
@@ -294,6 +311,7 @@ def test_run_autograder_says_that_nothing_was_graded(container, body):
     told = conforming((container / "results" / "results.json").read_text())
     assert "score" not in told
     assert "No sandbox here." in told["tests"][1]["output"]
+    assert "lectures-homework grade hw1 submissions.zip" in told["tests"][1]["output"]
 
 
 @pytest.mark.sandbox

@@ -176,7 +176,9 @@ def test_the_step_is_that_of_the_library_s_loss():
             assert_close(ours, (model.vectors.data, model.near.data), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("way", ["backward", "grad", "func", "jacobian"])
+@pytest.mark.parametrize(
+    "way", ["backward", "autograd.backward", "grad", "func", "jacobian", "forward"]
+)
 def test_a_step_by_autograd_is_refused_whatever_its_name(way):
     def answer(vectors, near_vectors, word, near, noise, rate):
         def loss(vectors, near_vectors):
@@ -187,11 +189,15 @@ def test_a_step_by_autograd_is_refused_whatever_its_name(way):
         tables = [table.clone().requires_grad_() for table in (vectors, near_vectors)]
         if way == "backward":
             loss(*tables).backward()
+        if way == "autograd.backward":
+            torch.autograd.backward(loss(*tables))
         found = {
             "backward": lambda: [table.grad for table in tables],
+            "autograd.backward": lambda: [table.grad for table in tables],
             "grad": lambda: torch.autograd.grad(loss(*tables), tables),
             "func": lambda: torch.func.grad(loss, (0, 1))(vectors, near_vectors),
             "jacobian": lambda: torch.autograd.functional.jacobian(loss, tuple(tables)),
+            "forward": lambda: torch.func.jacfwd(loss, (0, 1))(vectors, near_vectors),
         }[way]()
         return tuple(
             old - rate * each for old, each in zip((vectors, near_vectors), found, strict=True)

@@ -3,6 +3,7 @@ last year's are refused by name.
 """
 
 import inspect
+import re
 from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise
@@ -70,6 +71,57 @@ def test_a_diagnosis_names_no_value_of_the_course_s_own(name, variant):
     told = " ".join(m.diagnosis for m in question.misconceptions)
     for text in question.varied.told(question.varied.values[variant]):
         assert text in told, text
+
+
+def numbers(text):
+    """The numbers in a text."""
+    return {float(found) for found in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", text)}
+
+
+@every_variant
+def test_what_a_variant_says_of_itself_has_its_value(name, variant):
+    varied = find(name).varied
+    value = varied.values[variant]
+    values = value if isinstance(value, tuple) else (value,)
+    assert numbers(varied.says(value)) >= set(map(float, values))
+    assert [varied.says(each) for each in varied.values].count(varied.says(value)) == 1
+    written = " ".join(varied.wording(value).values())
+    assert numbers(written) >= set(map(float, values)), written
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_mistakes_are_made_with_the_value_of_the_variant(name):
+    """Each takes it, but for the one that is a fixed other value."""
+    question = find(name)
+    for mistake in question.misconceptions:
+        takes = question.varied.name in inspect.signature(mistake.answer).parameters
+        assert takes or mistake.name == "base_1000", mistake.name
+
+
+# what the diagnoses say of the course's own value
+OWN = {
+    "hw1.sinusoidal_positions": r"10000",
+    "hw4.rollout": r"/ 2\b|\b[Hh]al(f|ve)|\b0\.5\b",
+    "hw5.mask_words": r"\b(15|85) per cent|0\.15|\b(80|90) per cent|\btenths?\b",
+    "hw6.best_answer": r"\bsums of all\b",
+    "hw7.ranking_loss": r"divided by ∞",
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_mistakes_of_a_variant_are_told_with_its_value(name):
+    question = find(name)
+    told = " ".join(m.diagnosis for m in question.misconceptions)
+    assert re.search(OWN[name], told), "else this test looks at nothing"
+    for variant in range(1, len(question.varied.values)):
+        value = question.varied.values[variant]
+        for mistake in with_variant(question, variant).misconceptions:
+            words = re.search(OWN[name], mistake.diagnosis)
+            same = words and words[0] in " ".join(question.varied.told(value).values())
+            assert mistake.name == ANOTHER or not words or same, (variant, mistake.diagnosis)
+        if name == "hw4.rollout":
+            put = " ".join(question.varied.told(value).values())
+            assert numbers(put) <= numbers(question.varied.says(value))
 
 
 @every_variant

@@ -10,11 +10,15 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from lectures_lib.homework import WrongAnswer, check, load, variants
+from lectures_lib.homework import WrongAnswer, check, load, names, variants
 from lectures_lib.homework.__main__ import app
+from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grader.grading import course_file
+from lectures_lib.homework.grader.grading.grade_one import Job
+from lectures_lib.homework.grader.sandbox.template import Limits
+from lectures_lib.homework.grader.submissions.found import Submission
 from lectures_lib.homework.release import OPEN, Unreleasable, student_version
-from lectures_lib.homework.variants import Draw, of_seed
+from lectures_lib.homework.variants import Draw, of_seed, with_variant
 from tests.homework.bank import ROOT
 from tests.homework.toy import notebook
 
@@ -184,3 +188,59 @@ def test_a_mistake_of_another_variant_can_earn_part_of_the_points(tmp_path):
     )
     with pytest.raises(ValueError, match="knows no mistake 'another_variant'"):
         course_file.load(path, load("hw1"))
+
+
+# ------------------------------------------------------------------------------ to each his or her own
+
+STUDENTS = tuple(f"student{i}" for i in range(12))
+VARIED = [q.name for name in names() for q in load(name).questions if q.varied]
+
+
+def own_variants(name):
+    """The draw for a class, and {number of a variant: a student who has it} of a question."""
+    draw = Draw(2027, STUDENTS)
+    homework = load(name.split(".")[0])
+    theirs = {draw.homework(homework, [each])[name].variant: each for each in STUDENTS}
+    assert set(theirs) == set(range(1, len(homework[name].varied.values)))
+    return draw, homework, theirs
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_a_student_s_check_is_by_the_variant_that_the_own_notebook_asks_for(name):
+    """And an answer to what another student was asked is told to be that."""
+    draw, homework, theirs = own_variants(name)
+    (path,) = (ROOT / "solutions").glob(f"{homework.name}_*.ipynb")
+    solution = path.read_text(encoding="utf-8")
+    answers = {i: with_variant(homework[name], i).reference for i in theirs}
+    for i, student in theirs.items():
+        mine = draw.homework(homework, [student])
+        notebook = nbformat.reads(student_version(mine, solution), as_version=4)
+        (set_up,) = [c.source for c in notebook.cells if "setup" in c.metadata.get("tags", [])]
+        exec(set_up[set_up.index("# Some questions have") :], {})
+        text = " ".join(" ".join(cell.source for cell in notebook.cells).split())
+        varied = homework[name].varied
+        for put in varied.wording(varied.values[i]).values():
+            assert " ".join(put.split()) in text
+        check(name, answers[i])
+        for other in set(theirs) - {i}:
+            with pytest.raises(WrongAnswer, match="answers another variant") as wrong:
+                check(name, answers[other])
+            assert varied.says(varied.values[i]) in str(wrong.value)
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_a_student_is_graded_by_the_own_variant(name):
+    """By whatever name the course's file calls the student; nothing of it is taken from another."""
+    draw, homework, theirs = own_variants(name)
+    keys = (AnswerKey(homework[name], 5),)
+    job = Job(homework, 5, keys, Limits(), draw)
+    answers = {i: with_variant(homework[name], i).reference for i in theirs}
+    for i, student in theirs.items():
+        for submission in (
+            Submission(student, (), bytes),
+            Submission("someone", (), bytes, ids={"canvas": student}),
+        ):
+            (key,) = job.of(submission).keys
+            assert key.question.variant == i
+        right = {other: key.accepts(answer) for other, answer in answers.items()}
+        assert right == {other: other == i for other in theirs}

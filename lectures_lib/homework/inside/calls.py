@@ -1,24 +1,25 @@
 """One call of a student's answer, and all that can come of it."""
 
 import copy
+import dis
 import linecache
 import random
 import sysconfig
 import traceback
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 import lectures_lib
 
 from .values import plain
+from .watch import Watch
 
 _COURSE = str(Path(lectures_lib.__file__).parent)
 _LIBRARIES = (
@@ -129,6 +130,7 @@ def _called(
         with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(gradients or init is None):
             _seed(0)
             random.seed(0)
+            _demand_a_body(answer)
             function = answer if init is None else build(answer, copy.deepcopy(init), state, train)
             # what a class draws to begin with changes nothing that it draws when it is called
             _seed(0)
@@ -137,7 +139,7 @@ def _called(
                     function, given, tuple(state or ()) if gradients else None, draws, watch
                 )
             else:
-                value = plain(function(*given[0][0], **given[0][1]))
+                value = plain(_written(function(*given[0][0], **given[0][1])))
         changed = (
             name for now, then in zip(given, before, strict=True) for name in _changed(now, then)
         )
@@ -170,58 +172,54 @@ def looked_at(
         "mean" and "spread" (of each tensor in the result, over the draws), "used".
     """
     found: dict[str, Any] = {}
-    with _Watch(watch) as seen:
-        if draws:
+    watched = Watch(watch)
+    if draws:
+        with watched.on():
             return _spread(function, given[0], draws)
-        leaves: dict[str, Tensor] = {}
-        first = given[0]
-        if parameters is not None:
-            given[0] = first = (
-                _to_differentiate(first[0], "argument ", leaves, 1),
-                _to_differentiate(first[1], "", leaves),
-            )
-        result = function(*first[0], **first[1])
-        found["result"] = plain(result)
-        if parameters is not None:
-            theirs = dict(function.named_parameters(remove_duplicate=False)) if parameters else {}
-            leaves = {**{name: theirs[name] for name in parameters}, **leaves}
-            found["gradients"] = _gradients(result, leaves)
-        if len(given) > 1:
+    leaves: dict[str, Tensor] = {}
+    first = given[0]
+    if parameters is not None:
+        given[0] = first = (
+            _to_differentiate(first[0], "argument ", leaves, 1),
+            _to_differentiate(first[1], "", leaves),
+        )
+    with watched.on():
+        result = _written(function(*first[0], **first[1]))
+    found["result"] = plain(result)
+    if parameters is not None:
+        theirs = dict(function.named_parameters(remove_duplicate=False)) if parameters else {}
+        leaves = {**{name: theirs[name] for name in parameters}, **leaves}
+        found["gradients"] = _gradients(result, leaves)
+    if len(given) > 1:
+        with watched.on():
             found["again"] = [plain(function(*more[0], **more[1])) for more in given[1:]]
     if watch:
-        found["used"] = [name for name in watch if name in seen]
+        found["used"] = watched.used()
     return found
 
 
-class _Watch(TorchFunctionMode):
-    """Notes which of the functions of these names are called, by whatever alias."""
-
-    def __init__(self, names: tuple[str, ...]):
-        super().__init__()
-        self._names = {_function(name): name for name in names}
-        self._seen: set[str] = set()
-
-    def __enter__(self) -> set[str]:
-        if self._names:
-            super().__enter__()
-        return self._seen
-
-    def __exit__(self, *error: Any) -> None:
-        if self._names:
-            super().__exit__(*error)
-
-    def __torch_function__(
-        self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
-        if function in self._names:
-            self._seen.add(self._names[function])
-        return function(*args, **(kwargs or {}))
+def _demand_a_body(answer: Any) -> None:
+    """Raise NotImplementedError if there is nothing in a function, or in what a class is built and
+    called by: `...`, `pass`, or a text alone.
+    """
+    inside = [answer]
+    if isinstance(answer, type):
+        inside = [vars(answer).get(name) for name in ("__init__", "forward", "__call__")]
+    for function in inside:
+        code = function.__code__ if isinstance(function, types.FunctionType) else None
+        if code and all(
+            step.opname in ("RESUME", "NOP", "RETURN_VALUE")
+            or (step.opname in ("LOAD_CONST", "RETURN_CONST") and step.argval in (None, ...))
+            for step in dis.get_instructions(code)
+        ):
+            raise NotImplementedError
 
 
-def _function(name: str) -> Callable:
-    """The function of that name: "F.layer_norm", "torch.autograd.grad", "Tensor.unfold"."""
-    room, _, rest = name.partition(".")
-    return attrgetter(rest)({"F": nn.functional, "torch": torch, "Tensor": Tensor}[room])
+def _written(result: Any) -> Any:
+    """A result, if it is not the `...` that stands for what is still to be written."""
+    if result is ...:
+        raise NotImplementedError
+    return result
 
 
 def _to_differentiate(value: Any, name: str, leaves: dict[str, Tensor], start: int = 0) -> Any:

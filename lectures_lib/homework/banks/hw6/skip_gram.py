@@ -314,12 +314,12 @@ SKIP_GRAM = Question(
     chapter="15_features#one-vector-for-each-word",
     cases=_cases,
     reference=skip_gram_step,
-    forbidden=("Tensor.backward", "torch.autograd.grad"),
+    forbidden=("Tensor.backward", "torch.autograd.grad", "torch.autograd.forward_ad.make_dual"),
     misconceptions=(
         Misconception(
             "by_autograd",
-            "The vectors are right, but `.backward()` found the gradient. Here it is to be worked "
-            "out on paper: log σ(x) has the derivative 1 - σ(x), and x = v · v' has v' and v.",
+            "The vectors are right, but autograd found the gradient. Here it is to be worked out "
+            "on paper: log σ(x) has the derivative 1 - σ(x), and x = v · v' has v' and v.",
             _by_autograd,
         ),
         Misconception(

@@ -9,13 +9,14 @@ import sys
 import threading
 import time
 import types
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import lectures_lib
 from lectures_lib.homework import text_answers
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict
-from lectures_lib.homework.grader.grading import hints
+from lectures_lib.homework.grader.grading import hints, unanswered
 from lectures_lib.homework.grader.grading.execution import Execution
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.sandbox import template
@@ -196,11 +197,28 @@ def grade_one(submission: Submission, job: Job) -> Result:
     except Unreadable as error:
         return replace(result, verdicts=job.unanswered(), problem=str(error))
     found = execution.verdicts(list(job.keys))
+    open_ = {
+        question.answer_name: i
+        for i, question in enumerate(job.homework.questions, start=1)
+        if question.name in found and found[question.name].kind in ("unfinished", "missing")
+    }
+    stopped = unanswered.stopped_by(execution.cells, execution.failures, open_)
+    needed = {i: [open_[name] for name in names] for i, names in stopped.items()}
     texts = text_cells(data)
     verdicts = tuple(
-        _explained(found[key.question.name], key, execution, texts) for key in job.keys
+        _explained(
+            found[key.question.name],
+            key,
+            execution,
+            texts,
+            open_.get(key.question.answer_name),
+            needed,
+        )
+        for key in job.keys
     )
-    cells = tuple((i + 1, _told(why)) for i, why in sorted(execution.failures.items()))
+    cells = tuple(
+        (i + 1, _told(why)) for i, why in sorted(execution.failures.items()) if i not in needed
+    )
     seconds = round(time.monotonic() - began, 2)
     return replace(
         result,
@@ -274,27 +292,56 @@ def _texts(submission: Submission) -> dict[str, str]:
         return {}
 
 
-def _explained(verdict: Verdict, key: AnswerKey, execution: Execution, texts: list[str]) -> Verdict:
+def _explained(
+    verdict: Verdict,
+    key: AnswerKey,
+    execution: Execution,
+    texts: list[str],
+    number: int | None = None,
+    needed: Mapping[int, list[int]] = types.MappingProxyType({}),
+) -> Verdict:
     """A verdict, with what the notebook's text (of its code cells and of the others, `texts`) tells
     of a missing or unfinished answer, or of one that is defined more than once.
+
+    Args:
+        number: the question's, where there is no answer to it.
+        needed: the numbers of the open questions that stopped a cell, by the cell's index.
     """
     if verdict.right:
         return verdict
     name = key.question.answer_name
+    not_yet = f"Question {number} is not answered yet." if number else ""
     if verdict.kind == "missing":
         for i, why in sorted(execution.failures.items()):
             if i in hints.defining(execution.cells, name):
-                return replace(
-                    verdict,
-                    message=(
-                        f"It is defined in code cell {i + 1}, and that cell did not come to its "
-                        f"end. {_told(why)}"
-                    ),
-                )
-        if hint := hints.of_text_cells(texts, name):
-            return replace(verdict, message=hint)
+                return replace(verdict, message=_never_defined(i, why, needed.get(i, []), number))
+        verdict = replace(
+            verdict,
+            message=hints.of_text_cells(texts, name) or f"{not_yet} {verdict.message}".strip(),
+        )
+    if verdict.kind == "unfinished" and number:
+        verdict = replace(verdict, message=not_yet)
     hint = hints.of_definitions(execution.cells, name, unfinished=verdict.kind == "unfinished")
     return replace(verdict, message=f"{verdict.message} {hint}".strip()) if hint else verdict
+
+
+def _never_defined(cell: int, why: Raised | str, needed: list[int], number: int | None) -> str:
+    """Why the cell that would have defined an answer did not: by itself, or because it needs
+    answers to other questions.
+    """
+    others = [str(other) for other in needed if other != number]
+    if not others:
+        return (
+            f"It is defined in code cell {cell + 1}, and that cell did not come to its end. "
+            f"{_told(why)}"
+        )
+    those = f"question {others[0]}, which is"
+    if others[1:]:
+        those = f"questions {' and '.join(others)}, which are"
+    return (
+        f"It stands below lines that need {those} not answered yet: they stopped, and it was never "
+        f"defined."
+    )
 
 
 def _told(why: Raised | str) -> str:

@@ -112,9 +112,7 @@ def _card(question: Question, verdict: Verdict, score: Score) -> Card:
         points=points,
         worth=told.worth(score, question.name),
         mistake=told.mistake(verdict),
-        message=verdict.message.removeprefix("Not answered yet.").strip()
-        if verdict.kind == "unfinished"
-        else verdict.message,
+        message=verdict.message,
         given=question.name in score.decided or (not verdict.right and points > 0),
         comments=[*filter(None, [score.decided.get(question.name)])],
         details=details,

@@ -63,7 +63,7 @@ if [ -f "$root/source/rules.yaml" ]; then options+=(--rules "$root/source/rules.
   --gradescope "$work/results.json" >"$work/said" 2>&1 && [ -s "$work/results.json" ] && mv "$work/results.json" "$results"
 graded=$?
 cat "$work/said"  # instructors see it, students do not
-if [ "$graded" -ne 0 ]; then python3 "$root/source/not_graded.py" "$results" "$work/said"; fi
+if [ "$graded" -ne 0 ]; then python3 "$root/source/not_graded.py" "$results" "$work/said" @HOMEWORK@; fi
 """
 
 
