@@ -95,7 +95,7 @@ def mask_too_late(chance: Random) -> Drawn:
     )
 
 
-@_asked("Softmax, but along what?", points=6, kind="find the bug")
+@_asked("Runs, and is wrong", points=6, kind="find the bug")
 def softmax_along_what(chance: Random) -> Drawn:
     """Attention with the wrong axis or the wrong scale, one line wrong."""
     axis = chance.random() < 0.5
