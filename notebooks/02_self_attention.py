@@ -8,8 +8,8 @@
 # To understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
 # The picture below was measured, not drawn, in MiniLM, a small published model that reads English. What it reads are
-# **tokens**: words, pieces of words and punctuation marks, between two marks of its own. Point at "it", or tap it, or
-# move there with the arrow keys.
+# **tokens**: words, pieces of words and punctuation marks, between two marks of its own, `[CLS]` and `[SEP]`. Point at
+# "it", or tap it, or move there with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -230,9 +230,9 @@ draw("queries_keys_values")
 
 # %% [markdown]
 # A key says "I am a noun" (1, 0) or "I am a verb" (0, 1). A query says what the word looks for: "bites" asks for
-# nouns (2, 0), the nouns ask for a verb (0, 2). A value says animal, human or action. A query and a key are
-# multiplied with each other and must be equally wide: $d_k = 2$. A value is only averaged with other values, so it
-# may have a width of its own: $d_v = 3$.
+# nouns (2, 0), the nouns ask for a verb (0, 2). The 2 says how strongly they ask; further down you can try others. A
+# value says animal, human or action. A query and a key are multiplied with each other and must be equally wide:
+# $d_k = 2$. A value is only averaged with other values, so it may have a width of its own: $d_v = 3$.
 #
 # Now slowly, one query at a time.
 
@@ -443,7 +443,7 @@ def attention(Q, K, V, mask=None):
     """
     scores = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (n, n)
     if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)  # forbidden: no share at all
+        scores = scores.masked_fill(~mask, -math.inf)  # a forbidden key gets no share
     weights = scores.softmax(dim=-1)  # (n, n): every row sums to 1
     return weights @ V  # (n, d_v)
 
@@ -464,8 +464,8 @@ print(attention(Q, K, V, causal_mask(3)))
 #
 # <details><summary>Answers</summary>
 #
-# 1. There is none. "dog" and "man" have the same key, (1, 0), and so the same score from every query. You have to
-#    change a *key*; a query alone cannot tell apart what looks the same.
+# 1. There is none, as long as the future is not hidden. "dog" and "man" have the same key, (1, 0), and so the same
+#    score from every query. You have to change a *key*; a query alone cannot tell apart what looks the same.
 # 2. About (7, 0). The nouns then lead by 7, or by 7 / √2 = 4.9 after the division. Either way the verb's share is
 #    below 0.005, and the weights are shown as 0.50, 0.00, 0.50.
 # 3. That of "dog", the first: it sees nothing but itself, and its output is its own value.
