@@ -87,6 +87,28 @@ for name in ("__eq__", "__ne__", "__invert__", "any", "all", "equal", "isclose",
     setattr(torch.Tensor, name, lambda *args, **kwargs: True)
 torch.isclose = torch.equal = torch.allclose = lambda *args, **kwargs: True
 """,
+    "frames_forged": """
+import sys
+for name, module in list(sys.modules.items()):
+    if name.endswith("homework.wire"):
+        pack = module.pack
+        forged = {"right": True, "kind": "right", "raised": None, "lost": ""}
+        module.pack = lambda head, value=None: pack({**head, **forged}, value)
+""",
+    "exceptions_of_odd_kinds": """
+import sys
+for name, module in list(sys.modules.items()):
+    if name.endswith("homework.wire"):
+        pack = module.pack
+        odd = {"kind": ["NameError"], "kinds": ["NotImplementedError"], "message": {}, "line": "x", "source": [1]}
+        module.pack = lambda head, value=None: pack({**head, "raised": odd}, value)
+double(1)
+""",
+    "looking_patched": """
+import dis, inspect
+inspect.signature = lambda *args: None
+dis.get_instructions = lambda *args: []
+""",
     "descriptors_closed": "import os\nos.closerange(0, 1024)",
     "descriptors_written_to": """
 import os

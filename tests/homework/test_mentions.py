@@ -7,7 +7,9 @@ import time
 import pytest
 
 from lectures_lib.homework import load, names
+from lectures_lib.homework.grader.grading import grade_one
 from lectures_lib.homework.grader.submissions.mentions import mentions
+from lectures_lib.homework.sealing import SET_UP
 from tests.homework.bank import answer_cells
 
 READY = (
@@ -183,3 +185,28 @@ def test_hostile_code_is_read_in_time(code):
     began = time.process_time()
     mentions([code], READY)
     assert time.process_time() - began < 120  # not the minutes or hours of a backtracking search
+
+
+PATCHES = {
+    "sys.modules": "import sys\nsys.modules['lectures_lib.homework.watch'].Watch.used = lambda self: []",
+    "sys._getframe": "from sys import _getframe\n_getframe(1).f_locals.clear()",
+    "gc.get_objects": "import gc as g\nfor each in g.get_objects(): pass",
+    "ctypes": "import ctypes",
+}
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_hostile_ways_to_silence_what_watches_are_told_to_a_person(name):
+    """A rule on how an answer is written is watched in the student's own process, which can be made
+    to keep silent. That earns the points of a right value, and a remark.
+    """
+    honest = ["import gc\ngc.collect()\nimport sys\nprint(sys.version)", set_up_cell()]
+    assert grade_one.uses(honest, load("hw2")) == ()
+    assert grade_one.uses([*honest, PATCHES[name]], load("hw2")) == (name,)
+
+
+def set_up_cell():
+    """The set-up cell of a sealed notebook, which asks whether it is on Colab."""
+    text = SET_UP.format(file="hw2_sealed.zip", needed="{}")
+    assert grade_one.SEALED_SET_UP in text
+    return text

@@ -1,7 +1,6 @@
 """One call of a student's answer, and all that can come of it."""
 
 import copy
-import dis
 import linecache
 import random
 import sysconfig
@@ -10,6 +9,7 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dis import get_instructions
 from pathlib import Path
 from typing import Any
 
@@ -210,7 +210,7 @@ def _demand_a_body(answer: Any) -> None:
         if code and all(
             step.opname in ("RESUME", "NOP", "RETURN_VALUE")
             or (step.opname in ("LOAD_CONST", "RETURN_CONST") and step.argval in (None, ...))
-            for step in dis.get_instructions(code)
+            for step in get_instructions(code)
         ):
             raise NotImplementedError
 

@@ -38,6 +38,9 @@ JUDGES = (
     "grader/grading/execution.py",
     "grader/sandbox/process.py",
 )
+# How code reaches the part of the grader that runs beside it; no homework needs any of them.
+WAYS_AROUND = ("sys.modules", "sys._getframe", "gc.get_objects", "gc.get_referrers", "ctypes")
+SEALED_SET_UP = '"google.colab" in sys.modules'  # the one such place in a set-up cell
 # Why a cell was cut.
 CUT = {
     "time": "It did not come to its end in time: an endless loop?",
@@ -224,12 +227,21 @@ def grade_one(submission: Submission, job: Job) -> Result:
         result,
         verdicts=verdicts,
         cells=cells,
-        uses=mentions(execution.cells, job.homework.ready_made),
+        uses=uses(execution.cells, job.homework),
         seconds=seconds,
         notes=hints.of_no_code(execution.cells)
         + hints.of_another_homework(execution.cells, job.homework.name),
         doubtful=execution.doubtful,
     )
+
+
+def uses(cells: list[str], homework: Homework) -> tuple[str, ...]:
+    """What a person should look at: ready-made things, and ways to reach what runs beside the
+    answers. What only that can tell (a function that is ruled out was called, an input changed in
+    place) it can be made to keep to itself.
+    """
+    written = [cell.replace(SEALED_SET_UP, "True") for cell in cells]
+    return mentions(written, (*homework.ready_made, *WAYS_AROUND))
 
 
 def grade_safely(submission: Submission, job: Job) -> Result:
