@@ -178,6 +178,9 @@ for z in (0.5, 0.9, 0.99):
     print(f"z = {z:4}: {h:.2f} left")
 
 # %% [markdown]
+# To move three gates yourself, and read up to a hundred words:
+# [Mechanisms in motion](../book/motion.md#what-a-gate-keeps).
+#
 # Gate and candidate are computed from the word's vector $x$ and the old state, with matrices that are learned. This is
 # the **gated recurrent unit**, GRU (Cho et al., 2014), in PyTorch's form (the code below has biases, too):
 #

@@ -35,7 +35,19 @@ STARTS = [[15, 100, 200, 290], [130, 60, 320, 165]]  # degrees of the u and of t
 VOCABULARY = minilm.checkpoint() / "vocab.txt"
 FIRST_WORD = 999  # of BERT's pieces; the ids below are special tokens and places left free
 HIDDEN = "The cat sat on the mat because it was warm, and the dog slept by the door."
+GATES = [0.5, 0.9, 0.99]
 WRITTEN = ["<s>", "sieben", "und", "zwanzig", ",", "sechs", "hundert", "achtzig"]
+
+
+@cache
+def gate() -> tuple[dict, str]:
+    """The figure with three gates; what is left after some words."""
+    options = {"title": "What a gate keeps", "gates": GATES, "words": 6, "most": 100}
+    said = [
+        f"gate {z:4}: {z**6:.2f} after 6 words, half after {math.log(0.5) / math.log(z):.1f}"
+        for z in GATES
+    ]
+    return options, "\n".join(["A number of the state is 1, all candidates are 0.", *said])
 
 
 @cache
@@ -244,6 +256,7 @@ def pulling() -> tuple[dict, str]:
 
 # As in live.py: in the order of the page, and the address of each figure's section there.
 FIGURES = {
+    "gate": gate,
     "stream": stream,
     "smoothing": smoothing,
     "filling": filling,
@@ -251,6 +264,7 @@ FIGURES = {
     "pulling": pulling,
 }
 SECTIONS = {
+    "what-a-gate-keeps": "gate",
     "a-vector-on-its-way": "stream",
     "too-sure": "smoothing",
     "a-cache-that-fills": "filling",

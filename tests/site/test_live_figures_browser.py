@@ -19,6 +19,7 @@ pytestmark = pytest.mark.browser
 BEAM, PIECES = "A beam that grows and is pruned", "Your text in pieces"
 SENSES, NEAR = "One word, two sentences", "Near by meaning"
 IN_CHAPTERS = {
+    "01_bottleneck": ["gate"],
     "02_self_attention": ["reader"],
     "03_multi_head_attention": ["reader"],
     "05_encoder": ["stream"],

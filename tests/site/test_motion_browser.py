@@ -28,7 +28,9 @@ FILLING, DICE = "A cache that fills", "80/10/10: throw the dice"
 SMOOTHING = "Loss and label smoothing"
 PULLING = "Pulled together, pushed apart"
 STREAM = "A vector on its way through the layers"
+GATE = "What a gate keeps"
 IN_CHAPTERS = {
+    "01_bottleneck": GATE,
     "05_encoder": STREAM,
     "08_training": SMOOTHING,
     "09b_cache": FILLING,
@@ -333,6 +335,55 @@ def test_losses_and_gradients_are_torchs(computing):
         expected = F.cross_entropy(scores, torch.tensor(0), label_smoothing=smoothing)
         (slope,) = torch.autograd.grad(expected, scores)
         assert numbers == pytest.approx([expected.item(), *slope[:2].tolist()], abs=1e-9)
+
+
+@pytest.mark.parametrize("candidate", [0.0, -0.5, 1.0])
+def test_what_a_gate_keeps_is_a_grus(computing, candidate):
+    """PyTorch's GRU with three numbers whose gates and candidates are fixed by its biases."""
+    gates = [0.5, 0.9, 0.99]
+    cell = torch.nn.GRUCell(1, 3).double()
+    for weights in cell.parameters():
+        torch.nn.init.zeros_(weights)
+    with torch.no_grad():
+        cell.bias_ih[3:6] = torch.tensor(gates).double().logit()
+        cell.bias_ih[6:] = torch.tensor(candidate).double().clamp(-1 + 1e-12, 1 - 1e-12).atanh()
+        state, expected = torch.ones(1, 3).double(), []
+        for _ in range(100):
+            expected.append(state[0])
+            state = cell(torch.zeros(1, 1).double(), state)
+    found = computing.evaluate(
+        """async ([gates, candidate]) => {
+          const { kept } = await import("/live/gate.js");
+          return gates.map((gate) => kept(gate, candidate, 99));
+        }""",
+        [gates, candidate],
+    )
+    assert torch.allclose(torch.tensor(found).double().T, torch.stack(expected), atol=1e-6)
+
+
+def test_gates_are_moved(live):
+    page = live(path=PAGE)
+    box = figure(page, GATE)
+    assert cells(box, 0) == [0.02, 0.53]
+    assert cells(box, 1) == [1.0, 6.6]
+    first = box.get_by_role("slider", name="Gate of number 1")
+    first.press("End")
+    assert cells(box, 0)[0] == 1.0
+    assert "never" in box.locator(".lv-counts tbody").inner_text()
+    box.get_by_role("slider", name="Words read").press("End")
+    assert cells(box, 0) == [1.0, 0.0]
+
+    picture = box.locator(".lv-curves")
+    picture.scroll_into_view_if_needed()
+    place = picture.bounding_box()
+    page.mouse.move(place["x"] + 0.5 * place["width"], place["y"] + 30)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 0.2 * place["width"], place["y"] + 60)
+    page.mouse.up()
+    words = int(box.get_by_role("slider", name="Words read").input_value())
+    assert words == round(100 * (0.2 * 640 - 44) / 582)
+    assert cells(box, 0)[1] == pytest.approx(0.9**words, abs=0.006)
+    assert f"After {words}:" in picture.get_attribute("aria-label")
 
 
 def losses(box) -> list[float]:
