@@ -425,9 +425,9 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
     print(f"{score:5.1f}  {metric.get_signature()}")
 
 # %% [markdown]
-# The same two translations, and three scores. The paper's 28.4 for English to German was computed on cut text, with
-# German compounds split at their hyphens; sacrebleu, which leaves them whole, tends to score lower, and the two cannot
-# be put into one table.
+# The same two translations, and three scores. The 28.4 of Vaswani et al. (2017) for English to German was computed on
+# cut text, with German compounds split at their hyphens; sacrebleu, which leaves them whole, tends to score lower, and
+# the two cannot be put into one table.
 #
 # The whole way, for the model of the first section and its copy after 80 steps: ids, translations, text, one sum over
 # the test set. (`decoding.greedy` takes the likeliest word at each step, [chapter 9](09_generating.ipynb#greedy).)
@@ -458,9 +458,10 @@ for steps, trained in ((80, early), (600, model)):
 assert scores[600] > 97 and 100 * free + 10 < scores[80] < 100 * forced - 5
 
 # %% [markdown]
-# After 80 steps hardly a list was right and most words were, under teacher forcing; BLEU lies between. (In Hugging
-# Face's `Seq2SeqTrainer` ask for `predict_with_generate=True`, else the translations are made under teacher forcing; and
-# padding in its labels is −100: put the padding's id there before you decode.)
+# The model of 80 steps got hardly a whole list right, and under teacher forcing most single words (the first section of
+# this page); BLEU lies between. (In Hugging Face's `Seq2SeqTrainer` ask for `predict_with_generate=True`, else the
+# translations are made under teacher forcing; and padding in its labels is −100: put the padding's id there before you
+# decode.)
 #
 # BLEU gives nothing for a right synonym or another ending, and it does not see that a "nobody" has become a man. So
 # today it is seldom quoted alone. **chrF** (Popović, 2015)

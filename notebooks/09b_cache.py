@@ -135,7 +135,7 @@ for i in range(5):
 # + K, V = cache.extend(*attention.keys_values(x))
 #   and for a single word no mask
 # - return self.attend(query, K, V, mask)
-# + return attention.attend(x, K, V)
+# + return attention.attend(x, K, V, mask)   # mask: None for one word
 #   In cross-attention: keys and values of the source, made before the first step
 # - self.cross_attention, memory, memory_mask
 # + block.cross_attention.attend, *memory, memory_mask
@@ -442,7 +442,7 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# About 4 (on our processors between 3 and 6). A matrix product with one position is so small that fetching the weights
+# About 4: on our processors between 3 and 6, as the load has it. A matrix product with one position is so small that fetching the weights
 # may well take longer than multiplying; then further positions cost little until there are many. And the count leaves
 # out the encoder, the output layer, and the work of starting each operation, which are the same in both.
 #

@@ -601,8 +601,8 @@ assert log[400][1] > log[STEPS][1] + 0.15
 
 # %% [markdown]
 # The first losses are near $\ln 512$, and the samples go from shuffled tokens to something like words. On text that it
-# has read the model is only a little better than on new text (in our runs by five to ten per cent): each block came
-# about once, and little was learned by heart.
+# has read the model is only a little better than on new text (in our runs the perplexity is lower by five to eleven per
+# cent): each block came about once, and little was learned by heart.
 #
 # The Transformer passes the unigram model early, and then takes most of the training to reach a table of pairs. The
 # table has counted the whole text; the network has to find the same regularities step by step. (On a text of this size
@@ -615,7 +615,7 @@ by_place = {  # (blocks, 32) → (blocks, 8, 4) → 8 perplexities
     for name, log_p in (("Transformer", of_model), ("bigram", by_bigram(blocks)))
 }
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Perplexity over the position in the block, in groups of four. The Transformer's curve begins near the bigram's, falls below it within the first eight positions and is nearly level from there; the bigram's wavers a little."}, "figure": {"caption": "Perplexity at the positions of a block, in groups of four. The bigram model never uses more than one token. The Transformer needs a few tokens of context to pass it."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Perplexity over the position in the block, in groups of four. The Transformer's curve begins near the bigram's, falls below it within the first eight positions and is nearly level from there; the bigram's wavers a little."}, "figure": {"caption": "Perplexity at the positions of a block, in groups of four. The bigram model never uses more than one token. The more tokens the Transformer has before it, up to about ten, the further it is below."}}
 ax = plots.curves(
     range(2, N, 4), by_place, xlabel="position in the block", ylabel="perplexity"
 )

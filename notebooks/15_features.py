@@ -343,7 +343,8 @@ ours = torch.stack(states)[:, 0, place]
 print("hidden states, numbers in each:", *ours.shape)
 
 # %% [markdown]
-# State 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one, so there are seven. For a classifier one takes one cell of this grid from each sentence: here the word's column, last row.
+# State 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one, so there are seven. For a
+# classifier one takes one cell of this grid from each sentence: here in the word's column the top one, state 6.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Left, a grid: below, the twelve pieces of the sentence of the bicycle with their ids; above each piece seven cells, states 0 to 6. The column of light, place 6, is framed, and its top cell is orange. An arrow leads from it to the first row of a table of 12 rows, one a sentence, 384 numbers wide, with its sense beside each row, not heavy or brightness. Below the table: logistic regression."}, "figure": {"caption": "From a sentence to a row of features. Every cell of the grid is a vector of 384 numbers; the framed column is what was printed above. For a task about whole sentences one would take the column of [CLS], or the mean of a row."}}
 figure, ax = plt.subplots(figsize=(6.3, 3.3))
@@ -372,10 +373,11 @@ ax.set_axis_off()
 plt.show()
 
 # %% [markdown]
-# The whole path, with Hugging Face's names, so that it runs without this course's library. Does *light* mean "not
-# heavy"? Twelve sentences to learn from, twelve held out, six of each meaning in both. The body is frozen; only the
-# regression's 385 numbers are trained. `batch` holds ids, segments and the mask of padding, each (12, n);
-# `char_to_token` finds the piece in which the word begins.
+# The whole path, with Hugging Face's names (with `"sentence-transformers/all-MiniLM-L6-v2"` for `minilm.checkpoint()`
+# and sentences of your own it runs without this course's library). Does *light* mean "not heavy"? Twelve sentences to
+# learn from, twelve held out, six of each meaning in both. The body is frozen; only the regression's 385 numbers are
+# trained. `batch` holds ids, segments and the mask of padding, each (12, n); `char_to_token` finds the piece in which
+# the word begins.
 
 
 # %%
@@ -556,11 +558,11 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# Left halves give 77, right halves 79. Each alone loses eight to ten points, because the word that decides ("bag",
-# "lamp") stands before "light" in one sentence and after it in the next. Side by side they have 85, two fewer than
-# the whole, a difference that means nothing. "Both sides in every layer" is BERT's argument, and it is tempting to
-# expect a clear win. It would show where a word on the left must be understood through one on the right before it
-# helps. Such sentences may be rare in so small a set.
+# Left halves give 77, right halves 79. Each alone gets eight to ten sentences fewer right than the whole, because the
+# word that decides ("bag", "lamp") stands before "light" in one sentence and after it in the next. Side by side they
+# have 85, two fewer than the whole, a difference that means nothing. "Both sides in every layer" is BERT's argument,
+# and it is tempting to expect a clear win. It would show where a word on the left must be understood through one on the
+# right before it helps. Such sentences may be rare in so small a set.
 #
 # </details>
 

@@ -815,14 +815,14 @@ assert missed[bert].float().mean() > missed[~bert].float().mean() + 0.1
 assert missed[questions.index("Why teach a model to be less sure of itself?")]
 
 # %% [markdown]
-# All of MiniLM finds the most right chapters. Is that luck? Compare it with counted words. Questions on which both agree
-# say nothing; of the others, equally good searches would win about half each, as in tossing coins ([How sure can we
-# be?](13b_how_sure.ipynb) does it in four lines). MiniLM wins more of them. But thirteen to five, say, is no more than a
-# hint: tossed coins are that uneven, one way or the other, about once in ten times. (So are the differences between the
-# other rows, at best.) The three layers alone are worse than counted words; after 30 steps on pairs that have nothing to
-# do with this book, they bring a right chapter among the first three more often. All of MiniLM fails more often where
-# the question names BERT. It also misses "Why teach a model to be less sure of itself?", everyday words for what the
-# book calls label smoothing.
+# All of MiniLM finds the most right chapters. Is that luck? Compare it with counted words. Questions on which both
+# agree say nothing; of the others, equally good searches would win about half each, as in tossing coins ([How sure can
+# we be?](13b_how_sure.ipynb) does it in four lines). MiniLM wins more of them. But thirteen to five, say, is no more
+# than a hint: tossed coins are that uneven, one way or the other, about once in ten times. (So are the differences
+# between the other rows, at best.) The three layers alone do no better than counted words; after 30 steps on pairs that
+# have nothing to do with this book, they bring a right chapter among the first three more often than before, about as
+# often as counted words. All of MiniLM fails more often where the question names BERT. It also misses "Why teach a
+# model to be less sure of itself?", everyday words for what the book calls label smoothing.
 #
 # Questions, sections and the search as above are also on a page of the site, [Ask the book](../book/ask.md), and there
 # you can **ask your own**. The sections' vectors were computed beforehand, which is the point of having vectors; only

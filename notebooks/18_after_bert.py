@@ -536,10 +536,10 @@ def trained(causal, steps=300):
 #
 # <details><summary>Answer</summary>
 #
-# For the whole number it costs nothing: the answer is read off at the last position, which has seen everything. For each
-# word it costs a lot, and no training helps. In half of the numbers there is no "thousand" at all, and until one comes
-# the left-to-right reader can only toss a coin; after it, the answer is certain. That makes about 70 % at best. The
-# reader that sees both sides gets nearly all right.
+# For the whole number it costs nothing: the answer is read off at the last position, which has seen everything. For
+# each word it costs a lot, and no training helps. In half of the numbers there is no "thousand" at all, and until one
+# comes the left-to-right reader can only toss a coin; after it, the answer is certain. That makes about 70 % at best
+# (counted in our numbers). The reader that sees both sides gets nearly all right.
 #
 # </details>
 

@@ -401,7 +401,8 @@ accelerator.end_training()
 # <details><summary>Answer</summary>
 #
 # Not at all. Two processes are no second opinion and no second model: both hold the same weights, each computes half of
-# the same mean gradient, and after every step the weights are the same again. What is won is time alone.
+# the same mean gradient, and after every step the weights are the same again. What is won is time, and room: each
+# device holds the activations of its own share only.
 #
 # </details>
 
@@ -451,11 +452,11 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #     --rdzv_endpoint <first machine>:29500 train.py
 # ```
 #
-# The first two commands were run just now; those for GPUs are what the two launchers document, and were not tried here.
-# (Five steps on texts drawn at random teach nothing; their losses are there to be compared.)
-# Here the processes share a batch, in equal parts (of unequal ones the mean of means is not the mean). With `fit`, or
-# with a `DataLoader` that went through `prepare` too, each takes *a batch* of its own a step: with four of them an epoch
-# has a quarter of the steps, and `steps`, warm-up and learning rate have to be chosen again. In a notebook:
+# The first two were run just now (the first on the CPU, too); those for GPUs are what the two launchers document, and
+# were not tried here. (Five steps on texts drawn at random teach nothing; their losses are there to be compared.) Here
+# the processes share a batch, in equal parts (of unequal ones the mean of means is not the mean). With `fit`, or with a
+# `DataLoader` that went through `prepare` too, each takes *a batch* of its own a step: with four of them an epoch has a
+# quarter of the steps, and `steps`, warm-up and learning rate have to be chosen again. In a notebook:
 # `accelerate.notebook_launcher(function, num_processes=2)`, the program being the function's body.
 #
 # ## What pays
