@@ -393,7 +393,7 @@ class ViT(nn.Module):
         x = self.encoder(self.embed(images, interpolate))
         return self.head(x[:, 0])
 
-    def embed(self, images, interpolate=False):  # the library refuses other sizes without it
+    def embed(self, images, interpolate=False):  # the library asks for it
         """The class token and the patches' vectors, plus positions."""
         x = self.patch_embedding(patches(images, self.config.patch_size))
         x = torch.cat([self.class_token.expand(x.shape[0], 1, -1), x], dim=1)
