@@ -15,7 +15,7 @@ from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.notebook import Unreadable, code_cells, text_cells
-from tests.homework.toy import DOUBLE, TOY, notebook
+from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, TOY, notebook
 
 TEMPLATE = (
     'def double(x):\n    """Twice as much."""\n    raise NotImplementedError("your answer here")'
@@ -34,7 +34,7 @@ TEMPLATE = (
         (
             ["double = 1", "class double: pass", "async def double(x): pass"],
             False,
-            "code cells 1, 2 and 3",
+            "defined in code cells 2 and 3 and assigned to in code cell 1; the last counts",
         ),
         (
             [
@@ -62,6 +62,62 @@ def test_what_is_odd_about_definitions_is_told(cells, unfinished, words):
     found = hints.of_definitions(cells, "double", unfinished)
     assert words in found
     assert bool(found) == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("cells", "checked", "stopped", "words"),
+    [
+        (
+            [RIGHT_DOUBLE, "check('toy.double', double)", "double = [1, 2]"],
+            2,
+            (),
+            "defined in code cell 1 and assigned to in code cell 3; that of code cell 1 counts, "
+            "which the check in cell 2 saw.",
+        ),
+        (
+            [f"{RIGHT_DOUBLE}\ncheck('toy.double', double)\ndouble = double(3)", RIGHT_DOUBLE],
+            1,
+            (),
+            "; that of code cell 1 counts, which the check in cell 1 saw.",
+        ),
+        (
+            [RIGHT_DOUBLE, "check('toy.double', twice)", RIGHT_DOUBLE],
+            2,
+            (),
+            "cells 1 and 3; what the check in code cell 2 was given counts.",
+        ),
+        ([RIGHT_DOUBLE, RIGHT_DOUBLE], 0, (1,), "It is defined in code cells 1 and 2."),
+    ],
+)
+def test_which_definition_counts_is_told(cells, checked, stopped, words):
+    assert hints.of_definitions(cells, "double", False, checked, stopped).endswith(words)
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("later", "words"),
+    [
+        ("double = [1, 2, 3]", "that of code cell 2 counts, which the check in cell 3 saw."),
+        ("double = double(torch.ones(2))", "that of code cell 2 counts"),
+        ("def double(x):\n    return x + 5", "cells 2 and 4; that of code cell 2 counts"),
+    ],
+)
+def test_the_definition_that_was_judged_is_the_one_that_is_told(tmp_path, later, words):
+    cells = ["import torch\nfrom lectures_lib.homework import check"]
+    cells += ["def double(x):\n    return x + 3", "check('toy.double', double)", later]
+    verdict = graded_page(tmp_path, cells)
+    assert verdict.kind == "values"
+    assert words in verdict.message
+
+
+def graded_page(tmp_path, cells):
+    """The verdict on `double` of a notebook with these cells."""
+    (tmp_path / "submissions").mkdir()
+    (tmp_path / "submissions" / "anna.ipynb").write_bytes(notebook(*cells))
+    (submission,) = collect(tmp_path / "submissions", "plain", "toy")
+    job = Job(TOY, 1, (AnswerKey(DOUBLE, 1),), Limits())
+    (verdict,) = grade_one.grade_safely(submission, job).verdicts
+    return verdict
 
 
 def test_the_hint_reaches_the_verdict():

@@ -321,7 +321,13 @@ def _explained(
         )
     if verdict.kind == "unfinished" and number:
         verdict = replace(verdict, message=not_yet)
-    hint = hints.of_definitions(execution.cells, name, unfinished=verdict.kind == "unfinished")
+    hint = hints.of_definitions(
+        execution.cells,
+        name,
+        unfinished=verdict.kind == "unfinished",
+        checked=execution.seen.get(verdict.question, 0),
+        stopped=execution.failures,
+    )
     return replace(verdict, message=f"{verdict.message} {hint}".strip()) if hint else verdict
 
 
