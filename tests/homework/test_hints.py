@@ -110,6 +110,12 @@ def test_the_definition_that_was_judged_is_the_one_that_is_told(tmp_path, later,
     assert words in verdict.message
 
 
+@pytest.mark.sandbox
+def test_an_answer_in_a_file_that_a_cell_writes_counts(tmp_path):
+    answer = f"%%writefile helpers.py\n{RIGHT_DOUBLE}"
+    assert graded_page(tmp_path, [answer, "from helpers import double"]).right
+
+
 def graded_page(tmp_path, cells):
     """The verdict on `double` of a notebook with these cells."""
     (tmp_path / "submissions").mkdir()
@@ -133,6 +139,58 @@ def test_the_hint_reaches_the_verdict():
         grade_one._explained(replace(open_, right=True), key, execution, []).message
         == "Not answered yet."
     )
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("def duoble(x):\n    return 2 * x", "There is `duoble`: did you mean this?"),
+        ("class Double: pass", "There is `Double`: did you mean this?"),
+        ("def doubles(x):\n    return 2 * x", ""),  # another question's
+        ("def treble(x):\n    return 3 * x", ""),
+        ("# def double(x):\n#     return 2 * x", "In code cell 2 it stands in a comment, which is"),
+        (
+            '"""\ndef double(x):\n    return 2 * x\n"""',
+            "In code cell 2 it stands in a text between",
+        ),
+        (
+            "if False:\n    def double(x):\n        return 2 * x",
+            "inside of something else: begin it",
+        ),
+        (
+            "%%script true\ndef double(x): 1",
+            "in code cell 2 below `%%script`, which does not define it.",
+        ),
+        ("double(3)", ""),
+    ],
+)
+def test_a_name_that_is_not_found_gets_a_lead(cell, words):
+    found = hints.of_a_missing_name(["x = 1", cell], "double", ["double", "doubles"])
+    assert words in found
+    assert bool(found) == bool(words)
+    missing = Verdict("toy.double", False, "missing", "Nothing has this name.")
+    key, execution = AnswerKey(DOUBLE, 1), Execution(["x = 1", cell], Limits())
+    verdict = grade_one._explained(missing, key, execution, [], 1, others=["double", "doubles"])
+    before = "Nothing has this name." if words else "Question 1 is not answered yet. Nothing has "
+    assert verdict.message.startswith(before)
+    assert words in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("cells", "below"),
+    [
+        ([f"{RIGHT_DOUBLE}\n\n{TEMPLATE}"], True),
+        ([TEMPLATE], False),
+        ([f"{TEMPLATE}\n\n{TEMPLATE}"], False),
+        ([RIGHT_DOUBLE, TEMPLATE], False),
+    ],
+)
+def test_a_template_below_an_answer_in_the_same_cell_is_told(cells, below):
+    open_ = Verdict("toy.double", False, "unfinished", "Not answered yet.")
+    verdict = grade_one._explained(open_, AnswerKey(DOUBLE, 1), Execution(cells, Limits()), [], 1)
+    words = "In code cell 1 the untouched template stands below your answer and takes its place"
+    assert (words in verdict.message) == below
+    assert ("not answered yet" in verdict.message) != below
 
 
 def test_an_answer_in_a_text_cell_is_told():

@@ -2,11 +2,15 @@
 alone: it may be no Python at all.
 """
 
+import difflib
 import re
 from collections.abc import Container
 
+from lectures_lib.homework.inside.cells import TRANSPARENT
+
 _DEFINES = r"^(?:(?:async[ \t]+)?def|class)[ \t]+{}\b"
 _ASSIGNS = r"^{}[ \t]*=(?!=)"
+_TOP = re.compile(r"^(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)(\w{1,100})", re.MULTILINE)
 _CHECKED = re.compile(r"""\bcheck\(\s*["'](\w{1,20})\.\w""")
 _RAISE = re.compile(
     r"^([ \t]+)raise NotImplementedError\b[^\n]*\n((?:[ \t]*(?:#[^\n]*)?\n)*)\1(?![ \t#\n])\S",
@@ -53,6 +57,23 @@ def of_definitions(
             f"lines, which are never reached."
         )
     return " ".join(told)
+
+
+def of_a_template_below(cells: list[str], name: str) -> str:
+    """A word for an answer that the untouched template follows in the same cell; "" where none is
+    followed so. Only for an answer that is unfinished.
+    """
+    found = defining(cells, name)
+    if not found:
+        return ""
+    parts = re.split(_DEFINES.format(re.escape(name)), cells[found[-1]], flags=re.MULTILINE)
+    above = [part for part in parts[1:-1] if "raise NotImplementedError" not in part]
+    if not above:
+        return ""
+    return (
+        f"In code cell {found[-1] + 1} the untouched template stands below your answer and takes "
+        f"its place: delete the template."
+    )
 
 
 def _judged(
@@ -110,6 +131,39 @@ def of_text_cells(texts: list[str], name: str) -> str:
     if not defining(texts, name):
         return ""
     return "It stands in a text cell, which is not run: make a code cell of that."
+
+
+def of_a_missing_name(cells: list[str], name: str, others: Container[str] = ()) -> str:
+    """Where an answer stands that was not found, or what is called nearly so; "" if nothing is.
+
+    Args:
+        cells: the sources of the code cells.
+        name: the answer's.
+        others: names of other questions' answers, which are none of this one.
+    """
+    commented = _with(r"^[ \t]*#[# \t]*(?:def|class)[ \t]+{}\b", cells, name)
+    if commented:
+        return f"In code cell {commented[-1] + 1} it stands in a comment, which is not run."
+    for i in _with(_DEFINES, cells, name):
+        above = re.split(
+            _DEFINES.format(re.escape(name)), cells[i], maxsplit=1, flags=re.MULTILINE
+        )[0]
+        if (magic := re.match(r"\s*(%%\w+)", cells[i])) and magic[1] not in TRANSPARENT:
+            return f"It stands in code cell {i + 1} below `{magic[1]}`, which does not define it."
+        if any(above.count(quotes) % 2 for quotes in ('"""', "'''")):
+            return f"In code cell {i + 1} it stands in a text between quotes, which is not run."
+    if inside := _with(r"^[ \t]+(?:def|class)[ \t]+{}\b", cells, name):
+        return (
+            f"In code cell {inside[-1] + 1} it is defined inside of something else: begin it at "
+            f"the left margin."
+        )
+    lower = {each.lower(): each for cell in cells for each in _TOP.findall(cell)[:1000]}
+    found = [
+        lower[each]
+        for each in difflib.get_close_matches(name.lower(), list(lower)[:1000], 3, cutoff=0.8)
+        if lower[each] not in others
+    ]
+    return f"There is `{found[0]}`: did you mean this?" if found else ""
 
 
 def of_no_code(cells: list[str]) -> tuple[str, ...]:
