@@ -349,6 +349,8 @@ def _as_told(raised: Raised) -> str:
         return f"The class's parameters are not the ones the question names: {raised.message}."
     if raised.kind == "NotAClass":
         return f"Here {raised.message}."
+    if raised.kind == "BdbQuit":
+        return f"It stops in the debugger{where}: take `breakpoint()` or `set_trace()` out."
     if not raised.message:
         return f"It raised {raised.kind}{where}."
     hint = next((text for words, text in HINTS.items() if re.search(words, raised.message)), "")
