@@ -441,8 +441,8 @@ print(
 print(f"with positions, it changes numbers by up to {with_positions:.2f}")
 
 # %% [markdown]
-# The word "dog" cannot know from self-attention alone whether it bites or is bitten. Whatever a Transformer knows about order, it
-# knows from the positions.
+# The word "dog" cannot know from self-attention alone whether it bites or is bitten. Whatever a Transformer without a
+# causal mask knows about order, it knows from the positions.
 #
 # ## Before you hand in
 #

@@ -14,7 +14,7 @@ from lectures_lib.homework.compare import (
     gradients_differ,
     too_few,
 )
-from lectures_lib.homework.inside.calls import Outcome, Raised, call, usual_dtype
+from lectures_lib.homework.inside.calls import Outcome, Raised, Unanswered, call, usual_dtype
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
 
 # Why a call gave neither a value nor an exception.
@@ -35,6 +35,8 @@ HINTS = {
     "`__init__`.",
     r"not compiled with CUDA|NVIDIA driver|No CUDA GPUs": "There is no GPU here. Where a device "
     "has to be named, take that of an input: `x.device`.",
+    r'missing the required "forward"': "There is no `forward` in that class: is it misspelt, or "
+    "indented into another method?",
     r"can't allocate memory": "It asked for more memory than it may have.",
 }
 PUBLIC_SEED = 0  # of the inputs that `check` uses; `grade` draws another
@@ -137,7 +139,7 @@ class AnswerKey:
                     self.question.name, False, outcome.lost, LOST[outcome.lost], on=shows
                 )
         if (
-            any(o.raised and o.raised.kind == "NotImplementedError" for o in outcomes)
+            any(o.raised and o.raised.kind == Unanswered.__name__ for o in outcomes)
             and not self._may_be_unimplemented()
         ):
             return Verdict(self.question.name, False, "unfinished", "Not answered yet.")
@@ -347,6 +349,8 @@ def _as_told(raised: Raised) -> str:
         return f"The class's parameters are not the ones the question names: {raised.message}."
     if raised.kind == "NotAClass":
         return f"Here {raised.message}."
+    if raised.kind == "BdbQuit":
+        return f"It stops in the debugger{where}: take `breakpoint()` or `set_trace()` out."
     if not raised.message:
         return f"It raised {raised.kind}{where}."
     hint = next((text for words, text in HINTS.items() if re.search(words, raised.message)), "")

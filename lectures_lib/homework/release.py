@@ -8,11 +8,12 @@ import nbformat
 from nbformat import NotebookNode
 
 from lectures_lib.homework import text_answers, variants
+from lectures_lib.homework.inside.calls import TEMPLATE_SAYS
 from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.text_answers import Asked
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
-OPEN = 'raise NotImplementedError("your answer here")'
+OPEN = f'raise NotImplementedError("{TEMPLATE_SAYS}")'
 SET_UP_VARIANTS = """
 
 # Some questions have values of their own in this course; by these your answers are checked.

@@ -49,6 +49,24 @@ def test_other_languages_are_left_out(names):
     cells.run("%%bash\nrm -rf x", names, "<cell 1>")
 
 
+WRITTEN = "import math\n\n\ndef round_trip(x):\n    return math.sqrt(x) ** 2\n"
+
+
+@pytest.mark.parametrize("used", ["from written_by_a_cell import round_trip", "%run {}"])
+def test_a_file_that_a_cell_writes_can_be_imported_and_run(names, tmp_path, monkeypatch, used):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [path for path in cells.sys.path if path])
+    monkeypatch.delitem(cells.sys.modules, "written_by_a_cell", raising=False)
+    cells.run(f"%%writefile written_by_a_cell.py\n{WRITTEN}", names, "<cell 1>")
+    assert (tmp_path / "written_by_a_cell.py").read_text() == WRITTEN
+    assert "round_trip" not in names
+    cells.run(used.format("written_by_a_cell.py") + "\nx = round_trip(9)", names, "<cell 2>")
+    assert names["x"] == 9
+    cells.run("%%writefile -a written_by_a_cell.py\ny = 3", names, "<cell 3>")
+    cells.run("%run -i written_by_a_cell.py\n%run not_handed_in.py\nz = y", names, "<cell 4>")
+    assert names["z"] == 3
+
+
 def test_input_is_refused(names):
     with pytest.raises(EOFError, match="nobody to answer"):
         cells.run("name = input('Your name? ')", names, "<cell 1>")

@@ -1,5 +1,6 @@
 """`check` names the mistake, in the student's own process."""
 
+import bdb
 import copy
 import random
 from dataclasses import replace
@@ -54,6 +55,10 @@ def in_place(x):
     return x
 
 
+def stays_in_the_debugger(x):
+    raise bdb.BdbQuit
+
+
 def exits(x):
     raise SystemExit
 
@@ -68,6 +73,7 @@ def exits(x):
         (greedy, "raised", "It asked for more memory than it may have."),
         (in_place, "changed", "argument 1"),
         (exits, "raised", "SystemExit"),
+        (stays_in_the_debugger, "raised", "stops in the debugger in line"),
         (lambda x: 2 * x[None], "shape", "expected (3,)"),
         (lambda x: (2 * x).long(), "values", "differs in 3 of 3"),
         (lambda x: x / 0, "nan", "infinite"),

@@ -15,7 +15,7 @@ from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.notebook import Unreadable, code_cells, text_cells
-from tests.homework.toy import DOUBLE, TOY, notebook
+from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, TOY, notebook
 
 TEMPLATE = (
     'def double(x):\n    """Twice as much."""\n    raise NotImplementedError("your answer here")'
@@ -34,7 +34,7 @@ TEMPLATE = (
         (
             ["double = 1", "class double: pass", "async def double(x): pass"],
             False,
-            "code cells 1, 2 and 3",
+            "defined in code cells 2 and 3 and assigned to in code cell 1; the last counts",
         ),
         (
             [
@@ -64,6 +64,68 @@ def test_what_is_odd_about_definitions_is_told(cells, unfinished, words):
     assert bool(found) == bool(words)
 
 
+@pytest.mark.parametrize(
+    ("cells", "checked", "stopped", "words"),
+    [
+        (
+            [RIGHT_DOUBLE, "check('toy.double', double)", "double = [1, 2]"],
+            2,
+            (),
+            "defined in code cell 1 and assigned to in code cell 3; that of code cell 1 counts, "
+            "which the check in cell 2 saw.",
+        ),
+        (
+            [f"{RIGHT_DOUBLE}\ncheck('toy.double', double)\ndouble = double(3)", RIGHT_DOUBLE],
+            1,
+            (),
+            "; that of code cell 1 counts, which the check in cell 1 saw.",
+        ),
+        (
+            [RIGHT_DOUBLE, "check('toy.double', twice)", RIGHT_DOUBLE],
+            2,
+            (),
+            "cells 1 and 3; what the check in code cell 2 was given counts.",
+        ),
+        ([RIGHT_DOUBLE, RIGHT_DOUBLE], 0, (1,), "It is defined in code cells 1 and 2."),
+    ],
+)
+def test_which_definition_counts_is_told(cells, checked, stopped, words):
+    assert hints.of_definitions(cells, "double", False, checked, stopped).endswith(words)
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("later", "words"),
+    [
+        ("double = [1, 2, 3]", "that of code cell 2 counts, which the check in cell 3 saw."),
+        ("double = double(torch.ones(2))", "that of code cell 2 counts"),
+        ("def double(x):\n    return x + 5", "cells 2 and 4; that of code cell 2 counts"),
+    ],
+)
+def test_the_definition_that_was_judged_is_the_one_that_is_told(tmp_path, later, words):
+    cells = ["import torch\nfrom lectures_lib.homework import check"]
+    cells += ["def double(x):\n    return x + 3", "check('toy.double', double)", later]
+    verdict = graded_page(tmp_path, cells)
+    assert verdict.kind == "values"
+    assert words in verdict.message
+
+
+@pytest.mark.sandbox
+def test_an_answer_in_a_file_that_a_cell_writes_counts(tmp_path):
+    answer = f"%%writefile helpers.py\n{RIGHT_DOUBLE}"
+    assert graded_page(tmp_path, [answer, "from helpers import double"]).right
+
+
+def graded_page(tmp_path, cells):
+    """The verdict on `double` of a notebook with these cells."""
+    (tmp_path / "submissions").mkdir()
+    (tmp_path / "submissions" / "anna.ipynb").write_bytes(notebook(*cells))
+    (submission,) = collect(tmp_path / "submissions", "plain", "toy")
+    job = Job(TOY, 1, (AnswerKey(DOUBLE, 1),), Limits())
+    (verdict,) = grade_one.grade_safely(submission, job).verdicts
+    return verdict
+
+
 def test_the_hint_reaches_the_verdict():
     key = AnswerKey(DOUBLE, 1)
     execution = Execution([f"{TEMPLATE}\n    return 2 * x"], Limits())
@@ -77,6 +139,58 @@ def test_the_hint_reaches_the_verdict():
         grade_one._explained(replace(open_, right=True), key, execution, []).message
         == "Not answered yet."
     )
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("def duoble(x):\n    return 2 * x", "There is `duoble`: did you mean this?"),
+        ("class Double: pass", "There is `Double`: did you mean this?"),
+        ("def doubles(x):\n    return 2 * x", ""),  # another question's
+        ("def treble(x):\n    return 3 * x", ""),
+        ("# def double(x):\n#     return 2 * x", "In code cell 2 it stands in a comment, which is"),
+        (
+            '"""\ndef double(x):\n    return 2 * x\n"""',
+            "In code cell 2 it stands in a text between",
+        ),
+        (
+            "if False:\n    def double(x):\n        return 2 * x",
+            "inside of something else: begin it",
+        ),
+        (
+            "%%script true\ndef double(x): 1",
+            "in code cell 2 below `%%script`, which does not define it.",
+        ),
+        ("double(3)", ""),
+    ],
+)
+def test_a_name_that_is_not_found_gets_a_lead(cell, words):
+    found = hints.of_a_missing_name(["x = 1", cell], "double", ["double", "doubles"])
+    assert words in found
+    assert bool(found) == bool(words)
+    missing = Verdict("toy.double", False, "missing", "Nothing has this name.")
+    key, execution = AnswerKey(DOUBLE, 1), Execution(["x = 1", cell], Limits())
+    verdict = grade_one._explained(missing, key, execution, [], 1, others=["double", "doubles"])
+    before = "Nothing has this name." if words else "Question 1 is not answered yet. Nothing has "
+    assert verdict.message.startswith(before)
+    assert words in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("cells", "below"),
+    [
+        ([f"{RIGHT_DOUBLE}\n\n{TEMPLATE}"], True),
+        ([TEMPLATE], False),
+        ([f"{TEMPLATE}\n\n{TEMPLATE}"], False),
+        ([RIGHT_DOUBLE, TEMPLATE], False),
+    ],
+)
+def test_a_template_below_an_answer_in_the_same_cell_is_told(cells, below):
+    open_ = Verdict("toy.double", False, "unfinished", "Not answered yet.")
+    verdict = grade_one._explained(open_, AnswerKey(DOUBLE, 1), Execution(cells, Limits()), [], 1)
+    words = "In code cell 1 the untouched template stands below your answer and takes its place"
+    assert (words in verdict.message) == below
+    assert ("not answered yet" in verdict.message) != below
 
 
 def test_an_answer_in_a_text_cell_is_told():

@@ -208,6 +208,27 @@ def test_a_step_by_autograd_is_refused_whatever_its_name(way):
     assert "which this question rules out" in verdict.differs
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_sigmoid_that_overflows_is_seen_on_either_side(sign):
+    """exp(x) / (1 + exp(x)) of ±the products: overflows where the model is sure and right, or sure
+    and wrong.
+    """
+
+    def yes(x):
+        return x.exp() / (1 + x.exp())
+
+    def answer(vectors, near_vectors, word, near, noise, rate):
+        rows, v = torch.cat([torch.tensor([near]), noise]), vectors[word]
+        signs = torch.tensor([1.0] + len(noise) * [-1.0])
+        x = sign * signs * (near_vectors[rows] @ v)
+        by = rate * signs * (1 - yes(x) if sign == 1 else yes(x))
+        after = vectors.clone()
+        after[word] += by @ near_vectors[rows]
+        return after, near_vectors.index_add(0, rows, torch.outer(by, v))
+
+    assert judged("hw6.skip_gram_step", answer).kind in ("nan", "misconception")
+
+
 def test_what_is_drawn_may_be_drawn_twice_and_be_the_neighbour_or_the_word():
     for seed in SEEDS:
         met = set()

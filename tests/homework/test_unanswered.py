@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from lectures_lib.homework import WrongAnswer, check
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grader.grading import grade_one
 from lectures_lib.homework.grader.grading.grade_one import Job
@@ -140,6 +141,116 @@ class Half(nn.Module):
 )
 def test_an_empty_answer_is_unfinished(asked, answer):
     assert judged(asked, answer).kind == "unfinished"
+
+
+def the_template(x):
+    raise NotImplementedError("your answer here")
+
+
+def bare(x):
+    raise NotImplementedError
+
+
+@torch.no_grad()
+def decorated(x):
+    raise NotImplementedError("your answer here")
+
+
+class Template(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        raise NotImplementedError("your answer here")
+
+
+class HalfTemplate(Half):
+    def forward(self, x):
+        raise NotImplementedError("your answer here")
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        (DOUBLE, the_template),
+        (DOUBLE, bare),
+        (DOUBLE, decorated),
+        (SCALE, Template),
+        (SCALE, HalfTemplate),
+    ],
+)
+def test_the_untouched_template_is_unfinished(asked, answer):
+    assert judged(asked, answer).kind == "unfinished"
+
+
+class Misspelt(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(n))
+
+    def foward(self, x):
+        return self.weight * x
+
+
+class Inside(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(n))
+
+        def forward(self, x):
+            return self.weight * x
+
+
+def last_branch(x):
+    if len(x) == 3:
+        return 2 * x
+    raise NotImplementedError("five: to do")
+
+
+def last_branch_bare(x):
+    if len(x) == 3:
+        return 2 * x
+    raise NotImplementedError
+
+
+def calls_another(x):
+    return 2 * the_template(x)
+
+
+def calls_a_bare_one(x):
+    return [bare(x) for _ in range(2)]
+
+
+class CallsAnother(Half):
+    def forward(self, x):
+        return HalfTemplate(len(x))(x)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "words"),
+    [
+        (SCALE, Misspelt, "There is no `forward` in that class: is it misspelt"),
+        (SCALE, Inside, "There is no `forward` in that class: is it misspelt"),
+        (DOUBLE, last_branch, '`raise NotImplementedError("five: to do")`: five: to do'),
+        (DOUBLE, last_branch_bare, "It raised NotImplementedError in line"),
+        (DOUBLE, calls_another, "`return 2 * the_template(x)`: `the_template`, which is called "),
+        (DOUBLE, calls_a_bare_one, "range(2)]`: `bare`, which is called here, is not written yet."),
+        (SCALE, CallsAnother, "(x)`: `HalfTemplate.forward`, which is called here, is not"),
+    ],
+)
+def test_what_is_written_and_raises_the_same_is_told_and_not_called_open(asked, answer, words):
+    verdict = judged(asked, answer)
+    assert (verdict.right, verdict.kind) == (False, "raised")
+    assert words in verdict.message
+    with pytest.raises(WrongAnswer, match="NotImplementedError"):
+        check(asked, answer)
+
+
+@pytest.mark.sandbox
+def test_an_answer_that_calls_an_open_one_is_told_which(tmp_path):
+    scale = RIGHT_SCALE.replace("x * self.weight", "double(x) * self.weight")
+    first, second = graded(tmp_path, OPEN["the template"], scale).verdicts
+    assert first.message == "Question 1 is not answered yet."
+    assert second.kind == "raised"
+    assert "`double`, which is called here, is not written yet." in second.message
 
 
 def test_an_answer_that_forgets_to_return_is_not_empty():

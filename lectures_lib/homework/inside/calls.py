@@ -1,6 +1,7 @@
 """One call of a student's answer, and all that can come of it."""
 
 import copy
+import inspect
 import linecache
 import random
 import sysconfig
@@ -8,7 +9,7 @@ import traceback
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dis import get_instructions
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import lectures_lib
 from .values import plain
 from .watch import Watch
 
+TEMPLATE_SAYS = "your answer here"  # in the line that stands where an answer belongs
 _COURSE = str(Path(lectures_lib.__file__).parent)
 _LIBRARIES = (
     _COURSE,
@@ -72,6 +74,10 @@ class WrongParameters(Exception):
 
 class NotAClass(Exception):
     """The question asks for a class and the answer is something else."""
+
+
+class Unanswered(NotImplementedError):
+    """Nothing is written yet where the answer belongs: the template, or an empty body."""
 
 
 def call(
@@ -144,6 +150,8 @@ def _called(
             name for now, then in zip(given, before, strict=True) for name in _changed(now, then)
         )
         return Outcome(value=value, changed=tuple(dict.fromkeys(changed)))
+    except NotImplementedError as error:
+        return Outcome(raised=_not_implemented(error, answer))
     except (Exception, SystemExit) as error:
         return Outcome(raised=describe(error))
     finally:
@@ -199,7 +207,7 @@ def looked_at(
 
 
 def _demand_a_body(answer: Any) -> None:
-    """Raise NotImplementedError if there is nothing in a function, or in what a class is built and
+    """Raise Unanswered if there is nothing in a function, or in what a class is built and
     called by: `...`, `pass`, or a text alone.
     """
     inside = [answer]
@@ -212,14 +220,58 @@ def _demand_a_body(answer: Any) -> None:
             or (step.opname in ("LOAD_CONST", "RETURN_CONST") and step.argval in (None, ...))
             for step in get_instructions(code)
         ):
-            raise NotImplementedError
+            raise Unanswered
 
 
 def _written(result: Any) -> Any:
     """A result, if it is not the `...` that stands for what is still to be written."""
     if result is ...:
-        raise NotImplementedError
+        raise Unanswered
     return result
+
+
+def _not_implemented(error: NotImplementedError, answer: Any) -> Raised:
+    """A NotImplementedError: `Unanswered` where it is the template's own; told with the line that
+    called it where it is another answer's; any other as it is.
+    """
+    if isinstance(error, Unanswered):
+        return describe(error)
+    last = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+    if last.co_filename.startswith(_LIBRARIES) or not (
+        error.args == (TEMPLATE_SAYS,) or _only_raises(last)
+    ):
+        return describe(error)
+    if last in _own_code(answer):
+        return replace(describe(error), kind=Unanswered.__name__)
+    text = f"`{last.co_qualname}`, which is called here, is not written yet."
+    return replace(describe(error, last), message=text)
+
+
+def _only_raises(code: types.CodeType) -> bool:
+    """Whether a function's first and only step is to raise NotImplementedError."""
+    steps = [s for s in get_instructions(code) if s.opname not in ("RESUME", "NOP", "CACHE")]
+    return bool(steps) and all(
+        step.argval == "NotImplementedError"
+        if step.opname == "LOAD_GLOBAL"
+        else step.opname in ("LOAD_CONST", "PUSH_NULL", "PRECALL", "CALL", "RAISE_VARARGS")
+        for step in steps
+    )
+
+
+def _own_code(answer: Any) -> set[types.CodeType]:
+    """The code of a function or of a class's methods, with what is defined inside of them."""
+    answer = inspect.unwrap(answer) if callable(answer) else answer
+    values = [answer]
+    if isinstance(answer, type):
+        values = [value for kind in answer.__mro__ for value in vars(kind).values()]
+    inside = (inspect.unwrap(getattr(v, "__func__", v)) for v in values if callable(v))
+    waiting = [v.__code__ for v in inside if isinstance(v, types.FunctionType)]
+    found: set[types.CodeType] = set()
+    while waiting:
+        code = waiting.pop()
+        found.add(code)
+        waiting += [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
+    return found
 
 
 def _to_differentiate(value: Any, name: str, leaves: dict[str, Tensor], start: int = 0) -> Any:
@@ -408,16 +460,18 @@ def _identical(a: Any, b: Any) -> bool:
     return type(a) is type(b) and (a == b or a != a)  # the last: NaN
 
 
-def describe(error: BaseException) -> Raised:
+def describe(error: BaseException, above: types.CodeType | None = None) -> Raised:
     """An exception as plain text, with the student's own line: the deepest one that is in no
-    library.
+    library, or the one that called `above`.
     """
     line, source = 0, ""
-    for frame in traceback.extract_tb(error.__traceback__):
-        if not frame.filename.startswith(_LIBRARIES):
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if frame.f_code is above:
+            break
+        if not frame.f_code.co_filename.startswith(_LIBRARIES):
             line, source = (
-                frame.lineno or 0,
-                linecache.getline(frame.filename, frame.lineno or 0).strip(),
+                number or 0,
+                linecache.getline(frame.f_code.co_filename, number or 0).strip(),
             )
     if isinstance(error, SyntaxError):
         line, source = error.lineno or 0, str(error.text or "").strip()

@@ -7,6 +7,8 @@ import importlib.machinery
 import importlib.util
 import inspect
 import linecache
+import os
+import runpy
 import sys
 import types
 from typing import Any, ClassVar
@@ -15,7 +17,7 @@ import IPython
 from IPython.core.inputtransformer2 import TransformerManager
 
 # cell magics whose cell is Python all the same
-_TRANSPARENT = ("%%time", "%%timeit", "%%capture", "%%prun")
+TRANSPARENT = ("%%time", "%%timeit", "%%capture", "%%prun")
 
 
 def namespace() -> dict[str, Any]:
@@ -67,7 +69,7 @@ def as_python(source: str) -> str:
     """
     lines = source.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    if first.startswith(_TRANSPARENT):
+    if first.startswith(TRANSPARENT):
         lines[lines.index(first)] = ""
     return TransformerManager().transform_cell("\n".join(lines))
 
@@ -76,8 +78,43 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
     """Stands for functions whose effect nobody sees here."""
 
 
+def _write_file(line: str, text: str) -> None:
+    """`%%writefile helpers.py`: written where the cells run, and found there by `import`."""
+    *options, name = line.split() or [""]
+    if name:
+        with open(name.strip("\"'"), "a" if "-a" in options else "w") as file:
+            file.write(text)
+        if "" not in sys.path:
+            sys.path.insert(0, "")
+        importlib.invalidate_caches()
+
+
+def _run_file(line: str) -> None:
+    """`%run helpers.py`: run by itself; what it defines is then the notebook's. A file that was not
+    handed in is left out.
+    """
+    words = [word for word in line.split() if not word.startswith("-")]
+    path = words[0].strip("\"'") if words else ""
+    if path.endswith(".py") and os.path.isfile(path):
+        found = runpy.run_path(path, run_name="__main__")
+        names = sys.modules["__main__"].__dict__
+        names.update((name, found[name]) for name in found if not name.startswith("__"))
+
+
 class _Shell:
-    """Stands for IPython's shell: takes every call and does nothing."""
+    """Stands for IPython's shell: takes every call and does nothing, but for a file that is written
+    by a cell or run.
+    """
+
+    def run_cell_magic(self, name: str, line: str, cell: str) -> None:
+        """`%%writefile helpers.py`, and nothing else."""
+        if name in ("writefile", "file"):
+            _write_file(line, cell)
+
+    def run_line_magic(self, name: str, line: str = "", *_: Any) -> None:
+        """`%run helpers.py`, and nothing else."""
+        if name == "run":
+            _run_file(line)
 
     def __getattr__(self, name: str) -> Any:
         return _nothing

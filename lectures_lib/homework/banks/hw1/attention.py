@@ -55,6 +55,7 @@ def _sizes(g: Generator) -> list[int]:
             1,
             d_k,
             d_k**-0.5,
+            n_query**0.5,
             n_key**0.5,
             d_v**0.5,
             d_k / 2,
@@ -89,6 +90,7 @@ def _attention(
         "one": 1,
         "d_k": d_k,
         "inverse": d_k**-0.5,
+        "root_n_query": Q.shape[-2] ** 0.5,
         "root_n_key": n_key**0.5,
         "root_d_v": d_v**0.5,
     }
@@ -188,6 +190,13 @@ ATTENTION = Question(
             "entries of one query and one key, however many keys there are: divide by √d_k, with "
             "d_k = Q.shape[-1].",
             partial(_attention, divisor="root_n_key"),
+        ),
+        Misconception(
+            "scaled_by_number_of_queries",
+            "You divide by the square root of the number of queries, the length of the sentence: "
+            "Q.shape[-2]. A score is a sum over the d_k entries of one query and one key, however "
+            "long the sentence is: divide by √d_k, with d_k = Q.shape[-1].",
+            partial(_attention, divisor="root_n_query"),
         ),
         Misconception(
             "scaled_by_root_d_v",

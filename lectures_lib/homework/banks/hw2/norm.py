@@ -82,6 +82,8 @@ def _norm(
         dim = tuple(range(1, x.dim()))
     elif dim == "all but the last":
         dim = tuple(range(x.dim() - 1))
+    elif dim == "all":
+        dim = tuple(range(x.dim()))
     mean = x.mean(dim=dim, keepdim=True)
     variance = (
         x.var(dim=dim, keepdim=True, correction=correction)
@@ -171,6 +173,13 @@ NORM = Question(
             "You take one mean over all words and features of a sentence, padding included. Each "
             "word is normalised by itself: dim=-1 only.",
             partial(_norm, dim="all but the first"),
+        ),
+        Misconception(
+            "over_everything",
+            "You take one mean and one variance over all numbers of x, which is what `x.mean()` "
+            "does without a dimension: a word then depends on every other word and sentence. Each "
+            "word is normalised by itself: dim=-1, keepdim=True.",
+            partial(_norm, dim="all"),
         ),
         Misconception(
             "over_dim_1",

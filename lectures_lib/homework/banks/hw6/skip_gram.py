@@ -17,6 +17,7 @@ KINDS = {
     "hits": "the neighbour and the word itself among them",
     "single": "",
     "far": "products of -150 and 150",
+    "sure": "products of 150 and -150",
 }
 
 
@@ -37,6 +38,9 @@ def _cases(g: Generator) -> list[Case]:
         if kind == "far":  # a neighbour taken for impossible, a random word that it is sure of
             tables[0, word] = 1.0
             tables[1, near], tables[1, noise[0]] = -150 / d, 150 / d
+        if kind == "sure":  # the other way round: nothing is left to learn from them
+            tables[0, word] = 1.0
+            tables[1, near], tables[1, noise[0]] = 150 / d, -150 / d
         shows = f"{k} random word{'s' * (k > 1)}" + f", {told}" * bool(told)
         shows += f"; {vocab_size} vectors of length {d} in each table, rate {rate:g}"
         cases.append(Case((*tables, word, near, torch.tensor(noise), rate), shows=shows))

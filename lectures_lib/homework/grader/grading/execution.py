@@ -54,6 +54,8 @@ class Execution:
             `diagnosis.LOST`).
         spent: seconds that it has taken, as far as they count (see `process.Watch`).
         doubtful: whether something was cut that a neighbour or a busy machine might have caused.
+        seen: the number of the cell whose check saw the answer that was judged wrong, by the
+            question's name; 0 where the one after the last cell was judged.
     """
 
     cells: list[str]
@@ -61,6 +63,7 @@ class Execution:
     failures: dict[int, Raised | str] = field(default_factory=dict)
     spent: float = 0.0
     doubtful: bool = False
+    seen: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self):
         self._cut: dict[int, int] = {}  # cells that did not come to their end, and how often
@@ -225,6 +228,7 @@ class Execution:
             if settled or (
                 checked.same and at_check[1].kind not in ("right", "unfinished", "ended", "garbled")
             ):
+                self.seen[name] = checked.cell
                 return *self._noted(at_check), True
         outcomes, usable = self._put(sandbox, key)
         at_end = outcomes, key.verdict(outcomes)
@@ -242,6 +246,7 @@ class Execution:
             if at_check and (at_check[1].kind not in NO_ANSWER or at_end[1].kind in NO_ANSWER)
             else at_end
         )
+        self.seen[name] = checked.cell if best is at_check else 0
         return *self._noted(best, at_check, at_end), usable
 
     def _noted(

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -216,6 +216,7 @@ def grade_one(submission: Submission, job: Job) -> Result:
             texts,
             open_.get(key.question.answer_name),
             needed,
+            [question.answer_name for question in job.homework.questions],
         )
         for key in job.keys
     )
@@ -311,6 +312,7 @@ def _explained(
     texts: list[str],
     number: int | None = None,
     needed: Mapping[int, list[int]] = types.MappingProxyType({}),
+    others: Container[str] = (),
 ) -> Verdict:
     """A verdict, with what the notebook's text (of its code cells and of the others, `texts`) tells
     of a missing or unfinished answer, or of one that is defined more than once.
@@ -318,22 +320,31 @@ def _explained(
     Args:
         number: the question's, where there is no answer to it.
         needed: the numbers of the open questions that stopped a cell, by the cell's index.
+        others: the names of all answers that are asked for.
     """
     if verdict.right:
         return verdict
     name = key.question.answer_name
     not_yet = f"Question {number} is not answered yet." if number else ""
+    below = hints.of_a_template_below(execution.cells, name)
+    if verdict.kind == "unfinished" and below:
+        return replace(verdict, message=below)
     if verdict.kind == "missing":
         for i, why in sorted(execution.failures.items()):
             if i in hints.defining(execution.cells, name):
                 return replace(verdict, message=_never_defined(i, why, needed.get(i, []), number))
-        verdict = replace(
-            verdict,
-            message=hints.of_text_cells(texts, name) or f"{not_yet} {verdict.message}".strip(),
-        )
+        lead = hints.of_a_missing_name(execution.cells, name, others)
+        told = f"{verdict.message} {lead}" if lead else f"{not_yet} {verdict.message}".strip()
+        verdict = replace(verdict, message=hints.of_text_cells(texts, name) or told)
     if verdict.kind == "unfinished" and number:
         verdict = replace(verdict, message=not_yet)
-    hint = hints.of_definitions(execution.cells, name, unfinished=verdict.kind == "unfinished")
+    hint = hints.of_definitions(
+        execution.cells,
+        name,
+        unfinished=verdict.kind == "unfinished",
+        checked=execution.seen.get(verdict.question, 0),
+        stopped=execution.failures,
+    )
     return replace(verdict, message=f"{verdict.message} {hint}".strip()) if hint else verdict
 
 

@@ -2,8 +2,15 @@
 alone: it may be no Python at all.
 """
 
+import difflib
 import re
+from collections.abc import Container
 
+from lectures_lib.homework.inside.cells import TRANSPARENT
+
+_DEFINES = r"^(?:(?:async[ \t]+)?def|class)[ \t]+{}\b"
+_ASSIGNS = r"^{}[ \t]*=(?!=)"
+_TOP = re.compile(r"^(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)(\w{1,100})", re.MULTILINE)
 _CHECKED = re.compile(r"""\bcheck\(\s*["'](\w{1,20})\.\w""")
 _RAISE = re.compile(
     r"^([ \t]+)raise NotImplementedError\b[^\n]*\n((?:[ \t]*(?:#[^\n]*)?\n)*)\1(?![ \t#\n])\S",
@@ -13,32 +20,105 @@ _RAISE = re.compile(
 
 def defining(cells: list[str], name: str) -> list[int]:
     """The indices of the cells that define a function or class of this name, or assign to it."""
-    name = re.escape(name)
-    defines = re.compile(
-        rf"^(?:(?:async[ \t]+)?def|class)[ \t]+{name}\b|^{name}[ \t]*=(?!=)", re.MULTILINE
-    )
-    return [i for i, cell in enumerate(cells) if defines.search(cell)]
+    return sorted({*_with(_DEFINES, cells, name), *_with(_ASSIGNS, cells, name)})
 
 
-def of_definitions(cells: list[str], name: str, unfinished: bool) -> str:
+def _with(pattern: str, cells: list[str], name: str) -> list[int]:
+    """The indices of the cells in which the pattern is found for this name."""
+    sought = re.compile(pattern.format(re.escape(name)), re.MULTILINE)
+    return [i for i, cell in enumerate(cells) if sought.search(cell)]
+
+
+def of_definitions(
+    cells: list[str],
+    name: str,
+    unfinished: bool,
+    checked: int = 0,
+    stopped: Container[int] = (),
+) -> str:
     """What is odd about an answer's definitions, in a sentence or two; "" if nothing is.
 
     Args:
         cells: the sources of the code cells.
         name: the answer's.
         unfinished: whether it did nothing but raise NotImplementedError.
+        checked: the number of the cell whose `check` saw the answer that was judged; 0 where that
+            is what stood there after the last cell.
+        stopped: the indices of the cells that did not come to their end.
     """
     found = defining(cells, name)
+    judged = _judged(cells, name, found, checked, stopped)
     told = []
     if len(found) > 1:
-        numbers = ", ".join(str(i + 1) for i in found[:-1][:10])
-        told.append(f"It is defined in code cells {numbers} and {found[-1] + 1}; the last counts.")
-    if unfinished and found and _RAISE.search(cells[found[-1]] + "\n"):
+        told.append(f"It is {_places(cells, name, found)}{_counts(found, judged, checked)}.")
+    if unfinished and judged is not None and _RAISE.search(cells[judged] + "\n"):
         told.append(
-            f"In code cell {found[-1] + 1} `raise NotImplementedError` still stands above your "
+            f"In code cell {judged + 1} `raise NotImplementedError` still stands above your "
             f"lines, which are never reached."
         )
     return " ".join(told)
+
+
+def of_a_template_below(cells: list[str], name: str) -> str:
+    """A word for an answer that the untouched template follows in the same cell; "" where none is
+    followed so. Only for an answer that is unfinished.
+    """
+    found = defining(cells, name)
+    if not found:
+        return ""
+    parts = re.split(_DEFINES.format(re.escape(name)), cells[found[-1]], flags=re.MULTILINE)
+    above = [part for part in parts[1:-1] if "raise NotImplementedError" not in part]
+    if not above:
+        return ""
+    return (
+        f"In code cell {found[-1] + 1} the untouched template stands below your answer and takes "
+        f"its place: delete the template."
+    )
+
+
+def _judged(
+    cells: list[str], name: str, found: list[int], checked: int, stopped: Container[int]
+) -> int | None:
+    """The index of the cell with the definition that was judged; None where the text does not tell
+    it.
+    """
+    if not checked:
+        return found[-1] if found and found[-1] not in stopped else None
+    of_it = re.compile(rf"\bcheck\([^\n]*,\s*(?:\w+\s*=\s*)?{re.escape(name)}\s*\)")
+    call = of_it.search(cells[checked - 1])
+    if not call:
+        return None
+    above = [*cells[: checked - 1], cells[checked - 1][: call.start()]]
+    seen = defining(above, name)
+    return seen[-1] if seen else None
+
+
+def _counts(found: list[int], judged: int | None, checked: int) -> str:
+    """Which of several definitions counts."""
+    if checked and judged is not None:
+        return f"; that of code cell {judged + 1} counts, which the check in cell {checked} saw"
+    if checked:
+        return f"; what the check in code cell {checked} was given counts"
+    return "; the last counts" if judged == found[-1] else ""
+
+
+def _places(cells: list[str], name: str, found: list[int]) -> str:
+    """Where it is defined, and where it is assigned to."""
+    defined = _with(_DEFINES, cells, name)
+    assigned = [i for i in found if i not in defined]
+    told = [
+        f"{what} in {_numbered(where)}"
+        for what, where in (("defined", defined), ("assigned to", assigned))
+        if where
+    ]
+    return " and ".join(told)
+
+
+def _numbered(found: list[int]) -> str:
+    """ "code cells 1, 2 and 3", the first ten and the last of them."""
+    if not found[1:]:
+        return f"code cell {found[0] + 1}"
+    return f"code cells {', '.join(str(i + 1) for i in found[:-1][:10])} and {found[-1] + 1}"
 
 
 def of_text_cells(texts: list[str], name: str) -> str:
@@ -51,6 +131,39 @@ def of_text_cells(texts: list[str], name: str) -> str:
     if not defining(texts, name):
         return ""
     return "It stands in a text cell, which is not run: make a code cell of that."
+
+
+def of_a_missing_name(cells: list[str], name: str, others: Container[str] = ()) -> str:
+    """Where an answer stands that was not found, or what is called nearly so; "" if nothing is.
+
+    Args:
+        cells: the sources of the code cells.
+        name: the answer's.
+        others: names of other questions' answers, which are none of this one.
+    """
+    commented = _with(r"^[ \t]*#[# \t]*(?:def|class)[ \t]+{}\b", cells, name)
+    if commented:
+        return f"In code cell {commented[-1] + 1} it stands in a comment, which is not run."
+    for i in _with(_DEFINES, cells, name):
+        above = re.split(
+            _DEFINES.format(re.escape(name)), cells[i], maxsplit=1, flags=re.MULTILINE
+        )[0]
+        if (magic := re.match(r"\s*(%%\w+)", cells[i])) and magic[1] not in TRANSPARENT:
+            return f"It stands in code cell {i + 1} below `{magic[1]}`, which does not define it."
+        if any(above.count(quotes) % 2 for quotes in ('"""', "'''")):
+            return f"In code cell {i + 1} it stands in a text between quotes, which is not run."
+    if inside := _with(r"^[ \t]+(?:def|class)[ \t]+{}\b", cells, name):
+        return (
+            f"In code cell {inside[-1] + 1} it is defined inside of something else: begin it at "
+            f"the left margin."
+        )
+    lower = {each.lower(): each for cell in cells for each in _TOP.findall(cell)[:1000]}
+    found = [
+        lower[each]
+        for each in difflib.get_close_matches(name.lower(), list(lower)[:1000], 3, cutoff=0.8)
+        if lower[each] not in others
+    ]
+    return f"There is `{found[0]}`: did you mean this?" if found else ""
 
 
 def of_no_code(cells: list[str]) -> tuple[str, ...]:
