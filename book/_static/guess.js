@@ -49,13 +49,18 @@
       answer.addEventListener("toggle", () => { if (answer.open) this.made(this.field.value.trim()); });
       const before = store.get(this.key);
       if (before !== null) this.made(before);
-      else if (!store.get(PLAIN)) this.cover();
+    }
+    // Ask, or with `plain` show everything.
+    begin(plain) {
+      if (this.done) return;
+      this.form.hidden = plain;
+      if (plain) this.uncover(); else this.cover();
     }
     cover() {
-      if (this.done) return;
       for (const output of this.outputs) {
         const cover = element("button", { type: "button", class: "guess-cover" }, "Guess first, or show it");
         cover.addEventListener("click", () => this.made(this.field.value.trim()));
+        if (output.matches(".guess-waits")) continue;
         output.classList.add("guess-waits");
         output.append(cover);
       }
@@ -81,13 +86,17 @@
     return asked ? [new Guess(answer, asked)] : [];
   });
   if (!guesses.length) return;
-  const all = element("button", { type: "button", class: "guess-all" });
-  const tell = () => { all.textContent = store.get(PLAIN) ? "Hide what comes out until I have guessed" : "I only read: show it all, here and in every chapter"; };
+  const all = element("button", { type: "button", class: "guess-all" }), choice = element("p", { class: "guess-choice" }, all);
+  // Who only reads finds the way back behind the first answer; nothing else reminds of guesses.
+  const tell = () => {
+    const plain = store.get(PLAIN), [{ answer }] = guesses;
+    all.textContent = plain ? "Hide what comes out until I have guessed" : "I only read: show it all, here and in every chapter";
+    if (plain) answer.append(choice); else answer.after(choice);
+    for (const guess of guesses) guess.begin(Boolean(plain));
+  };
   all.addEventListener("click", () => {
     store.set(PLAIN, store.get(PLAIN) ? null : "yes");
-    for (const guess of guesses) if (store.get(PLAIN)) guess.uncover(); else guess.cover();
     tell();
   });
   tell();
-  guesses[0].answer.after(element("p", { class: "guess-choice" }, all));
 })();

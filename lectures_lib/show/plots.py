@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from lectures_lib.show.drawings.palette import contrast
+from lectures_lib.show.contrast import contrast
 
 BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
     "#0072B2",

@@ -2,6 +2,8 @@
 cannot be learned from is refused.
 """
 
+import ast
+import math
 import re
 import warnings
 from itertools import pairwise
@@ -11,7 +13,6 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib import training
 from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.models.minilm import checkpoint
 from lectures_lib.tasks import fine_tuning
@@ -471,26 +472,38 @@ def test_bad_input_is_refused_with_its_numbers(call, message, shapes_unchecked):
         call()
 
 
-def test_the_loop_that_chapter_14_shows_is_fine_tune():
-    """The chapter prints it as text and does not run it: the same weights must come out."""
+def in_chapter_14(*names: str) -> dict:
+    """Functions that the chapter writes, with the names that they use."""
     chapter = Path(__file__).resolve().parents[2] / "notebooks/14_fine_tuning.py"
-    block = re.search(r"^# ```python\n(.*?)^# ```$", chapter.read_text(), re.S | re.M)[1]
-    shown = "".join(line.removeprefix("# ") for line in block.splitlines(keepends=True))
-    examples, rate, epochs = EXAMPLES["sentences"], 5e-3, 2
-    library, model = HEADS["sentences"](), HEADS["sentences"]()
-    fine_tune(library, batches(examples, batch_size=8), epochs=epochs, rate=rate, progress=False)
-    names = {
+    tree = ast.parse(chapter.read_text(encoding="utf-8"))
+    found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name in names]
+    assert len(found) == len(names)
+    space = {
         "torch": torch,
         "nn": torch.nn,
         "F": torch.nn.functional,
+        "math": math,
         "LambdaLR": torch.optim.lr_scheduler.LambdaLR,
-        "bert_schedule": training.bert_schedule,
-        "decayed_and_not": fine_tuning.decayed_and_not,
+        "pad_sequence": torch.nn.utils.rnn.pad_sequence,
+        "wordpiece": WORDPIECE,
     }
-    run = {"model": model, "batches": batches(examples, batch_size=8)}
-    exec(shown, names | run | {"rate": rate, "epochs": epochs, "steps": 2 * 3})
+    exec(compile(ast.Module(found, []), str(chapter), "exec"), space)
+    return space
+
+
+def test_the_loop_of_chapter_14_is_fine_tune():
+    """All examples in each batch, for the two draw their orders differently: the same model must
+    come out.
+    """
+    rows, examples, rate, epochs = ROWS["sentences"], EXAMPLES["sentences"], 5e-3, 20
+    library, model = HEADS["sentences"](), HEADS["sentences"]()
+    whole = batches(examples, batch_size=len(rows))
+    fine_tune(library, whole, epochs=epochs, rate=rate, progress=False)
+
+    in_chapter_14("read", "fine_tune")["fine_tune"](model, rows, epochs, rate, size=len(rows))
+
     assert not model.training
     # The scores and not the weights: the keys' bias has no gradient but rounding, and Adam lets
     # it wander.
     found = (scores(each, examples) for each in (model, library))
-    assert_close(*(torch.stack(each) for each in found), atol=1e-4, rtol=0)
+    assert_close(*(torch.stack(each) for each in found), atol=1e-3, rtol=0)

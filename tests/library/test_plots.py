@@ -10,7 +10,7 @@ import torch
 from matplotlib.colors import to_hex
 
 from lectures_lib.show import plots
-from lectures_lib.show.drawings.palette import contrast
+from lectures_lib.show.contrast import contrast
 
 NIGHT = "#121212"  # the page in the dark theme
 

@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from sitemap import ROOT, pages
 
-from lectures_lib.show.drawings.palette import contrast
+from lectures_lib.show.contrast import contrast
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 

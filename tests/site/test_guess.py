@@ -94,9 +94,11 @@ def test_one_who_only_reads_says_so_once(opened):
     page.locator(".guess-all").click()
     assert page.locator(".guess-cover").count() == 0
     page.goto(page.url.replace("02_self_attention", "03_multi_head_attention"))
-    page.locator(".guess-all").wait_for()
+    page.locator(".guess-all").wait_for(state="attached")
     assert page.locator(".guess-cover").count() == 0
+    assert not any(form.is_visible() for form in page.locator("form.guess").all())
 
+    page.locator("details:has(.guess-all) > summary").click()  # the way back
     page.locator(".guess-all").click()
     assert page.locator(".guess-cover").count() > 0
 

@@ -472,11 +472,21 @@ def test_the_figure_shows_what_the_page_says_of_it(live):
     box = figure(page, READ)
     box.get_by_label("Your sentence").fill(KEYS)
     box.get_by_role("button", name="Read it").click()
-    box.get_by_label("Layer").select_option("layer 3")
-    box.get_by_label("Head").select_option("head 1")
+    box.get_by_label("Layer", exact=True).select_option("layer 3")
+    box.get_by_label("Head", exact=True).select_option("head 1")
     box.get_by_role("button", name="are", exact=True).click()
     first = box.locator(".lv-plainlist li").first.inner_text().split()
     assert first[0] == "keys" and float(first[-2]) == pytest.approx(79, abs=2)
+
+    # the grid of heads says the same, and leads to each of them
+    heads = box.locator(".lv-heads button")
+    assert heads.count() == 72
+    assert "layer 3, head 1: 7" in heads.nth(3 * 12 + 1).get_attribute("title")
+    heads.nth(2).click()
+    assert box.get_by_label("Layer", exact=True).input_value() == "0"
+    assert heads.nth(2).get_attribute("aria-pressed") == "true"
+    before = tokens[are - 1]
+    assert box.locator(".lv-plainlist li").first.inner_text().split()[0] == before
 
 
 @pytest.mark.parametrize(
