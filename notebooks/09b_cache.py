@@ -159,7 +159,7 @@ class KeyValueCache:
         self.n = 0  # how many positions are kept
 
     def extend(self, K, V):
-        """Add those of the newest positions (batch, heads, new, d_head); returns all."""
+        """Add the newest positions' (batch, heads, new, d_head); returns all."""
         n = self.n + K.shape[2]  # the heads come first: positions are dimension 2
         self._make_room(n, K, V)
         self.K[:, :, self.n : n] = K

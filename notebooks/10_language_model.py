@@ -536,7 +536,7 @@ def write(model, tokenizer, text, n, temperature=1.0, generator=None):
 
 
 def train_model(model, examples, held_out, steps):
-    """Train on blocks (number, N + 1). Returns {step: (batch's loss, held-out loss)}."""
+    """Train on blocks (number, N + 1). {step: (batch's loss, held-out loss)}"""
     optimizer = torch.optim.AdamW(model.parameters(), lr=8e-3)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / 50, 1.2 * (1 - step / steps), 1)

@@ -243,7 +243,7 @@ def bag_of_words(train, test, **options):
 
 
 def read(texts):
-    """[CLS] pieces [SEP] of each text: ids (texts, n), 0 for padding; lengths (texts,)."""
+    """[CLS] pieces [SEP] of each text: ids (texts, n), 0-padded; lengths (texts,)."""
     ids = [torch.tensor(wordpiece.pair(text).ids) for text in texts]
     return pad_sequence(ids, batch_first=True), torch.tensor([len(row) for row in ids])
 

@@ -917,7 +917,7 @@ plt.show()
 #
 # Between the two, at 0.37. (For the paper's BERT the answer is "above the chain".) MiniLM's impacts say mostly which words
 # are important, not which belong together, and then the tree hangs everything on a few words. The untrained BERT is no
-# better than the random numbers (0.22 and 0.29 with two draws of its weights).
+# better than the random numbers.
 #
 # </details>
 

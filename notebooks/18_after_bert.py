@@ -628,8 +628,8 @@ assert 0.15 < apart < 0.3
 
 # %% [markdown]
 # Two different answers to one question, and no rule which to believe: BERT's conditional probabilities need not belong
-# to any joint distribution. (These weights are random; with other draws it was between 0.07 and 0.30. Training may bring
-# the two closer; nothing makes them equal.) Wang and Cho (2019) let BERT write nevertheless, word by word in random
+# to any joint distribution. (How far they disagree depends on the weights, and these are random. Training may
+# bring the two closer; nothing makes them equal.) Wang and Cho (2019) let BERT write nevertheless, word by word in random
 # order; the texts were more diverse and slightly worse than those of a left-to-right model.
 #
 # ### Do decoders replace BERT?

@@ -58,9 +58,9 @@
     }
     cover() {
       for (const output of this.outputs) {
+        if (output.matches(".guess-waits")) continue;
         const cover = element("button", { type: "button", class: "guess-cover" }, "Guess first, or show it");
         cover.addEventListener("click", () => this.made(this.field.value.trim()));
-        if (output.matches(".guess-waits")) continue;
         output.classList.add("guess-waits");
         output.append(cover);
       }

@@ -59,7 +59,7 @@ export class Gate extends Figure {
     const row = (name, values) => make("tr", {}, make("th", { scope: "row" }, name), ...values.map((value) => make("td", {}, value)));
     this.told.replaceChildren(
       make("thead", {}, make("tr", {}, make("td", {}), ...KINDS.map((kind, i) => make("th", { scope: "col", class: kind }, `number ${i + 1}`)))),
-      make("tbody", {}, row(`after ${words} ${words === 1 ? "word" : "words"}`, now), row("half way to the candidate after … words", half)));
+      make("tbody", {}, row(`after ${words} ${words === 1 ? "word" : "words"}`, now), row("half-way after … words", half)));
     this.svg.setAttribute("aria-label", `Three numbers of a state over the words read. After ${words}: ${now.join(", ")}.`);
   }
 }

@@ -1,5 +1,5 @@
 // A sentence as BERT reads it: a chosen token, and how much of its attention each other one gets, in a layer and a head. All heads
-// stand in a grid, each as dark as what it gives to the one token that it gives most.
+// stand in a grid, each filled as far as what it gives to the one token that it gives most.
 import { Figure, bar, choice, make, megabytes, percent } from "./figure.js";
 
 const MEAN = "";

@@ -58,7 +58,7 @@ if missing:
         raise RuntimeError(
             f"pip could not install {{', '.join(missing)}}.\\n"
             f"- The course needs Python 3.11, 3.12 or 3.13; this is {{sys.version.split()[0]}}.\\n"
-            "- Installing needs a network. Does https://pypi.org open in a browser?\\n"
+            "- Installing needs a network. Does a page open in a browser?\\n"
             "- On Colab: Runtime > Disconnect and delete runtime; then try again.\\n"
             "What pip said last:\\n" + "\\n".join(said[-10:])
         )

@@ -82,7 +82,8 @@ def _write_file(line: str, text: str) -> None:
     """`%%writefile helpers.py`: written where the cells run, and found there by `import`."""
     *options, name = line.split() or [""]
     if name:
-        with open(name.strip("\"'"), "a" if "-a" in options else "w") as file:
+        mode = "a" if "-a" in options else "w"
+        with open(name.strip("\"'"), mode, encoding="utf-8") as file:
             file.write(text)
         if "" not in sys.path:
             sys.path.insert(0, "")
