@@ -37,7 +37,7 @@ draw("clocks")
 # - use learned positions, know their limit, and avoid the mistake that makes them useless.
 #
 # **Time** about 50 minutes. **You need** chapters [2](02_self_attention.ipynb) and [3](03_multi_head_attention.ipynb),
-# and sine and cosine from school.
+# and from school sin and cos.
 
 # %% tags=["hide-input"]
 import math

@@ -329,7 +329,7 @@ Stepper(
 # ## From letters to bytes
 #
 # Our alphabet was the letters of the text. A text without "é", "漢" or 🙂 leaves us unable to spell them. Unicode has
-# about 150,000 characters, too many to list. But every text on a computer is stored as **bytes**, and there are only
+# about 160,000 characters, too many to list. But every text on a computer is stored as **bytes**, and there are only
 # 256 different bytes. UTF-8 writes the 128 characters of ASCII (English letters, digits, common signs) as one byte
 # each, and all others as two to four:
 
@@ -529,7 +529,7 @@ for size, tokens in zip(sizes, per_word, strict=True):
 used = {token for page in train for token in large.encode(page)}
 assert 0.05 < 1 - len(used & set(range(256, 4000))) / (4000 - 256) < 0.15
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "A curve that falls from about 6 tokens a word at 256 tokens to little more than 1 at 4,000, steeply at first and flat at the end. A dotted line marks one token a word."}, "figure": {"caption": "Tokens for each word on new pages of the manual, over the size of the vocabulary (logarithmic). Left end: bytes alone."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "A curve that falls from about 6 tokens a word at 256 tokens to little more than 1 at 4,000, steeply at first and flat at the end. A dotted line marks one token a word."}, "figure": {"caption": "Tokens for each word on new pages of the manual (its words alone, in small letters; the space counts), over the size of the vocabulary (logarithmic). Left end: bytes alone."}}
 ax = plots.curves(
     sizes, {"": per_word}, xlabel="tokens in the vocabulary", ylabel="tokens for a word"
 )
@@ -594,7 +594,7 @@ plt.show()
 # One wants a short text and a short list: the corner at the bottom left. Of the seven ways drawn here, the two with
 # byte pairs come nearest to it. Learned on German alone, byte pairs make the text only an eighth longer than words do,
 # with a twenty-eighth of the vocabulary, and nothing is unknown. (The 32 unknown tokens of the joint vocabulary were
-# pieces that occur in the English half only.)
+# probably pieces that occur in the English half only.)
 #
 # ## WordPiece, BERT's way
 #

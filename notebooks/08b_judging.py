@@ -691,6 +691,7 @@ if REAL_DATA:
         clip=1.0,
         mixed_precision="bf16",
     )
+    translator.eval()
     asked = data.load("translation", "test", source="real")[:100]
     ids, lengths = data.pad([[*subwords.encode(c["en"]), data.EOS] for c in asked])
     found = decoding.greedy(

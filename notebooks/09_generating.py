@@ -138,7 +138,7 @@ copies = []
 def keep(model):
     """Called every 25 steps: keep a copy of a model that is learning."""
     if len(copies) < 8:
-        copies.append(deepcopy(model))
+        copies.append(deepcopy(model).eval())
     return {}
 
 
@@ -408,7 +408,7 @@ for sentence in [*say(likeliest, n=1), *say(draw)]:
 
 # %% [markdown]
 # **Predict.** Each word of a drawn sentence comes, with probability 0.02 or a little more, from the tail of words that
-# need not fit. A sentence has 14 words on average, signs counted. How many sentences in 100 have at least one pair of
+# need not fit. A sentence has about 14 words, signs counted. How many sentences in 100 have at least one pair of
 # neighbours that never occurs in the manual: about 2, about 8, or about 20?
 #
 # <details><summary>Answer</summary>
@@ -606,15 +606,15 @@ assert spoilt_by["top-p of 0.9"] < 0.1 and spoilt_by["T = 1.5"] > 0.6
 
 # %% [markdown]
 # Here is what the rules are for. Greedy spoils nothing and has one sentence to say. Pure sampling has many, and spoils
-# every fifth. Top-p keeps nearly all of that variety and spoils hardly any; top-k of 5 keeps less and spoils a few
-# more. ($T = 0.5$ keeps less, too, and spoils nothing: here it would do. "Spoilt" means an unseen pair; the others
+# every fifth. Top-p keeps nearly all of that variety, top-k of 5 less, and both spoil
+# few. ($T = 0.5$ keeps less, too, and spoils nothing: here it would do. "Spoilt" means an unseen pair; the others
 # are not all sense. The last sentence above was drawn at $T = 1.5$.) Holtzman et al. (2020) show for GPT-2 that greedy
 # text is dull and often falls into loops, and that nucleus sampling mostly avoids both the loops and the nonsense.
 #
 # Now back to the translator. A list of numbers has *one* right translation, so sampling can hardly win.
 
 # %% [markdown]
-# **Predict.** Greedy decoding translates 98 or 99 lists in 100 without a mistake. Draw every word at $T = 1$, with
+# **Predict.** Greedy decoding translates at least 96 lists in 100 without a mistake. Draw every word at $T = 1$, with
 # exactly the probabilities that the model has learned. How many are right: about 50, about 75, or about 95?
 #
 # <details><summary>Answer</summary>
@@ -652,8 +652,8 @@ assert pure[-1] < 0.45 and by_k[-1] > pure[-1] + 0.15 and by_p[-1] > pure[-1] + 
 assert by_p[5] > by_k[5] + 0.01 and by_k[6] > by_p[6] + 0.1
 
 # %% [markdown]
-# Up to $T = 1$ top-k and top-p hardly differ. At $T = 1.5$ top-p of 0.9 keeps more right than top-k of 3; at $T = 2$ it
-# is the other way round, by far: the distribution, heated first, is so flat that many words are
+# Up to $T = 1$ top-k and top-p hardly differ. In this run top-p of 0.9 keeps more right than top-k of 3 at $T = 1.5$; at
+# $T = 2$ it is the other way round, by far: the distribution, heated first, is so flat that many words are
 # needed to reach 0.9, and they are all let in. (To turn the three knobs yourself, on a model that writes plays: [Type
 # your own](../book/live.md#a-writer).)
 #
@@ -791,7 +791,9 @@ assert without[-1] < full[-1] - 0.25
 # A finished sentence leaves the beam. When may the search end? "When `width` sentences are finished" sounds sensible,
 # and several libraries did just that; in Hugging Face's `generate` it is the option `early_stopping=True`.
 #
-# (`TransformerWithCache` gives the scores of one more word; how it saves work is [the next page](09b_cache.ipynb).)
+# (`TransformerWithCache` gives the scores of one more word, and its `state` holds what the beginnings have read so far;
+# `state.select(rows)` orders these anew, so that each beginning goes on from the one that it continues. How it saves
+# work is [the next page](09b_cache.ipynb).)
 
 
 # %%
@@ -822,8 +824,8 @@ def stops_early(text, width=4):
 
 
 # %% [markdown]
-# **Predict.** The well-trained model, a beam of 4, no length penalty. Greedy decoding has 98 or 99 lists in 100 right.
-# Does this search have more right, about as many, or clearly fewer? And its mistakes: too long or too short?
+# **Predict.** The well-trained model, a beam of 4, no length penalty. Greedy decoding has at least 96 lists in 100
+# right. Does this search have more right, about as many, or clearly fewer? And its mistakes: too long or too short?
 #
 # <details><summary>Answer</summary>
 #
@@ -1001,5 +1003,5 @@ for name, shares in {"unsure": UNSURE, "sure": SURE}.items():
 # - Yilin Yang, Liang Huang and Mingbo Ma (2018). *Breaking the beam search curse: a study of (re-)scoring methods and
 #   stopping criteria for neural machine translation.* EMNLP.
 # - Felix Stahlberg and Bill Byrne (2019). *On NMT search errors and model errors: cat got your tongue?* EMNLP-IJCNLP.
-# - Graham Neubig et al., *xnmt*, pull request 572 (2019), and Hugging Face *transformers*, pull request 21368 (2023): when
+# - *xnmt*, pull request 572 (2019), and Hugging Face *transformers*, pull request 21368 (2023): when
 #   may a beam search end?

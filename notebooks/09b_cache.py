@@ -470,7 +470,8 @@ print(f"ratio   {seconds['without'] / seconds['with']:.1f}")
 #
 # ## What it costs
 #
-# The price is memory: two vectors for each word, in each block, for each sentence of the batch.
+# The price is memory: two vectors for each word, in each block, for each sentence of the batch. (And
+# two for each word of the source, which are not counted here.)
 
 # %%
 d, blocks, bytes_each = 512, 6, 4
@@ -508,14 +509,14 @@ class Restarting(TransformerWithCache):
 
 
 # %% [markdown]
-# **Predict.** The translator above has at least 97 lists in 100 right. Now give each word that it has written the position
-# 0. How many are still right: none, about 10, or half or more?
+# **Predict.** The translator above has at least 96 lists in 100 right. Now give each word that it has written
+# the position 0. How many are still right: none, about 10, or half or more?
 #
 # <details><summary>Answer</summary>
 #
-# Half or more; 0.5 in one run of ours, 0.72 in another. Perhaps in "fünf und zwanzig" what comes next mostly follows
-# from *which* words are there. If you expect this bug to ruin everything, you will not look for it where half of the
-# output is right.
+# Half or more: 0.5 in one run of ours, 0.72 in another, nearly all in a third. Perhaps in "fünf und zwanzig" what comes
+# next mostly follows from *which* words are there. If you expect this bug to ruin everything, you will not look for it
+# where most of the output is right.
 #
 # </details>
 
@@ -531,7 +532,7 @@ with torch.no_grad():
         print(f"step {i} against all at once: largest difference {difference:.3f}")
 
 # %% tags=["remove-cell"]
-assert 0.2 < broken < right(cached, references) - 0.05 and difference > 0.1
+assert broken > 0.2 and difference > 0.1
 
 # %% [markdown]
 # A few right outputs prove nothing, then, and the wrong ones could as well come from too little training. Nor does a test

@@ -254,8 +254,8 @@ assert_close(bigram.sum(dim=1), torch.ones(VOCABULARY))
 
 # %%
 def bytes_of(texts):
-    """All texts as one row of bytes."""
-    return torch.tensor(list("".join(texts).encode()))
+    """All texts as one row of bytes; a zero ends each, as `<end>` does in our tokens."""
+    return torch.tensor(list("".join(text + "\0" for text in texts).encode()))
 
 
 byte_counts = torch.bincount(bytes_of(texts["train"]), minlength=256) + 1.0
@@ -496,7 +496,7 @@ assert (moved[:5] == 0).all() and (moved[5:] > 1e-6).all()
 # %% [markdown]
 # ## Training
 #
-# Two blocks of width 64 and our 512 tokens. The loop is the library's, which chapter 8 builds: shuffle the blocks, take
+# Two blocks of width 64 and our 512 tokens. The loop is chapter 8's, written out again: shuffle the blocks, take
 # 32, step, with a learning rate that rises briefly and then falls. An untrained model should begin near perplexity $V$,
 # since it gives all tokens about the same probability. That is a loss of $\ln 512 = 6.24$ nats.
 #
@@ -615,7 +615,7 @@ by_place = {  # (blocks, 32) → (blocks, 8, 4) → 8 perplexities
     for name, log_p in (("Transformer", of_model), ("bigram", by_bigram(blocks)))
 }
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Perplexity over the position in the block, in groups of four. The Transformer's curve begins near the bigram's, falls below it within the first eight positions and is nearly level from there; the bigram's wavers a little."}, "figure": {"caption": "Perplexity at the positions of a block, in groups of four. The bigram model never uses more than one token. The more tokens the Transformer has before it, up to about ten, the further it is below."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Perplexity over the position in the block, in groups of four. The Transformer's curve begins near the bigram's, falls below it within the first eight positions and is nearly level from there; the bigram's wavers a little."}, "figure": {"caption": "Perplexity at the positions of a block, in groups of four. The bigram model never uses more than one token. The more tokens the Transformer has before it, up to about ten, the further it is below (one run)."}}
 ax = plots.curves(
     range(2, N, 4), by_place, xlabel="position in the block", ylabel="perplexity"
 )
@@ -626,8 +626,8 @@ assert by_place["Transformer"][4:].mean() < 0.9 * by_place["Transformer"][0]
 
 # %% [markdown]
 # At the beginning of a block the table is about as good or better; a few tokens later the Transformer has passed it.
-# What stands further back than about eight tokens is worth little yet to a model so small
-# and so briefly trained. So a perplexity also depends on how long the blocks are.
+# What stands further back than about ten tokens is worth little yet to a model so small and so briefly trained. So a
+# perplexity also depends on how long the blocks are.
 #
 # ### Let it write
 #
@@ -766,8 +766,8 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 # | network, with at least 128 subwords before each | 1.007<!-- language_models_wikitext: trained/sliding/validation/mean .3f --> | 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> |
 #
 # (One seed. Both splits are articles that neither the network nor the tables have read.) Here the network is ahead by
-# 0.06 to 0.07 nats, twice as much as on the plays. One reason may be that it still sees that the article is about a
-# song when the last four subwords no longer say so.
+# 0.06 to 0.07 nats. (On the plays it was 0.03; but there it was smaller, and trained for less long.) One reason may be
+# that it still sees that the article is about a song when the last four subwords no longer say so.
 #
 # ## What goes wrong
 #
@@ -899,8 +899,8 @@ print(f"second halves only:  perplexity {perplexity(log_p[:, N // 2 :]):.1f}")
 # 2. Perplexity is $e$ to the mean loss, the number of equally likely choices. It counts per token, so compare bits
 #    per byte when tokens differ, and always hold it against a table of pairs.
 # 3. GPT is chapter 5's block under a causal mask; the target is the text shifted by one.
-# 4. On a million characters, an hour of training buys three hundredths of a nat over a table of seven letters. The
-#    network's curve still falls; the table's has ended.
+# 4. On a million characters, an hour of training buys two to four hundredths of a nat (three seeds) over a table of
+#    seven letters. The network's curve fell until its learning rate ran out; the table's has ended.
 # 5. Test on text that was not learned from, and see that no earlier score moves when a token is changed.
 #
 # **Homework 3**, question 8, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).

@@ -459,10 +459,10 @@ for shares in decides.values():
 #
 # <details><summary>Answer</summary>
 #
-# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases: it follows the nearest noun, almost without
-# exception. Tempting is "not always, but mostly": the network could look back to the subject, and on our grammar it
-# learned to. But in real text, we suppose, most verbs stand right after their subject or after a noun of its number, so
-# that "follow the nearest noun" is seldom punished.
+# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases (one seed): it follows the nearest noun, almost
+# without exception. Tempting is "not always, but mostly": the network could look back to the subject, and on our
+# grammar it learned to. But in real text, we suppose, most verbs stand right after their subject or after a noun of its
+# number, so that "follow the nearest noun" is seldom punished.
 #
 # </details>
 

@@ -281,7 +281,7 @@ print(f"patches shuffled, no positions:   moved by {bare.abs().max():.4f}")
 print(f"patches shuffled, with positions: moved by {placed.abs().max():.4f}")
 
 # %% tags=["remove-cell"]
-assert bare.abs().max() < 1e-5 and placed.abs().max() > 0.1
+assert bare.abs().max() < 1e-5 and placed.abs().max() > 0.01
 
 # %% mystnb={"image": {"alt": "Four pairs of pictures, each a digit and beside it the same 16 patches in another order, where nothing can be recognised."}, "figure": {"caption": "To an encoder without positions the two pictures of each pair are one and the same: left the digit, right its 16 patches in another order."}} tags=["hide-input"]
 order = torch.randperm(16, generator=torch.Generator().manual_seed(1))
@@ -963,7 +963,7 @@ print(
 # fashion_mnist/vit/augmented/test/mean .1f -->, the convolutions 91.7 %<!-- images_cpu:
 # fashion_mnist/cnn/augmented/test/mean .1f -->. "It has more parameters, and time enough" is tempting, and with
 # hundreds of millions of pictures it came true (above). Here the distance shrinks, but not steadily (3.5 points after
-# 900 batches, 7 after 1,800, 0.7 after 7,200, 2.5 after 9,000) and is 1.2 at the end (validation), 0.7 on the test
+# 900 batches, 7 after 1,800, 0.7 after 7,200, 2.5 after 9,000) and is 1.3 at the end (validation), 0.7 on the test
 # images. With one seed each and 10,000 pictures "level" cannot be excluded either. The ViT also took longer: 150<!-- images_cpu:
 # fashion_mnist/vit/augmented/minutes/mean .0f --> minutes against 87<!-- images_cpu:
 # fashion_mnist/cnn/augmented/minutes/mean .0f -->, on a processor that had other work too.
@@ -1171,6 +1171,9 @@ for kind in (ViT, MeanViT):
     torch.manual_seed(0)
     score = quick(kind(replace(ViTConfig.DIGITS, patch_size=4)), learn)
     print(f"{kind.__name__:8} {score:.2f} after 300 steps")
+# One seed, and a difference of a hundredth is what other test images would change: no
+# need for the token can be seen here. The authors keep it to stay close to the model
+# for text.
 
 # %% [markdown]
 # **5. Build it: a small CNN, on shuffled pixels too.** Three convolutions of 3 × 3 with 32, 64 and 128 channels, the

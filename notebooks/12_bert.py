@@ -1025,6 +1025,8 @@ total = e.tokens(tokens) + e.positions.weight[:n] + e.segments(segments)
 variance = total.var(dim=-1, correction=0)
 print(f"smallest variance before the first LayerNorm: {variance.min():.4f}")
 # The three tables hold small numbers, so 1e-5 is not nothing beside their variance.
+# Behind the first norm a word's vector is large, and so is every sum that a later norm
+# sees: there 1e-5 is nothing, and what error came in is carried along.
 # Small as it is, the error is far above rounding (1e-6): a comparison whose bound
 # lets it pass would let real mistakes pass as well.
 

@@ -513,8 +513,8 @@ assert abs(loss - expected) < 1e-5 and apart < 1e-5
 # The procedure (appendix A.2 of the paper): batches of 256 inputs of up to 512 tokens, 1,000,000 steps, Adam with a
 # learning rate of $10^{-4}$ that rises for 10,000 steps and falls in a straight line to 0, weight decay 0.01, dropout
 # 0.1, GELU. (The decay is AdamW's, of [chapter 8](08_training.ipynb).) The text: 3.3 billion words, 800 million from
-# books and 2,500 million from Wikipedia. It must consist of whole documents, the authors say; shuffled sentences have
-# no next sentence.
+# books and 2,500 million from Wikipedia. It must consist of whole documents, for long stretches of running text, the
+# authors say; and shuffled sentences have no next sentence.
 #
 # The paper says "256 sequences × 512 tokens = 128,000 tokens/batch" and "approximately 40 epochs", and lectures
 # repeat it. The same appendix says that nine steps in ten read inputs of 128 tokens, since attention's cost grows
@@ -852,9 +852,9 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 
 # %% [markdown]
 # It has hardly learned to judge **the next sentence**. With three seeds it judged 53.0 %<!-- pretraining:
-# chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs
-# correctly; a coin has 50. To do better one must, we believe, know what a text is about, and ours has learned little
-# more than which tokens stand beside a hole.
+# chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs correctly;
+# a coin has 50, give or take 1.6. To do better one must, we believe, know what a text is about, and ours has learned
+# little more than which tokens stand beside a hole.
 #
 # ### Is the second exercise worth it?
 #
@@ -1088,7 +1088,7 @@ print(
 # "My loss of next sentence is very low, but the acc of next_correct is always near 50%", wrote a user in one of these
 # issues. On the same pairs, the two cannot both be true. Where a model is wrong, it gave the right class a
 # probability below one half, and that costs at least $\ln 2 = 0.69$. With half of the pairs wrong, the mean is at
-# least half of that, 0.34.
+# least half of that, 0.35.
 #
 # ### Holes where there is nothing to guess
 #
@@ -1240,6 +1240,8 @@ for verb in ("are", "is"):
         f"{verb:4} "
         f"{pseudo_log_likelihood(f'The keys to the cabinet {verb} on the table.'):.1f}"
     )
+# "are" should have more, and has: 2 to 3 in the logarithm are a factor of about ten.
+# One pair of sentences is no test of grammar; chapter 10b counts many.
 
 # %% [markdown]
 # **4.** `ask` fills several holes at once, each as if the others were still empty. Write `fill_in_turn`: fill the hole

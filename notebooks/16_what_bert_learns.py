@@ -552,6 +552,7 @@ with torch.no_grad():
     mix.gamma.fill_(2.0)
 layers = torch.tensor([[[4.0, 0.0]], [[1.0, 2.0]], [[0.0, 8.0]]])  # 3 layers, 1 word
 by_hand = 2 * (layers[0] / 4 + layers[1] / 2 + layers[2] / 4)
+assert_close(mix(layers), by_hand)
 print("shares", mix.shares.tolist(), " mix", by_hand.tolist())
 source.show(probing.ScalarMix.forward, docstring=False)
 
@@ -652,7 +653,7 @@ for task, (n_classes, real, by_heart) in tasks.items():
             print(f"{task:8} {name:9} {kind:7}", *(f"{score:.2f}" for score in told))
     print(f"{task:8} by word           {by_word[task]:.2f}")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels, accuracy over the hidden states 0 to 6. Tag: MiniLM rises from 0.90 to 0.97 at state 2 and falls to 0.85; its control task falls from 0.68 to 0.49; the untrained BERT stays near 0.70 and its control task just below; a dashed line for the baseline by word is at 0.76. Relation: MiniLM rises from 0.72 to 0.82 at states 2 to 4 and falls to 0.68; its control task falls from 0.64 to 0.46; the untrained BERT stays near 0.60, its control task at 0.65; by word 0.52."}, "figure": {"caption": "Probes on each hidden state alone; 0 is the embeddings, 6 the last layer's output. Dotted: the control task for the same vectors."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels, accuracy over the hidden states 0 to 6. Tag: MiniLM rises from 0.90 to 0.97 at state 2 and falls to 0.85; its control task falls from 0.68 to 0.49; the untrained BERT stays near 0.70 and its control task just below; a dashed line for the baseline by word is at 0.76. Relation: MiniLM rises from 0.72 to 0.82 at states 2 to 4 and falls to 0.68; its control task falls from 0.64 to 0.47; the untrained BERT stays near 0.60, its control task at 0.65; by word 0.52."}, "figure": {"caption": "Probes on each hidden state alone; 0 is the embeddings, 6 the last layer's output. Dotted: the control task for the same vectors."}}
 figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.4), sharey=True)
 styles = {
     ("MiniLM", "real"): ("MiniLM", plots.BLUE, "-"),
@@ -680,7 +681,7 @@ assert max(relation) == max(relation[2:5]) > 0.78 and relation[6] < relation[0] 
 assert by_word["tag"] < 0.8 and by_word["relation"] < 0.6
 assert 0.64 < max(scores["tag", "untrained", "real"]) < by_word["tag"]
 ahead = [scores["relation", m, "real"][0] - by_word["relation"] for m in models]
-assert ahead[0] > 0.15 and 0.03 < ahead[1] < 0.5 * ahead[0]  # MiniLM, untrained
+assert ahead[0] > 0.15 and 0.03 < ahead[1] < 0.7 * ahead[0]  # MiniLM, untrained
 for task in tasks:
     heart = scores[task, "MiniLM", "control"]
     assert heart[0] > 0.6 and heart[6] < 0.53
@@ -690,8 +691,8 @@ for task in tasks:
 #
 # **Context helps, early.** The embeddings alone beat the baseline by word: similar words have similar vectors, so the
 # probe can guess at words that it has not met. (That is not the whole reason. For relations the untrained embeddings
-# beat it too, by about a third as much.) Two layers later the probe reads off the tag of nearly every word, and soon
-# after, the relations are at their best.
+# beat it too, by about two fifths as much, and another twin by half as much.) Two layers later the probe reads off the
+# tag of nearly every word, and soon after, the relations are at their best.
 #
 # **Then it fades.** At the end, both are harder to read than before the first layer. MiniLM was last trained to make *sentence* vectors, and for
 # these it may matter little whether a word was subject or object. "The last layer is the best representation" is a habit, not a law.
@@ -1059,7 +1060,7 @@ for relation in ("det", "nsubj", "obj", "case"):
 
 # %% tags=["remove-cell"]
 for same, others in lucky.values():
-    assert same > 0.35 > 0.3 > others
+    assert same > 0.35 and same > others + 0.05
 
 # %% [markdown]
 # ### Looking and using

@@ -622,7 +622,9 @@ def train(loss, pairs, labels, seed, steps=30):
             module.p = 0.0  # as in the fine-tuning of chapter 14
     model = Siamese(encoder, n_classes=3)
     optimizer = torch.optim.AdamW(
-        [weight for weight in model.parameters() if weight.requires_grad], lr=3e-4
+        [weight for weight in model.parameters() if weight.requires_grad],
+        lr=3e-4,
+        fused=True,
     )
     batches = SiameseBatches(encoder, pairs, labels, batch_size=16, seed=seed)
     history = fit(
@@ -640,8 +642,8 @@ def train(loss, pairs, labels, seed, steps=30):
 # The regression brings it up, to about 0.76: it is trained on the very thing that is measured, the cosine. It is
 # tempting to expect nothing of the in-batch negatives, which see no score at all; they get as far with one of our three
 # seeds, nearly as far with another, and hardly anywhere with the third. The classification ends lower with each seed,
-# although its loss falls to 0.06. That loss does not ask for the angle; perhaps, with 96 pairs, $W_t$ finds some
-# direction that tells the classes apart (not measured).
+# although its loss falls to 0.06 (the table gives the first seed's losses). That loss does not ask for the angle;
+# perhaps, with 96 pairs, $W_t$ finds some direction that tells the classes apart (not measured).
 #
 # </details>
 
@@ -819,10 +821,10 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 # agree say nothing; of the others, equally good searches would win about half each, as in tossing coins ([How sure can
 # we be?](13b_how_sure.ipynb) does it in four lines). MiniLM wins more of them. But thirteen to five, say, is no more
 # than a hint: tossed coins are that uneven, one way or the other, about once in ten times. (So are the differences
-# between the other rows, at best.) The three layers alone do no better than counted words; after 30 steps on pairs that
-# have nothing to do with this book, they bring a right chapter among the first three more often than before, about as
-# often as counted words. All of MiniLM fails more often where the question names BERT. It also misses "Why teach a
-# model to be less sure of itself?", everyday words for what the book calls label smoothing.
+# between the other rows, at best.) The three layers alone do no better than counted words; after 30 steps (of the first
+# seed) on pairs that have nothing to do with this book, they bring a right chapter among the first three more often
+# than before, about as often as counted words. All of MiniLM fails more often where the question names BERT. It also
+# misses "Why teach a model to be less sure of itself?", everyday words for what the book calls label smoothing.
 #
 # Questions, sections and the search as above are also on a page of the site, [Ask the book](../book/ask.md), and there
 # you can **ask your own**. The sections' vectors were computed beforehand, which is the point of having vectors; only

@@ -97,7 +97,7 @@ plt.show()
 # - name tasks that a causal mask need not harm, and tasks for which nothing in one pass makes up for it;
 # - show on sentences of your own what a sentence vector does not notice.
 #
-# **Time** about 55 minutes. **You need** [chapter 12](12_bert.ipynb) and [13](13_pretraining.ipynb). What all this
+# **Time** about 55 minutes. **You need** [chapters 12](12_bert.ipynb) and [13](13_pretraining.ipynb). What all this
 # costs is counted in [chapter 18b](18b_what_it_costs.ipynb). Who prefers models to scores begins at [What was
 # changed](18_after_bert.ipynb#what-was-changed).
 
@@ -230,10 +230,11 @@ print(f"twelve times the same layer: {parameters[0]:,}; one layer: {parameters[1
 #
 # <details><summary>Answer</summary>
 #
-# Seven and a half times as much. A shared layer is stored once and computed twelve times, so sharing saves memory and
-# no operations. And a layer four times as wide has matrices sixteen times as large; half as many layers make that
-# eight. (A little less: attention's scores grow fourfold only.) Whoever compares models by their parameters alone
-# compares the wrong number.
+# Seven and a half times as much work. (Time is another matter: the authors, training on many chips, found ALBERT
+# xxlarge about three times slower than BERT large.) A shared layer is stored once and computed twelve times, so sharing
+# saves memory and no operations. And a layer four times as wide has matrices sixteen times as large; half as many
+# layers make that eight. (A little less: attention's scores grow fourfold only.) Whoever compares models by their
+# parameters alone compares the wrong number.
 #
 # </details>
 
@@ -559,10 +560,10 @@ assert abs(causal[0] - bound) < 0.03 and abs(bound - 0.7) < 0.01
 
 # %% [markdown]
 # What has not been read yet is not there: a fact about masks, not about sizes. SST-2 is a task like *the whole*;
-# marking an answer inside a paragraph, as in SQuAD, is one like *each word*. In between lie pairs, as in MRPC: the end
-# sees both sentences, but A's vectors were made without B. That may be why BERT's left-to-right twin lost so little on
-# the one and so much on the others. (A decoder may answer in *text* after it has read everything. Then its own words
-# come last, and see all.)
+# marking an answer inside a paragraph, as in SQuAD, is one like *each word*. That may be why BERT's left-to-right twin
+# lost so little on the one and so much on the other. (Pairs of sentences fit less well: the end sees both, but A's
+# vectors were made without B. MNLI and QNLI lost little all the same, and MRPC, which is small, much.) (A decoder may
+# answer in *text* after it has read everything. Then its own words come last, and see all.)
 #
 # ### What the mask buys
 #

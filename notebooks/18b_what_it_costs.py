@@ -66,7 +66,7 @@ plt.show()
 # - pack sentences into rows without letting them see each other;
 # - start one training program in several processes, and say what a step is then.
 #
-# **Time** about 50 minutes. **You need** [chapter 5](05_encoder.ipynb), [8](08_training.ipynb) for the training loop
+# **Time** about 50 minutes. **You need** [chapters 5](05_encoder.ipynb), [8](08_training.ipynb) for the training loop
 # and [12](12_bert.ipynb) for BERT's body.
 
 # %% tags=["hide-input"]
@@ -202,12 +202,12 @@ for name, (config, _) in models.items():
 # ## Memory
 #
 # In training, every weight comes with a gradient and Adam's two moments. And what the forward pass computed must be
-# kept until the backward pass has used it. For each token and block that is $8d + 2d_{\text{ff}} + 4$ numbers (eight
-# vectors, the block's input, query, key and value among them; the wide layer before and after GELU; mean and spread of
-# two LayerNorms), and, if attention is computed by the formula, its $h \cdot n$ weights. **Fused attention** takes a
-# few keys at a time, keeps a running maximum and a running sum, and never writes the weights down; going back it
-# computes them again. Instead of the weights it keeps one number for each head and token. (A test holds both counts
-# equal, byte for byte, to what autograd keeps.)
+# kept until the backward pass has used it. For each token and block, without dropout, that is $8d + 2d_{\text{ff}} + 4$
+# numbers (eight vectors, the block's input, query, key and value among them; the wide layer before and after GELU; mean
+# and spread of two LayerNorms), and, if attention is computed by the formula, its $h \cdot n$ weights. **Fused
+# attention** takes a few keys at a time, keeps a running maximum and a running sum, and never writes the weights down;
+# going back it computes them again. Instead of the weights it keeps one number for each head and token. (A test holds
+# both counts equal, byte for byte, to what autograd keeps.)
 
 # %% [markdown]
 # **Predict.** BERT base in `float32`, 32 inputs of 512 tokens, fused attention. What takes most memory: weights, gradients
@@ -467,8 +467,8 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # | | what it does | tokens a second, with over without |
 # |---|---|---|
 # | fused attention | never writes down the $n \times n$ weights; attention alone, forward pass, 8 heads of 64, two threads (`benchmarks/attention.py`), at 128 and at 512 tokens | 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> and 3.6<!-- attention_speed: explicit_over_fused/512/median .1f --> |
-# | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> |
-# | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.2<!-- cost: batching/over_as_they_come/packed_72/median .1f --> |
+# | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> (from 2.3<!-- cost: batching/over_as_they_come/by_length/min .1f --> to 4.4<!-- cost: batching/over_as_they_come/by_length/max .1f -->) |
+# | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.2<!-- cost: batching/over_as_they_come/packed_72/median .1f --> (from 2.1<!-- cost: batching/over_as_they_come/packed_72/min .1f --> to 4.2<!-- cost: batching/over_as_they_come/packed_72/max .1f -->) |
 # | `bfloat16`, training | matrix products in 16 bits | 1.4<!-- cost: precision/training_step/median .1f --> |
 # | `bfloat16`, reading | the same, forward pass alone | 2.9<!-- cost: precision/inference/median .1f --> |
 # | `torch.compile`, training | joins small operations into larger ones | 0.99<!-- cost: compile/training_step/median .2f --> |
@@ -489,9 +489,10 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # 40 steps), probably because it joins the small operations between the matrix products and leaves the products, where
 # nearly all of the work is, as they are.
 #
-# **Batches of one sentence are slow**, and probably not only in the model: Adam walks over all 22 million
-# weights at every step, after one sentence as after 64. **Two processes** have twice the cores, and exchange 22 million gradients after each step; even so they gain more than two threads of one process, which have nothing to exchange. (These get 1.5<!-- cost:
-# processes/two_threads_over_one/median .1f --> times the speed of one.)
+# **Batches of one sentence are slow**, and probably not only in the model: Adam walks over all 23 million weights at
+# every step, after one sentence as after 64. **Two processes** have twice the cores, and exchange 23 million gradients
+# after each step; even so they gain more than two threads of one process, which have nothing to exchange. (These get
+# 1.5<!-- cost: processes/two_threads_over_one/median .1f --> times the speed of one.)
 #
 # ## What goes wrong
 #

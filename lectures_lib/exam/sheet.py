@@ -26,8 +26,9 @@ python -m lectures_lib.exam --seed 7 --points 60 --out exam
 
 writes `exam/questions.html` and `exam/solutions.html`, to be printed from a browser, and both as
 Markdown (`.md`) for who wants to change a wording first. `--chapters 2 3 4` keeps to what was
-taught. The same seed gives the same sheet, and every solution is computed from its numbers.
-Keep the seed to yourself: who knows it has the solutions.
+taught (a chapter's second page, such as 8b, belongs to its number). The same seed gives the same
+sheet, and every solution is computed from its numbers. Keep the seed to yourself: who knows it has
+the solutions.
 """
 
 

@@ -87,12 +87,12 @@ def which_layer(chance: Random) -> Drawn:
         "The best layer was picked by its score on the test: what is wrong with that, and what "
         "is a safe choice?",
         f"Names: {best}, then it falls. Senses: the last. Layer 0 has read no neighbour: a word's "
-        f"vector is the same in both senses but for its position, so the score is that of "
-        f"guessing. Who picks by the test has fitted the test; pick on texts kept for that, or "
-        f"take several layers together.",
+        f"vector is the same in both senses but for its position; where that tells nothing, the "
+        f"score is that of guessing. Who picks by the test has fitted the test; pick on texts kept "
+        f"for that, or take several layers together.",
         marks=((1, "names"), (2, "senses, and layer 0"), (2, "picked by the test; what is safe")),
         wrong="The last layer is the best for everything, as it has seen most.",
-        reveals="The last layers are shaped by what was pre-trained, predicting hidden words.",
+        reveals="The last layers are shaped by the task that the model was last trained for.",
         picture=curves("which_layer", "Scores over the layers for two tasks", lines, "layer",
                        "share right", 1.0, {i / 6: str(i) for i in range(7)}, marks, low=0.4),
     )  # fmt: skip
