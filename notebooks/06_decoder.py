@@ -991,14 +991,15 @@ with_and_without(
 #
 # <details><summary>Answer</summary>
 #
-# Hardly any date is right as a whole, but month and day nearly always are. It is tempting to say that the model has
-# learned to copy the year's digits, and a digit is a digit. But in training every answer began with 19 or 20, and the
-# model has learned that as well: nearly all its answers begin so, and most of them do not even have the year's last
-# two digits right. A model may learn anything that is true of its examples, whether we meant it or not.
+# Few dates are right as a whole, though month and day mostly are: in six runs of ours none to four in ten, and eight or
+# more in ten. It is tempting to say that the model has learned to copy the year's digits, and a digit is a digit. But in
+# training every answer began with 19 or 20, and the model has learned that as well: from a quarter to nearly all of its
+# answers begin so, by the run. In most, not even the year's last two digits are right. A model may learn anything
+# that is true of its examples, whether we meant it or not.
 #
 # </details>
 
-# %% tags=["atol=0.15"]
+# %% tags=["nbval-ignore-output"]
 earlier = [d.replace(year=d.year - 200) for d in unseen if (d.month, d.day) != (2, 29)]
 texts, lengths, target = batch(earlier)
 hits = write(model, texts, lengths) == target
@@ -1010,8 +1011,10 @@ print(f"begins with 19 or 20: {as_learned:.2f}")
 print(f"last two digits right: {hits[:, 2:4].all(dim=1).float().mean():.2f}")
 
 # %% tags=["remove-cell"]
-assert as_learned > 0.85
-assert hits[:, 2:4].all(dim=1).float().mean() < 0.6
+assert as_learned > 0.1
+assert hits[:, 2:4].all(dim=1).float().mean() < 0.65
+assert hits.all(dim=1).float().mean() < 0.55
+assert hits[:, 5:10].all(dim=1).float().mean() > 0.7
 
 # %% [markdown]
 # Where does the model look? The picture shows the cross-attention, mean of the four heads, for one date in both spellings.

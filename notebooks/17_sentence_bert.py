@@ -641,9 +641,10 @@ def train(loss, pairs, labels, seed, steps=30):
 #
 # The regression brings it up, to about 0.76: it is trained on the very thing that is measured, the cosine. It is
 # tempting to expect nothing of the in-batch negatives, which see no score at all; they get as far with one of our three
-# seeds, nearly as far with another, and hardly anywhere with the third. The classification ends lower with each seed,
-# although its loss falls to 0.06 (the table gives the first seed's losses). That loss does not ask for the angle;
-# perhaps, with 96 pairs, $W_t$ finds some direction that tells the classes apart (not measured).
+# seeds, nearly as far with another, and hardly anywhere with the third. The classification ends lower with each seed
+# (of three others one ended level), although its loss falls to 0.06 (the table gives the first seed's losses). That
+# loss does not ask for the angle; perhaps, with 96 pairs, $W_t$ finds some direction that tells the classes apart (not
+# measured).
 #
 # </details>
 
@@ -660,7 +661,8 @@ for name, rest in objectives.items():
 # %% tags=["remove-cell"]
 assert min(reached["regression"]) > raw_agreement + 0.03
 assert min(reached["regression"]) > max(reached["classification"]) + 0.05
-assert max(reached["classification"]) < raw_agreement
+assert max(reached["classification"]) < raw_agreement + 0.03
+assert sum(reached["classification"]) / 3 < raw_agreement
 assert max(reached["in-batch negatives"]) > raw_agreement + 0.03
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Four bars of Spearman's correlation on 64 pairs. Before training about 0.67; after regression clearly higher, after classification lower than before, after in-batch negatives somewhat higher; dots for three seeds lie close together after regression and further apart after the others. A dashed line for counted words lies near 0.2, another for all of MiniLM above 0.85."}, "figure": {"caption": "Agreement with the set's scores on 64 pairs that were not trained on: three layers of MiniLM before training and after 30 steps with each objective. Bars: means of three seeds; dots: each seed."}}
