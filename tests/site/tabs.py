@@ -4,8 +4,11 @@ of what a new one costs (a process, the style sheets, the scripts compiled again
 
 from playwright.sync_api import Error
 
-# What a reader leaves behind in a tab besides the page itself.
-FORGET = "() => { try { localStorage.clear(); sessionStorage.clear(); } catch { } }"
+# What a reader leaves behind in a tab besides the page itself; the theme's script still writes where
+# the sidebar stood when she leaves.
+FORGET = """() => addEventListener("pagehide", () => {
+  try { localStorage.clear(); sessionStorage.clear(); } catch { }
+})"""
 
 
 class Tabs:
