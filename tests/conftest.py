@@ -29,8 +29,26 @@ settings.register_profile("night", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "change"))
 
 
+# Files that take more than a minute, the longest first: begun at the end, one of them would run alone.
+LONGEST = [
+    "tests/site/test_pages.py",
+    "tests/homework/test_banks.py",
+    "tests/site/test_through.py",
+    "tests/homework/test_graded_class.py",
+    "tests/site/test_live_figures_browser.py",
+    "tests/site/test_live_browser.py",
+    "tests/homework/test_hostile_checks.py",
+    "tests/homework/test_hostile_template.py",
+    "tests/homework/test_sealed.py",
+    "tests/homework/test_dask.py",
+    "tests/homework/test_synthetic_class.py",
+]
+
+
 def pytest_collection_modifyitems(items):
-    """A long test may take its hours."""
+    """The longest files begin; a long test may take its hours."""
+    place = {name: at for at, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONGEST)))
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(0))

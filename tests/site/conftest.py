@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from live_page import ADDRESS, MODULES
+from live_page import ADDRESS, EVERY_FIGURE, MODULES
 from sitemap import ROOT, load_site_tool
+from tabs import Tabs
 
 FLAGS = [
     "--headless",
@@ -102,53 +103,57 @@ def showing_everything(chromium):
     return chromium
 
 
+@pytest.fixture(scope="module")
+def tabs(browser):
+    """The module's tabs (`Tabs`)."""
+    kept = Tabs(browser)
+    yield kept
+    kept.close()
+
+
 @pytest.fixture
-def open_page(browser, source, tmp_path):
+def tab(tabs):
+    """A function that gives an empty tab (`Tabs.take`), as if nobody had used it before."""
+    taken = []
+
+    def take(*size, **options):
+        taken.append(tabs.take(*size, **options))
+        return taken[-1]
+
+    yield take
+    for page in taken:
+        if "LATE_SCRIPTS" in os.environ:
+            page.context.close()  # what is in the cache would not be late
+        else:
+            tabs.give_back(page)
+
+
+SHIFTS = (
+    "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach(e => { "
+    "window.shift += e.value })).observe({type: 'layout-shift', buffered: true})"
+)
+
+
+@pytest.fixture
+def open_page(tab, source, tmp_path):
     """A function that opens the page whose text the module's fixture `source` gives; what went
     wrong there fails the test at its end.
     """
     file = tmp_path / "page.html"
     file.write_text(source, encoding="utf-8")
-    contexts, wrong = [], []
+    opened = []
 
     def open_it(width: int = 800, **options):
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("pageerror", lambda error: wrong.append(f"script error: {error}"))
-        page.on(
-            "console",
-            lambda message: (
-                wrong.append(f"console: {message.text}")
-                if message.type in ("error", "warning")
-                else None
-            ),
-        )
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url == file.as_uri()
-                else wrong.append(f"request: {request.url[:80]}")
-            ),
-        )
-        page.add_init_script(
-            "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach(e => { "
-            "window.shift += e.value })).observe({type: 'layout-shift', buffered: true})"
-        )
+        page = tab(width, 900, init=SHIFTS, **options)
+        opened.append(page)
         page.goto(file.as_uri())
         return page
 
     yield open_it
-    for context in contexts:
-        context.close()
-    assert not wrong
-
-
-# A figure's module is fetched when the page has loaded: until then its place holds the example.
-EVERY_FIGURE = """() => [...document.querySelectorAll(".live[data-live]")].every(
-  (place) => place.classList.contains("lv-on"))"""
+    for page in opened:
+        assert not page.wrong
+        assert not page.said
+        assert not [url[:80] for url in page.asked if url != file.as_uri()]
 
 
 @pytest.fixture(scope="module")
@@ -162,25 +167,18 @@ def computing(browser, address):
 
 
 @pytest.fixture
-def live(browser, address):
+def live(tab, address):
     """A function that opens the page as a reader would; script errors fail the test."""
-    pages, wrong = [], []
+    opened = []
 
     def open_it(width=1000, path=ADDRESS, **options):
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.asked = []
-        # the context also hears what a worker asks for
-        context.on("request", lambda request: page.asked.append(request.url))
+        page = tab(width, 900, **options)
+        opened.append(page)
         page.goto(address + path)
-        pages.append(context)
         if options.get("java_script_enabled", True):
             page.wait_for_function(EVERY_FIGURE)
         return page
 
     yield open_it
-    for context in pages:
-        context.close()
-    assert not wrong
+    for page in opened:
+        assert not page.wrong

@@ -1,6 +1,9 @@
 """The page "Type your own", as its tests use it."""
 
 ADDRESS = "book/live.html"
+# A figure's module is fetched when the page has loaded: until then its place holds the example.
+EVERY_FIGURE = """() => [...document.querySelectorAll(".live[data-live]")].every(
+  (place) => place.classList.contains("lv-on"))"""
 # JavaScript in the page: its own modules, from the site's server.
 MODULES = """async () => {
   const [tensors, models, tokens, choosing] = await Promise.all(

@@ -176,15 +176,14 @@ def test_a_question_has_an_address(open_page):
     page.wait_for_function("document.querySelector('.ask-found h2').textContent.startsWith('Why')")
 
 
-def test_an_own_question_is_answered_as_in_the_library(browser, address):
+def test_an_own_question_is_answered_as_in_the_library(tab, address):
     """The vector is made in the page, by the model in 8 bits: the sections found are those that
     the library finds in full precision, but for ties within what rounding moves.
     """
     if PAGE not in pages():
         pytest.skip(f"{PAGE} is not in the table of contents")
     encoder = SentenceBert.from_pretrained(minilm.checkpoint())
-    page = browser.new_page()
-    page.set_default_timeout(60_000)
+    page = tab()
     page.goto(address + PAGE)
     data = json.loads(page.locator("#ask-data").inner_text())
     told = torch.frombuffer(bytearray(base64.b64decode(data["vectors"])), dtype=torch.int8)
@@ -208,11 +207,10 @@ def test_an_own_question_is_answered_as_in_the_library(browser, address):
             assert exact[at].max() > exact.sort(descending=True).values[place] - 0.03
         said = page.locator(".ask-where").first.inner_text().split("cosine ")[1].split()[0]
         assert float(said.replace("−", "-")) == pytest.approx(exact.max().item(), abs=0.03)
-    page.close()
 
 
-def test_without_a_question_or_a_model_it_says_so(browser, address):
-    page = browser.new_page()
+def test_without_a_question_or_a_model_it_says_so(tab, address):
+    page = tab()
     page.goto(address + PAGE)
     page.get_by_role("button", name="Ask", exact=True).click()
     assert page.locator("#ask-count").inner_text() == "Type a question first."
@@ -220,7 +218,6 @@ def test_without_a_question_or_a_model_it_says_so(browser, address):
     page.get_by_label("Your question").fill("What is a head?")
     page.keyboard.press("Enter")
     page.get_by_text("could not be fetched (404)").wait_for()
-    page.close()
 
 
 def test_it_fits_a_phone(open_page):
@@ -232,13 +229,13 @@ def test_without_scripts_it_says_so(open_page):
     assert page.get_by_text("here none is running").is_visible()
 
 
-def test_on_the_site_every_answer_leads_somewhere(browser, html, address):
+def test_on_the_site_every_answer_leads_somewhere(tab, html, address):
     """Every question of the built page is asked, and the first section found is a place that
     exists.
     """
     if PAGE not in pages():
         pytest.skip(f"{PAGE} is not in the table of contents")
-    page = browser.new_page()
+    page = tab()
     page.set_default_timeout(5000)
     page.goto(address + PAGE)
     assert page.locator(".ask-choices button").count() >= 30
@@ -248,4 +245,3 @@ def test_on_the_site_every_answer_leads_somewhere(browser, html, address):
         for link in page.locator(".ask-found li a").all():
             file, anchor = link.get_attribute("href").removeprefix("../").split("#")
             assert f'id="{anchor}"' in (html / file).read_text(encoding="utf-8")
-    page.close()

@@ -1,6 +1,7 @@
 """What search engines, social networks and lost readers are given."""
 
 import sys
+from functools import cache
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
@@ -27,10 +28,14 @@ def base() -> str:
 
 @pytest.fixture(scope="module")
 def head(html):
-    """A function: what a page's head says, by name or property."""
+    """A function: what a page's head says, by name or property; each is read once, without its
+    body.
+    """
 
+    @cache
     def read(path: str) -> dict[str, list[str]]:
-        soup = BeautifulSoup((html / path).read_text(encoding="utf-8"), "html.parser").head
+        text = (html / path).read_text(encoding="utf-8").partition("</head>")[0]
+        soup = BeautifulSoup(text, "html.parser").head
         said = {"title": [soup.title.get_text()]}
         for tag in soup.find_all("meta", content=True):
             name = tag.get("name") or tag.get("property")
@@ -140,8 +145,8 @@ def test_lost_addresses_are_answered_in_every_folder(html, address, base):
 
 
 @pytest.mark.browser
-def test_a_lost_reader_can_search(browser, address):
-    page = browser.new_page()
+def test_a_lost_reader_can_search(tab, address):
+    page = tab()
     page.set_default_timeout(30_000)
     page.goto(address + "notebooks/deep/nothing.html")
     page.get_by_role("searchbox").fill("beam search")
@@ -149,4 +154,3 @@ def test_a_lost_reader_can_search(browser, address):
     found.wait_for()
     found.click()
     page.wait_for_url("**/notebooks/09_generating.html#beam-search")
-    page.close()

@@ -102,15 +102,14 @@ def test_pictures_follow_the_theme_and_share_no_names(html, path):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("path", TOPICS)
-def test_the_filter_shows_one_verdict(browser, address, path):
-    page = browser.new_page()
+def test_the_filter_shows_one_verdict(tab, address, path):
+    page = tab()
     page.goto(address + path)
     for verdict in ("holds", "all"):
         page.get_by_role("button", name=re.compile(rf"^{verdict} \(\d+\)$")).click()
         wanted = [c.verdict for c in rows_of(path) if verdict in ("all", c.verdict)]
         assert verdicts(page) == wanted
         assert page.locator("button[aria-pressed=true]").count() == 1
-    page.close()
 
 
 def verdicts(page):
@@ -120,20 +119,18 @@ def verdicts(page):
 
 
 @pytest.mark.browser
-def test_a_count_of_the_overview_leads_to_these_claims_alone(browser, address):
-    page = browser.new_page()
+def test_a_count_of_the_overview_leads_to_these_claims_alone(tab, address):
+    page = tab()
     page.goto(address + CLAIMS)
     page.locator("table.topics tbody tr").first.locator("a[title^='loose wording']").click()
     page.wait_for_url("**/claims/attention.html?verdict=loose+wording#attention")
     page.wait_for_selector(".claim-filter")
     assert set(verdicts(page)) == {"loose wording"}
-    page.close()
 
 
 @pytest.mark.browser
-def test_a_link_to_one_claim_shows_it_whatever_is_asked(browser, address):
-    page = browser.new_page()
+def test_a_link_to_one_claim_shows_it_whatever_is_asked(tab, address):
+    page = tab()
     page.goto(f"{address}book/claims/attention.html?verdict=holds#claim-listing-1")
     page.wait_for_selector(".claim-filter")
     assert page.locator("#claim-listing-1").is_visible()
-    page.close()

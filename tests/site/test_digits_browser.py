@@ -40,12 +40,11 @@ def drawings(n: int) -> list:
     ]
 
 
-def test_greys_shares_and_rollout_are_the_librarys(browser, address):
-    page = browser.new_page()
+def test_greys_shares_and_rollout_are_the_librarys(tab, address):
+    page = tab()
     page.goto(address + PAGE)
     some = drawings(40)
     found = page.evaluate(COMPUTE, some)
-    page.close()
     images = torch.stack([digit_image(strokes) for strokes in some])
     vit, names = stored.digits(), "encoder.blocks.*.self_attention.weights"
     with torch.no_grad(), record(vit, names) as seen:
@@ -58,19 +57,12 @@ def test_greys_shares_and_rollout_are_the_librarys(browser, address):
 
 
 @pytest.fixture(params=[(1280, False), (390, True)], ids=["mouse", "finger"])
-def drawing(browser, address, request):
+def drawing(tab, address, request):
     width, touch = request.param
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, has_touch=touch, is_mobile=touch
-    )
-    page = context.new_page()
-    wrong, asked = [], []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    context.on("request", lambda request: asked.append(request.url))
+    page = tab(width, 900, has_touch=touch, is_mobile=touch)
     page.goto(address + PAGE)
-    yield page, page.get_by_role("group", name="A digit that you draw"), asked
-    context.close()
-    assert not wrong
+    yield page, page.get_by_role("group", name="A digit that you draw"), page.asked
+    assert not page.wrong
 
 
 def stroke(page, box, points):

@@ -62,9 +62,8 @@ def test_no_search_finds_a_wrong_choice(html):
 
 
 @pytest.mark.browser
-def test_choices_open_by_keyboard_and_without_scripts(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_choices_open_by_keyboard_and_without_scripts(tab, address):
+    page = tab(java_script_enabled=False)
     page.goto(f"{address}notebooks/{CHAPTERS[0]}.html#check-yourself")
     first, second = (page.locator("details.choice > summary").nth(i) for i in range(2))
     first.focus()
@@ -76,13 +75,12 @@ def test_choices_open_by_keyboard_and_without_scripts(browser, address):
     assert page.locator("details.choice > p").nth(1).is_visible()
     assert page.locator("details.choice > p").first.is_visible(), "one can compare"
     assert second.evaluate("e => e === document.activeElement")
-    context.close()
 
 
 @pytest.mark.browser
-def test_all_open_axe_finds_nothing_and_a_phone_is_wide_enough(browser, address):
+def test_all_open_axe_finds_nothing_and_a_phone_is_wide_enough(tab, address):
     axe = (ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text()
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page = tab(390, 844)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.goto(f"{address}notebooks/{CHAPTERS[0]}.html", wait_until="networkidle")
@@ -91,12 +89,11 @@ def test_all_open_axe_finds_nothing_and_a_phone_is_wide_enough(browser, address)
         found = page.evaluate("axe.run('.end-card').then(r => r.violations.map(v => v.id))")
         assert not found, scheme
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.close()
 
 
 @pytest.mark.browser
-def test_on_paper_every_choice_is_open(browser, address):
-    page = browser.new_page()
+def test_on_paper_every_choice_is_open(tab, address):
+    page = tab()
     page.emulate_media(media="print")
     page.goto(f"{address}notebooks/{CHAPTERS[0]}.html")
     heights = page.evaluate(
@@ -105,7 +102,6 @@ def test_on_paper_every_choice_is_open(browser, address):
     )
     assert all(bottom - top > 15 for top, bottom in heights)
     assert all(above[1] <= below[0] for above, below in pairwise(heights))
-    page.close()
 
 
 def test_a_card_names_all_questions_of_the_homework(html):

@@ -18,11 +18,10 @@ TABLE = ErrorTable("Sentiment", COLUMNS, [True, False, True, False])
 
 
 @pytest.fixture
-def open_page(browser):
+def open_page(tab):
     """A function that opens a page with the same table twice."""
-    contexts = []
 
-    def open_it(table=TABLE, **options):
+    def open_it(table=TABLE, *size, **options):
         head = (
             '<meta charset="utf-8"><meta name="viewport" '
             'content="width=device-width"><title>Errors</title>'
@@ -30,18 +29,13 @@ def open_page(browser):
         body = (
             f"<main><h1>Errors</h1>{table._repr_html_()}<p>Between.</p>{table._repr_html_()}</main>"
         )
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.errors = []
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page = tab(*size, **options)
         page.set_content(
             f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
         )
         return page
 
-    yield open_it
-    for context in contexts:
-        context.close()
+    return open_it
 
 
 def first_words(page, index=0):
@@ -63,7 +57,7 @@ def test_a_press_sorts_and_another_turns_round(open_page):
     assert first_words(page) == ["alpha", "bravo", "charlie", "delta"]
     assert sure.locator("..").get_attribute("aria-sort") == "none"
     # the twin is its own
-    assert first_words(page, 1) == ["bravo", "alpha", "delta", "charlie"] and not page.errors
+    assert first_words(page, 1) == ["bravo", "alpha", "delta", "charlie"] and not page.wrong
 
 
 @pytest.mark.parametrize(
@@ -84,7 +78,7 @@ def test_numbers_are_sorted_as_numbers_and_nan_is_last(open_page, cells, upwards
     for expected in (upwards, downwards, upwards):
         button.click()
         assert "".join(first_words(page)) == expected
-    assert not page.errors
+    assert not page.wrong
 
 
 def test_the_keyboard_does_all_of_it(open_page):
@@ -106,7 +100,7 @@ def test_without_scripts_it_is_a_table(open_page):
 
 
 def test_it_fits_a_phone(open_page):
-    page = open_page(viewport={"width": 390, "height": 844})
+    page = open_page(TABLE, 390, 844)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -128,12 +122,9 @@ def test_axe_finds_nothing(open_page, scheme):
         ("14b_words_and_spans", "Names", 60, "words"),
     ],
 )
-def test_on_the_site_the_wrong_ones_are_kept_and_sorted(
-    browser, address, chapter, title, n, sort_by
-):
+def test_on_the_site_the_wrong_ones_are_kept_and_sorted(tab, address, chapter, title, n, sort_by):
     """The tables of chapters 14 and 14b, on the built pages."""
-    page = browser.new_page()
-    page.set_default_timeout(60_000)
+    page = tab()
     page.goto(f"{address}notebooks/{chapter}.html")
     table = page.get_by_role("group", name=title)
     rows = table.locator("tbody tr")
@@ -154,4 +145,3 @@ def test_on_the_site_the_wrong_ones_are_kept_and_sorted(
             ]
         )
     assert orders[0] == sorted(orders[0]) and orders[1] == sorted(orders[1], reverse=True)
-    page.close()

@@ -73,12 +73,11 @@ def test_welcome_picture_shows_what_the_model_computes():
 
 
 @pytest.mark.browser
-def test_in_the_dark_a_plot_stands_on_the_page_itself(browser, address):
+def test_in_the_dark_a_plot_stands_on_the_page_itself(tab, address):
     """The theme puts a light plate behind pictures in the dark; light letters on it cannot be
     read.
     """
-    context = browser.new_context(color_scheme="dark")
-    page = context.new_page()
+    page = tab(color_scheme="dark")
     page.goto(f"{address}notebooks/05_encoder.html")
     plots = page.locator("img.plot")
     assert plots.count() > 8
@@ -93,7 +92,6 @@ def test_in_the_dark_a_plot_stands_on_the_page_itself(browser, address):
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    context.close()
 
 
 def test_in_the_dark_a_heat_map_does_not_glare_and_keeps_its_order(html):

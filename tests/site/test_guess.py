@@ -12,22 +12,19 @@ ASKED = re.compile(r"<p><strong>Predict\.</strong>")
 
 
 @pytest.fixture
-def opened(browser, address):
+def opened(tab, address):
     """A function that opens a page as one who has never been here; script errors fail the test."""
-    contexts, wrong = [], []
+    pages = []
 
-    def open_it(path=CHAPTER, **options):
-        contexts.append(browser.guessing(**options))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(60_000)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
+    def open_it(path=CHAPTER, *size, **options):
+        page = tab(*size, guessing=True, **options)
+        pages.append(page)
         page.goto(address + path)
         return page
 
     yield open_it
-    for context in contexts:
-        context.close()
-    assert not wrong
+    for page in pages:
+        assert not page.wrong
 
 
 def first(page):
@@ -114,7 +111,7 @@ def test_paper_and_pages_without_scripts_show_it(opened):
 
 
 def test_a_phone_has_room_and_fingers(opened):
-    page = opened(viewport={"width": 390, "height": 800})
+    page = opened(CHAPTER, 390, 800)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for control in page.locator("form.guess :is(input, button), .guess-all").all()[:6]:
         assert control.bounding_box()["height"] >= 24

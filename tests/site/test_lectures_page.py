@@ -49,9 +49,8 @@ def test_the_page_is_found_from(html, page):
 
 
 @pytest.mark.browser
-def test_a_telephone_shows_both_columns_without_scrolling(browser, address):
-    page = browser.new_page(viewport={"width": 390, "height": 800})
+def test_a_telephone_shows_both_columns_without_scrolling(tab, address):
+    page = tab(390, 800)
     page.goto(address + "book/lectures.html")
     widths = "tables => tables.map(t => t.scrollWidth - t.parentElement.clientWidth)"
     assert max(page.eval_on_selector_all("table.lectures", widths)) <= 0
-    page.close()

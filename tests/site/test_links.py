@@ -5,26 +5,37 @@ setting.
 import json
 import re
 from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
 import yaml
-from bs4 import BeautifulSoup
 from sitemap import ROOT, notebook_pages, pages
 
 COLAB, BINDER = "https://colab.research.google.com/github/", "https://mybinder.org/v2/gh/"
 
 
-@cache
-def parsed(path: Path) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+class Found(HTMLParser):
+    """A page's anchors, and where it leads: all that is needed here of half a million elements."""
+
+    def __init__(self, page: Path):
+        super().__init__()
+        self.ids, self.hrefs = set(), []
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name == "id":
+                self.ids.add(value)
+            elif name in ("href", "src"):
+                self.hrefs.append(value or "")
 
 
 @cache
-def anchors(path: Path) -> set[str]:
-    return {tag["id"] for tag in parsed(path).find_all(id=True)}
+def found(page: Path) -> Found:
+    return Found(page)
 
 
 def setting() -> tuple[str, str]:
@@ -33,22 +44,16 @@ def setting() -> tuple[str, str]:
     return repository["url"].removeprefix("https://github.com/"), repository["branch"]
 
 
-def hrefs(page: Path) -> list[str]:
-    return [tag["href"] for tag in parsed(page).find_all(href=True)] + [
-        tag["src"] for tag in parsed(page).find_all(src=True)
-    ]
-
-
 @pytest.mark.parametrize("path", [*pages(), "search.html", "index.html"])
 def test_every_internal_link_leads_somewhere(html, path):
     page, lost = html / path, []
-    for href in hrefs(page):
+    for href in found(page).hrefs:
         link = urlsplit(href)
         if link.scheme or link.netloc:
             continue
         target = (page.parent / unquote(link.path)).resolve() if link.path else page
         if not target.is_file() or (
-            link.fragment and target.suffix == ".html" and link.fragment not in anchors(target)
+            link.fragment and target.suffix == ".html" and link.fragment not in found(target).ids
         ):
             lost.append(href)
     assert not lost
@@ -56,7 +61,7 @@ def test_every_internal_link_leads_somewhere(html, path):
 
 @pytest.mark.parametrize("path", pages())
 def test_launch_buttons_are_on_notebooks_only_and_follow_the_setting(html, path):
-    launch = {href for href in hrefs(html / path) if href.startswith((COLAB, BINDER))}
+    launch = {href for href in found(html / path).hrefs if href.startswith((COLAB, BINDER))}
     repository, branch = setting()
     if path == pages()[0]:  # the welcome page's button: where to start
         assert launch == {f"{COLAB}{repository}/blob/{branch}/notebooks/02_self_attention.ipynb"}
@@ -72,7 +77,7 @@ def test_launch_buttons_are_on_notebooks_only_and_follow_the_setting(html, path)
 @pytest.mark.parametrize("path", notebook_pages())
 def test_notebook_can_be_downloaded(html, path):
     source = path.replace(".html", ".ipynb")
-    assert any(href.endswith(f"_sources/{source}") for href in hrefs(html / path))
+    assert any(href.endswith(f"_sources/{source}") for href in found(html / path).hrefs)
     downloaded = json.loads((html / "_sources" / source).read_text(encoding="utf-8"))
     nbformat.validate(downloaded)
     assert downloaded == json.loads((ROOT / source).read_text(encoding="utf-8"))
@@ -107,6 +112,6 @@ def test_feedback_points_at_sections_that_exist(html):
     for question in (question for name in names() for question in load(name).questions):
         name, _, anchor = question.chapter.partition("#")
         page = html / "notebooks" / f"{name}.html"
-        if not page.exists() or (anchor and anchor not in anchors(page)):
+        if not page.exists() or (anchor and anchor not in found(page).ids):
             lost.append((question.name, question.chapter))
     assert not lost

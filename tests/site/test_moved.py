@@ -67,27 +67,24 @@ def test_only_pages_that_lost_a_section_have_the_script(html, path):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("old", ONE_EACH.values())
-def test_an_old_address_leads_to_the_new_place(browser, address, old):
-    page = browser.new_page()
+def test_an_old_address_leads_to_the_new_place(tab, address, old):
+    page = tab()
     page.goto(address + address_of(old))
     page.wait_for_url(address + address_of(TOLD[old]))
     page.wait_for_load_state("load")
     top = "id => document.getElementById(id).getBoundingClientRect().top"
     assert -5 <= page.evaluate(top, TOLD[old].partition("#")[2]) < 800
-    page.close()
 
 
 @pytest.fixture
-def pair(browser, tmp_path):
+def pair(tab, tmp_path):
     """Two pages: old.html has lost "gone" and "why-√d" to new.html, and has kept "kept"."""
     script = moved.script({"gone": "new.html#here", "why-√d": "new.html#here"})
     body = '<h2 id="kept">Kept</h2><a href="#gone">gone</a>'
     old, new = tmp_path / "old.html", tmp_path / "new.html"
     old.write_text(f"<!doctype html><head>{script}</head>{body}", encoding="utf-8")
     new.write_text('<!doctype html><h2 id="here">Here</h2>', encoding="utf-8")
-    page = browser.new_page()
-    yield page, old.as_uri(), new.as_uri()
-    page.close()
+    return tab(), old.as_uri(), new.as_uri()
 
 
 @pytest.mark.browser

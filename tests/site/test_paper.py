@@ -20,21 +20,17 @@ CUT = """() => {
 
 
 @pytest.fixture
-def paper(browser, address):
+def paper(tab, address):
     """A function that opens a page as it is when it is printed."""
-    opened = []
 
     def open_it(path, **options):
-        page = browser.new_page(viewport={"width": PAPER, "height": 1040}, **options)
-        opened.append(page)
+        page = tab(PAPER, 1040, **options)
         page.goto(f"{address}{path}.html", wait_until="load")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         page.emulate_media(media="print")
         return page
 
-    yield open_it
-    for page in opened:
-        page.close()
+    return open_it
 
 
 @pytest.mark.parametrize("path", [*PAGES, *WIDE])
@@ -77,8 +73,8 @@ def test_after_printing_the_page_is_as_before(paper):
     assert page.locator("article details summary").first.is_visible()
 
 
-def test_the_browser_tells_the_page_that_it_is_printed_and_dark_is_light(browser, address):
-    page = browser.new_page(color_scheme="dark")
+def test_the_browser_tells_the_page_that_it_is_printed_and_dark_is_light(tab, address):
+    page = tab(color_scheme="dark")
     page.goto(f"{address}notebooks/08_training.html")
     page.evaluate(
         "addEventListener('beforeprint', () => setTimeout(() => 0) && (window.seen = "
@@ -87,7 +83,6 @@ def test_the_browser_tells_the_page_that_it_is_printed_and_dark_is_light(browser
     assert page.pdf()
     assert page.evaluate("window.seen") == [1, "light"]
     assert page.locator(".paper-end").count() == 0
-    page.close()
 
 
 def test_a_live_figure_that_nobody_used_is_its_example(paper):
@@ -102,10 +97,9 @@ def test_a_live_figure_that_nobody_used_is_its_example(paper):
     assert not still.is_visible()
 
 
-def test_without_scripts_answers_are_printed_where_they_stand(browser, address):
-    page = browser.new_page(java_script_enabled=False)
+def test_without_scripts_answers_are_printed_where_they_stand(tab, address):
+    page = tab(java_script_enabled=False)
     page.emulate_media(media="print")
     page.goto(f"{address}notebooks/03_multi_head_attention.html")
     answer = page.locator("article details:not([class]) > p").first
     assert answer.bounding_box()["height"] > 15
-    page.close()

@@ -90,33 +90,31 @@ def test_published_tables_of_one_page_have_one_subject():
 
 @pytest.mark.browser
 @pytest.mark.parametrize("path", LOOKED_UP)
-def test_a_page_is_no_longer_than_a_person_reads(browser, address, path):
+def test_a_page_is_no_longer_than_a_person_reads(tab, address, path):
+    page = tab()
     for width, most in LONG.items():
-        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.set_viewport_size({"width": width, "height": 900})
         page.goto(address + path, wait_until="load")
         assert page.evaluate("document.querySelector('article').offsetHeight") < most
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.close()
 
 
 @pytest.mark.browser
-def test_single_runs_can_be_unfolded(browser, address):
-    page = browser.new_page()
+def test_single_runs_can_be_unfolded(tab, address):
+    page = tab()
     page.goto(address + "book/results/fine_tuning.html")
     runs = page.locator("details.single-runs").first
     assert not runs.locator("table").first.is_visible()
     runs.locator("summary").click()
     assert runs.locator("table").first.is_visible()
-    page.close()
 
 
 @pytest.mark.browser
-def test_a_telephone_shows_the_overview_without_scrolling_it(browser, address):
-    page = browser.new_page(viewport={"width": 390, "height": 800})
+def test_a_telephone_shows_the_overview_without_scrolling_it(tab, address):
+    page = tab(390, 800)
     page.goto(address + "book/results.html")
     widths = "tables => tables.map(t => t.scrollWidth - t.parentElement.clientWidth)"
     assert max(page.eval_on_selector_all("table.overview", widths)) <= 0
-    page.close()
 
 
 SPILLED = """() => [...document.querySelectorAll("table :is(td, th)")]
@@ -137,21 +135,19 @@ BROKEN = """() => [...document.querySelectorAll("table th:not(.stub) p")].filter
 
 @pytest.mark.browser
 @pytest.mark.parametrize("path", LOOKED_UP)
-def test_on_a_telephone_no_cell_runs_into_its_neighbour(browser, address, path):
-    page = browser.new_page(viewport={"width": 390, "height": 800})
+def test_on_a_telephone_no_cell_runs_into_its_neighbour(tab, address, path):
+    page = tab(390, 800)
     page.goto(address + path)
     assert page.evaluate(SPILLED) == []
-    page.close()
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("path", LOOKED_UP)
-def test_on_paper_no_word_of_a_tables_head_is_broken(browser, address, path):
-    page = browser.new_page(viewport={"width": 718, "height": 1040})
+def test_on_paper_no_word_of_a_tables_head_is_broken(tab, address, path):
+    page = tab(718, 1040)
     page.emulate_media(media="print")
     page.goto(address + path)
     assert page.evaluate(BROKEN) == []
-    page.close()
 
 
 def test_a_title_is_written_as_a_sentence():

@@ -160,14 +160,9 @@ def test_a_lead_ends_between_words(long, short):
 
 
 @pytest.fixture
-def window(browser):
+def window(tab):
     """A window, with what it asked for."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(30_000)
-    page.asked = []
-    page.on("request", lambda request: page.asked.append(request.url))
-    yield page
-    page.close()
+    return tab(1280, 900)
 
 
 @pytest.mark.browser
@@ -226,9 +221,8 @@ def test_the_page_of_results(window, address):
 
 
 @pytest.mark.browser
-def test_without_scripts_the_page_says_so(browser, address):
-    page = browser.new_page(java_script_enabled=False)
+def test_without_scripts_the_page_says_so(tab, address):
+    page = tab(java_script_enabled=False)
     page.goto(address + "search.html")
     assert page.locator("main noscript p").is_visible()
     assert not page.get_by_role("searchbox").is_visible()
-    page.close()

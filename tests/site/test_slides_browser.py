@@ -46,33 +46,24 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def open_deck(browser, folder):
+def open_deck(tab, folder):
     """A function that opens a deck; scripts that fail and requests elsewhere fail the test."""
-    contexts, wrong = [], []
+    pages = []
     ours = folder.as_uri(), (ROOT / "node_modules" / "axe-core").as_uri()
 
     def open_it(name: str, query: str = "", **options):
-        context = browser.new_context(viewport={"width": 1280, "height": 720}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(f"script error: {error}"))
-        context.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith((*ours, "data:", "blob:", "about:"))
-                else wrong.append(request.url[:90])
-            ),
-        )
-        page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url[:90]}"))
+        page = tab(1280, 720, **options)
+        pages.append(page)
         page.goto(f"{(folder / f'{name}.html').as_uri()}{query}")
         page.wait_for_function("Reveal.isReady()")
         return page
 
     yield open_it
-    for context in contexts:
-        context.close()
-    assert not wrong
+    for page in pages:
+        assert not page.wrong
+        assert not page.failed
+        allowed = (*ours, "data:", "blob:", "about:")
+        assert not [url[:90] for url in page.asked if not url.startswith(allowed)]
 
 
 @pytest.mark.parametrize("name", slides.decks())

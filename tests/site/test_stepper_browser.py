@@ -227,13 +227,12 @@ def test_taken_over_once_even_if_the_script_runs_again(open_page):
     assert page.get_by_role("group").count() == 3
 
 
-def test_it_answers_in_its_chapter(browser, html, address):
+def test_it_answers_in_its_chapter(tab, html, address):
     if not (html / CHAPTER).exists():
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
             f"{CHAPTER} is not in the built site"
         )
-    page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
-    page.set_default_timeout(60_000)
+    page = tab(390, 800)
     page.goto(address + CHAPTER)
     shown = page.get_by_role("group", name="Byte pairs in a riddle")
     shown.get_by_role("slider").focus()
@@ -248,4 +247,3 @@ def test_it_answers_in_its_chapter(browser, html, address):
     box = shown.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
-    page.context.close()

@@ -110,21 +110,16 @@ def test_axe_finds_nothing_while_a_sentence_is_shown(page):
 
 
 @pytest.mark.browser
-def test_it_works_without_scripts(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_it_works_without_scripts(tab, address):
+    page = tab(java_script_enabled=False)
     page.goto(f"{address}notebooks/09_generating.html")
     page.locator(".term > a").first.hover()
     assert page.locator('.term > [role="tooltip"]').first.is_visible()
-    context.close()
 
 
 @pytest.mark.browser
-def test_a_finger_reads_the_sentence_first_and_follows_the_link_at_its_second_touch(
-    browser, address
-):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = context.new_page()
+def test_a_finger_reads_the_sentence_first_and_follows_the_link_at_its_second_touch(tab, address):
+    page = tab(390, 844, has_touch=True)
     page.goto(f"{address}notebooks/09_generating.html")
     here = page.url
     words = page.locator(".term > a")
@@ -140,4 +135,3 @@ def test_a_finger_reads_the_sentence_first_and_follows_the_link_at_its_second_to
     assert page.url == here
     words.nth(1).tap()
     page.wait_for_url("**/book/glossary.html#term-*")
-    context.close()

@@ -2,14 +2,13 @@
 to a single product, and one gets there and back by mouse, finger and keyboard.
 """
 
-import json
 import math
 import re
 
+import axe
 import pytest
 import torch
-from live_page import figure
-from sitemap import ROOT
+from live_page import EVERY_FIGURE, figure
 
 from lectures_lib import stored
 from lectures_lib.blocks.recording import record
@@ -202,9 +201,36 @@ def test_the_decoder_sees_no_later_word(live, german):
     assert here(page) == "decoder-0-self_attention-0-2-2"
 
 
+@pytest.fixture(scope="module")
+def translated(tabs, address):
+    """The page, once it has translated, for the tests that go to one place and read a number there."""
+    page = tabs.take(1000, 900)
+    page.goto(address + PAGE)
+    page.wait_for_function(EVERY_FIGURE)
+    opened(page)
+    yield page
+    assert not page.wrong
+    tabs.give_back(page)
+
+
+@pytest.fixture
+def number_at(translated):
+    """A function: the figure at a place, with the slider at a number."""
+
+    def go(place: str, c: int):
+        at(translated, place)
+        box = figure(translated, TITLE)
+        box.get_by_role("slider", name="Number").fill(str(c))
+        return box
+
+    yield go
+    at(translated, "")
+
+
 @pytest.mark.parametrize("unit", [145, 7])
-def test_a_hidden_unit_is_the_librarys(live, german, unit):
-    box = opened(live(path=PAGE), place=f"encoder-2-feed_forward-1-{unit}")
+def test_a_hidden_unit_is_the_librarys(translated, german, unit):
+    at(translated, f"encoder-2-feed_forward-1-{unit}")
+    box = figure(translated, TITLE)
     before = float(german.seen["encoder.blocks.2.feed_forward.W_1"][0, 1, unit])
     assert (before > 0) == (unit == 145)
     assert total(box) == pytest.approx(before, abs=ROUNDED)
@@ -219,9 +245,8 @@ def test_a_hidden_unit_is_the_librarys(live, german, unit):
         ("decoder-1-feed_forward-6", "decoder.blocks.1.feed_forward", 6),
     ],
 )
-def test_what_a_sublayer_says_is_the_librarys(live, german, place, name, i):
-    box = opened(live(path=PAGE), place=place)
-    box.get_by_role("slider", name="Number").fill("77")
+def test_what_a_sublayer_says_is_the_librarys(number_at, german, place, name, i):
+    box = number_at(place, 77)
     assert total(box) == pytest.approx(float(german.seen[name][0, i, 77]), abs=ROUNDED)
 
 
@@ -242,17 +267,15 @@ def equations(box) -> list[float]:
     ],
 )
 @pytest.mark.parametrize("c", [0, 90])
-def test_norms_and_sums_are_the_librarys(live, german, place, name, i, c):
-    box = opened(live(path=PAGE), place=place)
-    box.get_by_role("slider", name="Number").fill(str(c))
+def test_norms_and_sums_are_the_librarys(number_at, german, place, name, i, c):
+    box = number_at(place, c)
     assert equations(box) == pytest.approx(float(german.seen[name][0, i, c]), abs=ROUNDED)
 
 
 @pytest.mark.parametrize(("side", "call"), [("source", 0), ("target", 1)])
 @pytest.mark.parametrize("c", [0, 33])
-def test_the_embedding_is_the_librarys(live, german, side, call, c):
-    box = opened(live(path=PAGE), place=f"{side}-3")
-    box.get_by_role("slider", name="Number").fill(str(c))
+def test_the_embedding_is_the_librarys(number_at, german, side, call, c):
+    box = number_at(f"{side}-3", c)
     line = box.locator(".lv-formula").inner_text()
     assert ("cos(3 / 10000^(32/128))" if c else "sin(3 / 10000^(0/128))") in line
     entering = float(german.seen.each("positions")[call][0, 3, c])
@@ -543,14 +566,10 @@ def test_another_sentence_or_direction_begins_at_the_whole(live):
 def test_axe_finds_nothing_at_any_place(live, theme):
     page = live(path=PAGE, color_scheme=theme, reduced_motion="reduce")
     opened(page)
-    page.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text())
     for place in ["", *PLACES]:
         if place:
             at(page, place)
-        found = page.evaluate(
-            "() => axe.run('.live').then(found => JSON.stringify(found.violations.map(v => [v.id, v.nodes[0].html])))"
-        )
-        assert json.loads(found) == [], place
+        assert axe.objections(page, ".live", theme) == [], place
 
 
 def test_without_scripts_the_drawing_stands_there(live):

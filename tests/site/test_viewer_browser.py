@@ -284,13 +284,12 @@ def test_taken_over_once_even_if_the_script_runs_again(open_page):
     assert page.locator(".viewer").count() == 4
 
 
-def test_it_answers_in_its_chapter(browser, html, address):
+def test_it_answers_in_its_chapter(tab, html, address):
     if not (html / CHAPTER).exists():
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
             f"{CHAPTER} is not in the built site"
         )
-    page = browser.new_context().new_page()
-    page.set_default_timeout(60_000)
+    page = tab()
     page.goto(address + CHAPTER)
     shown = viewer(page)
     words = shown.locator(".token")
@@ -304,4 +303,3 @@ def test_it_answers_in_its_chapter(browser, html, address):
     assert says(shown) != before
     assert says(shown).startswith(other.locator(".word").inner_text())
     assert any("%" in share for share in shares(shown))
-    page.context.close()

@@ -45,16 +45,15 @@ def test_four_ways_through(front):
 
 
 @pytest.mark.browser
-def test_without_scripts_a_page_has_its_colours(browser, address):
-    page = browser.new_page(java_script_enabled=False)
+def test_without_scripts_a_page_has_its_colours(tab, address):
+    page = tab(java_script_enabled=False)
     page.goto(address + pages()[0])
     assert page.locator("html").get_attribute("data-theme") == "light"
-    page.close()
 
 
 @pytest.mark.browser
-def test_on_paper_long_code_wraps(browser, address):
-    page = browser.new_page(viewport={"width": 700, "height": 1000})
+def test_on_paper_long_code_wraps(tab, address):
+    page = tab(700, 1000)
     page.goto(address + "notebooks/05_encoder.html")
     page.emulate_media(media="print")
     wide = """[...document.querySelectorAll(".bd-article pre")]
@@ -62,4 +61,3 @@ def test_on_paper_long_code_wraps(browser, address):
     assert page.evaluate(wide) == 0
     page.emulate_media(media="screen")
     assert page.evaluate(wide) > 0, "the window is wide enough for all code: this tests nothing"
-    page.close()

@@ -489,34 +489,28 @@ class Canvas:
 
 def _spans(text: str, size: Number) -> str:
     """The text with its italics, and what stands below and above the line, as SVG's tspans."""
-    made, at, back = [], 0, 0.0
-
-    def add(piece: str, shift: Number = 0.0, kind: str = "") -> None:
-        nonlocal back
-        move = shift - back
-        back = shift
-        if not (move or kind):
-            made.append(html.escape(piece, quote=False))
-            return
+    made, back = [], 0.0
+    for piece, shift, kind in _pieces(text, size):
+        move, back = shift - back, shift
         small = f' font-size="{max(SMALLEST, 0.75 * size):g}"' if shift else ""
         lift = f' dy="{move:.4g}"' if move else ""
-        made.append(f"<tspan{lift}{small}{kind}>{html.escape(piece, quote=False)}</tspan>")
+        piece = html.escape(piece, quote=False)
+        made.append(f"<tspan{lift}{small}{kind}>{piece}</tspan>" if move or kind else piece)
+    return "".join(made)
 
+
+def _pieces(text: str, size: Number) -> list[tuple[str, Number, str]]:
+    """The text in pieces: each with its shift below the line and its tspan's class."""
+    made, at = [], 0
     for found in PIECE.finditer(text):
         if found.start() > at:
-            add(text[at : found.start()])
-        if found[4]:
-            add(found[4], kind=' class="math"')
-        else:
-            add(
-                found[2] or found[3],
-                0.28 * size if found[1] == "_" else -0.38 * size,
-                ' class="math"',
-            )
+            made.append((text[at : found.start()], 0.0, ""))
+        shift = {"_": 0.28 * size, "^": -0.38 * size}.get(found[1], 0.0)
+        made.append((found[4] or found[2] or found[3], shift, ' class="math"'))
         at = found.end()
     if at < len(text):
-        add(text[at:])
-    return "".join(made)
+        made.append((text[at:], 0.0, ""))
+    return made
 
 
 def _towards(start: Point, end: Point, length: Number) -> Point:

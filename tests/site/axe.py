@@ -1,0 +1,29 @@
+"""axe-core, as several tests ask it."""
+
+from functools import cache
+
+from sitemap import ROOT
+
+# What depends on the theme; the other rules are about the page's structure, the same by day and by
+# night.
+COLOURS = ["color-contrast", "link-in-text-block"]
+
+
+@cache
+def script() -> str:
+    """axe itself, for `page.evaluate`."""
+    return (ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text()
+
+
+def objections(page, within: str, theme: str) -> list:
+    """The rules that axe finds broken within a part of the page, each with one place: all rules in
+    the light, those about colours in the dark.
+    """
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(script())
+    only = {} if theme == "light" else {"runOnly": COLOURS}
+    return page.evaluate(
+        "([within, only]) => axe.run(within, { resultTypes: ['violations'], ...only })"
+        ".then((found) => found.violations.map((v) => [v.id, v.nodes[0].html]))",
+        [within, only],
+    )

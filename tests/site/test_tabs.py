@@ -1,0 +1,52 @@
+"""A tab that was used is as good as a new one; a test that it serves sees nothing of the one before."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+LEFT = """() => ({
+  kept: [localStorage.length, sessionStorage.length],
+  size: [innerWidth, innerHeight],
+  dark: matchMedia("(prefers-color-scheme: dark)").matches,
+  still: matchMedia("(prefers-reduced-motion: reduce)").matches,
+  paper: matchMedia("print").matches,
+  mine: typeof window.mine,
+})"""
+PAGE = "book/welcome.html"
+
+
+def test_a_used_tab_remembers_nothing(tabs, address):
+    page = tabs.take()
+    page.goto(address + PAGE)
+    new = page.evaluate(LEFT)
+    asked = sorted(set(page.asked))
+    page.evaluate("localStorage.mine = sessionStorage.mine = window.mine = 1")
+    page.evaluate("setTimeout(() => { throw new Error('late') }, 0); console.error('said')")
+    page.context.route("**/*.css", lambda route: route.abort())
+    page.emulate_media(media="print", color_scheme="dark", reduced_motion="reduce")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.context.new_page()
+    page.goto(address + PAGE)
+    assert page.failed and page.wrong and page.said
+    assert page.evaluate(LEFT) != new
+    tabs.give_back(page)
+
+    again = tabs.take()
+    assert again is page and again.url == "about:blank"
+    assert len(again.context.pages) == 1
+    again.goto(address + PAGE)
+    assert again.evaluate(LEFT) == new
+    assert sorted(set(again.asked)) == asked
+    assert not (again.failed or again.wrong or again.said)
+    tabs.give_back(again)
+
+
+def test_a_tab_that_is_in_use_or_of_another_kind_or_closed_is_not_given_out(tabs):
+    page = tabs.take()
+    others = [tabs.take(), tabs.take(guessing=True), tabs.take(has_touch=True)]
+    assert page not in others
+    tabs.give_back(page)
+    assert tabs.take(java_script_enabled=False) is not page
+    assert tabs.take() is page
+    page.close()
+    tabs.give_back(page)
+    assert tabs.take() is not page
