@@ -73,7 +73,7 @@ from lectures_lib.blocks.attention import (  # what you built in chapter 2
 from lectures_lib.models import minilm
 from lectures_lib.show import plots
 from lectures_lib.show.drawings import draw
-from lectures_lib.show.stepper import Stepper, beside, join, line, part, pieces
+from lectures_lib.show.stepper import Stepper, join, line, part, pieces
 from lectures_lib.show.viewer import AttentionViewer
 
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -337,14 +337,14 @@ def lines(rows):
 
 def two_heads(cut):
     """(2, 4, 2): what each head holds."""
-    return beside(*(part(f"head {i}", lines(head)) for i, head in enumerate(cut)))
+    return line(*(part(f"head {i}", lines(head)) for i, head in enumerate(cut)))
 
 
 halves = x.view(4, 2, 2)
 Stepper(
     [
         part("x, (4, 4)", lines(x)),
-        beside(*(part(f"{i} half", lines(halves[:, i])) for i in (0, 1))),
+        line(*(part(f"half {i}", lines(halves[:, i])) for i in (0, 1))),
         two_heads(right),
         part("x, (4, 4)", lines(x)),
         two_heads(wrong),

@@ -12,11 +12,12 @@ BEGINS = "For those who write libraries."
 
 def begins(node: nodes.Node) -> bool:
     """Whether a fold begins with this paragraph."""
-    return (
-        isinstance(node, nodes.paragraph)
-        and isinstance(node[0], nodes.strong)
-        and node[0].astext() == BEGINS
-    )
+    if not isinstance(node, nodes.paragraph):
+        return False
+    first = next(
+        (child for child in node if child.astext()), None
+    )  # MyST puts "" before a bold word
+    return isinstance(first, nodes.strong) and first.astext() == BEGINS
 
 
 def fold(app: Sphinx, doctree: nodes.document) -> None:
