@@ -233,7 +233,7 @@ class RecurrentEncoder(nn.Module):
 
     def forward(self, source, lengths):
         """A state for each word (batch, n, d_state), and the summary."""
-        # enforce_sorted=False: the sentences may come in any order, not the longest first
+        # not enforce_sorted: the sentences may come in any order of length
         options = {"batch_first": True, "enforce_sorted": False}
         # packing tells the GRU each sentence's length: it stops at the last real word
         x = pack_padded_sequence(self.embedding(source), lengths, **options)
