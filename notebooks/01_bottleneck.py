@@ -154,7 +154,7 @@ print(len(WORDS), "entries;", *english, "→", encode([(english, german)])[0][0]
 #
 # $$h' = z \odot h + (1 - z) \odot n$$
 #
-# ($\odot$ multiplies two vectors number by number.)
+# ($\odot$ multiplies two vectors number by number.) One step as a drawing (the gates that you can move come a little further down):
 
 # %% tags=["remove-input"]
 draw("gate")
@@ -203,7 +203,8 @@ def gru_step(x, h, W, U, b_W, b_U):
 cell = nn.GRUCell(64, 128)
 x, h = torch.randn(64), torch.randn(128)
 ours = gru_step(x, h, cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)
-difference = (ours - cell(x[None], h[None])[0]).abs().max().item()
+theirs = cell(x[None], h[None])[0]  # None makes a batch of one, [0] takes it out
+difference = (ours - theirs).abs().max().item()
 print(f"our five lines and nn.GRUCell: largest difference {difference:.1e}")
 
 # %% [markdown]
@@ -213,9 +214,14 @@ print(f"our five lines and nn.GRUCell: largest difference {difference:.1e}")
 #
 # Each direction ends with a state that has seen the whole sentence: one at the last word, the other at the first. These
 # two, mixed by a small layer, are the **summary** of the sentence.
+#
+# That is all that you need to know of the encoder. Its code is folded, and so is that of three more steps of this
+# chapter: you can come back to it when you have seen the measurements. Two names in it are PyTorch's. To **pack** a
+# batch is to tell the GRU how long each sentence is, so that it stops at the last real word and does not read the
+# padding. And `last` holds two final states, since there are two directions.
 
 
-# %%
+# %% tags=["hide-input"]
 class RecurrentEncoder(nn.Module):
     """Reads a batch of sentences, in both directions."""
 
@@ -227,12 +233,14 @@ class RecurrentEncoder(nn.Module):
 
     def forward(self, source, lengths):
         """A state for each word (batch, n, d_state), and the summary."""
+        # not enforce_sorted: the sentences may come in any order of length
         options = {"batch_first": True, "enforce_sorted": False}
         # packing tells the GRU each sentence's length: it stops at the last real word
         x = pack_padded_sequence(self.embedding(source), lengths, **options)
-        states, last = self.gru(x)  # packed: each ends at its own last word
-        states, _ = pad_packed_sequence(states, batch_first=True)
-        return states, self.W_s(torch.cat([last[0], last[1]], dim=-1)).tanh()
+        states, last = self.gru(x)
+        states, _ = pad_packed_sequence(states, batch_first=True)  # a table again
+        forwards, backwards = last  # where each direction ended, (batch, d_state / 2)
+        return states, self.W_s(torch.cat([forwards, backwards], dim=-1)).tanh()
 
 
 # %% [markdown]
@@ -262,6 +270,12 @@ class RecurrentDecoder(nn.Module):
         return self.output(h), h, None
 
 
+# %% [markdown]
+# The `Translator` puts the two together (folded): it lets the encoder read once, and then calls the decoder once for
+# each word to be written, the state going from call to call.
+
+
+# %% tags=["hide-input"]
 class Translator(nn.Module):
     """An encoder and a decoder."""
 
@@ -287,10 +301,10 @@ class Translator(nn.Module):
 
 # %% [markdown]
 # When the trained model is used, nobody gives it the right words. So it takes the word with the best score as the next
-# one, reads that, and goes on until the end token comes: **greedy** decoding.
+# one, reads that, and goes on until the end token comes: **greedy** decoding. This is the folded function `translate`.
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 @torch.no_grad()
 def translate(model, sources, use_mask=True, most=40):
     """The likeliest next word, again and again, for a batch of sentences."""
@@ -325,11 +339,21 @@ assert_close(
 )
 
 # %% [markdown]
-# Untrained, it babbles. The loss is the cross-entropy of each next word. We train for 450 steps of 32 lists each, so
-# few that the page runs in a minute. ([Chapter 8](08_training.ipynb) takes a training loop apart.)
+# Untrained, it babbles. Training is gradient descent: the loss is the cross-entropy of each next word, and each step
+# moves all weights a little down its gradient. We take 450 steps of 32 lists each, so few that the page runs in a
+# minute. [Chapter 8](08_training.ipynb) takes such a loop apart; here it is folded, with the function `exact`, which
+# counts the lists that come out right from the first word to the last. Three things in it have names that you may meet
+# again:
+#
+# - A **seed** decides which random numbers a training begins with. Another seed gives another model; "over four seeds"
+#   means that we trained four models which differ in nothing else.
+# - Now and then a batch has a huge gradient, and one step along it would spoil the weights. So the gradient is
+#   **clipped**: if it is longer than 1, it is shortened to length 1.
+# - `scores.mT` swaps the last two dimensions. The decoder's scores are (batch, place in the sentence, word of the
+#   vocabulary), and PyTorch's cross-entropy wants the vocabulary second.
 
 
-# %%
+# %% tags=["hide-input"]
 def train(decoder, pairs, steps=450):
     """A translator, trained on pairs of sentences."""
     torch.manual_seed(0)
@@ -344,11 +368,11 @@ def train(decoder, pairs, steps=450):
         optimizer.param_groups[0]["lr"] = 0.005 * min(rising, falling)
         # read: begin token to last word; predicted: the same, one place on
         scores, _ = model(batch.source, batch.read, batch.source_lengths)
-        # mT: cross_entropy wants the scores as (batch, words to choose from, n)
+        # mT: (batch, n, vocabulary) → (batch, vocabulary, n), as cross_entropy wants it
         loss = F.cross_entropy(scores.mT, batch.predicted, ignore_index=data.PAD)
         optimizer.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # at most of length 1
         optimizer.step()
     return model
 
@@ -579,9 +603,12 @@ assert_close(
 #
 # Few: 0.08<!-- rnn_attention: additive/exact/5/mean .2f --> on average over four seeds on one machine,
 # 0.13<!-- rnn_attention: additive/exact/5/max .2f --> at most there. (The number is unstable: on other processors we
-# have seen up to a third.) "Nearly all" is tempting, for the model may look at every word that it needs. But going
-# beyond the lengths of training is an obstacle of its own. Every model with attention that we tried did far worse on
-# lists of five than on lists of four.
+# have seen up to a third, and the output below is from one of them.) "Nearly all" is tempting, for the model may look at
+# every word that it needs. But going beyond the lengths of training is an obstacle of its own. The two other decoders of
+# [Three ways to score](#three-ways-to-score) look as well, and get 0.03<!-- rnn_attention: dot/exact/5/mean .2f --> and
+# 0.01<!-- rnn_attention: general/exact/5/mean .2f --> of the lists of five right, after
+# 0.88<!-- rnn_attention: dot/exact/4/mean .2f --> and 0.53<!-- rnn_attention: general/exact/4/mean .2f --> of the lists
+# of four.
 #
 # </details>
 
@@ -615,7 +642,8 @@ assert scores["with attention"][4] < 0.7
 # The model with attention gets 0.97<!-- rnn_attention: additive/exact/4/mean .2f --> of the lists of four right, on
 # average over four seeds, and 0.95<!-- rnn_attention: additive/exact/4/min .2f --> with the worst of them. (It also has
 # more parameters, 272,834<!-- bottleneck: n_parameters/additive ,.0f --> against
-# 157,890<!-- bottleneck: n_parameters/gru ,.0f -->.)
+# 157,890<!-- bottleneck: n_parameters/gru ,.0f -->.) In the notebook it takes a list of your own, too, in lower case:
+# `translate(looking, [data.number_tokens("forty-two, seven")])`.
 #
 # ## Where it looks
 #
@@ -623,7 +651,10 @@ assert scores["with attention"][4] < 0.7
 # model which word belongs to which. For numbers we know it, and frames mark the right word. Write the two lists one
 # below the other, and draw a line from "sechs" to "six" and one from "dreißig" to "thirty": they cross. ("Und" has a
 # frame at the unit and one at the ten, since it joins the two. The English "and", which German leaves out, has no
-# frame, nor has the end.)
+# frame.)
+#
+# The last row and the last column are the **end tokens**. The decoder looks once more before it writes its own, and
+# it may look at the English one, which has a state like any word. They translate nothing, and have no frame either.
 
 
 # %%
@@ -637,31 +668,48 @@ def looks_of(model, pairs):
 
 weights = looks_of(looking, [(english, german)])[0]
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the words that each row translates (two for \u201cund\u201d, none for the end); within both two-digit numbers the frames run from right to left. Most of the dark squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns): the darker, the more. Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
-ax = plots.heatmap(weights, rows=[*german, "end"], columns=[*english, "end"], limit=1.0)
-for row, columns in enumerate(data.number_alignment(english, german)):
-    for column in columns:
-        corner = (column - 0.46, row - 0.46)
-        style = {"fill": False, "edgecolor": plots.ORANGE, "linewidth": 2}
-        ax.add_patch(plt.Rectangle(corner, 0.92, 0.92, **style))
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the words that each row translates (two for \u201cund\u201d, none for the end); within both two-digit numbers the frames run from right to left. Most of the dark squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns): the number is the share of the look, and each row sums to 1. Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
+def frame_right(ax):
+    """Frames around the words that each row translates."""
+    for row, columns in enumerate(data.number_alignment(english, german)):
+        for column in columns:
+            corner = (column - 0.46, row - 0.46)
+            style = {"fill": False, "edgecolor": plots.ORANGE, "linewidth": 2}
+            ax.add_patch(plt.Rectangle(corner, 0.92, 0.92, **style))
+
+
+figure, ax = plt.subplots(figsize=(6.4, 5.0))
+rows, columns = [*german, "end"], [*english, "end"]
+plots.heatmap(weights, rows, columns, ax=ax, numbers=".2f", limit=1.0)
+frame_right(ax)
 ax.set(xlabel="English, read", ylabel="German, written")
 plt.show()
 
 # %% [markdown]
-# The same, step by step:
+# The same, step by step. Below each English word stands its share; what the new German word translates is framed.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
+right = [*data.number_alignment(english, german), set()]  # nothing for the end
 frames = [
     join(
-        part("written", pieces(german[: i + 1], marked=[i])),
-        part("read", pieces([*english, "end"], shades=row.clamp(0, 1).tolist())),
+        part("written", pieces([*german, "end"][: i + 1], marked=[i])),
+        part(
+            "read",
+            pieces(
+                [*english, "end"],
+                marked=right[i],
+                shades=row.clamp(0, 1).tolist(),
+                notes=[f"{share:.2f}" for share in row.tolist()],
+            ),
+        ),
     )
-    for i, row in enumerate(weights[: len(german)])
+    for i, row in enumerate(weights)
 ]
 Stepper(
     frames,
     "A translator that looks back",
-    labels=[f"as it writes “{word}”" for word in german],
+    labels=[*(f"as it writes “{word}”" for word in german), "as it writes the end"],
     alt="At each German word, the English words are shaded by the decoder's attention.",
 )
 
@@ -675,7 +723,20 @@ assert sum(hit) >= 3
 # %% [markdown]
 # One example may be luck. So we take all test lists of up to four. For how many German words is the English word with
 # the largest weight the right one? We count the same for a blind rule, which knows only the two lengths and walks along
-# the diagonal, from the first English word to the last.
+# the diagonal, from the first English word to the last:
+
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "The table of the heat map above with the end left out, without weights. The blind rule's squares, in blue, run from the upper left corner to the lower right one. The orange frames of the right words cross that line within both two-digit numbers."}, "figure": {"caption": "Where the blind rule looks (blue), on the same two lists. Orange, as before: the words that each row translates."}}
+def walk(en, de):
+    """For each German word the English one that lies as far along the sentence."""
+    return [(2 * i + 1) * len(en) // (2 * len(de)) for i in range(len(de))]
+
+
+squares = torch.eye(len(english))[walk(english, german)]
+figure, ax = plt.subplots(figsize=(4.6, 3.6))
+plots.heatmap(0.6 * squares, german, english, ax=ax, limit=1.0)
+frame_right(ax)
+plt.show()
 
 
 # %%
@@ -692,10 +753,7 @@ def hits(pairs, columns_looked_at):
 
 up_to_four = [pair for k in (1, 2, 3, 4) for pair in test_lists[k]]
 looked = looks_of(looking, up_to_four).argmax(dim=-1).tolist()
-diagonal = [
-    [(2 * i + 1) * len(en) // (2 * len(de)) for i in range(len(de))]
-    for en, de in up_to_four
-]
+diagonal = [walk(en, de) for en, de in up_to_four]
 found, blind = hits(up_to_four, looked), hits(up_to_four, diagonal)
 
 # %% tags=["atol=0.2"]
@@ -712,13 +770,31 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # place, where the blind rule has 0.48. So the model has learned something about where to look, and nobody taught it.
 # (Statistical translators before had a separate part for this, the word **alignment**: which word comes from which.)
 #
-# But for more than a quarter of these words the model looks most at another word. Some likely reasons, none of which
-# need be a defect:
+# But for more than a quarter of these words the model looks most at another word. Which ones are they?
+
+# %% tags=["atol=0.5"]
+kinds = {"hundert": [], ",": [], "digits and tens": []}
+for (en, de), row in zip(up_to_four, looked, strict=True):
+    truth = data.number_alignment(en, de)
+    for word, columns, column in zip(de, truth, row, strict=False):
+        if word != "und":
+            kinds.get(word, kinds["digits and tens"]).append(column in columns)
+
+right = {kind: sum(found) / len(found) for kind, found in kinds.items()}
+for kind, share in right.items():
+    print(f"{kind:15} looked up in the right place: {share:.2f}")
+
+# %% tags=["remove-cell"]
+assert right["digits and tens"] > 0.9 and right["hundert"] < 0.6
+
+# %% [markdown]
+# Most of them are one word. The model finds the digits and the tens; when it writes "hundert", it mostly looks at
+# another word than "hundred". (At which one differs from training to training; in our example the row is spread thin.)
+# Likely reasons, none of which need be a defect:
 #
-# - **A state is not a word.** The encoder reads in both directions, so the state at "hundred" knows of the "seven"
-#   before it. A look beside the right word may find what it wants.
-# - **Some words need no look of their own.** The state at "seven" may already know that "hundred" comes next. Then
-#   "hundert" can be written from memory. In the picture its row is spread thin.
+# - **A state is not a word.** The encoder reads in both directions, so the state at "seven" knows that "hundred" comes
+#   next. Who has looked there has seen both.
+# - **Some words need no look of their own.** Once "sieben" is written, "hundert" can be written from memory.
 # - **The loss asks for words, not for looks.** Any weights that lead to the right word are good enough.
 #
 # So a map of attention shows which *states* the decoder read. It hints at which words it made use of, and does not
@@ -791,7 +867,7 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 #
 # <details><summary>Answer</summary>
 #
-# Fewer than half: between a fifth and a quarter in our runs. A state of zeros does not get a score of minus infinity:
+# Fewer than half: about one in five in our runs. A state of zeros does not get a score of minus infinity:
 # its score is one like any other, and takes a share of the weight. It is true that a zero adds nothing to the sum. But
 # the weight that goes to the zeros is missing at the real words, so the context becomes smaller.
 #

@@ -8,8 +8,8 @@
 # To understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
 # The picture below was measured, not drawn, in MiniLM, a small published model that reads English. What it reads are
-# **tokens**: words, pieces of words and punctuation marks, between two marks of its own, `[CLS]` and `[SEP]`. Point at
-# "it", or tap it, or move there with the arrow keys.
+# **tokens**: words, pieces of words and punctuation marks ("didn't" makes three), between two marks of its own, `[CLS]`
+# and `[SEP]`. Point at "it", or tap it, or move there with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -454,8 +454,8 @@ print(attention(Q, K, V, causal_mask(3)))
 # That is the last table of the drawing. If you can write down this function without looking, you have what matters of
 # the chapter.
 #
-# Below, the queries, keys and values of "dog bites man" are yours to change: type in a box, or use the arrow keys. Three
-# things to try.
+# Below, the queries, keys and values of "dog bites man" are yours to change: type in a box, or use the arrow keys. (The
+# matrices that made them are not there; those you can change in the notebook.) Three things to try.
 #
 # 1. What query must "dog" have to look at nothing but itself?
 # 2. How large must the query of "bites" be until the weights look the same with and without the division by
@@ -473,7 +473,15 @@ print(attention(Q, K, V, causal_mask(3)))
 # </details>
 
 # %% tags=["hide-input"]
-AttentionLab(X @ W_Q, X @ W_K, X @ W_V, words, title="dog bites man, with your numbers")
+AttentionLab(
+    X @ W_Q,
+    X @ W_K,
+    X @ W_V,
+    words,
+    asked=["noun", "verb"],
+    told=["animal", "human", "action"],
+    title="dog bites man, with your numbers",
+)
 
 # %% tags=["remove-cell"]
 ours_in_the_page = AttentionLab(X @ W_Q, X @ W_K, X @ W_V, words).weights()
@@ -646,7 +654,19 @@ for name, rows in {"after": too_late, "before": in_time}.items():
 # %% [markdown]
 # The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. Worse, the
 # forbidden scores still stand in the denominator. So the first word's output depends on words that it must not see: the
-# future leaks in after all. The first word's weight on itself should be 1, whatever its five scores are. Below are the
+# future leaks in after all.
+#
+# ### A query that may look at nothing
+#
+# A query may have *no* allowed key: in a sentence of nothing but padding, say. Every score is then $-\infty$, softmax
+# divides 0 by 0, and PyTorch calls the result `nan`, not a number. Whatever it is added to becomes `nan`, too: in the
+# end, the loss of the whole batch. The rule of this book: **a query that may look at nothing receives zeros.** Our
+# `attention`, with its $-\infty$, breaks it; the library's forms, which later chapters import, keep it.
+#
+# **For those who write libraries.** How far the future leaks through a late mask, and what the library's forms do more
+# than yours.
+#
+# First the late mask. The first word's weight on itself should be 1, whatever its five scores are. Here are the
 # derivatives of this weight with respect to them; all five should be 0.
 
 # %%
@@ -658,16 +678,8 @@ for name, weight in {"after": late, "before": early}.items():
     print(f"masked {name:6}", [f"{x:.3f}" for x in slope[0]])
 
 # %% [markdown]
-# ### A query that may look at nothing
-#
-# A query may have *no* allowed key: in a sentence of nothing but padding, say. Every score is then $-\infty$, softmax
-# divides 0 by 0, and PyTorch calls the result `nan`, not a number. Whatever it is added to becomes `nan`, too: in the
-# end, the loss of the whole batch. The rule of this book: **a query that may look at nothing receives zeros.**
-#
-# Our `attention`, with its $-\infty$, breaks this rule. The library's forms, which later chapters import, keep it by
-# two lines; otherwise they compute what yours computes, as the differences below say. Their code is folded.
-#
-# <details><summary>The library's forms</summary>
+# Now the library's forms. They keep the rule about zeros by two lines; otherwise they compute what yours computes, as
+# the differences below say.
 #
 # `attention_weights` gives the weights alone. In place of $-\infty$ it writes the lowest number of the scores' type;
 # beside an ordinary score, such a low one still gets a share of 0. If *all* scores are that low, every key gets the same
@@ -679,11 +691,9 @@ for name, weight in {"after": late, "before": early}.items():
 # 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the steps one by one, on two CPU
 # cores ([results](../book/results/attention.md#attention-speed)). `DotProductAttention` makes a module of it, which
 # knows whether the model is being trained: only then does it use dropout ([chapter 5](05_encoder.ipynb)).
-#
-# </details>
 
 
-# %% tags=["hide-input", "atol=1e-6"]
+# %% tags=["atol=1e-6"]
 def attention_weights(Q, K, mask=None):
     """softmax(Q Kᵀ / √d_k): (n_query, d_k) and (n_key, d_k) → (n_query, n_key)
 

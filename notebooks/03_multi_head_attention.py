@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Several heads
+# # Multi-head attention
 #
 # Photograph two things, one on the left and one on the right, and lay the two pictures on top of each other: either is
 # hard to make out. A single attention head is in that position. Its weights for a word are one set of shares, so all it
@@ -73,6 +73,7 @@ from lectures_lib.blocks.attention import (  # what you built in chapter 2
 from lectures_lib.models import minilm
 from lectures_lib.show import plots
 from lectures_lib.show.drawings import draw
+from lectures_lib.show.stepper import Stepper, join, line, part, pieces
 from lectures_lib.show.viewer import AttentionViewer
 
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -322,6 +323,44 @@ print("head 0, view alone\n", wrong[0])
 draw("view_trap")
 
 # %% [markdown]
+# Watch the sixteen numbers on both ways (a shade for each word, from pale to dark):
+
+
+# %% tags=["hide-input"]
+def lines(rows):
+    """Rows of numbers, one below the other; a number's shade says whose it is."""
+    shades = [[(number // 4 * 3 + 1) / 10 for number in row] for row in rows.tolist()]
+    texts = [[f"{number:\u2007>2}" for number in row] for row in rows.tolist()]
+    drawn = zip(texts, shades, strict=True)
+    return join(*(line(pieces(row, shades=shade)) for row, shade in drawn))
+
+
+def two_heads(cut):
+    """(2, 4, 2): what each head holds."""
+    return line(*(part(f"head {i}", lines(head)) for i, head in enumerate(cut)))
+
+
+halves = x.view(4, 2, 2)
+Stepper(
+    [
+        part("x, (4, 4)", lines(x)),
+        line(*(part(f"half {i}", lines(halves[:, i])) for i in (0, 1))),
+        two_heads(right),
+        part("x, (4, 4)", lines(x)),
+        two_heads(wrong),
+    ],
+    "Cutting the queries of four words into two heads",
+    labels=[
+        "Four words, a row for each",
+        "x.view(4, 2, 2): each row in two halves",
+        ".transpose(0, 1): the halves to the front; each head has a part of every word",
+        "Back to the beginning",
+        "x.view(2, 4, 2) alone: head 0 has words 0 and 1, head 1 has words 2 and 3",
+    ],
+    alt="The numbers 0 to 15 in four rows, cut into two heads, rightly and wrongly.",
+)
+
+# %% [markdown]
 # How does one notice, if the shapes do not tell? By a property that must hold. With a causal mask, a word's output may
 # depend on that word and on the words before it, and on no others. So we change one word at a time and measure how far
 # each output moves.
@@ -369,9 +408,10 @@ print("view alone\n", influence(right=False))
 # %% [markdown]
 # Half of the sentence is cut off from the other half, silently. A good test tries *every* word.
 #
-# `transpose` moves no number either; it only notes the new order. After it, `.view(...)` fails with a message about
-# strides (how far apart in memory neighbours lie). Use `reshape` or `flatten`: they copy where that is needed. Do not
-# mend the error by dropping the `transpose`.
+# `transpose` moves no number either; it only notes the new order. So after it, numbers that are neighbours in the tensor
+# are no longer neighbours in memory, where `view` reads them one after the other. PyTorch notices and refuses, with a
+# message about *strides* (how many places in memory lie between neighbours). Use `reshape` or `flatten`: they first
+# copy the numbers into the new order. Do not mend the error by dropping the `transpose`.
 #
 # ## Sentences of different lengths
 #
@@ -425,12 +465,21 @@ assert_close(together[1, :3], alone[1])
 # %% [markdown]
 # With the mask, each sentence gets in the batch what it gets alone. (The outputs *at* the padded places are
 # meaningless; the loss must not count them.) A model that writes from left to right needs the causal mask as well.
-# Both masks say `True` = may attend, so together they are `causal & padding`; broadcasting makes (2, 1, 5, 5) of (5,
-# 5) and (2, 1, 1, 5).
+# Both masks say `True` = may attend, so together they are `causal & padding`. The first is a table for all sentences,
+# (5, 5), the second a row for each of two sentences, (2, 1, 1, 5). Broadcasting repeats what is missing: the row for
+# every query, the table for every sentence. So their `&` has the shape (2, 1, 5, 5), a table for each sentence.
 
-# %%
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three tables of five queries and five keys. Causal: the lower triangle is dark. Padding: the first three columns are dark, in every row. Both: the lower triangle, cut off behind the third column."}, "figure": {"caption": "The masks of the sentence of three words: dark where a query (row) may look at a key (column)."}}
 both = causal_mask(5) & mask
-print("the sentence of three words\n", both[1, 0].int())
+shown = {
+    "causal": causal_mask(5),
+    "& padding, row repeated": mask[1, 0].expand(5, 5),
+    "= both": both[1, 0],
+}
+figure, panels = plots.small_multiples(3, columns=3, size=(2.2, 2.3))
+for ax, (name, table) in zip(panels, shown.items(), strict=True):
+    plots.heatmap(0.8 * table, range(5), range(5), ax=ax, title=name, limit=1.0)
+plt.show()
 
 # %% [markdown]
 # ## What the output matrix does
@@ -455,10 +504,10 @@ assert_close(summed, Z)
 #
 # ## The class that the book uses
 #
-# The rest of the book is built from a class that does the same arithmetic and can do a little more. Its code is folded:
-# you need not learn it. With our weights it agrees with the loop above, and with PyTorch's own `nn.MultiheadAttention`.
+# The rest of the book is built from a class that does the same arithmetic and can do a little more. You need not learn
+# it. With our weights it agrees with the loop above, and with PyTorch's own `nn.MultiheadAttention`.
 #
-# <details><summary>What it can do besides</summary>
+# **For those who write libraries.** The class, what it can do besides, and its comparison with PyTorch's.
 #
 # - `context` is the sentence whose words serve as keys and values: without it the same sentence, in chapter 6 another
 #   one. `d_context` is the width of its vectors.
@@ -467,11 +516,9 @@ assert_close(summed, Z)
 # - `keys_values` makes the keys and values, which [chapter 9b](09b_cache.ipynb) will need alone.
 # - `nn.MultiheadAttention` stacks $W^Q$, $W^K$ and $W^V$ into one matrix and stores it as a linear layer does,
 #   transposed. So the matrices of our loop go in with `.T`; the weights of a linear layer go in as they are.
-#
-# </details>
 
 
-# %% tags=["hide-input", "atol=1e-4"]
+# %% tags=["atol=1e-4"]
 class MultiHeadAttention(nn.Module):
     """Several attentions side by side, their outputs mixed by W_O."""
 
@@ -574,8 +621,8 @@ assert max(in_weights, in_vectors) < 1e-5
 
 # %% [markdown]
 # What do the 72 heads do? Choose one in the grid, then point at a word. Layer 0, head 2 looks at the previous word,
-# whatever it is; layer 3, head 1 looks from "it" to "animal"; layer 4, head 5 rests on `[CLS]`, the token in front. Many
-# others cannot be named so easily.
+# whatever it is; layer 3, head 1 looks from "it" to "animal"; layer 4, head 5 rests on `[CLS]`, the token in front. How
+# many others can be named so easily is counted below.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 named = {(0, 2): "previous word", (3, 1): "it → animal", (4, 5): "rests on [CLS]"}
@@ -623,6 +670,36 @@ assert to_cls[1:5].min() > 0.45
 assert to_cls[0] < 0.3
 
 # %% [markdown]
+# How many of the 72 heads can be named by a simple rule? We count a head when more than half of its attention, on
+# average over the tokens of the sentence, goes to one and the same place: to the token before, say, or to the full stop.
+
+# %%
+inner = sentence.weights[:, :, 1:-1]  # queries: all but [CLS] and [SEP]
+places = {
+    "the token before": inner.diagonal(0, 2, 3),
+    "the token itself": inner.diagonal(1, 2, 3),
+    "the token after": inner.diagonal(2, 2, 3),
+    "[CLS]": inner[..., 0],
+    "the full stop": inner[..., -2],
+    "[SEP]": inner[..., -1],
+}
+follows = {place: share.mean(dim=-1) > 0.5 for place, share in places.items()}
+for place, heads_that_do in follows.items():
+    print(f"{place:17} {heads_that_do.sum():2}")
+print(f"none of these     {72 - sum(follows.values()).sum():2}")
+
+# %% tags=["remove-cell"]
+assert (
+    follows["[CLS]"][3, 1]
+    and follows["[CLS]"][4, 5]
+    and follows["the token before"][0, 2]
+)
+assert min((share.mean(dim=-1) - 0.5).abs().min() for share in places.values()) > 1e-4
+
+# %% [markdown]
+# More than half of them follow none of these rules on our sentence. And a rule is not a purpose: the head that looks
+# from "it" to "animal" is among those that rest on `[CLS]`, for so it does at most of the other words.
+#
 # BERT itself seems to use `[SEP]`, the token at the end, for this (Clark et al., 2019); MiniLM, in our sentence, uses
 # `[CLS]`, perhaps for the same reason. Keep it in mind when you see a picture of attention weights: a dark square may
 # mean "here is the answer" or "nothing to report".
@@ -668,7 +745,7 @@ for i, row in enumerate(confused[0]):
 #
 # These are not graded. Try each before you open its solution.
 #
-# **Exercise 1.** 512 is not divisible by 7. What does `MultiHeadAttention(512, 7)` do, with the folded class above? How
+# **Exercise 1.** 512 is not divisible by 7. What does `MultiHeadAttention(512, 7)` do, with the class that the book uses? How
 # many parameters does it have?
 
 # %% tags=["hide-cell"]
@@ -701,8 +778,9 @@ with torch.no_grad():
 
 # %% [markdown]
 # **Exercise 3.** Apart from biases and the division, the scores of head $i$ are $X\, W_i^Q (W_i^K)^\top X^\top$. The
-# matrix in the middle, $W_i^Q (W_i^K)^\top$, is $d_{model} \times d_{model}$ and says how well any two words fit.
-# What is its rank for head 0 of "Head by head", where the matrices are random? And what is it for a head of MiniLM,
+# matrix in the middle, $W_i^Q (W_i^K)^\top$, is $d_{model} \times d_{model}$ and says how well any two words fit. (The
+# rank of a matrix says how many of its rows are needed to make all others of them by multiplying and adding.)
+# What is its **rank** for head 0 of "Head by head", where the matrices are random? And what is it for a head of MiniLM,
 # which is 384 wide and has 12 heads? (`minilm.attention_of(minilm.load(), 0)` is the module of layer 0.)
 
 # %% tags=["hide-cell"]

@@ -789,7 +789,7 @@ assert without[-1] < full[-1] - 0.25
 # ### When to stop the search
 #
 # A finished sentence leaves the beam. When may the search end? "When `width` sentences are finished" sounds sensible,
-# and several libraries did just that; in Hugging Face's `generate` it is the option `early_stopping=True`.
+# and several libraries did just that.
 #
 # (`TransformerWithCache` gives the scores of one more word, and its `state` holds what the beginnings have read so far;
 # `state.select(rows)` orders these anew, so that each beginning goes on from the one that it continues. How it saves
@@ -865,11 +865,15 @@ assert early < late - 0.05 and shorter > len(wrong) / 2
 #               break
 # ```
 #
-# (Each beginning has one continuation that ends, so of the `2 * width` best at least `width` go on.) In the library's
-# `n_best`, which `beam` calls, it is the line `undone = undone & (…`, where length penalties divide the scores. (In our
-# run its 0.96 was greedy decoding's on these hundred lists as well; 0.98 was for all 247.) The xnmt translator was
-# mended in the same way in 2019, and Hugging Face's default is a version of this rule. (This book's library had the
-# fault too, at first: its tests used random weights, where a model is sure of nothing.)
+# (Each beginning has one continuation that ends, so of the `2 * width` best at least `width` go on.)
+#
+# **For those who write libraries.** Where the rule stands in other code.
+#
+# In the library's `n_best`, which `beam` calls, it is the line `undone = undone & (…`, where length penalties divide the
+# scores. (In our run its 0.96 was greedy decoding's on these hundred lists as well; 0.98 was for all 247.) In Hugging
+# Face's `generate` the mistake is the option `early_stopping=True`, and the default a version of this rule. The xnmt
+# translator was mended in the same way in 2019. (This book's library had the fault too, at first: its tests used random
+# weights, where a model is sure of nothing.)
 #
 # ## Exercises
 #

@@ -12,7 +12,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 
 def visit_hidden_cell(translator, node: HideCodeCellNode) -> None:
-    """A cell that can be unfolded is named by the words one sees ("Show code cell source"), not by
+    """A cell that can be unfolded is named by the words one sees ("Show the code"), not by
     others.
     """
     start = len(translator.body)

@@ -38,10 +38,10 @@ def key(page: str) -> str:
 
 def place(page: str, chapters: int) -> str:
     """Where among the chapters a page stands, in words; empty for what is none of them. The whole
-    numbers are counted: 10b is a part of 10.
+    numbers are counted: 10b is a part of 10, and is no chapter of 18.
     """
     if own := number(page):
-        return f"chapter {own} of {chapters}"
+        return f"chapter {own} of {chapters}" if own.isdigit() else f"chapter {own}"
     if name := NAME.search(page):
         return f"between chapters {int(name[1])} and {int(name[1]) + 1}"
     return ""
@@ -86,9 +86,9 @@ def number_neighbours(
             neighbour["title"] = f"{own}. {neighbour['title']}"
 
 
-def fold_setup(app: Sphinx, doctree: nodes.document) -> None:
-    """Fold the cell with the tag "setup": a reader of the page need not see how a notebook installs
-    its library.
+def name_folds(app: Sphinx, doctree: nodes.document) -> None:
+    """Fold the cell with the tag "setup" (a reader of the page need not see how a notebook installs
+    its library), and call it and the solutions by their names.
     """
     for cell in doctree.findall(nodes.container):
         if "tag_setup" in cell["classes"]:
@@ -97,6 +97,8 @@ def fold_setup(app: Sphinx, doctree: nodes.document) -> None:
                 prompt_show="Show the set-up cell",
                 prompt_hide="Hide the set-up cell",
             )
+        elif cell.get("hide_mode") == "all" and cell.astext().startswith("# Solution"):
+            cell.attributes.update(prompt_show="Solution", prompt_hide="Hide the solution")
 
 
 def add_anchors(app: Sphinx, doctree: nodes.document) -> None:
@@ -114,7 +116,7 @@ def add_anchors(app: Sphinx, doctree: nodes.document) -> None:
 
 def setup(app: Sphinx) -> dict:
     """Do these when a page has been read or is written."""
-    app.connect("doctree-read", fold_setup)
+    app.connect("doctree-read", name_folds)
     app.connect("doctree-read", add_anchors)
     app.connect("html-page-context", frame)
     app.connect("html-page-context", number_neighbours)

@@ -10,11 +10,15 @@ import { draw } from "./walk.js";
 const about = (text) => make("p", { class: "lv-about" }, text);
 const from = ([stack, , name]) => (name === "cross_attention" ? "the encoder's vectors" : stack === "decoder" ? "the vectors up to its own" : "the same vectors");
 
-// Weights as a table of squares: a row for each query, a column for each key, the darker the more.
-function squares(weights, nKeys, { label, mark, pick } = {}) {
-  const svg = draw("svg", { viewBox: `0 0 ${nKeys} ${weights.length}`, class: "lv-squares", role: "img", "aria-label": label },
+// A share on its square, in whole percent; less than half a percent is not written.
+const percents = (share, i, j) => draw("text", { x: j + 0.5, y: i + 0.63 }, share < 0.005 ? "" : (100 * share).toFixed(0));
+
+// Weights as a table of squares: a row for each query, a column for each key, the darker the more; with numbers if there is room.
+function squares(weights, nKeys, { label, mark, pick, numbers } = {}) {
+  const svg = draw("svg", { viewBox: `0 0 ${nKeys} ${weights.length}`, class: numbers ? "lv-squares lv-numbered" : "lv-squares", role: "img", "aria-label": label },
     draw("rect", { width: nKeys, height: weights.length, class: "lv-ground" }),
     ...weights.flatMap((row, i) => Array.from(row, (share, j) => draw("rect", { x: j + 0.04, y: i + 0.04, width: 0.92, height: 0.92, "fill-opacity": share.toFixed(3) }))),
+    ...(numbers ? weights.flatMap((row, i) => Array.from(row, (share, j) => percents(share, i, j))) : []),
     ...(mark === undefined ? [] : [draw("rect", { x: 0, y: mark, width: nKeys, height: 1, class: "lv-mark" })]));
   if (pick) {
     svg.classList.add("lv-picks");
@@ -49,8 +53,8 @@ export function head(place, trace, at) {
   const label = `Weights of head ${which}: ${queries.map(({ token }, i) => `${token} looks most at ${keys[most[i]].token}, ${percent(weights[i][most[i]])}`).join("; ")}`;
   const side = make("ol", { class: "lv-rows", "aria-hidden": "true" }, ...queries.map(({ token }) => make("li", {}, token)));
   const below = make("ol", { class: "lv-columns-names", "aria-hidden": "true" }, ...keys.map(({ token }) => make("li", {}, make("span", {}, token))));
-  const table = make("div", { class: "lv-table", style: `--queries: ${queries.length}; --keys: ${keys.length}` }, side, squares(weights, keys.length, { label, pick: go }), below);
-  return [about("A row is a query, a column a key; a row sums to 1. Choose a query, to see how its row is computed:"), list, make("div", { class: "lv-scroll" }, table)];
+  const table = make("div", { class: "lv-table", style: `--queries: ${queries.length}; --keys: ${keys.length}` }, side, squares(weights, keys.length, { label, pick: go, numbers: true }), below);
+  return [about("A row is a query, a column a key; the numbers are percent of the row. Choose a query, to see how its row is computed:"), list, make("div", { class: "lv-scroll" }, table)];
 }
 
 export function query(place, trace, at) {

@@ -101,8 +101,8 @@ def page(seed: int = 0) -> str:
             chapter = one.chapter
             parts.append(f"## Chapter {chapter}\n")
         parts.append(
-            f"### {one.title}\n\n*{one.points} points, {one.minutes} minutes · {one.kind} · "
-            f"`{one.name}`*\n\n{asked(drawn)}\n\n"
+            f"### {one.title}\n\n*{one.points} points, {one.minutes} minutes · {one.kind}*\n\n"
+            f"{asked(drawn)}\n\n"
             f"<details><summary>Solution</summary>\n\n{solved(drawn)}\n\n</details>\n"
         )
     return "\n".join(parts)

@@ -30,7 +30,7 @@
 
   function build(host) {
     const start = JSON.parse(host.dataset.numbers);
-    const { tokens, title } = start;
+    const { tokens, asked, told, title } = start;
     const n = tokens.length;
     const now = { Q: start.Q.map((row) => [...row]), K: start.K.map((row) => [...row]), V: start.V.map((row) => [...row]) };
     const names = { Q: "query", K: "key", V: "value" };
@@ -45,9 +45,10 @@
     }
 
     function inputs(matrix) {
-      const columns = now[matrix][0].map((_, c) => String(c + 1));
+      const columns = matrix === "V" ? told : asked;
+      const numbered = (c) => (columns[c] === String(c + 1) ? `number ${c + 1}` : columns[c]);
       const cells = now[matrix].map((row, r) => row.map((value, c) => {
-        const box = make("input", { type: "number", step: "0.5", value, "aria-label": `${names[matrix]} of ${tokens[r]}, number ${c + 1}` });
+        const box = make("input", { type: "number", step: "0.5", value, "aria-label": `${names[matrix]} of ${tokens[r]}, ${numbered(c)}` });
         box.addEventListener("input", () => {
           now[matrix][r][c] = box.value.trim() === "" ? NaN : Number(box.value);
           compute();
@@ -68,7 +69,7 @@
     const given = make("div", { class: "al-row" }, inputs("Q"), inputs("K"), inputs("V"));
     const found = make("div", { class: "al-row" },
       table("Scores", tokens, cells.scores), table("Weights", tokens, cells.weights),
-      table("Output", start.V[0].map((_, c) => String(c + 1)), cells.output, "value"));
+      table("Output", told, cells.output, "value"));
 
     function compute() {
       let bad = 0;

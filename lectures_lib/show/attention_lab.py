@@ -29,13 +29,15 @@ class AttentionLab:
     Args:
         Q, K: queries and keys.  V: values.
         tokens: whose they are, one a row.
+        asked, told: what the numbers of a query or key, and of a value, mean: names of the columns;
+            None: 1, 2, …
         causal: whether the future is masked at first.  scale: whether scores are divided by √d_k at
             first.
         title: a line above.
 
     Raises:
-        ValueError: for matrices that do not fit each other or the tokens, or more rows or columns
-            than `MOST`.
+        ValueError: for matrices that do not fit each other or the tokens, names that are not as
+            many as the columns, or more rows or columns than `MOST`.
     """
 
     def __init__(
@@ -45,6 +47,8 @@ class AttentionLab:
         V: Float[Tensor, "n d_v"],
         tokens: Sequence[str],
         *,
+        asked: Sequence[str] | None = None,
+        told: Sequence[str] | None = None,
         causal: bool = False,
         scale: bool = True,
         title: str = "Attention, with your numbers",
@@ -63,6 +67,7 @@ class AttentionLab:
             or min(min(size) for size in sizes.values()) < 1
         ):
             raise ValueError(f"from 1 to {MOST} rows and columns can be shown, got {sizes}")
+        self.asked, self.told = _names("Q and K", asked, sizes["Q"]), _names("V", told, sizes["V"])
         self.Q, self.K, self.V = (matrix.double().round(decimals=2) for matrix in (Q, K, V))
         self.tokens, self.causal, self.scale, self.title = list(tokens), causal, scale, title
 
@@ -81,6 +86,8 @@ class AttentionLab:
         record = {name: getattr(self, name).tolist() for name in "QKV"}
         record |= {
             "tokens": self.tokens,
+            "asked": self.asked,
+            "told": self.told,
             "causal": self.causal,
             "scale": self.scale,
             "title": self.title,
@@ -100,7 +107,7 @@ class AttentionLab:
         weights = self.weights()
         parts = (
             ("Weights", weights, self.tokens),
-            ("Output", weights @ self.V, range(1, self.V.shape[1] + 1)),
+            ("Output", weights @ self.V, self.told),
         )
         tables = "".join(
             f'<div class="al-part">{_table(title, matrix, self.tokens, head)}</div>'
@@ -110,6 +117,19 @@ class AttentionLab:
             f'<div class="al-box"><p class="al-title">{html.escape(self.title)}</p><div '
             f'class="al-row">{tables}</div></div>'
         )
+
+
+def _names(matrix: str, names: Sequence[str] | None, size: tuple[int, ...]) -> list[str]:
+    """The names of a matrix's columns.
+
+    Raises:
+        ValueError: where there are more or fewer than columns.
+    """
+    if names is None:
+        return [str(c) for c in range(1, size[1] + 1)]
+    if len(names) != size[1]:
+        raise ValueError(f"{matrix} have {size[1]} columns, but {len(names)} have names: {names}")
+    return list(names)
 
 
 def _table(

@@ -21,7 +21,7 @@
 
   // {svg, paint}: bars, and how to draw them at a value. A temperature is chosen on a scale of ratios.
   function bars(start) {
-    const { names } = start, wide = 640 / names.length, high = 180, top = 20;
+    const { names } = start, heated = start.by === "temperature", wide = 640 / names.length, high = 180, top = 20;
     const shapes = names.map((name, i) => ({
       bar: draw("rect", { x: (i + 0.15) * wide, width: 0.7 * wide, rx: 2 }),
       number: draw("text", { x: (i + 0.5) * wide }),
@@ -38,8 +38,10 @@
           put(shapes[i].bar, { y: top + high - height, height }, []);
           put(shapes[i].number, { y: top + high - height - 5 }, []).replaceChildren(share.toFixed(2));
         });
+        const largest = `Largest share ${Math.max(...shares).toFixed(3)}`;
+        if (!heated) return `${largest}, smallest ${Math.min(...shares).toFixed(3)}.`;
         const entropy = -shares.reduce((sum, p) => sum + (p > 0 ? p * Math.log(p) : 0), 0);
-        return `Largest share ${Math.max(...shares).toFixed(3)}; entropy ${entropy.toFixed(2)} of ${Math.log(shares.length).toFixed(2)} nats.`;
+        return `${largest}; entropy ${entropy.toFixed(2)} of ${Math.log(shares.length).toFixed(2)} nats.`;
       },
     };
   }
@@ -71,10 +73,13 @@
     const start = JSON.parse(host.dataset.numbers), { title, most } = start;
     const runs = start.kind === "clocks", heated = start.by === "temperature";
     const picture = runs ? clocks(start) : bars(start);
-    // the slider of a temperature moves by equal ratios: between 0.1 and 1 lies as much as between 1 and 10
-    const toSlider = heated ? Math.log : (x) => x, fromSlider = heated ? Math.exp : (x) => x;
-    const [low, high] = [toSlider(runs ? 0 : start.least), toSlider(most)];
-    const slider = make("input", { type: "range", min: low, max: high, step: runs ? 1 : (high - low) / 200, value: toSlider(start.start) });
+    // The slider of a temperature moves by equal ratios: between 0.1 and 1 lies as much as between 1 and 10. Its 200 steps are counted
+    // from where it begins, so that one can come back there.
+    const steps = (end) => Math.round((200 * Math.abs(Math.log(end / start.start))) / Math.log(most / start.least));
+    const [low, high] = heated ? [-steps(start.least), steps(most)] : [runs ? 0 : start.least, most];
+    const towards = (end, part) => start.start * (end / start.start) ** part;
+    const fromSlider = (place) => (!heated ? place : place < 0 ? towards(start.least, place / low) : towards(most, place / (high || 1)));
+    const slider = make("input", { type: "range", min: low, max: high, step: runs || heated ? 1 : 0.1, value: heated ? 0 : start.start });
     const number = make("output"), says = make("p", { class: "dl-says" });
     const name = runs ? "position" : heated ? "temperature" : "scores multiplied by";
     const bar = make("div", { class: "dl-bar" }, make("label", {}, name, slider, number));

@@ -159,7 +159,7 @@ BY_HAND = {
     "price_of_a_cache": ("12 layers of width 768", "603,979,776 bytes"),
     "patches": ("224 × 224", "196 patches and one class token: 197"),
     "bert_counted": ("12 layers", "Together 109,482,240"),
-    "what_a_gate_lets_through": ("its gate is z = 0.9 and", "0.9^"),
+    "what_a_gate_lets_through": ("its gate is z = 0.9 and", "0.9<sup>"),
     "the_mean_of_means": ("100 and 300 tokens", "= 1.25. The mean of means: 1.5."),
     "how_many_choices": ("1/2, 1/16, 1/2", "1/64; 6 bits in all, 2 a word"),
     "an_image_twice_as_wide": ("take 4% of", "= 4.48 times; the share is 0.64/4.48 = 14%"),

@@ -37,6 +37,16 @@ def test_words_are_escaped_and_the_same_input_gives_the_same_bytes(numbers):
     assert json.dumps("<sleeps>")[1:-1] not in one
 
 
+def test_columns_have_the_names_that_they_are_given(numbers):
+    page = AttentionLab(*numbers, WORDS, asked=["noun", "verb"], told=["<a>", "b"])._repr_html_()
+    assert re.findall(r'<th scope="col">(.+?)</th>', page)[-2:] == ["&lt;a&gt;", "b"]
+    assert "&quot;asked&quot;:[&quot;noun&quot;,&quot;verb&quot;]" in page
+    with pytest.raises(ValueError, match=r"V have 2 columns, but 3 have names"):
+        AttentionLab(*numbers, WORDS, told=["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"Q and K have 2 columns, but 1 have names"):
+        AttentionLab(*numbers, WORDS, asked=["a"])
+
+
 @pytest.mark.usefixtures("shapes_unchecked")
 def test_sizes_that_do_not_fit_are_refused(numbers):
     Q, K, V = numbers

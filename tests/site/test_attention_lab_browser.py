@@ -131,3 +131,22 @@ def test_without_scripts_the_numbers_stand_there(open_page):
     page = open_page(java_script_enabled=False)
     assert page.locator("table:has(caption:text-is('Weights')) td").nth(1).is_visible()
     assert page.locator("input").count() == 0
+
+
+def test_a_box_is_called_by_what_its_number_means(open_page, source):
+    """Columns with names, in the heads of the tables and to a screen reader."""
+    named = AttentionLab(
+        *(torch.eye(3)[:, :2] for _ in range(3)), WORDS, asked=["noun", "verb"], told=["one", "two"]
+    )
+    page = open_page()
+    assert page.get_by_label("query of cat, number 2").count() == 1
+    page.set_content(f"<main>{named._repr_html_()}</main>")
+    assert page.get_by_label("key of cat, verb").input_value() == "1"
+    assert page.get_by_label("value of the, one").input_value() == "1"
+    for caption, names in {
+        "Queries": "noun verb",
+        "Values": "one two",
+        "Output": "one two",
+    }.items():
+        head = page.locator(f"[role=group] table:has(caption:text-is('{caption}')) thead th")
+        assert head.all_text_contents() == names.split()

@@ -51,6 +51,31 @@ def test_bars_are_the_librarys_shares(open_page, shown, name):
             assert min(one, other) - 0.006 <= share <= max(one, other) + 0.006
 
 
+@pytest.mark.parametrize("name", ["by factor", "by temperature"])
+def test_one_comes_back_to_where_it_began(open_page, name):
+    slider = dial(open_page(), name).get_by_role("slider")
+    assert slider.get_attribute("aria-valuetext") == "1.00"
+    for keys in (["ArrowRight", "ArrowLeft"], ["ArrowLeft"] * 3 + ["ArrowRight"] * 3):
+        for key in keys:
+            slider.press(key)
+        assert slider.get_attribute("aria-valuetext") == "1.00"
+    ends = {"by factor": ("0.00", "16.00"), "by temperature": ("0.10", "4.00")}[name]
+    for key, end in zip(("Home", "End"), ends, strict=True):
+        slider.press(key)
+        assert slider.get_attribute("aria-valuetext") == end
+
+
+def test_what_is_said_of_the_bars(open_page):
+    """Of a temperature the entropy, which chapter 9 has explained; of a factor it has not been."""
+    page = open_page()
+    said = {
+        name: dial(page, name).locator(".dl-says").inner_text()
+        for name in ("by factor", "by temperature")
+    }
+    assert said["by factor"] == "Largest share 0.546, smallest 0.067."
+    assert said["by temperature"].endswith("entropy 1.14 of 1.39 nats.")
+
+
 def test_hands_are_the_librarys_positions(open_page):
     box = dial(open_page(), "clocks")
     slider = box.get_by_role("slider")

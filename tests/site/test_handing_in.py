@@ -1,5 +1,6 @@
 """The page about homework quotes what `check` says; this asks `check`."""
 
+import json
 import math
 import re
 from pathlib import Path
@@ -10,7 +11,8 @@ from lectures_lib.homework import check, example
 from lectures_lib.homework.banks.hw1.attention import scaled_dot_product_attention
 from lectures_lib.homework.checking import WrongAnswer
 
-PAGE = (Path(__file__).parents[2] / "book" / "handing_in.md").read_text(encoding="utf-8")
+BOOK = Path(__file__).parents[2] / "book"
+PAGE = (BOOK / "handing_in.md").read_text(encoding="utf-8")
 
 NUMBER = re.compile(r"-?\d+\.\d+")
 
@@ -36,3 +38,17 @@ def test_wrong_answer_is_told_as_quoted():
 def test_right_answer_is_told_as_quoted(capsys):
     check("hw1.scaled_dot_product_attention", scaled_dot_product_attention)
     assert capsys.readouterr().out.strip() == blocks("text")[1]
+
+
+def test_the_table_says_what_each_homework_says():
+    """Points, hours and the number of questions, as in the notebook that the row leads to."""
+    rows = re.findall(
+        r"^\| \[.+?\]\((.+?)\) \|.*\| (\d+) \| (\d+) \| (.+?) \|$", PAGE, re.MULTILINE
+    )
+    assert len(rows) == 7
+    words = {"2½": "two and a half hours", "2¼": "two and a quarter hours", "3": "three hours"}
+    for address, questions, points, hours in rows:
+        cells = json.loads((BOOK / address).read_text(encoding="utf-8"))["cells"]
+        text = "\n".join("".join(cell["source"]) for cell in cells)
+        assert f"**{points} points, about {words[hours]}.**" in text
+        assert len(re.findall(r"^## Question \d", text, re.MULTILINE)) == int(questions)

@@ -46,9 +46,9 @@ def what_a_gate_lets_through(chance: Random) -> Drawn:
         f"{gate} and the candidate n is 0; h′ = z · h + (1 − z) · n. What is the number then? "
         f"How large must a gate be, the same at every word, if half of the number is to survive "
         f"{words} words? What does this say about long sentences?",
-        f"{gate}^{words} = {kept:.4g}. Half survives if z^{words} = ½: z = {needed:.3f}. What is "
-        f"kept falls with the power of the words: to remember over many, a gate must stay very "
-        f"close to 1 at every single one.",
+        f"{gate}<sup>{words}</sup> = {kept:.4g}. Half survives if z<sup>{words}</sup> = ½: "
+        f"z = {needed:.3f}. What is kept falls with the power of the words: to remember over "
+        f"many, a gate must stay very close to 1 at every single one.",
         marks=(
             (2, "the power and its value"),
             (2, "the root that keeps half"),

@@ -48,7 +48,8 @@ def warming_up(chance: Random) -> Drawn:
 
     late = chance.choice([16_000, 36_000])
     return Drawn(
-        f"The paper's rate is d^(−1/2) · min(step^(−1/2), step · {warm}^(−3/2)), with d = {d}. "
+        f"The paper's rate is d<sup>−1/2</sup> · min(step<sup>−1/2</sup>, "
+        f"step · {warm}<sup>−3/2</sup>), with d = {d}. "
         f"How large is it at step 1,000, at its top, and at step {late:,}?",
         f"{rate(1000):.2e}; at step {warm:,} {rate(warm):.2e}, four times as much; "
         f"{rate(late):.2e}, the top divided by √({late}/{warm}) = {math.sqrt(late / warm):g}.",
