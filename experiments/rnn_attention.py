@@ -2,6 +2,9 @@
 
     python experiments/rnn_attention.py
         ten minutes on one core; writes book/results/rnn_attention.json
+    python experiments/rnn_attention.py --wide
+        one minute; writes book/results/rnn_wide.json: the model without attention, so wide that it
+        has about as many parameters as the one with additive attention
 
 Lists of one to four numbers below 1,000, English to German; every model sees the same batches,
 equally many, with the learning rate of the chapter. Measured on lists that were not trained on: the
@@ -10,6 +13,8 @@ words that are right when the decoder is given the right ones before; and how of
 looked-at word is the right one, "und" and the rest apart. Beside them a recurrent model without
 attention on single numbers, and one with ten times the steps.
 """
+
+import sys
 
 import torch
 from rnn_bottleneck import TEST, TRAIN, TRAINED, WORDS, accuracies, encode
@@ -24,12 +29,20 @@ from lectures_lib.training import bert_schedule, fit, translation_loss
 SEEDS, PATIENT_SEEDS = [0, 1, 2, 3], [0, 1, 2]
 STEPS, PATIENT_STEPS, BATCH_SIZE = 450, 4500, 32
 SINGLE = [pair for pair in TRAIN if "," not in pair[0]]
+WIDE = 180  # numbers of a state: 270,000 parameters, as many as additive attention has with 128
 
 
-def train(attention: str | None, seed: int, steps: int = STEPS, pairs: list = TRAIN) -> Seq2Seq:
+def train(
+    attention: str | None,
+    seed: int,
+    steps: int = STEPS,
+    pairs: list = TRAIN,
+    d_hidden: int = 128,
+) -> Seq2Seq:
     """One model, trained as the chapter does."""
     torch.manual_seed(seed)
-    model = Seq2Seq(Seq2SeqConfig(len(WORDS), len(WORDS), attention=attention))
+    sizes = {"attention": attention, "d_hidden": d_hidden}
+    model = Seq2Seq(Seq2SeqConfig(len(WORDS), len(WORDS), **sizes))
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     scheduler = LambdaLR(optimizer, bert_schedule(20, steps))
     batches = data.Batches(encode(pairs), data.pad_pairs, batch_size=BATCH_SIZE, seed=seed)
@@ -96,9 +109,20 @@ def spread(runs: list[dict]) -> dict:
     return {key: spread([run[key] for run in runs]) for key in first}
 
 
+def wide() -> None:
+    """The control: one vector, but as many parameters as with attention."""
+    models = [train(None, seed, d_hidden=WIDE) for seed in SEEDS]
+    runs = [measure("wide gru", model, seed) for model, seed in zip(models, SEEDS, strict=True)]
+    count = sum(weight.numel() for weight in models[0].parameters())
+    title = f"Lists of number words, no attention, states of {WIDE} numbers: exact match"
+    results.save("rnn_wide", {**spread(runs), "n_parameters": count}, title, seeds=SEEDS)
+
+
 def main() -> None:
     """Train every model with every seed and write the file."""
     torch.set_num_threads(1)  # matrices this small are no faster with two
+    if "--wide" in sys.argv:
+        return wide()
     kinds = {"additive": "additive", "dot": "dot", "general": "general", "gru": None}
     measured = {
         name: spread([measure(name, train(kind, seed), seed) for seed in SEEDS])

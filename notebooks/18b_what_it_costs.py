@@ -467,8 +467,8 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # | | what it does | tokens a second, with over without |
 # |---|---|---|
 # | fused attention | never writes down the $n \times n$ weights; attention alone, forward pass, 8 heads of 64, two threads (`benchmarks/attention.py`), at 128 and at 512 tokens | 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> and 3.6<!-- attention_speed: explicit_over_fused/512/median .1f --> |
-# | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> (from 2.3<!-- cost: batching/over_as_they_come/by_length/min .1f --> to 4.4<!-- cost: batching/over_as_they_come/by_length/max .1f -->) |
-# | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.2<!-- cost: batching/over_as_they_come/packed_72/median .1f --> (from 2.1<!-- cost: batching/over_as_they_come/packed_72/min .1f --> to 4.2<!-- cost: batching/over_as_they_come/packed_72/max .1f -->) |
+# | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> (from 2.2<!-- cost: batching/over_as_they_come/by_length/min .1f --> to 4.4<!-- cost: batching/over_as_they_come/by_length/max .1f -->) |
+# | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.2<!-- cost: batching/over_as_they_come/packed_72/median .1f --> (from 2.1<!-- cost: batching/over_as_they_come/packed_72/min .1f --> to 4.1<!-- cost: batching/over_as_they_come/packed_72/max .1f -->) |
 # | `bfloat16`, training | matrix products in 16 bits | 1.4<!-- cost: precision/training_step/median .1f --> |
 # | `bfloat16`, reading | the same, forward pass alone | 2.9<!-- cost: precision/inference/median .1f --> |
 # | `torch.compile`, training | joins small operations into larger ones | 0.99<!-- cost: compile/training_step/median .2f --> |
