@@ -3,7 +3,7 @@
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -21,6 +21,7 @@ FOREIGN_HINTS = {
     "a zip": " `list(…)` makes a list of it.",
 }
 NOISE = 1e-6  # of the largest gradient: so much may be left of a 0
+TOGETHER = 1.45  # what the spread of a sum may be off by, over 200 draws or more
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,12 @@ class Difference:
     Attributes:
         kind: "type", "length", "shape", "dtype", "nan", "values" or "gradient".
         message: a sentence or two to the student.
+        mistake: its name, where the difference itself says which mistake it is.
     """
 
     kind: str
     message: str
+    mistake: str = ""
 
 
 def difference(
@@ -95,6 +98,13 @@ def too_few(
         rtol, atol: as in `difference`.
     """
     found = difference(yours, expected, rtol, atol)
+    if found is not None and found.kind == "shape" and _are_scores(yours, expected, share):
+        text = " These are scores: the largest of each row stands in the right place, and "
+        return replace(
+            found,
+            message=f"{found.message}{text}argmax(dim=-1) makes predictions of them.",
+            mistake="scores_returned",
+        )
     if found is None or found.kind != "values":
         return found
     right = sum(
@@ -106,6 +116,17 @@ def too_few(
         return None
     return Difference(
         "values", f"{right} of {len(expected)} predictions are right; at least {needed} are needed."
+    )
+
+
+def _are_scores(yours: Tensor, expected: Tensor, share: float) -> bool:
+    """Whether the largest number of each row tells enough of what is expected."""
+    return (
+        yours.is_floating_point()
+        and not expected.is_floating_point()
+        and yours.shape[:-1] == expected.shape
+        and yours.numel() > 0
+        and (yours.argmax(dim=-1) == expected).double().mean().item() >= share
     )
 
 
@@ -181,6 +202,7 @@ def gradients_differ(
             "gradient",
             f"The result is right, but {text} flows back from it: training would not change what "
             f"stands before.",
+            "no_gradient",
         )
     other = [name for name, how in unlike.items() if how]
     if not other:
@@ -237,7 +259,7 @@ def draws_differ(yours: dict, expected: dict, n: int) -> Difference | None:
     those of the right answer.
 
     Args:
-        yours, expected: {"mean": [tensor, …], "spread": [tensor, …]}.
+        yours, expected: {"mean": [tensor, …], "spread": [tensor, …], "together": [tensor, …]}.
         n: the number of draws.
     """
     found = _draws_shaped(yours, expected)
@@ -280,7 +302,23 @@ def draws_differ(yours: dict, expected: dict, n: int) -> Difference | None:
         )
         if ((yours["mean"][i] - expected["mean"][i]).abs() > noise).any():
             return Difference("values", f"{where} has another mean than it should {often}.")
+        found = _together_differ(yours["together"][i], expected["together"][i])
+        if found:
+            return Difference("values", f"{where} {found} {often}.")
     return None
+
+
+def _together_differ(yours: Tensor, expected: Tensor) -> str:
+    """Whether a sum spreads as it should; it spreads more where entries vary together that should
+    vary each by itself. Of n draws such a ratio is off by 1/√n or so.
+    """
+    if expected < 1e-6:
+        return ""
+    ratio = (yours / expected).item()
+    if 1 / TOGETHER < ratio < TOGETHER:
+        return ""
+    why = ": its numbers vary together" if ratio > TOGETHER else ""
+    return f"has a sum that spreads {ratio:.2g} times as much as it should{why},"
 
 
 def _draws_shaped(yours: Any, expected: dict) -> Difference | None:
@@ -291,9 +329,11 @@ def _draws_shaped(yours: Any, expected: dict) -> Difference | None:
         [t * 0 for t in yours["spread"] if isinstance(t, Tensor)],
         [t * 0 for t in expected["spread"]],
     )
-    return found or difference(
-        [t * 0 for t in yours["mean"] if isinstance(t, Tensor)], [t * 0 for t in expected["mean"]]
-    )
+    for key in ("mean", "together"):
+        found = found or difference(
+            [t * 0 for t in yours[key] if isinstance(t, Tensor)], [t * 0 for t in expected[key]]
+        )
+    return found
 
 
 def _subject(where: str) -> str:
@@ -317,7 +357,9 @@ def _type(yours: Any, expected: Any, where: str) -> Difference:
     elif isinstance(yours, Foreign):
         hint = FOREIGN_HINTS.get(yours.kind, "")
     return Difference(
-        "type", f"{_subject(where)} is {kind_of(yours)}; expected {kind_of(expected)}.{hint}"
+        "type",
+        f"{_subject(where)} is {kind_of(yours)}; expected {kind_of(expected)}.{hint}",
+        "nothing_returned" if yours is None and not where else "",
     )
 
 

@@ -29,16 +29,32 @@ LOST = {
     "garbled": "What came back is not an answer that could be read, or is too large.",
     "unreached": "Not asked any more: the notebook had used up its time.",
 }
-# What to do about an exception whose own words do not say it, by a pattern of these words.
+# What to do about an exception whose own words do not say it, by a pattern of these words; and the
+# mistake's name.
 HINTS = {
-    r"before Module\.__init__\(\) call": "Call `super().__init__()` in the first line of "
-    "`__init__`.",
-    r"not compiled with CUDA|NVIDIA driver|No CUDA GPUs": "There is no GPU here. Where a device "
-    "has to be named, take that of an input: `x.device`.",
-    r'missing the required "forward"': "There is no `forward` in that class: is it misspelt, or "
-    "indented into another method?",
-    r"can't allocate memory": "It asked for more memory than it may have.",
+    r"before Module\.__init__\(\) call": (
+        "no_super_init",
+        "Call `super().__init__()` in the first line of `__init__`.",
+    ),
+    r"not compiled with CUDA|NVIDIA driver|No CUDA GPUs": (
+        "needs_a_gpu",
+        "There is no GPU here. Where a device has to be named, take that of an input: `x.device`.",
+    ),
+    r'missing the required "forward"': (
+        "no_forward",
+        "There is no `forward` in that class: is it misspelt, or indented into another method?",
+    ),
+    r"can't allocate memory": ("", "It asked for more memory than it may have."),
 }
+# Mistakes that any question may meet: what was found tells them by itself.
+EVERYWHERE = (
+    "input_changed",
+    "nothing_returned",
+    "other_parameters",
+    "no_gradient",
+    "scores_returned",
+    *(name for name, _ in HINTS.values() if name),
+)
 PUBLIC_SEED = 0  # of the inputs that `check` uses; `grade` draws another
 _one_at_a_time = threading.RLock()  # a call sets the random generators, which all threads share
 
@@ -53,7 +69,7 @@ class Verdict:
         kind: "right", "misconception", "unfinished", "raised", "changed", "forbidden", a kind of
             `compare.Difference`, or one of `LOST`.
         message: what to tell its author; "" where it is right.
-        mistake: the misconception's name, where one was recognised.
+        mistake: the misconception's name, where one was recognised; or one of `EVERYWHERE`.
         on: the input on which it shows, in words.
         differs: for a recognised misconception, what differs on that input: the message names the
             mistake instead.
@@ -205,7 +221,8 @@ class AnswerKey:
             what = _as_told(outcome.raised) if outcome.raised else "It raised nothing."
             return self._wrong("raised", f"It must raise {right.raised.kind} here. {what}", case)
         if outcome.raised:
-            return self._wrong("raised", _as_told(outcome.raised), case)
+            told, name = _as_told(outcome.raised), _name_of(outcome.raised)
+            return self._wrong("raised", told, case, name)
         found = self._difference(outcome.value, right.value, case)
         changed = set(outcome.changed) - set(right.changed)
         if changed and (found is None or found.kind in ("values", "gradient")):
@@ -214,8 +231,9 @@ class AnswerKey:
                 f"It changes its input ({names}) in place: whoever called it finds other values "
                 f"there than before."
             )
-            return self._wrong("changed", f"{text} Work on a new {_what(changed, case)}.", case)
-        return self._wrong(found.kind, found.message, case) if found else None
+            text = f"{text} Work on a new {_what(changed, case)}."
+            return self._wrong("changed", text, case, "input_changed")
+        return self._wrong(found.kind, found.message, case, found.mistake) if found else None
 
     def _alike(self, some: list[Outcome], others: list[Outcome]) -> bool:
         """Whether two answers did the same on every input."""
@@ -313,12 +331,13 @@ class AnswerKey:
             return too_few(yours, expected, question.share, question.rtol, question.atol)
         return difference(yours, expected, question.rtol, question.atol)
 
-    def _wrong(self, kind: str, message: str, case: Case) -> Verdict:
+    def _wrong(self, kind: str, message: str, case: Case, mistake: str = "") -> Verdict:
         return Verdict(
             self.question.name,
             False,
             kind,
             message,
+            mistake,
             on=case.shows + " (in training mode)" * case.train,
         )
 
@@ -353,8 +372,19 @@ def _as_told(raised: Raised) -> str:
         return f"It stops in the debugger{where}: take `breakpoint()` or `set_trace()` out."
     if not raised.message:
         return f"It raised {raised.kind}{where}."
-    hint = next((text for words, text in HINTS.items() if re.search(words, raised.message)), "")
+    _, hint = _hint(raised)
     return f"It raised {raised.kind}{where}: {raised.message}" + f". {hint}" * bool(hint)
+
+
+def _hint(raised: Raised) -> tuple[str, str]:
+    """The name and the text of `HINTS` that an exception's words call for, or twice ""."""
+    found = (hint for words, hint in HINTS.items() if re.search(words, raised.message))
+    return next(found, ("", ""))
+
+
+def _name_of(raised: Raised) -> str:
+    """Which mistake an exception tells by itself: one of `EVERYWHERE`, or ""."""
+    return "other_parameters" if raised.kind == "WrongParameters" else _hint(raised)[0]
 
 
 def _what(changed: set[str], case: Case) -> str:

@@ -155,7 +155,8 @@ class Question:
         below: what to tell where fewer are right and no mistake is recognised: the usual causes.
         seconds: how long all its calls together may take when a class is graded.
         forbidden: functions that the question's text rules out, such as "F.layer_norm"
-            (nn.LayerNorm calls it) or "Tensor.unfold".
+            (nn.LayerNorm calls it), "Tensor.unfold" or "F.cross_entropy(label_smoothing)", a call
+            with this keyword.
         required: functions of which the text demands one.
         varied: what it may draw; None: it is the same in every course.
         variant: which of `varied.values` this is.

@@ -170,15 +170,6 @@ def rate_by_tensors(steps_before, d_model, warmup):
 # --------------------------------------------------------------------------- smoothed_cross_entropy
 
 
-def smoothing_by_torch(logits, targets, epsilon, pad):
-    """What the question forbids, since there is nothing left to learn; it is what the answer must
-    equal.
-    """
-    return F.cross_entropy(
-        logits.transpose(1, 2), targets, ignore_index=pad, label_smoothing=epsilon
-    )
-
-
 def smoothing_by_targets(logits, targets, epsilon, pad):
     q = (1 - epsilon) * F.one_hot(targets, logits.size(-1)) + epsilon / logits.size(-1)
     losses = -(q * torch.log_softmax(logits, -1)).sum(-1)
@@ -465,7 +456,6 @@ RIGHT_ANSWERS = {
     "hw3.learning_rate": (rate_by_cases, rate_by_logarithms, rate_by_tensors),
     "hw3.smoothed_cross_entropy": (
         smoothing_by_targets,
-        smoothing_by_torch,
         smoothing_by_divergence,
         smoothing_place_by_place,
     ),

@@ -1,4 +1,4 @@
-"""Wrong answers to homeworks 5 to 7 that once passed, or were told nothing that helps: each is
+"""Wrong answers that once passed, or were told nothing that helps: each is
 refused now, with a name if it has one.
 """
 

@@ -177,7 +177,7 @@ def looked_at(
     Returns:
         "result", and where it was asked for "again" (a list of the later calls' results),
         "gradients" ({name: gradient of a weighted sum of the first result}, or why there is none),
-        "mean" and "spread" (of each tensor in the result, over the draws), "used".
+        "mean", "spread" and "together" (of each tensor in the result, over the draws), "used".
     """
     found: dict[str, Any] = {}
     watched = Watch(watch)
@@ -348,7 +348,8 @@ def _seed(number: int) -> None:
 
 def _spread(function: Callable, given: tuple[tuple, dict], draws: int) -> dict[str, list]:
     """Mean and standard deviation of each tensor in the result over so many calls, each with random
-    numbers of its own.
+    numbers of its own; "together" is the standard deviation of its sum, which is larger where its
+    entries vary together.
     """
     results = []
     for seed in range(draws):
@@ -359,6 +360,7 @@ def _spread(function: Callable, given: tuple[tuple, dict], draws: int) -> dict[s
     return {
         "mean": [plain(t.mean(dim=0)) for t in stacked],
         "spread": [plain(t.std(dim=0)) for t in stacked],
+        "together": [plain(t.flatten(1).sum(dim=1).std(dim=0)) for t in stacked],
     }
 
 

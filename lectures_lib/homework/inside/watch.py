@@ -45,12 +45,14 @@ class Watch:
     end there.
 
     Args:
-        names: such as "F.layer_norm", "torch.autograd.grad", "Tensor.unfold".
+        names: such as "F.layer_norm", "torch.autograd.grad", "Tensor.unfold"; with a keyword in
+            brackets, "F.cross_entropy(label_smoothing)", calls that give this one something.
     """
 
     def __init__(self, names: tuple[str, ...]):
         self._names = names
-        self._functions = {_function(name): name for name in names}
+        self._functions = {_function(name): name for name in names if "(" not in name}
+        self._keywords = [(_function(name), *_keyword(name)) for name in names if "(" in name]
         self._seen: set[str] = set()
 
     @contextmanager
@@ -74,10 +76,13 @@ class Watch:
         """The names of those that were called, in the order in which they were given."""
         return [name for name in self._names if name in self._seen]
 
-    def function(self, function: Callable) -> None:
-        """A function was announced."""
+    def function(self, function: Callable, kwargs: dict[str, Any]) -> None:
+        """A function was announced, with these keywords."""
         if function in self._functions:
             self._seen.add(self._functions[function])
+        for watched, name, keyword in self._keywords:
+            if function is watched and kwargs.get(keyword):
+                self._seen.add(name)
 
     def end(self, end: str) -> None:
         """An operator was called, or the engine: by one of the functions seen, or otherwise?"""
@@ -90,21 +95,26 @@ def _function(name: str) -> Callable:
     """What torch announces where the function of that name is called."""
     if name == "torch.autograd.forward_ad.make_dual":
         return torch._make_dual
-    room, _, rest = name.partition(".")
+    room, _, rest = name.split("(")[0].partition(".")
     return attrgetter(rest)({"F": nn.functional, "torch": torch, "Tensor": Tensor}[room])
+
+
+def _keyword(name: str) -> tuple[str, str]:
+    """The name, and the keyword that stands in it: "F.cross_entropy(label_smoothing)"."""
+    return name, name.split("(")[1].rstrip(")")
 
 
 class _Functions(TorchFunctionMode):
     """Tells of every function that torch announces."""
 
-    def __init__(self, tell: Callable[[Callable], None]):
+    def __init__(self, tell: Callable[[Callable, dict[str, Any]], None]):
         super().__init__()
         self._tell = tell
 
     def __torch_function__(
         self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
-        self._tell(function)
+        self._tell(function, kwargs or {})
         return function(*args, **(kwargs or {}))
 
 

@@ -3,9 +3,10 @@
 import math
 from functools import partial
 
+import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
+from lectures_lib.homework.banks.hw1.inputs import READY_MADE, normal, sizes
 from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 
@@ -147,6 +148,19 @@ def _wording(temperature: float) -> dict[str, str]:
     }
 
 
+def _attention_by_bmm(Q: Tensor, K: Tensor, V: Tensor, *, temperature: float = 1.0) -> Tensor:
+    scores = torch.bmm(Q, K.transpose(-2, -1)) / (temperature * math.sqrt(Q.shape[-1]))
+    return torch.bmm(scores.softmax(dim=-1), V)
+
+
+def _attention_and_weights(
+    Q: Tensor, K: Tensor, V: Tensor, *, temperature: float = 1.0
+) -> tuple[Tensor, Tensor]:
+    scores = Q @ K.transpose(-2, -1) / (temperature * math.sqrt(Q.shape[-1]))
+    weights = scores.softmax(dim=-1)
+    return weights @ V, weights
+
+
 ATTENTION = Question(
     name="hw1.scaled_dot_product_attention",
     title="Scaled dot-product attention",
@@ -156,6 +170,7 @@ ATTENTION = Question(
     chapter="02_self_attention#why-divide-by-d_k",
     cases=_attention_cases,
     reference=scaled_dot_product_attention,
+    forbidden=READY_MADE,
     misconceptions=(
         Misconception(
             "unscaled",
@@ -253,6 +268,18 @@ ATTENTION = Question(
             "K.T reverses *all* dimensions, the batch included; Q Kᵀ in the formula means the last "
             "two. Write K.transpose(-2, -1), or K.mT.",
             _attention_keys_reversed,
+        ),
+        Misconception(
+            "bmm_knows_no_heads",
+            "Right without heads, an error with them: torch.bmm multiplies (batch, n, m) by "
+            "(batch, m, k) and takes no other number of dimensions. `@` and torch.matmul multiply "
+            "the last two, however many stand before them.",
+            _attention_by_bmm,
+        ),
+        Misconception(
+            "weights_returned_too",
+            "You return a pair, the output and the weights. The output is right; return it alone.",
+            _attention_and_weights,
         ),
     ),
     varied=Varied(

@@ -73,6 +73,14 @@ def _causal_additive(n: int, n_past: int = 0) -> Tensor:
     return torch.zeros(n, n_past + n).masked_fill(~causal_mask(n, n_past), -math.inf)
 
 
+def _causal_of_numbers(n: int, n_past: int = 0) -> Tensor:
+    return causal_mask(n, n_past).float()
+
+
+def _causal_nested_lists(n: int, n_past: int = 0) -> list[list[bool]]:
+    return causal_mask(n, n_past).tolist()
+
+
 CAUSAL = Question(
     name="hw1.causal_mask",
     title="Not looking ahead",
@@ -157,6 +165,18 @@ CAUSAL = Question(
             "Your mask holds 0 and -∞, to be added to the scores. Here a mask is boolean, True = "
             "may attend: return the comparison itself.",
             _causal_additive,
+        ),
+        Misconception(
+            "ones_and_zeros",
+            "Your mask holds the numbers 1 and 0 in the right places. A mask is boolean here: "
+            "masked_fill wants one, and ~ does not negate numbers. Compare, or append .bool().",
+            _causal_of_numbers,
+        ),
+        Misconception(
+            "nested_lists",
+            "You return the right truth values as lists of lists. Wanted is a tensor: "
+            "torch.tensor(…) makes one of them.",
+            _causal_nested_lists,
         ),
     ),
 )

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.hw1.inputs import mixed_mask, normal, sizes
+from lectures_lib.homework.banks.hw1.inputs import READY_MADE, mixed_mask, normal, sizes
 from lectures_lib.homework.banks.hw1.padding import padding_mask
 from lectures_lib.homework.questions import Case, Misconception, Question
 
@@ -299,6 +299,41 @@ _HALF = (
     "divisions. Write d_head ** 0.5, or math.sqrt(d_head)."
 )
 
+
+class _Biases(MultiHeadAttention):
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__(d_model, n_heads, d_head)
+        self.W_Q = nn.Linear(d_model, n_heads * d_head)
+        self.W_K = nn.Linear(d_model, n_heads * d_head)
+        self.W_V = nn.Linear(d_model, n_heads * d_head)
+        self.W_O = nn.Linear(n_heads * d_head, d_model)
+
+
+class _WidthSharedOut(MultiHeadAttention):
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__(d_model, n_heads, d_model // n_heads)
+
+
+class _OneHeadScaledAsMany(_OneHead):
+    def divisor(self):
+        return math.sqrt(self.d_head)
+
+
+class _Residual(MultiHeadAttention):
+    def forward(self, x, mask=None):
+        return x + super().forward(x, mask)
+
+
+class _TorchsOwn(nn.MultiheadAttention):
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__(d_model, n_heads, bias=False, batch_first=True)
+
+
+_WIDE = (
+    "You attend once with all n_heads · d_head numbers: that is one wide head. Split queries, keys "
+    "and values into n_heads heads first, each with its own softmax."
+)
+
 HEADS = Question(
     name="hw1.MultiHeadAttention",
     title="Multi-head attention",
@@ -308,6 +343,7 @@ HEADS = Question(
     chapter="03_multi_head_attention#all-heads-at-once",
     cases=_heads_cases,
     reference=MultiHeadAttention,
+    forbidden=READY_MADE,
     misconceptions=(
         Misconception(
             "scaled_by_root_d_model",
@@ -386,8 +422,7 @@ HEADS = Question(
         ),
         Misconception(
             "one_wide_head",
-            "You attend once with all n_heads · d_head numbers: that is one wide head. Split "
-            "queries, keys and values into n_heads heads first, each with its own softmax.",
+            _WIDE,
             _OneHead,
         ),
         Misconception(
@@ -460,6 +495,31 @@ HEADS = Question(
             "Your softmax runs over dim=1, the heads: they compete for each pair of words. Heads "
             "work independently; let the keys compete, dim=-1.",
             _SoftmaxOverHeads,
+        ),
+        Misconception(
+            "layers_with_biases",
+            "Your linear layers have biases. The four matrices of this question have none: "
+            "nn.Linear(…, bias=False).",
+            _Biases,
+        ),
+        Misconception(
+            "width_shared_out",
+            "Your heads have d_model // n_heads numbers each. That is one choice; here the width "
+            "of a head is given, d_head: W_Q, W_K and W_V lead to n_heads · d_head numbers.",
+            _WidthSharedOut,
+        ),
+        Misconception("one_wide_head", _WIDE, _OneHeadScaledAsMany),
+        Misconception(
+            "residual_added",
+            "You add x to the output. The residual connection belongs to the block around the "
+            "attention; the attention itself returns what W_O makes of the heads.",
+            _Residual,
+        ),
+        Misconception(
+            "built_on_torch_s_own",
+            "Your class is nn.MultiheadAttention under another name. It is out of bounds in this "
+            "homework, and its parameters are others than the four that the question lists.",
+            _TorchsOwn,
         ),
     ),
 )

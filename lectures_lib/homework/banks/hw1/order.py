@@ -6,7 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.blocks.positions import sinusoidal_positions as published_positions
-from lectures_lib.homework.banks.hw1.inputs import normal, restless_permutation, sizes
+from lectures_lib.homework.banks.hw1.inputs import READY_MADE, normal, restless_permutation, sizes
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
@@ -90,6 +90,18 @@ def _order_other_way(X: Tensor, permutation: Tensor, positions: Tensor | None = 
     return order_effect(X, permutation.argsort(), positions)
 
 
+def _order_against_the_input(
+    X: Tensor, permutation: Tensor, positions: Tensor | None = None, placed: bool = False
+) -> Tensor:
+    P = torch.zeros_like(X) if positions is None else positions
+    return _attend(X[permutation] + P)[permutation.argsort()] - (X + P if placed else X)
+
+
+_INPUT = (
+    "You subtract the words that went in, not what attention makes of them. Compare two outputs: "
+    "the shuffled sentence's, brought back in order, minus that of the sentence in order."
+)
+
 ORDER = Question(
     name="hw1.order_effect",
     title="What order changes",
@@ -99,6 +111,7 @@ ORDER = Question(
     chapter="04_order#what-the-model-without-positions-knows",
     cases=_order_cases,
     reference=order_effect,
+    forbidden=READY_MADE,
     misconceptions=(
         Misconception(
             "positions_move_with_the_words",
@@ -162,6 +175,10 @@ ORDER = Question(
             "What comes out is the difference of the positions themselves: they have no influence "
             "on who attends to whom. Add them to the words, then call attend on the sum.",
             partial(_order, where="outputs"),
+        ),
+        Misconception("compared_with_the_input", _INPUT, _order_against_the_input),
+        Misconception(
+            "compared_with_the_input", _INPUT, partial(_order_against_the_input, placed=True)
         ),
     ),
 )

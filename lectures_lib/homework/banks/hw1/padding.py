@@ -116,6 +116,15 @@ _BATCH = (
     "sequence. It is the keys that must be turned over, the last dimension alone: flip(-1)."
 )
 
+
+def _padding_of_numbers(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths, n, side).float()
+
+
+def _padding_for_each_query(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths, n, side).repeat(1, 1, n, 1)
+
+
 PADDING = Question(
     name="hw1.padding_mask",
     title="Not looking at padding",
@@ -224,6 +233,19 @@ PADDING = Question(
             "Your mask holds 0 and -∞, to be added to the scores. Here a mask is boolean, True = "
             "may attend: return the comparison itself.",
             _padding_additive,
+        ),
+        Misconception(
+            "ones_and_zeros",
+            "Your mask holds the numbers 1 and 0 in the right places. A mask is boolean here: "
+            "masked_fill wants one, and ~ does not negate numbers. Return the comparison itself.",
+            _padding_of_numbers,
+        ),
+        Misconception(
+            "repeated_for_each_query",
+            "Your mask is right but has a row for each query, (batch, 1, n, n). All of these rows "
+            "are the same: keep one, (batch, 1, 1, n), which broadcasts over any number of "
+            "queries.",
+            _padding_for_each_query,
         ),
     ),
 )

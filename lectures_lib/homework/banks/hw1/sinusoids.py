@@ -189,6 +189,16 @@ def _told(base: int) -> dict[str, str]:
     }
 
 
+def _positions_filled_up_to_n(
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
+) -> Tensor:
+    angles = torch.arange(start, n)[:, None] / base ** (torch.arange(0, d_model, 2) / d_model)
+    table = torch.zeros(n, d_model)
+    table[:, 0::2] = angles.sin()
+    table[:, 1::2] = angles.cos()[:, : d_model // 2]
+    return table
+
+
 POSITIONS = Question(
     name="hw1.sinusoidal_positions",
     title="Sinusoidal positions",
@@ -280,6 +290,7 @@ POSITIONS = Question(
         ),
         Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_raises),
         Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_uncut),
+        Misconception("stops_at_n", _UP_TO_N, _positions_filled_up_to_n),
     ),
     atol=1e-4,
     varied=Varied(

@@ -185,6 +185,10 @@ _OVERFLOW = (
     "allowed score of each row first; the result is the same, since numerator and denominator "
     "shrink alike."
 )
+_COLUMNS = (
+    "Your columns sum to 1, not your rows: the softmax ran over the queries. Each query shares its "
+    "attention among the keys: dim=-1."
+)
 _ONE_MAXIMUM = (
     "You subtract one number from all scores, the largest of the whole tensor. Rows whose scores "
     "lie far below it then have only exponentials that are rounded to 0. Subtract from each row "
@@ -200,6 +204,19 @@ _LATE = (
     "paper that is right; but when a hidden key has by far the highest score, what is left has "
     "been rounded to 0. Hide the scores before the softmax."
 )
+
+
+def _rows_of_nothing_to_zero(
+    scores: Tensor, mask: Tensor, inverted: bool = False, dim: int = -1
+) -> Tensor:
+    return _filled_softmax(scores, mask, inverted=inverted, dim=dim).nan_to_num(0.0)
+
+
+def _mask_as_index(scores: Tensor, mask: Tensor) -> Tensor:
+    hidden = scores.clone()
+    hidden[~mask] = -math.inf
+    return hidden.softmax(dim=-1).nan_to_num(0.0)
+
 
 SOFTMAX = Question(
     name="hw1.masked_softmax",
@@ -306,9 +323,20 @@ SOFTMAX = Question(
         ),
         Misconception(
             "softmax_over_queries",
-            "Your columns sum to 1, not your rows: the softmax ran over the queries. Each query "
-            "shares its attention among the keys: dim=-1.",
+            _COLUMNS,
             partial(_filled_softmax, dim=-2),
+        ),
+        Misconception("softmax_over_queries", _COLUMNS, partial(_rows_of_nothing_to_zero, dim=-2)),
+        Misconception(
+            "softmax_over_queries", _COLUMNS, partial(_filled_softmax, dim=-2, zero=True)
+        ),
+        Misconception("mask_inverted", _INVERTED, partial(_rows_of_nothing_to_zero, inverted=True)),
+        Misconception(
+            "mask_as_index",
+            "You use the mask as an index, scores[~mask]: an index is not broadcast, and this only "
+            "goes well where the mask has the shape of the scores. masked_fill(~mask, …) and "
+            "torch.where broadcast a mask (n_query, n_key) or (batch, 1, 1, n_key).",
+            _mask_as_index,
         ),
     ),
     # A score of -11,000 is only known to a thousandth in float32, and so is e to the power of a

@@ -78,6 +78,15 @@ def _split_stacked_at_0(x: Tensor, n_heads: int) -> Tensor:
     return torch.stack(x.chunk(n_heads, dim=-1))
 
 
+def _split_list(x: Tensor, n_heads: int) -> list[Tensor]:
+    return list(x.chunk(n_heads, dim=-1))
+
+
+def _split_three_dimensions(x: Tensor, n_heads: int) -> Tensor:
+    batch, n, width = x.shape
+    return x.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
+
+
 SPLIT = Question(
     name="hw1.split_heads",
     title="Cutting vectors into heads",
@@ -146,6 +155,20 @@ SPLIT = Question(
             "Your result is (…, n_heads, d_head, n), right for the keys in Q Kᵀ only. Here each "
             "head keeps one row for each position: (…, n_heads, n, d_head).",
             _split_keys_transposed,
+        ),
+        Misconception(
+            "list_of_heads",
+            "You return a list with one tensor for each head. The heads are right; stack them into "
+            "one tensor, with a dimension for the heads right before the positions: "
+            "torch.stack(heads, dim=-3).",
+            _split_list,
+        ),
+        Misconception(
+            "three_dimensions_only",
+            "Right for three dimensions, an error for four: you unpack x.shape into three names, "
+            "and there may be more than one dimension before the positions. Name only the last "
+            "two, *leading, n, width = x.shape, or use unflatten(-1, …).",
+            _split_three_dimensions,
         ),
     ),
 )

@@ -148,6 +148,27 @@ _SQUARE = (
     "q, with the vector upright, is query @ W_q.T for vectors that lie in rows, whatever the shape."
 )
 
+
+def _additive_untransposed(query, states, W_q, W_k, v, lengths, which="W_q"):
+    q = query @ (W_q if which != "W_k" else W_q.T)
+    k = states @ (W_k if which != "W_q" else W_k.T)
+    words = torch.arange(states.shape[1]) < lengths[:, None]
+    scores = torch.tanh(q[:, None] + k) @ v
+    weights = scores.masked_fill(~words, -math.inf).softmax(dim=-1)
+    return (weights[:, None] @ states)[:, 0], weights
+
+
+def _additive_context_of_three_axes(query, states, W_q, W_k, v, lengths):
+    _, weights = additive_attention(query, states, W_q, W_k, v, lengths)
+    return weights[:, None] @ states, weights
+
+
+_UNTRANSPOSED = (
+    "You multiply by W_q or W_k as it is, and the sizes do not fit. W_q has the shape (d_hidden, "
+    "d_query), and your queries lie in rows: W_q q, with the vector upright, is query @ W_q.T; "
+    "likewise states @ W_k.T."
+)
+
 ADDITIVE = Question(
     name="hw2.additive_attention",
     title="One look back",
@@ -268,6 +289,16 @@ ADDITIVE = Question(
             "weights_not_returned",
             "The context is right; the weights are asked for as well: return (context, weights).",
             _additive_context_only,
+        ),
+        Misconception("matrix_untransposed", _UNTRANSPOSED, _additive_untransposed),
+        Misconception(
+            "matrix_untransposed", _UNTRANSPOSED, partial(_additive_untransposed, which="W_k")
+        ),
+        Misconception(
+            "context_with_an_axis_too_many",
+            "Your context vectors are right but lie in (batch, 1, d_state): the axis of size 1, "
+            "for the one query, is left over from the product. Take it out: [:, 0] or squeeze(1).",
+            _additive_context_of_three_axes,
         ),
     ),
 )

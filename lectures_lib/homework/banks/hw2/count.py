@@ -165,6 +165,17 @@ def _wording(positions: int) -> dict[str, str]:
     }
 
 
+def _count_ends_in_every_layer(
+    vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, *, positions=0
+):
+    """The parenthesis closes behind everything."""
+    right = count_parameters(
+        vocab_size, d_model, n_heads, d_ff, n_layers, tied, positions=positions
+    )
+    blocks = count_parameters(0, d_model, n_heads, d_ff, n_layers)
+    return blocks + n_layers * (right - blocks)
+
+
 COUNT = Question(
     name="hw2.count_parameters",
     title="How many parameters?",
@@ -291,6 +302,12 @@ COUNT = Question(
             "You count a norm at the end of each stack. Pre-norm models need one; this is the "
             "paper's, post-norm, and has none. (nn.Transformer always has them.)",
             partial(_count, final_norms=2),
+        ),
+        Misconception(
+            "embeddings_in_every_layer",
+            "You count the embeddings and the output's bias once for each layer. They stand before "
+            "and behind the layers, once: only the blocks are multiplied by n_layers.",
+            _count_ends_in_every_layer,
         ),
     ),
     # Counting is exact.

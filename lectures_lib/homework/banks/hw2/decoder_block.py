@@ -291,6 +291,10 @@ _ON_SOURCE = (
     "is written: every target position may see all of it, except padding. Only *self*-attention is "
     "causal."
 )
+_EXCHANGED = (
+    "Your two masks have changed places. The causal one is for the self-attention, where the "
+    "target looks at itself; source_mask is for the cross-attention, where it looks at the source."
+)
 _FORGOTTEN = (
     "Your cross-attention looks at the target again: without a second argument MultiHeadAttention "
     "attends from x to x, and the source is never read. Give it the memory: "
@@ -304,6 +308,37 @@ _DIRECTION = (
     "Your causal mask works the wrong way round: positions see the future, and the past is hidden. "
     "Position i may see 0 … i: True on and *below* the diagonal, torch.tril."
 )
+
+
+class _MaskOfNumbers(DecoderBlock):
+    def causal(self, n, n_key):
+        return torch.ones(n, n_key).tril()
+
+
+class _MaskAsContext(DecoderBlock):
+    def write(self, x, source_mask):
+        return self.self_attention(x, self.causal(x.shape[1], x.shape[1]))
+
+
+class _MasksExchanged(DecoderBlock):
+    def write(self, x, source_mask):
+        return self.self_attention(x, mask=source_mask)
+
+    def read(self, x, memory, source_mask):
+        return self.cross_attention(x, memory, self.causal(x.shape[1], x.shape[1]))
+
+
+class _MasksExchangedInShape(_MasksExchanged):
+    def read(self, x, memory, source_mask):
+        return self.cross_attention(x, memory, self.causal(x.shape[1], memory.shape[1]))
+
+
+class _InputAddedTwice(DecoderBlock):
+    def forward(self, x, memory, source_mask=None):
+        written = self.norm_1(x + self.write(x, source_mask))
+        read = self.norm_2(x + self.read(written, memory, source_mask))
+        return self.norm_3(read + self.feed_forward(read))
+
 
 DECODER = Question(
     name="hw2.DecoderBlock",
@@ -415,6 +450,26 @@ DECODER = Question(
             "Your feed-forward layer has no ReLU between its two matrices, and two matrices in a "
             "row are no more than one.",
             _NoRelu,
+        ),
+        Misconception(
+            "mask_of_numbers",
+            "Your causal mask holds the numbers 1 and 0. The attention given here wants a boolean "
+            "one, True = may attend: torch.ones(n, n, dtype=torch.bool).tril().",
+            _MaskOfNumbers,
+        ),
+        Misconception(
+            "mask_given_as_context",
+            "You hand the causal mask over as the second argument of the self-attention, which is "
+            "the context to look at. Say which one it is: self.self_attention(x, mask=causal).",
+            _MaskAsContext,
+        ),
+        Misconception("masks_exchanged", _EXCHANGED, _MasksExchanged),
+        Misconception("masks_exchanged", _EXCHANGED, _MasksExchangedInShape),
+        Misconception(
+            "block_s_input_added_again",
+            "Around the cross-attention you add the block's input once more. Each residual "
+            "connection adds what went into its own sublayer: here the result of norm_1.",
+            _InputAddedTwice,
         ),
     ),
 )

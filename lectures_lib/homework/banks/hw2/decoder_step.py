@@ -216,6 +216,26 @@ _PROBABILITIES = (
     "(F.cross_entropy) takes it itself, and taking it twice flattens everything."
 )
 
+
+class _OldStateCombined(DecoderStep):
+    def forward(self, word, hidden, states, lengths):
+        new = self.move(self.embedding(word), hidden)
+        features = self.combine(self.look(new, states, lengths), hidden)
+        return self.scores(features, new), new
+
+
+class _WholeGRU(DecoderStep):
+    def __init__(self, vocab_size, d_embedding, d_hidden):
+        super().__init__(vocab_size, d_embedding, d_hidden)
+        self.gru = nn.GRU(d_embedding, d_hidden)
+
+
+class _NoBiasInWc(DecoderStep):
+    def __init__(self, vocab_size, d_embedding, d_hidden):
+        super().__init__(vocab_size, d_embedding, d_hidden)
+        self.W_c = nn.Linear(2 * d_hidden, d_hidden, bias=False)
+
+
 STEP = Question(
     name="hw2.DecoderStep",
     title="A word at a time",
@@ -342,6 +362,24 @@ STEP = Question(
             "The scores are right, but the new state is asked for as well: without it there is no "
             "next step. Return (scores, state).",
             _StateNotReturned,
+        ),
+        Misconception(
+            "old_state_combined",
+            "Next to the context you put the *old* state into W_c. The state that looked is the "
+            "new one, and it is the new one that joins the context: [context; new].",
+            _OldStateCombined,
+        ),
+        Misconception(
+            "gru_for_gru_cell",
+            "Your gru is an nn.GRU, which reads whole sequences. Its parameters are called "
+            "weight_ih_l0 and so on. One step is taken by nn.GRUCell(d_embedding, d_hidden).",
+            _WholeGRU,
+        ),
+        Misconception(
+            "w_c_without_bias",
+            "Your W_c has no bias; the question lists one. nn.Linear has it unless it is told "
+            "otherwise.",
+            _NoBiasInWc,
         ),
     ),
 )

@@ -157,6 +157,25 @@ _BEGIN = (
     "to predict is the first word."
 )
 
+
+def _forcing_both_in_both(sentences, begin, end, pad):
+    whole = _padded([[begin, *words, end] for words in sentences], pad)
+    return whole, [[*row[1:], pad] for row in whole]
+
+
+def _forcing_first_length(sentences, begin, end, pad):
+    width = len(sentences[0])
+    return (
+        [[begin, *words] + [pad] * (width - len(words)) for words in sentences],
+        [[*words, end] + [pad] * (width - len(words)) for words in sentences],
+    )
+
+
+def _forcing_one_too_long(sentences, begin, end, pad):
+    read, predict = teacher_forcing(sentences, begin, end, pad)
+    return [[*row, pad] for row in read], [[*row, pad] for row in predict]
+
+
 FORCING = Question(
     name="hw2.teacher_forcing",
     title="One to the right",
@@ -239,6 +258,19 @@ FORCING = Question(
             "You return a pair for each sentence. Two tables are asked for, since the model gets "
             "them as two tensors: (read, predict), each with a row for every sentence.",
             _forcing_pairs,
+        ),
+        Misconception("end_is_read", _END_READ, _forcing_both_in_both),
+        Misconception(
+            "padded_to_the_first_sentence",
+            "Your rows are padded to the length of the first sentence, which need not be the "
+            "longest: take the largest of all lengths.",
+            _forcing_first_length,
+        ),
+        Misconception(
+            "padded_by_one_too_many",
+            "Your rows are right but for one padding token too many in each. Each row holds one "
+            "token beside the words, begin or end: the longest sentence's length and 1.",
+            _forcing_one_too_long,
         ),
     ),
 )

@@ -339,6 +339,65 @@ _DROPPED = (
     "that have ended, by its score: the best may be among them, and a model that never says `end` "
     "would otherwise say nothing at all."
 )
+
+
+def _all_worst_first(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    """Sorted upwards, then cut: the worst of all that were ever kept."""
+    everything = _ranked_all(log_probs, start, end, width, max_len, alpha)
+    return sorted(everything, key=lambda hypothesis: hypothesis[1])[:width]
+
+
+def _ranked_all(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    """All that ended among the best of their step, and what was cut off."""
+    table, live, found = log_probs.tolist(), [([], 0.0)], []
+    for _ in range(max_len):
+        grown = [
+            ([*tokens, token], score + more)
+            for tokens, score in live
+            for token, more in enumerate(table[tokens[-1] if tokens else start])
+        ]
+        grown.sort(key=lambda hypothesis: -hypothesis[1])
+        found += [h for h in grown[:width] if h[0][-1] == end]
+        live = [h for h in grown if h[0][-1] != end][:width]
+    return [(tokens, score / ((5 + len(tokens)) / 6) ** alpha) for tokens, score in found + live]
+
+
+def _one_goes_on(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    return _search(log_probs, start, end, width, max_len, alpha, more_live=1 - width)
+
+
+def _best_by_itself(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> Hypothesis:
+    return beam_search(log_probs, start, end, width, max_len, alpha)[0]
+
+
+def _scores_as_probabilities(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    ranked = _search(log_probs, start, end, width, max_len, alpha, penalty="none")
+    return [(tokens, math.exp(score)) for tokens, score in ranked]
+
+
+def _penalised_probabilities(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    found = beam_search(log_probs, start, end, width, max_len, alpha)
+    return [(tokens, math.exp(score)) for tokens, score in found]
+
+
+_BEST_ONLY = "You return the best hypothesis only. The `width` best are asked for, best first."
+_EXPONENTIAL = (
+    "Your scores are probabilities, the exponentials of what is asked for. A score is the sum of "
+    "the log probabilities, divided by the length penalty: a negative number."
+)
+
 _MISTAKES = (
     Misconception(
         "greedy",
@@ -348,7 +407,7 @@ _MISTAKES = (
     ),
     Misconception(
         "best_only",
-        "You return the best hypothesis only. The `width` best are asked for, best first.",
+        _BEST_ONLY,
         _best_only,
     ),
     Misconception(
@@ -471,6 +530,22 @@ _MISTAKES = (
         "You return the tokens only. Each entry is a pair: the tokens and the score.",
         _tokens_only,
     ),
+    Misconception(
+        "worst_kept",
+        "You sort from the lowest score up, and then keep the first `width`: the worst of all. "
+        "Scores are negative, and the best is the one nearest to 0: sort with reverse=True.",
+        _all_worst_first,
+    ),
+    Misconception(
+        "one_goes_on",
+        "Only one hypothesis goes on from each step, as in greedy decoding; the others that are "
+        "returned are ends that were met beside its way. Keep the `width` best that have not "
+        "ended.",
+        _one_goes_on,
+    ),
+    Misconception("best_only", _BEST_ONLY, _best_by_itself),
+    Misconception("scores_as_probabilities", _EXPONENTIAL, _scores_as_probabilities),
+    Misconception("scores_as_probabilities", _EXPONENTIAL, _penalised_probabilities),
 )
 
 BEAM = Question(

@@ -335,6 +335,20 @@ _OFF = (
     "Your positions are off by one. After n_past tokens, at positions 0 … n_past - 1, the first "
     "new one stands at position n_past."
 )
+
+
+class _MergedWithoutTranspose(CachedAttention):
+    def forward(self, x, past=None):
+        n, n_past = x.shape[1], 0 if past is None else past[0].shape[2]
+        x = x + self.positions.weight[n_past:][:n]
+        Q, K, V = self._heads(self.W_Q(x)), self._heads(self.W_K(x)), self._heads(self.W_V(x))
+        if past is not None:
+            K, V = self._join(past, (K, V))
+        scores = Q @ K.transpose(-2, -1) / self._divisor()
+        weights = scores.masked_fill(self._hidden(n, n_past), -torch.inf).softmax(dim=-1)
+        return self.W_O((weights @ V).reshape(x.shape)), (K, V)
+
+
 _MISTAKES = (
     Misconception("past_forgotten", _FORGOTTEN, _PastForgotten),
     Misconception(
@@ -481,6 +495,13 @@ _MISTAKES = (
         "Your heads are mixed up: a view straight to (batch, n_heads, n, d_head) gives whole "
         "tokens to a head. View as (batch, n, n_heads, d_head), then transpose.",
         _HeadsByView,
+    ),
+    Misconception(
+        "heads_merged_without_transpose",
+        "Your cache is right; your output is not: you lay (batch, n_heads, n, d_head) out as "
+        "(batch, n, d_model) in one go, which mixes the tokens. Transpose heads and tokens first, "
+        "then flatten the last two.",
+        _MergedWithoutTranspose,
     ),
 )
 

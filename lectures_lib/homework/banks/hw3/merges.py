@@ -165,6 +165,21 @@ _OVERLAPS = (
     "when it comes to merging must the two not overlap. You count otherwise: go through all "
     "neighbours with zip(symbols, symbols[1:])."
 )
+
+
+def _merge_overlapping(symbols: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
+    """Every place where the pair stands, also where its first symbol was just used up."""
+    merged, i = [], 0
+    while i < len(symbols):
+        if symbols[i : i + 2] != pair:
+            merged.append(symbols[i])
+            i += 1
+            continue
+        merged.append("".join(pair))
+        i += 1 if symbols[i + 1 : i + 3] == pair else 2
+    return tuple(merged)
+
+
 _MISTAKES = (
     Misconception(
         "words_not_weighted",
@@ -265,6 +280,12 @@ _MISTAKES = (
         "Your merges are right, but they are tuples. Return strings, the two parts with a space "
         'between them: " ".join(pair).',
         _as_tuples,
+    ),
+    Misconception(
+        "symbol_merged_twice",
+        "In a run of equal symbols you use one of them twice: a a a becomes aa aa. A symbol "
+        "belongs to one pair: after a merge, go on *behind* it, so that a a a becomes aa a.",
+        partial(_learn, merge=_merge_overlapping),
     ),
 )
 

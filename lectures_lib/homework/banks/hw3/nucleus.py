@@ -161,6 +161,40 @@ _SORTED = (
     "the result is word i of the vocabulary. torch.zeros_like(…).scatter(-1, order, sorted_values) "
     "puts each back in its place."
 )
+
+
+def _logits_returned(logits: Tensor, p: float) -> Tensor:
+    return logits.masked_fill(~_kept(logits, p), -torch.inf)
+
+
+def _softmax_of_what_is_left(logits: Tensor, p: float, zeros: bool = True) -> Tensor:
+    """Of the probabilities, the dropped ones 0; or put back in a table of zeros."""
+    kept = _kept(logits, p)
+    weights = _not_renormalised(logits, p).softmax(dim=-1)
+    return weights if zeros else weights * kept
+
+
+def _at_least_the_rest_divided(logits: Tensor, p: float) -> Tensor:
+    probabilities = logits.softmax(dim=-1)
+    left = probabilities * (probabilities >= 1 - p)
+    return left / left.sum(dim=-1, keepdim=True)
+
+
+def _at_least_p_divided(logits: Tensor, p: float) -> Tensor:
+    probabilities = logits.softmax(dim=-1)
+    left = probabilities * (probabilities >= p)
+    return left / left.sum(dim=-1, keepdim=True)
+
+
+_EACH = (
+    "You compare each word's own probability with p. It is the *sum* that must reach p, of a word "
+    "and all that are likelier: cumsum."
+)
+_REST = (
+    "You keep every word that has at least 1 - p by itself. It is the sum of the likeliest words "
+    "that must reach p: cumsum."
+)
+
 _MISTAKES = (
     Misconception("crossing_word_dropped", _DROPPED, _crossing_dropped),
     Misconception("crossing_word_dropped", _DROPPED, partial(_nucleus, count="with")),
@@ -217,14 +251,12 @@ _MISTAKES = (
     ),
     Misconception(
         "each_word_at_least_p",
-        "You compare each word's own probability with p. It is the *sum* that must reach p, of a "
-        "word and all that are likelier: cumsum.",
+        _EACH,
         _each_at_least,
     ),
     Misconception(
         "each_word_at_least_the_rest",
-        "You keep every word that has at least 1 - p by itself. It is the sum of the likeliest "
-        "words that must reach p: cumsum.",
+        _REST,
         partial(_each_at_least, share="rest"),
     ),
     Misconception(
@@ -257,6 +289,20 @@ _MISTAKES = (
         "sums to 1: sum(dim=-1, keepdim=True).",
         _divided_by_all_rows,
     ),
+    Misconception(
+        "logits_returned",
+        "You keep the right words but return their logits, and -∞ for the others. Probabilities "
+        "are asked for: take the softmax of what you have, over dim=-1.",
+        _logits_returned,
+    ),
+    Misconception(
+        "dropped_words_in_a_second_softmax",
+        "You set the probabilities of dropped words to 0 and take a softmax of that: e⁰ = 1, so "
+        "they come back, and the others become nearly equal. Divide what is left by its sum.",
+        _softmax_of_what_is_left,
+    ),
+    Misconception("each_word_at_least_the_rest", _REST, _at_least_the_rest_divided),
+    Misconception("each_word_at_least_p", _EACH, _at_least_p_divided),
 )
 
 NUCLEUS = Question(

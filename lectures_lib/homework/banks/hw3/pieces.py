@@ -315,6 +315,15 @@ _OTHER_WAY = (
     "clever, but not WordPiece: it never goes "
     'back. The longest piece is taken, and if nothing fits the rest, the word is ["[UNK]"].'
 )
+
+
+def _joined_unless_unknown(word: str, vocabulary: list[str]) -> list[str] | str:
+    pieces = word_pieces(word, vocabulary)
+    return pieces if pieces == ["[UNK]"] else " ".join(pieces)
+
+
+_JOINED = "Your pieces are right, but they are joined to one string. Return the list of them."
+
 _MISTAKES = (
     Misconception(
         "shortest_first",
@@ -400,9 +409,10 @@ _MISTAKES = (
     ),
     Misconception(
         "joined",
-        "Your pieces are right, but they are joined to one string. Return the list of them.",
+        _JOINED,
         _joined,
     ),
+    Misconception("joined", _JOINED, _joined_unless_unknown),
 )
 
 PIECES = Question(

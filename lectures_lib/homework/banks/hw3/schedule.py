@@ -151,6 +151,12 @@ def _wording(factor: float) -> dict[str, str]:
     }
 
 
+def _rounded(
+    steps_before: int, d_model: int, warmup: int, places: int = 6, *, factor: float = 1.0
+) -> float:
+    return round(_rate(steps_before, d_model, warmup, factor=factor), places)
+
+
 SCHEDULE = Question(
     name="hw3.learning_rate",
     title="Warming up",
@@ -235,6 +241,15 @@ SCHEDULE = Question(
         ),
         Misconception("d_model_for_one_term_only", _ONE_TERM, _one_term),
         Misconception("d_model_for_one_term_only", _ONE_TERM, partial(_one_term, of="rising")),
+        *(
+            Misconception(
+                "rounded",
+                "Your rate is right but rounded. Rates are small numbers, often below 0.0001, of "
+                "which rounding leaves little: return it as it is.",
+                partial(_rounded, places=places),
+            )
+            for places in (3, 4, 5, 6, 7)
+        ),
     ),
     atol=1e-12,
     varied=Varied(

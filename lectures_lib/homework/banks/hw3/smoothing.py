@@ -1,5 +1,6 @@
 """Question 4: cross-entropy with smoothed labels, padding left out."""
 
+import math
 from functools import partial
 
 import torch
@@ -184,6 +185,25 @@ _PADS_COUNT = (
     "batch with more padding seems easier. Divide by the number of real targets."
 )
 
+
+def _decadic(
+    logits: Tensor, targets: Tensor, epsilon: float, pad: int, underflows: bool = True
+) -> Tensor:
+    if underflows:
+        return _log_of_softmax(logits, targets, epsilon, pad) / math.log(10)
+    return smoothed_cross_entropy(logits, targets, epsilon, pad) / math.log(10)
+
+
+def _no_softmax(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+    right = -logits.gather(-1, targets[..., None])[..., 0]
+    return _mean((1 - epsilon) * right - epsilon * logits.mean(dim=-1), targets != pad)
+
+
+_DECADIC = (
+    "Your logarithm has base 10, so the loss is 2.3 times too small. The loss is defined with the "
+    "natural logarithm: log_softmax."
+)
+
 SMOOTHING = Question(
     name="hw3.smoothed_cross_entropy",
     title="A loss that forgives a little",
@@ -193,6 +213,7 @@ SMOOTHING = Question(
     chapter="08_training#label-smoothing",
     cases=_smoothing_cases,
     reference=smoothed_cross_entropy,
+    forbidden=("F.cross_entropy(label_smoothing)",),
     misconceptions=(
         Misconception(
             "padding_counts",
@@ -319,6 +340,14 @@ SMOOTHING = Question(
             "The value is right, but it is a Python number: nothing can be learned from it, since "
             ".item() cuts off the gradient. Return the tensor.",
             _number,
+        ),
+        Misconception("decadic_logarithm", _DECADIC, _decadic),
+        Misconception("decadic_logarithm", _DECADIC, partial(_decadic, underflows=False)),
+        Misconception(
+            "no_softmax",
+            "You take the logits for log probabilities. They become some by a softmax and a "
+            "logarithm, in one: logits.log_softmax(dim=-1).",
+            _no_softmax,
         ),
     ),
 )

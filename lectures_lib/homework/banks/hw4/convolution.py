@@ -1,5 +1,7 @@
 """Question 2: the patch embedding as a convolution."""
 
+from functools import partial
+
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
@@ -109,6 +111,15 @@ def _grid_kept(images, weight, bias, patch_size):
     return _embed(images, weight, bias, patch_size, finish=lambda x: x.permute(0, 2, 3, 1))
 
 
+def _padded_by(images, weight, bias, patch_size, by=1):
+    return _embed(images, weight, bias, patch_size, padding=by or patch_size)
+
+
+_PADDED = (
+    "You pad the image, as convolutional networks do to keep its size. Then the first patch begins "
+    "outside the image, and no place fits a patch. Patches fill the image exactly: no padding."
+)
+
 CONVOLUTION = Question(
     name="hw4.embed_by_convolution",
     title="The same as a convolution",
@@ -128,9 +139,7 @@ CONVOLUTION = Question(
         ),
         Misconception(
             "padded",
-            "You pad the image, as convolutional networks do to keep its size. Then the first "
-            "patch begins outside the image, and no place fits a patch. Patches fill the image "
-            "exactly: no padding.",
+            _PADDED,
             _padded,
         ),
         Misconception(
@@ -211,5 +220,7 @@ CONVOLUTION = Question(
             "is that one call of F.conv2d does: make its kernel of the matrix.",
             _no_convolution,
         ),
+        Misconception("padded", _PADDED, partial(_padded_by, by=1)),
+        Misconception("padded", _PADDED, partial(_padded_by, by=0)),
     ),
 )

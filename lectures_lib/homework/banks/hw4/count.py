@@ -132,6 +132,25 @@ _BIASES = (
     "there are."
 )
 
+
+def _patches_by_the_pixel(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
+    right = vit_parameters(
+        image_size, patch_size, n_channels, n_classes, d_model, n_layers, n_heads, d_ff, class_token
+    )
+    too_many = image_size**2 // patch_size - (image_size // patch_size) ** 2
+    return right + too_many * d_model
+
+
 COUNT = Question(
     name="hw4.vit_parameters",
     title="How large is a ViT?",
@@ -300,6 +319,12 @@ COUNT = Question(
             "head_without_bias",
             "You are n_classes short: the classifier has a bias, one number for each class.",
             partial(_count, head_bias=False),
+        ),
+        Misconception(
+            "pixels_by_patch_size",
+            "You divide the number of pixels by patch_size to get the number of patches. A patch "
+            "has patch_size² pixels: there are (image_size / patch_size)² patches.",
+            _patches_by_the_pixel,
         ),
     ),
     # Counting is exact.

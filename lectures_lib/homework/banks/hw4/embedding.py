@@ -4,7 +4,14 @@ import torch
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
+from lectures_lib.homework.banks.hw4.inputs import (
+    TRAINING,
+    TWICE,
+    always_dropping,
+    dropping,
+    remembering,
+    squeezing,
+)
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
@@ -175,6 +182,43 @@ _ONE_VECTOR = (
     "self.class_token.expand(len(x), 1, -1)."
 )
 
+
+class _ClassTokenOfThreeDimensions(PatchEmbedding):
+    def __init__(self, n_patches, n_pixels, d_model):
+        super().__init__(n_patches, n_pixels, d_model)
+        self.class_token = nn.Parameter(torch.zeros(1, 1, d_model))
+
+
+class _ClassTokenOfPixels(PatchEmbedding):
+    def __init__(self, n_patches, n_pixels, d_model):
+        super().__init__(n_patches, n_pixels, d_model)
+        self.class_token = nn.Parameter(torch.zeros(n_pixels))
+
+
+class _PositionsMultiplied(PatchEmbedding):
+    def forward(self, patches):
+        return self.with_class(self.projection(patches)) * self.positions
+
+
+class _PositionsInALayer(PatchEmbedding):
+    def __init__(self, n_patches, n_pixels, d_model):
+        super().__init__(n_patches, n_pixels, d_model)
+        del self.positions
+        self.positions = nn.Embedding(1 + n_patches, d_model)
+
+
+class _ClassTokenFixed(PatchEmbedding):
+    def __init__(self, n_patches, n_pixels, d_model):
+        super().__init__(n_patches, n_pixels, d_model)
+        del self.class_token
+        self.class_token = torch.zeros(d_model)
+
+
+_BATCH_DIMENSION = (
+    "Your parameters have a dimension of size 1 in front for the batch, as Hugging Face's do. The "
+    "question's have none: (d_model,) and (1 + n_patches, d_model)."
+)
+
 EMBEDDING = Question(
     name="hw4.PatchEmbedding",
     title="What enters the encoder",
@@ -276,12 +320,41 @@ EMBEDDING = Question(
         ),
         Misconception(
             "parameters_with_a_batch_dimension",
-            "Your parameters have a dimension of size 1 in front for the batch, as Hugging Face's "
-            "do. The question's have none: (d_model,) and (1 + n_patches, d_model).",
+            _BATCH_DIMENSION,
             _ThreeDimensions,
         ),
         squeezing(PatchEmbedding),
         dropping(PatchEmbedding),
         remembering(PatchEmbedding),
+        Misconception(
+            "parameters_with_a_batch_dimension", _BATCH_DIMENSION, _ClassTokenOfThreeDimensions
+        ),
+        Misconception(
+            "class_token_of_pixels",
+            "Your class token has n_pixels numbers, as if it were a patch to be projected. It is a "
+            "vector of the model from the start, d_model numbers, and joins the patches when they "
+            "have been projected.",
+            _ClassTokenOfPixels,
+        ),
+        Misconception(
+            "positions_multiplied",
+            "You multiply by the positions. They are added.",
+            _PositionsMultiplied,
+        ),
+        Misconception(
+            "positions_in_a_layer",
+            "Your positions are an nn.Embedding, whose parameter is called positions.weight. The "
+            "question asks for the table itself: self.positions = nn.Parameter(…), of shape (1 + "
+            "n_patches, d_model).",
+            _PositionsInALayer,
+        ),
+        Misconception(
+            "class_token_not_learned",
+            "Your class token is a plain tensor, so it would never be learned. Wrap it: "
+            "nn.Parameter(torch.zeros(d_model)).",
+            _ClassTokenFixed,
+        ),
+        always_dropping(PatchEmbedding, 0.1),
+        always_dropping(PatchEmbedding, 0.5),
     ),
 )

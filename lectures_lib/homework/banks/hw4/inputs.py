@@ -52,6 +52,21 @@ def dropping(answer: type) -> Misconception:
     )
 
 
+def always_dropping(answer: type, rate: float) -> Misconception:
+    """The right class with a dropout behind it that does not know of evaluation mode."""
+
+    class Dropping(answer):
+        def forward(self, *args, **kwargs):
+            return dropout(super().forward(*args, **kwargs), rate)
+
+    return Misconception(
+        "dropout_always",
+        "You drop numbers at random, and in evaluation mode too: F.dropout(x, p) does so unless it "
+        "is told training=self.training. This question has no dropout.",
+        Dropping,
+    )
+
+
 def remembering(answer: type) -> Misconception:
     """The right class, which hands out its first result again."""
 

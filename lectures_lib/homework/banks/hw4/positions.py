@@ -172,6 +172,12 @@ _VIEWED = (
     "Reshape to (1, side, side, d_model), then permute; and the same on the way back."
 )
 
+
+def _class_token_in_the_grid(positions, rows, columns):
+    """The first side² vectors are the grid."""
+    return resize_positions(torch.cat([positions[:1], positions[:-1]]), rows, columns)
+
+
 POSITIONS = Question(
     name="hw4.resize_positions",
     title="A larger image",
@@ -279,6 +285,12 @@ POSITIONS = Question(
             "of the larger image does not begin where the second row of the smaller one did: scale "
             "the grid.",
             _cut_or_padded,
+        ),
+        Misconception(
+            "class_token_in_the_grid",
+            "The first row is right, but your grid begins with the class token's position too, and "
+            "lacks the last patch's. The patches' positions are positions[1:].",
+            _class_token_in_the_grid,
         ),
     ),
 )

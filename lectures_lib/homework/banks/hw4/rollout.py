@@ -279,6 +279,41 @@ def _told(share: float) -> dict[str, str]:
     }
 
 
+def _images_averaged(weights, rows, columns, *, share=0.5):
+    return _rollout(
+        weights, rows, columns, heads=lambda layer: layer.mean(dim=(0, 1))[None], share=share
+    )
+
+
+def _sides_exchanged(weights, rows, columns, *, share=0.5):
+    return _rollout(
+        weights,
+        rows,
+        columns,
+        grid=lambda shares, rows, columns: shares.reshape(-1, columns, rows),
+        share=share,
+    )
+
+
+def _last_patch_s_row(weights, rows, columns, *, share=0.5, before=True):
+    return _rollout(
+        weights,
+        rows,
+        columns,
+        read=lambda product: product[:, -1, :-1] if before else product[:, -1, 1:],
+        share=share,
+    )
+
+
+def _with_what_is_left_out(weights, rows, columns, *, share=0.5):
+    return _last_patch_s_row(weights, rows, columns, share=share, before=False)
+
+
+_LAST_ROW = (
+    "You read the last row of the product, which is the last patch's. The class token is the first "
+    "of all, and its row is product[:, 0]; the patches' shares in it are product[:, 0, 1:]."
+)
+
 ROLLOUT = Question(
     name="hw4.rollout",
     title="Through all layers",
@@ -406,6 +441,20 @@ ROLLOUT = Question(
             _not_a_grid,
         ),
         squeezing(rollout),
+        Misconception(
+            "images_averaged",
+            "You average over the images of the batch, too. Each image has attention weights of "
+            "its own, and a picture of its own: average over the heads alone, dim=1.",
+            _images_averaged,
+        ),
+        Misconception(
+            "rows_for_columns",
+            "The shares are right and in order, but rows and columns are exchanged: "
+            "reshape(batch, rows, columns).",
+            _sides_exchanged,
+        ),
+        Misconception("last_row", _LAST_ROW, _last_patch_s_row),
+        Misconception("last_row", _LAST_ROW, _with_what_is_left_out),
     ),
     varied=Varied(
         "share",

@@ -5,7 +5,14 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import whole
-from lectures_lib.homework.banks.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
+from lectures_lib.homework.banks.hw4.inputs import (
+    TRAINING,
+    TWICE,
+    always_dropping,
+    dropping,
+    remembering,
+    squeezing,
+)
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
@@ -250,6 +257,23 @@ _CONCATENATED = (
     "as each of them has, and so has the norm."
 )
 
+
+class _AllPositions(Embeddings):
+    def places(self, tokens, segments):
+        return torch.arange(self.positions.num_embeddings)
+
+
+class _AlwaysTwoSegments(Embeddings):
+    def __init__(self, vocab_size, d_model, max_len, n_segments=2):
+        super().__init__(vocab_size, d_model, max_len)
+
+
+class _AnotherEps(Embeddings):
+    def __init__(self, vocab_size, d_model, max_len, n_segments=2):
+        super().__init__(vocab_size, d_model, max_len, n_segments)
+        self.norm = nn.LayerNorm(d_model, eps=1e-6)
+
+
 EMBEDDINGS = Question(
     name="hw5.Embeddings",
     title="Three vectors in one",
@@ -370,5 +394,24 @@ EMBEDDINGS = Question(
         squeezing(Embeddings),
         dropping(Embeddings),
         remembering(Embeddings),
+        Misconception(
+            "all_positions_added",
+            "You take the vectors of all max_len positions. A sentence of n tokens needs the first "
+            "n of them: torch.arange(tokens.shape[1]).",
+            _AllPositions,
+        ),
+        Misconception(
+            "always_two_segments",
+            "Your table of segments has two rows whatever n_segments says.",
+            _AlwaysTwoSegments,
+        ),
+        Misconception(
+            "epsilon_of_a_millionth",
+            "Right, but for the ε of the norm: yours is 1e-6, BERT's is 1e-12. It shows on this "
+            "input, where the tables hold small numbers, as they do when training begins.",
+            _AnotherEps,
+        ),
+        always_dropping(Embeddings, 0.1),
+        always_dropping(Embeddings, 0.5),
     ),
 )

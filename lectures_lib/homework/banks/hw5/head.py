@@ -262,6 +262,34 @@ _ORDER = (
     "meets the token vectors is not."
 )
 
+
+class _AnotherEps(WordHead):
+    def __init__(self, d_model, vocab_size):
+        super().__init__(d_model, vocab_size)
+        self.norm = nn.LayerNorm(d_model, eps=1e-6)
+
+
+class _TokenVectorsNormalised(WordHead):
+    def scores(self, x, token_vectors):
+        return x @ F.normalize(token_vectors, dim=-1).T + self.bias
+
+
+class _BiasOfThreeDimensions(WordHead):
+    def __init__(self, d_model, vocab_size):
+        super().__init__(d_model, vocab_size)
+        self.bias = nn.Parameter(torch.zeros(1, 1, vocab_size))
+
+
+class _Stacked(WordHead):
+    def asked(self, hidden, at):
+        return hidden if at is None else torch.stack(list(hidden[at]))
+
+
+class _CutOff(WordHead):
+    def features(self, hidden):
+        return self.norm(F.gelu(self.dense(hidden)).detach())
+
+
 HEAD = Question(
     name="hw5.WordHead",
     title="Which word was here?",
@@ -402,5 +430,37 @@ HEAD = Question(
         squeezing(WordHead),
         dropping(WordHead),
         remembering(WordHead),
+        Misconception(
+            "epsilon_of_a_millionth",
+            "Right, but for the ε of the norm: yours is 1e-6, BERT's is 1e-12. It shows on this "
+            "input, where the layer's weights are small, as they are when training begins.",
+            _AnotherEps,
+        ),
+        Misconception(
+            "token_vectors_normalised",
+            "You bring the token vectors to length 1 before you compare. They are taken as they "
+            "are: a word's score is the product with its own vector.",
+            _TokenVectorsNormalised,
+        ),
+        Misconception(
+            "bias_with_more_dimensions",
+            "Your bias has dimensions of size 1 in front. It is one number for each token of the "
+            "vocabulary, (vocab_size,), and broadcasts by itself.",
+            _BiasOfThreeDimensions,
+        ),
+        Misconception(
+            "nothing_to_stack",
+            "Right where a position is asked about. Where `at` is False everywhere there is "
+            "nothing for torch.stack to stack, and it stops; hidden[at] has the shape (0, d_model) "
+            "then, and the result is one of shape (0, vocab_size).",
+            _Stacked,
+            by_exception=True,
+        ),
+        Misconception(
+            "cut_off_before_the_norm",
+            "Right, but the layer would never learn: you detach what it makes (or compute it below "
+            "no_grad), and no gradient reaches it, nor the model below.",
+            _CutOff,
+        ),
     ),
 )

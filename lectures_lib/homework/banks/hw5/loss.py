@@ -193,6 +193,48 @@ _WEIGHTED = (
     "Multiply the losses."
 )
 
+
+def _zero_ignored_and_counted(logits, positions, words, weights):
+    """ignore_index=0, and divided by all that were chosen."""
+    return _loss(logits, positions, words, weights * (words != 0), "nothing") / weights.sum()
+
+
+def _log_of_something_added(logits, positions, words, weights, more):
+    p = _at(logits, positions).softmax(dim=-1).gather(-1, words[..., None])[..., 0]
+    return _mean(-(p + more).log(), weights)
+
+
+def _sigmoid(logits, positions, words, weights):
+    p = _at(logits, positions).gather(-1, words[..., None])[..., 0].sigmoid()
+    return _mean(-p.log(), weights)
+
+
+def _softmax_over_positions(logits, positions, words, weights):
+    return _mean(
+        -_at(logits.log_softmax(dim=1), positions).gather(-1, words[..., None])[..., 0], weights
+    )
+
+
+def _softmax_over_chosen(logits, positions, words, weights):
+    scores = _at(logits, positions).log_softmax(dim=1)
+    return _mean(-scores.gather(-1, words[..., None])[..., 0], weights)
+
+
+_ZERO_IGNORED = (
+    "You leave out every place whose word is 0, with ignore_index=0 perhaps. Empty places hold a "
+    "0, but 0 is also a token that may have been chosen. Which places are empty is told by the "
+    "weights alone."
+)
+_FLOOR = (
+    "You keep the probability from becoming 0, by adding a small number or by a lower limit. That "
+    "also limits the loss: where the model is quite wrong, it should be large. F.cross_entropy and "
+    "log_softmax need no such help."
+)
+_OVER_POSITIONS = (
+    "Your softmax runs over the positions. At each position the words of the vocabulary compete: "
+    "dim=-1."
+)
+
 LOSS = Question(
     name="hw5.masked_word_loss",
     title="Only what was asked",
@@ -244,9 +286,7 @@ LOSS = Question(
         ),
         Misconception(
             "token_0_ignored",
-            "You leave out every place whose word is 0, with ignore_index=0 perhaps. Empty places "
-            "hold a 0, but 0 is also a token that may have been chosen. Which places are empty is "
-            "told by the weights alone.",
+            _ZERO_IGNORED,
             _zero_ignored,
         ),
         Misconception(
@@ -327,5 +367,20 @@ LOSS = Question(
             "words.",
             _each,
         ),
+        Misconception("token_0_ignored", _ZERO_IGNORED, _zero_ignored_and_counted),
+        *(
+            Misconception(
+                "probability_kept_from_0", _FLOOR, partial(_log_of_something_added, more=more)
+            )
+            for more in (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
+        ),
+        Misconception(
+            "sigmoid_for_softmax",
+            "You make each score a probability by itself, with a sigmoid. The words compete: their "
+            "probabilities sum to 1, by a softmax over the vocabulary.",
+            _sigmoid,
+        ),
+        Misconception("softmax_over_positions", _OVER_POSITIONS, _softmax_over_positions),
+        Misconception("softmax_over_positions", _OVER_POSITIONS, _softmax_over_chosen),
     ),
 )

@@ -239,6 +239,38 @@ def _with_bounds(chance=False, mask=False, replace=False):
     )
 
 
+def _piece_joins_in(tokens, chance, fate, others, *, bounds=_BERTS):
+    """A piece goes with the piece before it, or is chosen by a small chance of its own."""
+    starts = _starts(tokens)
+    chosen: list[bool] = []
+    for i, (token, c) in enumerate(zip(tokens, chance, strict=True)):
+        goes_with = i != starts[i] and chosen[-1]
+        chosen.append(token not in _SPECIAL and (goes_with or c < bounds[0]))
+    told = [0.0 if each else 1.0 for each in chosen]
+    return _masked(tokens, told, fate, others, word_chance=_own, bounds=bounds)
+
+
+def _first_pieces_asked(tokens, chance, fate, others, *, bounds=_BERTS):
+    read, chosen = mask_words(tokens, chance, fate, others, bounds=bounds)
+    return read, [
+        asked and not _goes_on(token) for asked, token in zip(chosen, tokens, strict=True)
+    ]
+
+
+def _all_struck(tokens, chance, fate, others, *, bounds=_BERTS):
+    """Special tokens as well."""
+    _, chosen = mask_words(tokens, chance, fate, others, bounds=bounds)
+    read, _ = _masked(
+        tokens, chance, fate, others, may=lambda token: True, of_all=True, bounds=bounds
+    )
+    return read, chosen
+
+
+_OF_ALL = (
+    "Your 80, 10 and 10 per cent are shares of *all* words: almost the whole text is hidden. They "
+    "are shares of what is chosen; what is not chosen stays as it is."
+)
+
 _MISTAKES = (
     Misconception(
         "piece_by_piece",
@@ -309,8 +341,7 @@ _MISTAKES = (
     ),
     Misconception(
         "shares_of_all_tokens",
-        "Your 80, 10 and 10 per cent are shares of *all* words: almost the whole text is hidden. "
-        "They are shares of what is chosen; what is not chosen stays as it is.",
+        _OF_ALL,
         partial(_masked, of_all=True),
     ),
     Misconception(
@@ -432,6 +463,42 @@ _MISTAKES = (
         "Both lists are right and have changed places: first what the model reads, then what is "
         "chosen.",
         _swapped,
+    ),
+    Misconception(
+        "piece_joins_in",
+        "A later piece with a chance below 0.15 is chosen by you though its word is not, and those "
+        "behind it with it. Whole words are chosen: the chance of the first piece decides for all "
+        "of them.",
+        _piece_joins_in,
+    ),
+    Misconception(
+        "only_first_pieces_are_asked",
+        "What the model reads is right, but you ask it only about the first piece of each word. "
+        "Every piece of a chosen word is asked about.",
+        _first_pieces_asked,
+    ),
+    Misconception("shares_of_all_tokens", _OF_ALL, _all_struck),
+    Misconception(
+        "replaced_are_masked",
+        "You write [MASK] where another token belongs: of what is chosen, everything below 0.9 "
+        "becomes [MASK]. Ask in this order: below 0.8 [MASK], otherwise below 0.9 another token, "
+        "otherwise the token stays.",
+        partial(
+            _masked,
+            mask=lambda fate, masked, replaced: fate < replaced,
+            replace=lambda fate, masked, replaced: False,
+        ),
+    ),
+    Misconception(
+        "shares_in_reverse",
+        "Your shares stand in the wrong order: few of the chosen tokens become [MASK], and most "
+        "stay as they are. Below 0.8 a token becomes [MASK], from 0.8 to below 0.9 another one, "
+        "from 0.9 on it stays.",
+        partial(
+            _masked,
+            mask=lambda fate, masked, replaced: fate < 1 - replaced,
+            replace=lambda fate, masked, replaced: 1 - replaced <= fate < 1 - masked,
+        ),
     ),
 )
 _CHANGED = Misconception(

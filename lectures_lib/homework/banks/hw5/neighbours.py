@@ -284,6 +284,21 @@ _MISTAKES = (
         "`extend` it instead of `append`.",
         _grouped,
     ),
+    Misconception(
+        "rounded_from_one_less",
+        "You round u · (m - 1). Then the first and the last of m things are drawn half as often as "
+        "the others: int(u * m) cuts off, and all are equally likely.",
+        partial(_pairs, place=lambda u, m: round(u * (m - 1))),
+    ),
+    Misconception(
+        "others_from_the_next_on",
+        "You line up the other documents beginning with the one after this, and those before it "
+        "come last. They keep their order: documents[:i] + documents[i + 1 :].",
+        partial(
+            _pairs,
+            among=lambda documents, number: documents[number + 1 :] + documents[:number],
+        ),
+    ),
 )
 
 

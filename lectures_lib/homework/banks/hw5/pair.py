@@ -165,6 +165,48 @@ _PAD_SEGMENT = (
     "before it. Only the tokens of the second sentence, and the [SEP] that ends it, have segment 1."
 )
 
+
+def _tokens_not_padded(pairs, cls, sep, pad):
+    """Only the positions run to the end of the longest row."""
+    tokens, segments, _ = _inputs(pairs, cls, sep, pad, padded=False)
+    _, _, positions = pair_input(pairs, cls, sep, pad)
+    return tokens, segments, positions
+
+
+def _restart_and_count_on(pairs, cls, sep, pad):
+    """The padding counts on from the second sentence."""
+    tokens, segments, _ = pair_input(pairs, cls, sep, pad)
+    width = len(tokens[0])
+    begins = [len(first) + 2 if second is not None else width for first, second in pairs]
+    return tokens, segments, [[*range(n), *range(width - n)] for n in begins]
+
+
+def _first_sep_in_segment_1(pairs, cls, sep, pad):
+    """Also that which ends a single sentence."""
+    tokens, segments, positions = pair_input(pairs, cls, sep, pad)
+    for row, (first, _) in zip(segments, pairs, strict=True):
+        row[len(first) + 1] = 1
+    return tokens, segments, positions
+
+
+def _one_longer(pairs, cls, sep, pad):
+    tokens, segments, positions = pair_input(pairs, cls, sep, pad)
+    return (
+        [[*row, pad] for row in tokens],
+        [[*row, 0] for row in segments],
+        [[*row, len(row)] for row in positions],
+    )
+
+
+_NOT_PADDED = (
+    "Your rows have different lengths, and no tensor can be made of them. Fill up the shorter ones "
+    "to the length of the longest: tokens with pad, segments with 0, positions by counting on."
+)
+_RESTART = (
+    "Your positions begin again with the second sentence. They count the places of the whole "
+    "input, from 0 to its end: what tells the sentences apart is the segment."
+)
+
 PAIR = Question(
     name="hw5.pair_input",
     title="Two sentences, one input",
@@ -212,8 +254,7 @@ PAIR = Question(
         ),
         Misconception(
             "positions_restart",
-            "Your positions begin again with the second sentence. They count the places of the "
-            "whole input, from 0 to its end: what tells the sentences apart is the segment.",
+            _RESTART,
             partial(_inputs, restart=True),
         ),
         Misconception(
@@ -258,9 +299,7 @@ PAIR = Question(
         ),
         Misconception(
             "not_padded",
-            "Your rows have different lengths, and no tensor can be made of them. Fill up the "
-            "shorter ones to the length of the longest: tokens with pad, segments with 0, "
-            "positions by counting on.",
+            _NOT_PADDED,
             partial(_inputs, padded=False),
         ),
         Misconception(
@@ -269,6 +308,20 @@ PAIR = Question(
             "tables are asked for, since the model gets them as three tensors: (tokens, segments, "
             "positions), each with a row for every pair.",
             _a_triple_each,
+        ),
+        Misconception("not_padded", _NOT_PADDED, _tokens_not_padded),
+        Misconception("positions_restart", _RESTART, _restart_and_count_on),
+        Misconception(
+            "first_sep_of_all_in_segment_1",
+            "The first [SEP] of each row has segment 1, that of single sentences too. It *ends* "
+            "the first sentence and belongs to it: segment 0.",
+            _first_sep_in_segment_1,
+        ),
+        Misconception(
+            "padded_by_one_too_many",
+            "Your rows are right but for one padding token too many in each: the longest row needs "
+            "none.",
+            _one_longer,
         ),
     ),
 )

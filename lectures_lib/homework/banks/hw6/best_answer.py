@@ -280,12 +280,31 @@ _OUTSIDE = (
     "too, and sometimes high ones; only pairs with first ≤ i ≤ j ≤ last are legal."
 )
 
+
+def _each_by_itself_if_legal(start, end, first, last, longest, *, price=0.0):
+    """The two best, or no answer at all where they do not fit."""
+    found = _each_by_itself(start, end, first, last, longest, price=price)
+    return [pair for pair in found if pair[1] <= pair[2] < pair[1] + longest]
+
+
+def _near_each_other(start, end, first, last, longest, *, price=0.0):
+    """Less than `longest` apart, whichever comes first."""
+    pairs = _pairs(start, end, first, last, longest, backwards=True, price=price)
+    return [pair for pair in pairs if pair[1] - pair[2] < longest]
+
+
+def _everywhere(start, end, first, last, longest, threshold, *, price=0.0):
+    return _answer(start, end, 0, len(start) - 1, longest, threshold, price=price)
+
+
+_BACKWARDS = "Some of your answers end before they begin: only pairs with i ≤ j are legal."
+
 _MISTAKES = (
     Misconception("each_by_itself", _INDEPENDENT, partial(_answer, pairs=_each_by_itself)),
     Misconception("each_by_itself", _INDEPENDENT, partial(_answer, pairs=_each_by_itself_in_order)),
     Misconception(
         "end_before_start",
-        "Some of your answers end before they begin: only pairs with i ≤ j are legal.",
+        _BACKWARDS,
         partial(_answer, pairs=partial(_pairs, backwards=True)),
     ),
     Misconception("greedy", _GREEDY, partial(_answer, pairs=_start_first)),
@@ -400,6 +419,21 @@ _MISTAKES = (
         "Your places are counted from the beginning of the text. They are asked for as places in "
         "the whole row: add `first`.",
         _counted_in_the_text,
+    ),
+    Misconception("each_by_itself", _INDEPENDENT, partial(_answer, pairs=_each_by_itself_if_legal)),
+    Misconception("end_before_start", _BACKWARDS, partial(_answer, pairs=_near_each_other)),
+    Misconception("outside_the_text", _OUTSIDE, _everywhere),
+    Misconception(
+        "cls_not_compared",
+        "You compare the best score with the threshold alone. It must beat the score of no answer, "
+        "start[0] + end[0], by more than the threshold.",
+        partial(_answer, nothing=lambda start, end: 0.0),
+    ),
+    Misconception(
+        "larger_score_of_cls",
+        "For no answer you take the larger of start[0] and end[0]. Its score is their sum, as that "
+        "of any other pair is.",
+        partial(_answer, nothing=lambda start, end: float(max(start[0], end[0]))),
     ),
 )
 

@@ -20,7 +20,9 @@ def _head_cases(g: Generator) -> list[Case]:
         "training, weights in a diagonal",
         "training without dropout",
     ):
-        (batch, choices, n), d_model = sizes(g, 3, 2, 7), whole(g, 8, 11)
+        # in training mode enough of each, so that a mask that several share shows in their sum
+        few = 3 if kind.startswith("training") else 2
+        (batch, choices, n), d_model = sizes(g, 3, few, 7), whole(g, 8, 11)
         batch, choices, n = (1, choices, 1) if kind == "one beginning" else (batch, choices, n)
         state = {
             "pooler.weight": 1.5 * normal(g, d_model, d_model) / d_model**0.5,
@@ -301,6 +303,26 @@ _PROBABILITIES = (
     "endings itself, and would take it twice."
 )
 
+
+class _OneMask(ChoiceHead):
+    """What is dropped for one ending is dropped for the others; `shared`: along which axes."""
+
+    shared: tuple[int, ...] = (0, 1)
+
+    def drop(self, x):
+        one = [1 if axis in self.shared else size for axis, size in enumerate(x.shape)]
+        return x * self.dropout(torch.ones(one))
+
+
+class _OneMaskForAllEndings(_OneMask):
+    shared = (1,)
+
+
+_ONE_MASK = (
+    "In training mode several endings share one dropout mask: what is dropped for one of them is "
+    "dropped for the others. nn.Dropout on all vectors together draws anew for every number."
+)
+
 CHOICE_HEAD = Question(
     name="hw6.ChoiceHead",
     title="Which ending?",
@@ -417,5 +439,7 @@ CHOICE_HEAD = Question(
         Misconception("bias_forgotten", "The bias of `head` is missing from your scores.", _NoBias),
         squeezing(ChoiceHead),
         remembering(ChoiceHead),
+        Misconception("one_dropout_mask", _ONE_MASK, _OneMask),
+        Misconception("one_dropout_mask", _ONE_MASK, _OneMaskForAllEndings),
     ),
 )

@@ -235,6 +235,18 @@ _F1 = (
     "recall), or 2 · hits / (predicted + right)."
 )
 
+
+def _lost_before_b(predicted, right):
+    """A B that follows a name of its kind begins anew, and what was open is never closed."""
+
+    def decode(labels):
+        found = names(labels)
+        starts = {(kind, i) for kind, i, _ in found if labels[i][0] == "B"}
+        return [name for name in found if (name[0], name[2] + 1) not in starts]
+
+    return _measured(predicted, right, decode)
+
+
 _MISTAKES = (
     Misconception(
         "accuracy",
@@ -371,6 +383,12 @@ _MISTAKES = (
         "percent",
         "Your result is 100 times too large: a share between 0 and 1 is asked for.",
         partial(_measured, measure=lambda hits, p, r: 100 * _f1(hits, p, r)),
+    ),
+    Misconception(
+        "name_before_another_lost",
+        "Where a name follows directly on another one of its kind, you lose the first of the two. "
+        "A B ends the name before it, and begins a new one: store the old one first.",
+        _lost_before_b,
     ),
 )
 

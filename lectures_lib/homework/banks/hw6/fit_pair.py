@@ -194,6 +194,28 @@ _CHANGED = (
     "Work on copies: list(first)."
 )
 
+
+def _from_the_longer_at_first(a, b, room):
+    """Which one pays is decided once."""
+    a, b = list(a), list(b)
+    loser = a if len(a) > len(b) else b
+    while len(a) + len(b) > room:
+        loser.pop()
+    return a, b
+
+
+def _from_the_second_but_one(a, b, room, of_first=False):
+    """One token of it is left, and then the other one pays, too."""
+    short, other = (list(a), list(b)) if of_first else (list(b), list(a))
+    while len(a) + len(b) and len(short) + len(other) > room:
+        (short if len(short) > 1 else other).pop()
+    return (short, other) if of_first else (other, short)
+
+
+def _single_uncut(first, second, max_len):
+    return fit_pair(first, second, 10**6 if second is None else max_len)
+
+
 FIT_PAIR = Question(
     name="hw6.fit_pair",
     title="Two sentences that are too long",
@@ -291,5 +313,20 @@ FIT_PAIR = Question(
         Misconception("changed_in_place", _CHANGED, _in_place),
         Misconception("changed_in_place", _CHANGED, partial(_in_place, of_first=False)),
         Misconception("changed_in_place", _CHANGED, partial(_in_place, of_second=False)),
+        Misconception("one_sentence_pays", _LONGER, partial(_fitted, cut=_from_the_second_but_one)),
+        Misconception(
+            "decided_once_who_pays",
+            "You decide once which sentence is longer, and take everything from it, even when it "
+            "has become the shorter one. Compare anew for each token that is taken.",
+            partial(_fitted, cut=_from_the_longer_at_first),
+        ),
+        Misconception(
+            "single_sentence_not_cut",
+            "Right for two sentences. A single one may be too long as well: max_len - 2 of its "
+            "tokens are kept.",
+            _single_uncut,
+        ),
+        Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(2, 4))),
+        Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(3, 4))),
     ),
 )

@@ -180,6 +180,51 @@ _BEGINS = (
     "that every state has the same share, and γ is 1."
 )
 
+
+class _GammaOfOneDimension(LayerMix):
+    def __init__(self, n_states):
+        super().__init__(n_states)
+        self.gamma = nn.Parameter(torch.ones(1))
+
+
+class _GammaFixed(LayerMix):
+    def __init__(self, n_states):
+        super().__init__(n_states)
+        del self.gamma
+        self.gamma = 1.0
+
+
+class _StatesAtAxis1(LayerMix):
+    def forward(self, states):
+        return self.gamma * torch.einsum("l,blnd->bnd", self.weights(), states)
+
+
+class _StatesAtAxis1Summed(LayerMix):
+    def forward(self, states):
+        return self.gamma * (self.weights()[None, :, None, None] * states).sum(dim=1)
+
+
+class _StatesLast(LayerMix):
+    def forward(self, states):
+        return self.gamma * (states * self.weights()).sum(dim=-1)
+
+
+_AXIS = (
+    "You weight along another axis than that of the states. It is the first one: states has the "
+    "shape (n_states, batch, n, d_model)."
+)
+
+
+class _GammaFrozen(LayerMix):
+    def forward(self, states):
+        return self.gamma.detach() * torch.tensordot(self.weights(), states, dims=1)
+
+
+class _WCutOff(LayerMix):
+    def weights(self):
+        return super().weights().detach()
+
+
 LAYER_MIX = Question(
     name="hw6.LayerMix",
     title="All layers, weighted",
@@ -268,5 +313,33 @@ LAYER_MIX = Question(
         squeezing(LayerMix),
         dropping(LayerMix),
         remembering(LayerMix),
+        Misconception(
+            "gamma_with_a_dimension",
+            "Your gamma is a row with one number, (1,). The question asks for a number without "
+            "dimensions: nn.Parameter(torch.tensor(1.0)).",
+            _GammaOfOneDimension,
+        ),
+        Misconception(
+            "gamma_not_learned",
+            "Your gamma is a plain number, so it would never be learned: make it a parameter, "
+            "nn.Parameter(torch.tensor(1.0)).",
+            _GammaFixed,
+            by_exception=True,
+        ),
+        Misconception(
+            "gamma_frozen",
+            "Right, but gamma would never change: it has requires_grad=False, or is detached or "
+            "taken by .item() or .data before it is used.",
+            _GammaFrozen,
+        ),
+        Misconception(
+            "w_cut_off",
+            "Right, but w would never change: it is detached, or taken by .data or below no_grad, "
+            "before it is used, and training cannot find better shares.",
+            _WCutOff,
+        ),
+        Misconception("states_at_another_axis", _AXIS, _StatesAtAxis1),
+        Misconception("states_at_another_axis", _AXIS, _StatesAtAxis1Summed),
+        Misconception("states_at_another_axis", _AXIS, _StatesLast),
     ),
 )

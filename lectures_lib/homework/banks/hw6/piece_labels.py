@@ -169,6 +169,12 @@ _LOOKED_UP = (
     "('may', 'rose'): go through words and labels side by side, with zip."
 )
 
+
+def _labels_uncut(words, labels, max_len):
+    tokens, _ = piece_labels(words, labels, max_len)
+    return tokens, _uncut(words, labels, max_len)[1]
+
+
 _MISTAKES = (
     Misconception(
         "first_pieces_told_by_marks",
@@ -261,6 +267,18 @@ _MISTAKES = (
         "You read the first piece of each word and leave out the rest. BERT reads all of them; the "
         "others are only not labelled.",
         _left_out,
+    ),
+    Misconception(
+        "cut_too_short",
+        "Your rows are a token shorter than they may be: there is one sentence here, and it has "
+        "one [SEP]. max_len - 2 pieces fit.",
+        partial(_labelled, counted=3),
+    ),
+    Misconception(
+        "labels_not_cut",
+        "You cut the pieces and not their labels: each token has one label, so both lists have the "
+        "same length.",
+        _labels_uncut,
     ),
 )
 

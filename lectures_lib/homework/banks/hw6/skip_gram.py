@@ -309,6 +309,45 @@ _SOFTMAX = (
     "itself: sigmoids."
 )
 
+
+def _exponentials_of_minus(scores: Tensor) -> Tensor:
+    """The random words by 1 - σ(-x), and σ by exponentials."""
+    signed = torch.cat([scores[:1], -scores[1:]])
+    lacks = 1 - signed.exp() / (1 + signed.exp())
+    return torch.cat([lacks[:1], -lacks[1:]])
+
+
+def _all_pushed(scores: Tensor) -> Tensor:
+    return -scores.sigmoid()
+
+
+def _scores_from_one_table(vectors, near_vectors, word, near, noise, rate):
+    """The wrong table for the scores alone."""
+    v, others = vectors[word], _others(near, noise)
+    by = rate * _errors(vectors[others] @ v)
+    after = vectors.clone()
+    after[word] += by @ near_vectors[others]
+    return after, near_vectors.index_add(0, others, torch.outer(by, v))
+
+
+def _seen_through_views(vectors, near_vectors, word, near, noise, rate):
+    """A step for each of the 1 + k, in which the other one meets the word as it has just moved:
+    what `v = vectors[word]` does, a view.
+    """
+    after, near_after = vectors.clone(), near_vectors.clone()
+    v = after[word]
+    for i, other in enumerate(_others(near, noise).tolist()):
+        theirs = near_after[other]
+        v += rate * (float(i == 0) - (v @ theirs).sigmoid()) * theirs
+        theirs += rate * (float(i == 0) - (v @ theirs).sigmoid()) * v
+    return after, near_after
+
+
+_TOO_LARGE = (
+    "Right for moderate products. Here one is 150, exp(150) is more than a float32 can hold, and ∞ "
+    "divided by ∞ is no number. torch.sigmoid is safe."
+)
+
 SKIP_GRAM = Question(
     name="hw6.skip_gram_step",
     title="Pulled near, pushed away",
@@ -368,8 +407,7 @@ SKIP_GRAM = Question(
         ),
         Misconception(
             "exponentials_too_large",
-            "Right for moderate products. Here one is 150, exp(150) is more than a float32 can "
-            "hold, and ∞ divided by ∞ is no number. torch.sigmoid is safe.",
+            _TOO_LARGE,
             partial(_step, errors=_exponentials),
         ),
         Misconception(
@@ -441,6 +479,18 @@ SKIP_GRAM = Question(
             "You return by how much the vectors change. Asked for are the tables after the step: "
             "the old vectors plus the changes.",
             _changes_alone,
+        ),
+        Misconception("not_in_one_go", _ORDER, _seen_through_views),
+        Misconception("drawn_words_left_out", _DRAWN, _without("word")),
+        Misconception("one_table", _TABLES, _scores_from_one_table),
+        Misconception(
+            "neighbour_pushed",
+            "You push the neighbour away, too, as if it had been drawn at random. It is pulled: by "
+            "1 - σ(x), what lacks to 1.",
+            partial(_step, errors=_all_pushed),
+        ),
+        Misconception(
+            "exponentials_too_large", _TOO_LARGE, partial(_step, errors=_exponentials_of_minus)
         ),
     ),
 )

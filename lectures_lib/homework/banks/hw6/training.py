@@ -101,6 +101,16 @@ def _without_class_0(states, labels, asked, n_classes):
     return train_tagger(states, labels, asked, n_classes) - 1
 
 
+def _training_pieces(states, labels, asked, n_classes):
+    return train_tagger(states, labels, states, n_classes)
+
+
+def _never_trained(states, labels, asked, n_classes):
+    """A linear layer as it is made, all states side by side."""
+    rows = asked.transpose(0, 1).flatten(1)
+    return torch.nn.Linear(rows.shape[1], n_classes)(rows).argmax(dim=-1)
+
+
 TRAINING = Question(
     name="hw6.train_tagger",
     title="A tagger on frozen features",
@@ -150,6 +160,19 @@ TRAINING = Question(
             "classes_shifted_down",
             "Your predictions are 1 too low: the argmax is taken without the first class.",
             _without_class_0,
+        ),
+        Misconception(
+            "training_pieces_tagged",
+            "You return the classes of the pieces in `states`, with which you trained. Asked for "
+            "are those of the pieces in `asked`.",
+            _training_pieces,
+        ),
+        Misconception(
+            "never_trained",
+            "Your predictions are those of a layer as it comes from nn.Linear: it has not been "
+            "trained, or another layer than the trained one answers. Is optimizer.step() called, "
+            "and has the optimizer the parameters of the layer that answers?",
+            _never_trained,
         ),
     ),
 )

@@ -129,6 +129,29 @@ _LARGEST = (
     "belong together: add them up; and average over the pieces that attend."
 )
 
+
+def _swapped_and_transposed(weights: Tensor, places: Places) -> Tensor:
+    return _between(weights, places, attending="sum", attended="mean").mT
+
+
+def _one_head_left(weights: Tensor, places: Places) -> Tensor:
+    return word_attention(weights, places).mean(dim=0, keepdim=True)
+
+
+def _divided_by_the_longest(weights: Tensor, places: Places) -> Tensor:
+    return _between(weights, places, attending="sum") / max(map(len, places))
+
+
+def _median(weights: Tensor, places: Places) -> Tensor:
+    columns = weights @ _pick(places, weights.shape[-1], "sum").T
+    return torch.stack([columns[:, pieces].median(dim=1).values for pieces in places], dim=1)
+
+
+_HEADS = (
+    "You average over the heads. Each head looks for something else: keep them apart, in dimension "
+    "0."
+)
+
 ATTENTION = Question(
     name="hw7.word_attention",
     title="From pieces to words",
@@ -216,8 +239,7 @@ ATTENTION = Question(
         ),
         Misconception(
             "heads_averaged",
-            "You average over the heads. Each head looks for something else: keep them apart, in "
-            "dimension 0.",
+            _HEADS,
             _heads_averaged,
         ),
         Misconception(
@@ -233,6 +255,25 @@ ATTENTION = Question(
             "You return the weights of the first few *pieces*, as many as there are words. Which "
             "pieces make a word is told by `places`.",
             _pieces_for_words,
+        ),
+        Misconception(
+            "columns_first",
+            "Your axes have changed places: you sum over the pieces that attend, average over "
+            "those attended to, and the word attended to comes first. Rows attend: result[head, i, "
+            "j] is the attention *from* word i *to* word j.",
+            _swapped_and_transposed,
+        ),
+        Misconception("heads_averaged", _HEADS, _one_head_left),
+        Misconception(
+            "divided_by_the_longest_word",
+            "You divide by the number of pieces of the *longest* word. Each word's rows are "
+            "averaged over its own pieces.",
+            _divided_by_the_longest,
+        ),
+        Misconception(
+            "median_taken",
+            "You take the median over the pieces that attend. Asked for is their mean.",
+            _median,
         ),
     ),
 )

@@ -164,12 +164,44 @@ _SKIPPED = (
     "For a new type you take the draw at the word's *place* in the text. Draws are used up in "
     "order, one for each new type: the number of types met so far says which is next."
 )
+
+
+def _a_draw_each_again(words, labels, draws):
+    """The draws are used from the front again when they have run out."""
+    return [labels[int(draws[i % len(draws)] * len(labels))] for i in range(len(words))]
+
+
+def _draw_at_its_place(words, labels, draws):
+    """That of the place where a type first stands, counted round."""
+    given = {}
+    for place, word in enumerate(words):
+        u = draws[place % len(draws)]
+        given.setdefault(word.lower(), labels[int(u * len(labels))])
+    return [given[word.lower()] for word in words]
+
+
+def _in_order(words, labels, draws):
+    """The first type gets the first label, and so on."""
+    given = {}
+    for word in words:
+        given.setdefault(word.lower(), labels[len(given)])
+    return [given[word.lower()] for word in words]
+
+
+_EACH = (
+    "You draw anew for each word of the text. A control task gives each *type* one label, the same "
+    "wherever the word stands: otherwise it could not be learned at all, not even by heart."
+)
+
+
+def _a_draw_at_each_place(words, labels, draws):
+    return [labels[int(draws[i] * len(labels))] for i in range(len(words))]
+
+
 _MISTAKES = (
     Misconception(
         "a_draw_for_each_word",
-        "You draw anew for each word of the text. A control task gives each *type* one label, the "
-        "same wherever the word stands: otherwise it could not be learned at all, not even by "
-        "heart.",
+        _EACH,
         _a_draw_each,
     ),
     Misconception(
@@ -241,6 +273,21 @@ _MISTAKES = (
         "order: a probe is trained on words.",
         _one_a_type,
     ),
+    Misconception("a_draw_for_each_word", _EACH, _a_draw_each_again),
+    Misconception("draws_skipped", _SKIPPED, _draw_at_its_place),
+    Misconception(
+        "draws_not_used",
+        "You hand out the labels in the order of the text, and do not look at the draws. A type "
+        "gets the label at place int(u * n), with the next u of `draws`.",
+        _in_order,
+    ),
+    Misconception(
+        "first_labels_only",
+        "You multiply by the number of *different* labels, and take that place in the list of all: "
+        "only the labels of the first few words are ever drawn. n is the length of `labels`.",
+        partial(_labels, count=lambda labels: len(set(labels))),
+    ),
+    Misconception("a_draw_for_each_word", _EACH, _a_draw_at_each_place),
 )
 
 CONTROL = Question(

@@ -80,6 +80,11 @@ _WHERE_GAMMA = (
     "to 1; gamma is the length of the mixed vector and has no part in it."
 )
 
+
+def _pair_swapped(states, w, gamma):
+    return _mix(states, w, gamma)[::-1]
+
+
 MIX = Question(
     name="hw7.mix_layers",
     title="A mix of layers",
@@ -194,6 +199,18 @@ MIX = Question(
             "Your mix is right. For the centre of gravity you divide l · s_l by the number of "
             "states once more (`.mean()`?); the shares sum to 1, so their sum is the mean.",
             partial(_mix, centre=lambda layers, s, w, gamma: (layers * s).mean()),
+        ),
+        Misconception(
+            "gamma_inside_and_outside",
+            "You multiply w by gamma before the softmax, and the mix by gamma after it. Only the "
+            "second is right: gamma does not decide how unequal the shares are.",
+            partial(_mix, shares=lambda w, gamma: (gamma * w).softmax(dim=0)),
+        ),
+        Misconception(
+            "pair_swapped",
+            "Your results are right, in the other order: first the mix, then the centre of "
+            "gravity.",
+            _pair_swapped,
         ),
     ),
 )

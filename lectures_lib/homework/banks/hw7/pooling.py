@@ -128,6 +128,23 @@ def _softmaxed(vectors):
     return vectors.softmax(dim=-1)
 
 
+def _without_cls(hidden, lengths):
+    real = _real(hidden, lengths).clone()
+    real[:, 0] = False
+    return (hidden * real).sum(dim=1) / (lengths - 1)[:, None]
+
+
+def _largest_without_cls(hidden, lengths):
+    real = _real(hidden, lengths).clone()
+    real[:, 0] = False
+    return hidden.masked_fill(~real, -torch.inf).amax(dim=1)
+
+
+_CLS_OUT = (
+    "You leave [CLS] out. All `lengths[b]` tokens of a sentence count here, [CLS] and [SEP] "
+    "included, as in Sentence-BERT."
+)
+
 POOLING = Question(
     name="hw7.sentence_vectors",
     title="One vector for a sentence",
@@ -331,6 +348,26 @@ POOLING = Question(
             "With normalise=True you take a softmax: it makes shares that sum to 1. The vector is "
             "divided by its norm, the root of the sum of its squares.",
             partial(_pool, unit=_softmaxed),
+        ),
+        Misconception("cls_left_out", _CLS_OUT, partial(_pool, mean=_without_cls)),
+        Misconception(
+            "cls_left_out",
+            _CLS_OUT,
+            partial(_pool, mean=_without_cls, largest=_largest_without_cls),
+        ),
+        Misconception(
+            "divided_by_the_absolute_values",
+            "With normalise=True you divide by the sum of the absolute values. The norm of a "
+            "vector is the root of the sum of its squares.",
+            partial(_pool, unit=lambda vectors: vectors / vectors.abs().sum(dim=-1, keepdim=True)),
+        ),
+        Misconception(
+            "root_forgotten",
+            "With normalise=True you divide by the sum of the squares. The norm is the *root* of "
+            "it.",
+            partial(
+                _pool, unit=lambda vectors: vectors / vectors.square().sum(dim=-1, keepdim=True)
+            ),
         ),
     ),
 )

@@ -209,6 +209,14 @@ _ALL_MASKED = (
     "itself. Where text[i] == text[j], only j ≠ i is left out."
 )
 
+
+def _with_default(default: float) -> Callable:
+    def answer(u, v, text, scale=default, *, margin=0.0):
+        return ranking_loss(u, v, text, scale, margin=margin)
+
+    return answer
+
+
 _MISTAKES = (
     Misconception(
         "copies_are_wrong_answers",
@@ -350,6 +358,15 @@ _MISTAKES = (
         "You bring u[i] and v[i] together and push nothing apart. The cheapest answer to that is "
         "one vector for all sentences. The other v of the batch have to be in the softmax.",
         _pulled_only,
+    ),
+    *(
+        Misconception(
+            "other_default",
+            "Right where `scale` is given. Where it is not, it is 20: leave the first line of the "
+            "function as it was.",
+            _with_default(default),
+        )
+        for default in (1.0, 10.0, 100.0)
     ),
 )
 

@@ -201,6 +201,62 @@ _COMPARED = (
     "and governor, and a governor may stand on either side. Links have no direction here: sort "
     "both ends of the treebank's links, too."
 )
+
+
+def _product(impact: Tensor) -> Tensor:
+    return impact * impact.T
+
+
+def _difference(impact: Tensor) -> Tensor:
+    return impact - impact.T
+
+
+def _absolute_difference(impact: Tensor) -> Tensor:
+    return (impact - impact.T).abs()
+
+
+def _grown(scores: Tensor) -> Edges:
+    """As `_prim`, in the order and the direction in which the links were found."""
+    inside, outside = [0], list(range(1, len(scores)))
+    edges: Edges = []
+    while outside:
+        edges.append(
+            max(((i, j) for i in inside for j in outside), key=lambda edge: scores[edge].item())
+        )
+        inside.append(edges[-1][1])
+        outside.remove(edges[-1][1])
+    return edges
+
+
+def _as_grown(impact, heads):
+    edges = _grown(_both(impact))
+    return sorted(edges), _share(edges, heads)
+
+
+def _in_the_order_of_growth(impact, heads):
+    edges = [(min(edge), max(edge)) for edge in _grown(_both(impact))]
+    return edges, _share(edges, heads)
+
+
+def _root_linked_to_the_first(edges, heads):
+    """No head is shifted, and the root's 0 is the first word."""
+    gold = {(min(i, head), max(i, head)) for i, head in enumerate(heads)}
+    return len(set(edges) & gold) / len(edges)
+
+
+_UNSORTED = (
+    "The links are right, but in the order in which you found them. Return them sorted, so that "
+    "there is one right answer."
+)
+_SHIFT = (
+    "Your tree is right. But the treebank counts words from 1 and your links count from 0: head 3 "
+    "is the word with number 2."
+)
+_SUBTRACTED = (
+    "You subtract F[j, i] from F[i, j]. What matters is how strong both are together: the score of "
+    "a link is their *sum*."
+)
+
 _MISTAKES = (
     Misconception(
         "circles_allowed",
@@ -277,8 +333,7 @@ _MISTAKES = (
     ),
     Misconception(
         "not_sorted",
-        "The links are right, but in the order of their scores. Return them sorted, so that there "
-        "is one right answer.",
+        _UNSORTED,
         lambda impact, heads: (
             sorted(best_tree(impact, heads)[0], key=lambda edge: -_both(impact)[edge].item()),
             best_tree(impact, heads)[1],
@@ -306,8 +361,7 @@ _MISTAKES = (
     ),
     Misconception(
         "heads_not_shifted",
-        "Your tree is right. But the treebank counts words from 1 and your links count from 0: "
-        "head 3 is the word with number 2.",
+        _SHIFT,
         partial(_answer, share=_heads_from_0),
     ),
     Misconception("direction_compared", _COMPARED, partial(_answer, share=_one_way)),
@@ -317,6 +371,31 @@ _MISTAKES = (
         "Your tree is right. The second result is a *share*: divide the number of links found by "
         "that of the treebank's.",
         partial(_answer, share=lambda edges, heads: len(set(edges) & _gold(heads))),
+    ),
+    Misconception(
+        "directions_multiplied",
+        "You multiply F[i, j] and F[j, i]. The score of a link is their *sum*.",
+        partial(_answer, both=_product),
+    ),
+    Misconception("directions_subtracted", _SUBTRACTED, partial(_answer, both=_difference)),
+    Misconception(
+        "directions_subtracted", _SUBTRACTED, partial(_answer, both=_difference, tree=_prim)
+    ),
+    Misconception(
+        "directions_subtracted", _SUBTRACTED, partial(_answer, both=_absolute_difference)
+    ),
+    Misconception(
+        "as_the_tree_grew",
+        "Your links are right, but written as the tree grew: from the word that was in it to the "
+        "one that came. Write each as (i, j) with i < j, before you sort and compare.",
+        _as_grown,
+    ),
+    Misconception("not_sorted", _UNSORTED, _in_the_order_of_growth),
+    Misconception("heads_not_shifted", _SHIFT, partial(_answer, share=_root_linked_to_the_first)),
+    Misconception(
+        "percent",
+        "Your tree is right. The share is asked for as a number from 0 to 1, not in per cent.",
+        partial(_answer, share=lambda edges, heads: 100 * _share(edges, heads)),
     ),
 )
 

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.diagnosis import EVERYWHERE, Verdict
 from lectures_lib.homework.grader.grading.moments import Moment, moment, told
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.score import InWords, Score
@@ -517,6 +517,7 @@ def check_mistake(homework: Homework, question: str, mistake: str) -> None:
     asked = homework[full_name(homework, question)]
     known = list(dict.fromkeys(each.name for each in asked.misconceptions))
     known += [ANOTHER] if asked.varied else []
+    known += EVERYWHERE
     if mistake not in known:
         raise ValueError(f"{question} knows no mistake {mistake!r}; it knows {', '.join(known)}")
 

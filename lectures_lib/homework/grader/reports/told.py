@@ -80,6 +80,8 @@ def state(verdict: Verdict) -> str:
     """
     if verdict.right:
         return "right"
+    if verdict.mistake:
+        return "mistake"
     kinds = {
         "misconception": "mistake",
         **dict.fromkeys(UNANSWERED, "open"),
