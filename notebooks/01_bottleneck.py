@@ -642,7 +642,7 @@ assert scores["with attention"][4] < 0.7
 # The model with attention gets 0.97<!-- rnn_attention: additive/exact/4/mean .2f --> of the lists of four right, on
 # average over four seeds, and 0.95<!-- rnn_attention: additive/exact/4/min .2f --> with the worst of them. (It also has
 # more parameters, 272,834<!-- bottleneck: n_parameters/additive ,.0f --> against 157,890<!-- bottleneck:
-# n_parameters/gru ,.0f -->. Size is not the reason: a model with one vector and 270,054<!-- rnn_wide: n_parameters ,.0f
+# n_parameters/gru ,.0f -->. Size explains little: a model with one vector and 270,054<!-- rnn_wide: n_parameters ,.0f
 # --> parameters gets 0.14<!-- rnn_wide: exact/2/mean .2f --> of the lists of two right and 0.00<!-- rnn_wide:
 # exact/3/mean .2f --> of three.) In the notebook it takes a list of your own, too, in lower case: `translate(looking,
 # [data.number_tokens("forty-two, seven")])`.
