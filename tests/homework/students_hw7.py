@@ -202,7 +202,24 @@ def probe_of_all_layers_averaged(states, labels, dev_states, dev_labels, asked):
     return trained(states.mean(dim=0), labels, steps=30)(asked.mean(dim=0)).argmax(-1)
 
 
-BELOW = [probes_untrained]
+def probes_added_up(states, labels, dev_states, dev_labels, asked):
+    """All layers have a say, by how often they are right."""
+    total = 0
+    for x, dev, ask in zip(states, dev_states, asked, strict=True):
+        mean, deviation = x.mean(0), x.std(0)
+        probe = nn.Linear(x.shape[1], int(labels.max()) + 1)
+        optimizer = torch.optim.Adam(probe.parameters(), lr=0.05)
+        for _ in range(100):
+            loss = F.cross_entropy(probe((x - mean) / deviation), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        right = (probe((dev - mean) / deviation).argmax(-1) == dev_labels).float().mean()
+        total = total + right * probe((ask - mean) / deviation)
+    return total.argmax(-1)
+
+
+BELOW = [probes_added_up]
 
 # ----------------------------------------------------------------------------------- word_attention
 
@@ -618,6 +635,7 @@ STUDENTS = {
         "last_layer_taken": [probe_of_the_last],
         "embeddings_taken": [probe_of_the_first],
         "other_words_predicted": [probes_say_dev],
+        "never_trained": [probes_untrained],
         "one_label_for_all": [probe_of_all_layers_averaged, probe_of_bias_only],
     },
     "hw7.word_attention": {
