@@ -132,4 +132,4 @@ def test_what_the_measured_numbers_are_said_to_show():
 
 def test_adam_walks_over_all_weights_of_minilm():
     weights = sum(p.numel() for p in Bert.from_pretrained(minilm.checkpoint()).parameters())
-    assert says(f"all {weights // 10**6} million weights")
+    assert says(f"all {weights / 10**6:.0f} million weights")

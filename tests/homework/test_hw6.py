@@ -78,6 +78,8 @@ def test_no_layer_alone_suffices_and_the_classes_can_be_told():
         right = RIGHT["train_tagger"](states, labels, asked, n_classes)
         assert right.unique().tolist() == list(range(n_classes))
         for name, outcomes in [(m.name, o) for m, o in key("hw6.train_tagger", seed).mistakes]:
+            if outcomes[0].value.shape != right.shape:
+                continue  # tags of other pieces than those asked for: told by their number
             assert (outcomes[0].value == right).float().mean() < 0.87, f"{name} with seed {seed}"
 
 
