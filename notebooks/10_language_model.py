@@ -254,7 +254,7 @@ assert_close(bigram.sum(dim=1), torch.ones(VOCABULARY))
 
 # %%
 def bytes_of(texts):
-    """All texts as one row of bytes; a zero ends each, as `<end>` does in our tokens."""
+    """All texts as one row of bytes; a zero ends each, as `<end>` does for us."""
     return torch.tensor(list("".join(text + "\0" for text in texts).encode()))
 
 
