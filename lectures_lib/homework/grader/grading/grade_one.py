@@ -18,6 +18,7 @@ from lectures_lib.homework import text_answers
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict
 from lectures_lib.homework.grader.grading import hints, unanswered
 from lectures_lib.homework.grader.grading.execution import Execution
+from lectures_lib.homework.grader.grading.own_code import Definitions, Excerpt
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.sandbox import template
 from lectures_lib.homework.grader.sandbox.template import Limits
@@ -232,8 +233,30 @@ def grade_one(submission: Submission, job: Job) -> Result:
         seconds=seconds,
         notes=hints.of_no_code(execution.cells)
         + hints.of_another_homework(execution.cells, job.homework.name),
+        code=_own_code(execution, job.homework, verdicts),
         doubtful=execution.doubtful,
     )
+
+
+def _own_code(
+    execution: Execution, homework: Homework, verdicts: tuple[Verdict, ...]
+) -> dict[str, tuple[Excerpt, ...]]:
+    """The lines of the definition that each verdict is about; none for an untouched template."""
+    definitions = Definitions.read(execution.cells)
+    answers = {question.answer_name for question in homework.questions}
+    shown = {}
+    for verdict in verdicts:
+        name = homework[verdict.question].answer_name
+        checked = execution.seen.get(verdict.question, 0)
+        cell = hints.judged(execution.cells, name, checked, execution.failures)
+        if verdict.kind == "unfinished" and definitions.is_a_template(name):
+            continue
+        found = definitions.excerpts(name, None if cell is None else cell + 1, answers)
+        if found:
+            shown[verdict.question] = tuple(
+                each.with_the_line_of(f"{verdict.message} {verdict.differs}") for each in found
+            )
+    return shown
 
 
 def uses(cells: list[str], homework: Homework) -> tuple[str, ...]:

@@ -47,13 +47,13 @@ def of_definitions(
         stopped: the indices of the cells that did not come to their end.
     """
     found = defining(cells, name)
-    judged = _judged(cells, name, found, checked, stopped)
+    which = judged(cells, name, checked, stopped)
     told = []
     if len(found) > 1:
-        told.append(f"It is {_places(cells, name, found)}{_counts(found, judged, checked)}.")
-    if unfinished and judged is not None and _RAISE.search(cells[judged] + "\n"):
+        told.append(f"It is {_places(cells, name, found)}{_counts(found, which, checked)}.")
+    if unfinished and which is not None and _RAISE.search(cells[which] + "\n"):
         told.append(
-            f"In code cell {judged + 1} `raise NotImplementedError` still stands above your "
+            f"In code cell {which + 1} `raise NotImplementedError` still stands above your "
             f"lines, which are never reached."
         )
     return " ".join(told)
@@ -76,12 +76,13 @@ def of_a_template_below(cells: list[str], name: str) -> str:
     )
 
 
-def _judged(
-    cells: list[str], name: str, found: list[int], checked: int, stopped: Container[int]
+def judged(
+    cells: list[str], name: str, checked: int = 0, stopped: Container[int] = ()
 ) -> int | None:
     """The index of the cell with the definition that was judged; None where the text does not tell
-    it.
+    it. The arguments are those of `of_definitions`.
     """
+    found = defining(cells, name)
     if not checked:
         return found[-1] if found and found[-1] not in stopped else None
     of_it = re.compile(rf"\bcheck\([^\n]*,\s*(?:\w+\s*=\s*)?{re.escape(name)}\s*\)")
@@ -93,13 +94,13 @@ def _judged(
     return seen[-1] if seen else None
 
 
-def _counts(found: list[int], judged: int | None, checked: int) -> str:
+def _counts(found: list[int], which: int | None, checked: int) -> str:
     """Which of several definitions counts."""
-    if checked and judged is not None:
-        return f"; that of code cell {judged + 1} counts, which the check in cell {checked} saw"
+    if checked and which is not None:
+        return f"; that of code cell {which + 1} counts, which the check in cell {checked} saw"
     if checked:
         return f"; what the check in code cell {checked} was given counts"
-    return "; the last counts" if judged == found[-1] else ""
+    return "; the last counts" if which == found[-1] else ""
 
 
 def _places(cells: list[str], name: str, found: list[int]) -> str:

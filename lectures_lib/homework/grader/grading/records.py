@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.grader.grading.own_code import Excerpt
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS results (
@@ -51,6 +52,8 @@ class Result:
         notes: what the student and the instructor should know of the notebook as a whole: "This is
             Homework 3."
         texts: answers in words, by the question's full name; see `text_answers`.
+        code: the lines that each answer consists of, by the question's full name: the answer first,
+            then its helpers.
         bank: of the questions, the way they are judged, and the limits; a result with another one
             is out of date, too.
         fault: the grader failed, and `problem` says how: this is no grade, counts nowhere, and is
@@ -73,6 +76,7 @@ class Result:
     earlier: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)
+    code: dict[str, tuple[Excerpt, ...]] = field(default_factory=dict)
     bank: str = ""
     fault: bool = False
     doubtful: bool = field(default=False, compare=False)
@@ -170,6 +174,10 @@ def _read(text: str) -> Result:
     kept["verdicts"] = tuple(Verdict(**verdict) for verdict in kept["verdicts"])
     for listed in ("files", "uses", "earlier", "notes"):
         kept[listed] = tuple(kept.get(listed, ()))
+    kept["code"] = {
+        name: tuple(Excerpt(**{**each, "lines": tuple(each["lines"])}) for each in excerpts)
+        for name, excerpts in kept.get("code", {}).items()
+    }
     kept["cells"] = tuple((number, why) for number, why in kept["cells"])
     return Result(**kept)
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from lectures_lib.files import write_whole
 from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.grader.grading.own_code import Excerpt
 from lectures_lib.homework.grader.grading.records import Result, file_stem
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.grading.score import InWords, Score
@@ -33,6 +34,7 @@ class Card:
         given: whether the course's rules or a person's decision set the points.
         comments: what that person says about it, or those who marked it.
         details: names and what they stand for: the input, what differs, what to reread.
+        code: the student's own lines that this is about.
     """
 
     title: str
@@ -46,6 +48,7 @@ class Card:
     given: bool
     comments: list[str]
     details: list[tuple[str, Markup]]
+    code: tuple[Excerpt, ...] = ()
 
 
 def write_all(
@@ -90,12 +93,14 @@ def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
         waiting=told.waiting(score),
         cards=[]
         if result.problem
-        else [_card(homework[verdict.question], verdict, score) for verdict in result.verdicts]
+        else [
+            _card(homework[verdict.question], verdict, score, result) for verdict in result.verdicts
+        ]
         + [_card_in_words(name, answer, score) for name, answer in score.in_words.items()],
     )
 
 
-def _card(question: Question, verdict: Verdict, score: Score) -> Card:
+def _card(question: Question, verdict: Verdict, score: Score, result: Result) -> Card:
     """What became of one question."""
     look = _LOOK.get(told.state(verdict), "wrong")
     details = []
@@ -116,6 +121,7 @@ def _card(question: Question, verdict: Verdict, score: Score) -> Card:
         given=question.name in score.decided or (not verdict.right and points > 0),
         comments=[*filter(None, [score.decided.get(question.name)])],
         details=details,
+        code=result.code.get(question.name, ()),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from lectures_lib.homework.grader.grading.own_code import Excerpt
 from lectures_lib.homework.grader.reports import told
 from lectures_lib.homework.grader.reports.spreadsheet import number
 
@@ -41,6 +42,15 @@ def _italics(escaped: str) -> str:
 def visible(text: str) -> str:
     """Text in which control characters, which HTML does not allow, can be seen."""
     return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def numbered(excerpt: Excerpt) -> Markup:
+    """A student's lines with their numbers in the cell, which are not copied with them."""
+    shown = Markup("")
+    for i, text in enumerate(excerpt.lines, start=excerpt.first):
+        line = Markup('<span data-line="{}">{}</span>').format(i, visible(text))
+        shown += (Markup("<mark>{}</mark>").format(line) if i == excerpt.told else line) + "\n"
+    return shown
 
 
 def theirs(text: str) -> Markup:
@@ -83,6 +93,7 @@ def _environment() -> Environment:
         marked=marked,
         theirs=theirs,
         isolated=isolated,
+        numbered=numbered,
         days=days,
         number=number,
         moment=told.moment,
