@@ -26,6 +26,10 @@
 # in place makes an answer wrong. Everything in `torch` is allowed except ready-made attention: `F.scaled_dot_product_attention`,
 # `nn.MultiheadAttention` and this course's own `lectures_lib.blocks.attention` and `lectures_lib.blocks.positions` are out of bounds; with them there is
 # nothing left to learn here. No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice.
+#
+# **What the check sees.** In questions 1, 6 and 8 a call of ready-made attention makes the answer wrong. Whatever else is out of bounds costs no points
+# by itself: whoever grades is told of it, and decides. In question 6 gradients count: a `.item()`, `.data` or `no_grad`
+# on the way costs half of the points. In questions 1, 2 and 5 it costs nothing, and the check says so.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it

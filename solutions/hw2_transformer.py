@@ -28,6 +28,10 @@
 # below imports: `lectures_lib.blocks.layers`, `.scoring`, `.seq2seq` and `.transformer` are out of bounds. No question needs an earlier answer,
 # and calling one is unwise: a mistake there would cost you twice.
 #
+# **What the check sees.** In question 3 a call of `F.layer_norm` makes the answer wrong. Whatever else is out of bounds costs no points by itself:
+# whoever grades is told of it, and decides. In questions 2, 4, 5 and 7 gradients count: a `.item()`, `.data` or `no_grad` on the
+# way costs half of the points. In questions 1 and 3 it costs nothing, and the check says so.
+#
 # **Three questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists.
 

@@ -28,6 +28,10 @@
 # `label_smoothing`, the packages `tokenizers` and `transformers`, and this course's own `lectures_lib.tokenization`,
 # `lectures_lib.training` and `lectures_lib.decoding`. No question needs an earlier answer, and calling one is unwise: a mistake there would
 # cost you twice.
+#
+# **What the check sees.** In question 4 the argument `label_smoothing` makes the answer wrong. Whatever else is out of bounds costs no points by
+# itself: whoever grades is told of it, and decides. In question 4 gradients count: a `.item()`, `.data` or `no_grad` on the way
+# costs half of the points.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it

@@ -25,6 +25,10 @@
 # `lectures_lib.models.vit` and `lectures_lib.analysis.rollout` are out of bounds. No question needs an earlier answer, and calling one is unwise: a
 # mistake there would cost you twice. Leave what you are given as it is: tensors and lists are not to be changed in place.
 #
+# **What the check sees.** In question 1 a call of `F.unfold` makes the answer wrong, and in question 2 an answer that never calls `F.conv2d`.
+# Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In question 3 gradients count: a
+# `.item()`, `.data` or `no_grad` on the way costs half of the points. In questions 1 and 2 it costs nothing, and the check says so.
+#
 # **Question 3 asks for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists.
 

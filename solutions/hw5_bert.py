@@ -26,6 +26,9 @@
 # answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it is: tensors and lists are not
 # to be changed in place.
 #
+# **What the check sees.** What is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions 2, 5
+# and 6 gradients count: a `.item()`, `.data` or `no_grad` on the way costs half of the points.
+#
 # **Two questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists.
 #

@@ -28,6 +28,10 @@
 # in it. No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it
 # is: tensors and lists are not to be changed in place.
 #
+# **What the check sees.** In question 6 a call of autograd makes the answer wrong. Whatever else is out of bounds costs no points by itself: whoever
+# grades is told of it, and decides. In questions 3 and 7 gradients count: a `.item()`, `.data` or `no_grad` on the way costs
+# half of the points.
+#
 # **Two questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists. Your class is tried in evaluation mode, `model.eval()`, and in training mode.
 

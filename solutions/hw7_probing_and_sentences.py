@@ -27,6 +27,10 @@
 # No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it
 # is: tensors and lists are not to be changed in place.
 #
+# **What the check sees.** What is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions 7 and
+# 8 gradients count: a `.item()`, `.data` or `no_grad` on the way costs half of the points. In questions 1 and 6 it costs nothing, and the check
+# says so.
+#
 # **No question needs a model.** Hidden states, attention weights and impacts are given to you as tensors, as a model would hand them over.
 #
 # **Two questions are of another kind.** Question 3 asks for *trained* probes: of the labels that they give to words without labels, 9 in

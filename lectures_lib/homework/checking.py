@@ -53,7 +53,7 @@ def check(name: str | Question, answer: object) -> None:
         return
     if not verdict.right:
         raise WrongAnswer(verdict) from None
-    print(f"✓ {question.name}: right ({worth})")
+    print(f"✓ {question.name}: right ({worth})" + f"\n  {verdict.message}" * bool(verdict.message))
 
 
 def told(verdict: Verdict) -> str:

@@ -174,10 +174,7 @@ def gradients_differ(
         rtol, atol: as in `difference`, but relative to the largest number in a gradient.
     """
     if isinstance(yours, str):
-        return Difference(
-            "gradient",
-            f"The result is right, but training stops: backpropagation through it fails. {yours}",
-        )
+        return _no_backpropagation(yours)
     if (
         not isinstance(yours, dict)
         or not isinstance(expected, dict)
@@ -210,6 +207,22 @@ def gradients_differ(
     return Difference(
         "gradient",
         f"The result is right, but the gradient that flows back from it to {_names(other)} is not.",
+    )
+
+
+def _no_backpropagation(why: str) -> Difference:
+    """What is wrong with a result whose gradients could not be computed."""
+    text = (
+        "The result is right, but training stops: backpropagation through it fails. "
+        + why.partition(" Hint:")[0]
+    )
+    if "modified by an inplace operation" not in why:
+        return Difference("gradient", text)
+    return Difference(
+        "gradient",
+        f"{text} A line such as `w[…] = 0` or `w.relu_()` writes over numbers that backpropagation "
+        f"needs: make a new tensor instead, with `masked_fill` or `torch.where`.",
+        "written_over",
     )
 
 

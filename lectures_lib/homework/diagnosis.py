@@ -40,6 +40,11 @@ HINTS = {
         "needs_a_gpu",
         "There is no GPU here. Where a device has to be named, take that of an input: `x.device`.",
     ),
+    r"call numpy\(\) on Tensor that requires grad": (
+        "by_numpy",
+        "A model is trained through this answer, and NumPy knows no gradients: use torch's "
+        "functions.",
+    ),
     r'missing the required "forward"': (
         "no_forward",
         "There is no `forward` in that class: is it misspelt, or indented into another method?",
@@ -52,9 +57,11 @@ EVERYWHERE = (
     "nothing_returned",
     "other_parameters",
     "no_gradient",
+    "written_over",
     "scores_returned",
     *(name for name, _ in HINTS.values() if name),
 )
+REMARK = "A remark, which costs nothing: a model cannot be trained through this answer."
 PUBLIC_SEED = 0  # of the inputs that `check` uses; `grade` draws another
 _one_at_a_time = threading.RLock()  # a call sets the random generators, which all threads share
 
@@ -95,10 +102,7 @@ class AnswerKey:
     def __init__(self, question: Question, seed: int):
         self.question = question
         with _one_at_a_time, usual_dtype():
-            cases = question.cases(torch.Generator().manual_seed(seed))
-            self.cases = [
-                replace(case, watch=question.forbidden + question.required) for case in cases
-            ]
+            self.cases = question.inputs(torch.Generator().manual_seed(seed))
             self.right = [run(question.reference, case) for case in self.cases]
         self._mistakes: list[tuple[Misconception, list[Outcome]]] | None = None
 
@@ -144,8 +148,8 @@ class AnswerKey:
         """The judgement of an answer that did this, one outcome a case; it may stop at the first
         that was lost.
         """
-        for outcome in outcomes:
-            if outcome.lost:
+        for outcome, case in zip(outcomes, self.cases, strict=False):
+            if outcome.lost and not case.remark:
                 shows = (
                     self.cases[len(outcomes) - 1].shows
                     if outcome.lost in ("time", "memory", "ended", "garbled")
@@ -161,7 +165,7 @@ class AnswerKey:
             return Verdict(self.question.name, False, "unfinished", "Not answered yet.")
         found = next(filter(None, self._findings(outcomes)), None)
         if found is None:
-            return Verdict(self.question.name, True, "right")
+            return Verdict(self.question.name, True, "right", self._remark(outcomes))
         for misconception, theirs in self.mistakes:
             # the mistake is a function that was called; its values are right
             by_tool = found.kind == "forbidden"
@@ -215,6 +219,8 @@ class AnswerKey:
 
     def _finding(self, outcome: Outcome, right: Outcome, case: Case) -> Verdict | None:
         """What is wrong with this one outcome."""
+        if case.remark:
+            return None
         if right.raised:
             if outcome.raised and right.raised.kind in outcome.raised.kinds:
                 return None
@@ -235,6 +241,20 @@ class AnswerKey:
             return self._wrong("changed", text, case, "input_changed")
         return self._wrong(found.kind, found.message, case, found.mistake) if found else None
 
+    def _remark(self, outcomes: list[Outcome]) -> str:
+        """What to tell the author of a right answer: that no gradient gets through it, and why."""
+        for outcome, right, case in zip(outcomes, self.right, self.cases, strict=True):
+            if not case.remark or outcome.lost:
+                continue
+            if outcome.raised:
+                return f"{REMARK} With inputs that ask for gradients: {_as_told(outcome.raised)}"
+            found = gradients_differ(
+                *(each.value["gradients"] for each in (outcome, right)), values=False
+            )
+            if found and found.mistake:
+                return f"{REMARK} {found.message}"
+        return ""
+
     def _alike(self, some: list[Outcome], others: list[Outcome]) -> bool:
         """Whether two answers did the same on every input."""
         return len(some) == len(others) and all(map(self._same, some, others, self.cases))
@@ -253,6 +273,8 @@ class AnswerKey:
         )
 
     def _same(self, one: Outcome, other: Outcome, case: Case) -> bool:
+        if case.remark:
+            return True
         if one.raised or other.raised:
             return (
                 one.raised is not None
@@ -373,7 +395,8 @@ def _as_told(raised: Raised) -> str:
     if not raised.message:
         return f"It raised {raised.kind}{where}."
     _, hint = _hint(raised)
-    return f"It raised {raised.kind}{where}: {raised.message}" + f". {hint}" * bool(hint)
+    told = f"It raised {raised.kind}{where}: {raised.message}"
+    return f"{told.removesuffix('.')}. {hint}" if hint else told
 
 
 def _hint(raised: Raised) -> tuple[str, str]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
+from lectures_lib.homework.compare import difference
 from lectures_lib.homework.diagnosis import AnswerKey, run
-from lectures_lib.homework.inside.calls import Outcome, build
+from lectures_lib.homework.inside.calls import Outcome, build, to_differentiate
 from lectures_lib.homework.questions import Case, Question
 from lectures_lib.homework.sealed import public_key
 
@@ -49,6 +50,8 @@ class Example:
         torch.default_generator.manual_seed(0)
         random.seed(0)
         args, kwargs = copy.deepcopy((self.args, self.kwargs))
+        if self.gradients:
+            args, kwargs = to_differentiate((args, kwargs), "", {})
         if self.init is not None:
             answer = build(answer, copy.deepcopy(self.init), self.state, self.train)
             torch.default_generator.manual_seed(0)
@@ -63,11 +66,17 @@ class Example:
             "expected": self.expected,
             "got": self.got,
         }
+        if self._differs_in_gradients():
+            parts |= {f"gradients, {whose}": each for whose, each in self.gradients.items()}
         lines = [f"{self.question}, {self.shows or 'an input'}"]
         for name, value in parts.items():
             if value is not None:
                 lines.append(f"{name}:\n{_indented(value)}")
         return "\n".join(lines)
+
+    def _differs_in_gradients(self) -> bool:
+        """Whether gradients were looked at, and only they can be what is wrong."""
+        return bool(self.gradients) and difference(self.got, self.expected) is None
 
 
 def example(name: str | Question, answer: object = None) -> Example:

@@ -11,7 +11,7 @@ import importlib.util
 import pkgutil
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -45,6 +45,7 @@ class Case:
                 place. Takes the place of the result itself, of gradients and `again`.
         watch: functions whose calls are noted; filled in from the question (`forbidden`,
             `required`).
+        remark: whether what is found on it costs nothing and is only said to who is right.
     """
 
     args: tuple = ()
@@ -58,6 +59,7 @@ class Case:
     gradients_of: tuple[str, ...] = ()
     draws: int = 0
     watch: tuple[str, ...] = ()
+    remark: bool = False
 
     def __post_init__(self):
         if self.gradients not in ("", "values", "reach", "none"):
@@ -158,6 +160,8 @@ class Question:
             (nn.LayerNorm calls it), "Tensor.unfold" or "F.cross_entropy(label_smoothing)", a call
             with this keyword.
         required: functions of which the text demands one.
+        trained: whether a model is trained through the result, of which the text says nothing: an
+            answer that lets no gradient through is right, and told so.
         varied: what it may draw; None: it is the same in every course.
         variant: which of `varied.values` this is.
     """
@@ -178,6 +182,7 @@ class Question:
     seconds: float = 10.0
     forbidden: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    trained: bool = False
     varied: Varied | None = None
     variant: int = 0
 
@@ -185,6 +190,15 @@ class Question:
     def homework(self) -> str:
         """The part of the name before the dot, such as "hw1"."""
         return self.name.split(".")[0]
+
+    def inputs(self, g: torch.Generator) -> list[Case]:
+        """The cases with what holds for all of them, and one on which gradients are looked at where
+        a model is trained through the result.
+        """
+        cases = [replace(case, watch=self.forbidden + self.required) for case in self.cases(g)]
+        if self.trained:
+            cases.append(replace(cases[0], gradients="reach", remark=True))
+        return cases
 
     @property
     def answer_name(self) -> str:

@@ -100,3 +100,11 @@ leaked = bad.run(double)
     verdicts, execution = graded([cell], DOUBLE)
     assert verdicts["double"].right
     assert not execution.failures, execution.failures
+
+
+def test_gradients_are_shown_where_only_they_differ():
+    asked = question("double", double, [Case((torch.ones(3),), gradients="reach")])
+    cut = example(asked, lambda x: (2 * x).detach())
+    assert "gradients, expected" in repr(cut) and "gradients, got" in repr(cut)
+    assert cut.run(lambda x: x.requires_grad)  # as the check calls it
+    assert "gradients" not in repr(example(asked, lambda x: (3 * x).detach()))

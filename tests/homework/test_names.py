@@ -2,18 +2,25 @@
 rules out is refused by the check.
 """
 
+import re
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lectures_lib.homework import find, load
-from lectures_lib.homework.diagnosis import EVERYWHERE
+from lectures_lib.homework import check, find, load
+from lectures_lib.homework.diagnosis import EVERYWHERE, REMARK, Verdict
 from lectures_lib.homework.grader.grading import rules
-from lectures_lib.homework.questions import Case
+from lectures_lib.homework.questions import Case, Question, names
 from tests.homework.bank import judged, key
+from tests.homework.toy import TOY, question
 from tests.homework.toy import judged as judged_toy
-from tests.homework.toy import question
+from tests.homework.toy_results import result
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def double(x):
@@ -58,6 +65,16 @@ A_CLASS = Case((torch.arange(1.0, 4),), init={"n": 3}, state={"weight": torch.on
 DOUBLE = question("double", double, [A_CASE])
 CLASSES = question("classes", classes, [A_CASE], share=0.5)
 SCALE = question("Scale", Scale, [A_CLASS])
+LOSS = question("double", double, [replace(A_CASE, gradients="values")])
+TRAINED = question("double", double, [A_CASE], (("squares", lambda x: x**2),), trained=True)
+
+
+def written_over(x):
+    """Right, and backpropagation finds another number than exp had left there."""
+    grown = (2 * x).exp()
+    result = grown.log()
+    grown[grown.isnan()] = 0
+    return result
 
 
 @pytest.mark.parametrize(
@@ -71,6 +88,9 @@ SCALE = question("Scale", Scale, [A_CLASS])
         (SCALE, NoForward, "no_forward"),
         (SCALE, Renamed, "other_parameters"),
         (SCALE, CutOff, "no_gradient"),
+        (LOSS, lambda x: (2 * x).detach(), "no_gradient"),
+        (LOSS, written_over, "written_over"),
+        (LOSS, lambda x: torch.from_numpy(2 * x.numpy()), "by_numpy"),
     ],
 )
 def test_what_was_found_has_a_name(asked, answer, name):
@@ -94,6 +114,37 @@ def test_what_was_found_has_a_name(asked, answer, name):
 def test_what_is_wrong_in_another_way_gets_none_of_these(asked, answer):
     verdict = judged_toy(asked, answer)
     assert (verdict.right, verdict.mistake) == (False, ""), verdict
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (double, ""),
+        (lambda x: (2 * x).detach(), "no gradient at all flows back"),
+        (written_over, "A line such as"),
+        (lambda x: torch.from_numpy(2 * x.numpy()), "NumPy knows no gradients"),
+        (lambda x: torch.tensor([[2 * v for v in row] for row in x.tolist()]), "no gradient"),
+    ],
+)
+def test_a_function_that_no_gradient_gets_through_is_right_and_told_so(answer, words, capsys):
+    verdict = judged_toy(TRAINED, answer)
+    assert verdict.right and not verdict.mistake
+    assert words in verdict.message and bool(words) == verdict.message.startswith(REMARK)
+    check(TRAINED, answer)
+    assert words in capsys.readouterr().out
+
+
+def test_a_mistake_that_also_cuts_the_gradient_keeps_its_name():
+    verdict = judged_toy(TRAINED, lambda x: (x**2).detach())
+    assert verdict.mistake == "squares"
+
+
+@pytest.mark.parametrize("name", rules.OF_THEMSELVES)
+def test_right_values_that_stop_training_earn_half_unless_a_rule_says_otherwise(name):
+    found = result(verdicts=(Verdict("toy.double", False, "gradient", "…", name),))
+    assert rules.Rules().score(TOY, found).total == 1
+    strict = rules.Rules(mistakes={"double": {name: 0}})
+    assert strict.score(TOY, found).total == 0
 
 
 def test_these_names_may_earn_part_of_the_points():
@@ -223,3 +274,32 @@ def test_a_sum_over_all_layers_is_not_the_best_layer():
     for seed in range(3):
         assert key("hw7.probe_layers", seed).accepts(find("hw7.probe_layers").reference)
         assert not judged("hw7.probe_layers", vote, seed).right
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_first_page_says_what_the_check_sees(name):
+    """Which questions refuse a ready-made call, and which look at gradients."""
+    (notebook,) = (ROOT / "solutions").glob(f"{name}_*.py")
+    said = notebook.read_text(encoding="utf-8").partition("**What the check sees.**")[2]
+    said = re.split(r"\n#?\n", said)[0].replace("\n# ", " ")
+    questions = list(enumerate(load(name).questions, start=1))
+    of = {
+        "makes the answer wrong": lambda each: each.forbidden or each.required,
+        "costs half": _looks_at_gradients,
+        "costs nothing, and": lambda each: each.trained,
+    }
+    told = re.split(r"(?<=[.]) (?=[A-Z])", said)
+    for words, holds in of.items():
+        numbers = [n for sentence in told if words in sentence for n in _numbers(sentence)]
+        assert numbers == [i for i, each in questions if holds(each)], words
+
+
+def _numbers(text: str) -> list[int]:
+    """The questions' numbers: "in question 3", "questions 1, 2 and 5"."""
+    found = re.findall(r"questions? (\d(?:(?:, | and )\d)*)", text)
+    return [int(number) for each in found for number in re.findall(r"\d", each)]
+
+
+def _looks_at_gradients(asked: Question) -> bool:
+    cases = asked.cases(torch.Generator().manual_seed(0))
+    return any(case.looks_at_gradients != "none" for case in cases)

@@ -188,8 +188,8 @@ def looked_at(
     first = given[0]
     if parameters is not None:
         given[0] = first = (
-            _to_differentiate(first[0], "argument ", leaves, 1),
-            _to_differentiate(first[1], "", leaves),
+            to_differentiate(first[0], "argument ", leaves, 1),
+            to_differentiate(first[1], "", leaves),
         )
     with watched.on():
         result = _written(function(*first[0], **first[1]))
@@ -274,7 +274,7 @@ def _own_code(answer: Any) -> set[types.CodeType]:
     return found
 
 
-def _to_differentiate(value: Any, name: str, leaves: dict[str, Tensor], start: int = 0) -> Any:
+def to_differentiate(value: Any, name: str, leaves: dict[str, Tensor], start: int = 0) -> Any:
     """`value` with its floating tensors replaced by copies through which gradients flow back to
     `leaves`.
     """
@@ -284,13 +284,13 @@ def _to_differentiate(value: Any, name: str, leaves: dict[str, Tensor], start: i
     if isinstance(value, list | tuple):
         top = name == "argument "
         items = (
-            _to_differentiate(item, f"{name}{i}" if top else f"{name}[{i}]", leaves)
+            to_differentiate(item, f"{name}{i}" if top else f"{name}[{i}]", leaves)
             for i, item in enumerate(value, start=start)
         )
         return type(value)(items)
     if isinstance(value, dict):
         return {
-            k: _to_differentiate(v, f"{name}[{k!r}]" if name else str(k), leaves)
+            k: to_differentiate(v, f"{name}[{k!r}]" if name else str(k), leaves)
             for k, v in value.items()
         }
     return value

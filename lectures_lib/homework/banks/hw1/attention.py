@@ -171,6 +171,7 @@ ATTENTION = Question(
     cases=_attention_cases,
     reference=scaled_dot_product_attention,
     forbidden=READY_MADE,
+    trained=True,
     misconceptions=(
         Misconception(
             "unscaled",

@@ -227,6 +227,7 @@ SOFTMAX = Question(
     chapter="02_self_attention#masks-what-must-not-be-seen",
     cases=_softmax_cases,
     reference=masked_softmax,
+    trained=True,
     misconceptions=(
         Misconception("mask_inverted", _INVERTED, partial(_filled_softmax, inverted=True)),
         Misconception(

@@ -96,6 +96,7 @@ SPLIT = Question(
     chapter="03_multi_head_attention#the-trap-view-without-transpose",
     cases=_split_cases,
     reference=split_heads,
+    trained=True,
     misconceptions=(
         Misconception(
             "view_without_transpose",

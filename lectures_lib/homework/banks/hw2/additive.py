@@ -178,6 +178,7 @@ ADDITIVE = Question(
     chapter="01_bottleneck#looking-back-by-hand",
     cases=_additive_cases,
     reference=additive_attention,
+    trained=True,
     misconceptions=(
         Misconception("query_has_no_say", _NO_QUERY, partial(_additive, score="no tanh")),
         Misconception("query_has_no_say", _NO_QUERY, partial(_additive, score="tanh of each")),

@@ -124,6 +124,7 @@ NORM = Question(
     cases=_norm_cases,
     reference=layer_norm,
     forbidden=("F.layer_norm", "torch.layer_norm", "torch.native_layer_norm"),
+    trained=True,
     misconceptions=(
         Misconception("unbiased_variance", _UNBIASED, partial(_norm, correction=1)),
         Misconception(

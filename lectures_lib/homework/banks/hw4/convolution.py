@@ -130,6 +130,7 @@ CONVOLUTION = Question(
     cases=_convolution_cases,
     reference=embed_by_convolution,
     required=("F.conv2d", "torch.conv2d"),
+    trained=True,
     misconceptions=(
         Misconception(
             "stride_1",

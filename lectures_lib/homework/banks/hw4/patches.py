@@ -136,6 +136,7 @@ PATCHES = Question(
     cases=_patch_cases,
     reference=patches,
     forbidden=("F.unfold",),
+    trained=True,
     misconceptions=(
         Misconception(
             "reshaped_only",

@@ -94,6 +94,7 @@ MIX = Question(
     chapter="16_what_bert_learns#probes",
     cases=_mix_cases,
     reference=mix_layers,
+    trained=True,
     misconceptions=(
         Misconception("softmax_forgotten", _NO_SOFTMAX, partial(_mix, shares=lambda w, gamma: w)),
         Misconception(

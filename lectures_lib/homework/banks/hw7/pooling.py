@@ -154,6 +154,7 @@ POOLING = Question(
     chapter="17_sentence_bert#from-many-vectors-to-one",
     cases=_pooling_cases,
     reference=sentence_vectors,
+    trained=True,
     misconceptions=(
         Misconception(
             "padding_in_the_mean",

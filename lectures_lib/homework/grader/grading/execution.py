@@ -234,13 +234,13 @@ class Execution:
         at_end = outcomes, key.verdict(outcomes)
         if at_check and at_check[1].right:
             word = "" if at_end[1].right else _later(checked, key.question.answer_name)
-            return at_check[0], replace(at_check[1], message=word), usable
+            return at_check[0], _with(at_check[1], word), usable
         if at_end[1].right:
-            return at_end[0], replace(at_end[1], message=AT_END if at_check else ""), usable
+            return at_end[0], _with(at_end[1], AT_END if at_check else ""), usable
         if at_end[1].kind == "unfinished" and usable:
             outcomes, usable = self._put(sandbox, key, earlier=True)
             if (verdict := key.verdict(outcomes)).right:
-                return outcomes, replace(verdict, message=EARLIER), usable
+                return outcomes, _with(verdict, EARLIER), usable
         best = (
             at_check
             if at_check and (at_check[1].kind not in NO_ANSWER or at_end[1].kind in NO_ANSWER)
@@ -292,6 +292,11 @@ EARLIER = (
     "Your answer is right, and that counts. But the untouched template stands below it and takes "
     "its name: delete the template."
 )
+
+
+def _with(verdict: Verdict, word: str) -> Verdict:
+    """A right answer's verdict with a word to it, before a remark that it may have."""
+    return replace(verdict, message=f"{word} {verdict.message}".strip())
 
 
 def _later(checked: Checked, answer: str) -> str:

@@ -41,6 +41,9 @@ _GROUPS = (
     "by_hand",
     "marks",
 )
+# Percent that an answer earns where no rule says otherwise: its values are right, and only training
+# through it would stop.
+OF_THEMSELVES = {"no_gradient": 50.0, "written_over": 50.0}
 ALL = "all"  # an excuse from every question
 _CANVAS_LATE = (
     "Canvas marks this as late and does not tell when it was handed in, so nothing is taken off: "
@@ -419,7 +422,8 @@ class Rules(BaseModel):
         if verdict.right:
             return 1.0
         left = {full_name(homework, name): costs for name, costs in self.mistakes.items()}
-        return left.get(verdict.question, {}).get(verdict.mistake, 0.0) / 100
+        by_default = OF_THEMSELVES.get(verdict.mistake, 0.0)
+        return left.get(verdict.question, {}).get(verdict.mistake, by_default) / 100
 
     def _excused(self, homework: Homework, result: Result) -> set[str]:
         """The full names of the questions from which this student is excused."""
