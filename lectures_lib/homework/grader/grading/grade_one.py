@@ -31,7 +31,7 @@ from lectures_lib.homework.variants import Draw
 _one_at_a_time = threading.RLock()  # a key is made once, whichever thread asks first
 HOMEWORK = Path(lectures_lib.__file__).parent / "homework"
 JUDGES = (
-    "compare.py",
+    "compare/*.py",
     "diagnosis.py",
     "questions.py",
     "inside/*.py",
