@@ -36,6 +36,9 @@ JUDGES = (
     "questions.py",
     "inside/*.py",
     "grader/grading/execution.py",
+    "grader/sandbox/clock.py",
+    "grader/sandbox/line.py",
+    "grader/sandbox/memory.py",
     "grader/sandbox/process.py",
 )
 # How code reaches the part of the grader that runs beside it; no homework needs any of them.
