@@ -9,7 +9,7 @@ from torch import nn
 
 from lectures_lib.homework import find, load
 from lectures_lib.homework.diagnosis import EVERYWHERE
-from lectures_lib.homework.grader.grading import rules
+from lectures_lib.homework.grader.grading import names
 from lectures_lib.homework.questions import Case
 from tests.homework.bank import judged, key
 from tests.homework.toy import judged as judged_toy
@@ -97,9 +97,9 @@ def test_what_is_wrong_in_another_way_gets_none_of_these(asked, answer):
 
 
 def test_these_names_may_earn_part_of_the_points():
-    rules.check_mistake(load("hw1"), "hw1.causal_mask", "input_changed")
+    names.check_mistake(load("hw1"), "hw1.causal_mask", "input_changed")
     with pytest.raises(ValueError, match="knows no mistake"):
-        rules.check_mistake(load("hw1"), "hw1.causal_mask", "input_changes")
+        names.check_mistake(load("hw1"), "hw1.causal_mask", "input_changes")
 
 
 # ------------------------------------------------------------------------------- what is ruled out
