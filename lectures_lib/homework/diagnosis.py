@@ -11,7 +11,9 @@ from lectures_lib.homework.compare.draws import draws_differ
 from lectures_lib.homework.compare.gradients import gradients_differ
 from lectures_lib.homework.compare.predictions import too_few
 from lectures_lib.homework.compare.values import Difference, difference
-from lectures_lib.homework.inside.calls import Outcome, Raised, Unanswered, call, usual_dtype
+from lectures_lib.homework.inside.calls import call, usual_dtype
+from lectures_lib.homework.inside.outcomes import Outcome, Raised
+from lectures_lib.homework.inside.unanswered import Unanswered
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
 
 # Why a call gave neither a value nor an exception.

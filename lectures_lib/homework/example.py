@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from lectures_lib.homework.diagnosis import AnswerKey, run
-from lectures_lib.homework.inside.calls import Outcome, build
+from lectures_lib.homework.inside.building import build
+from lectures_lib.homework.inside.outcomes import Outcome
 from lectures_lib.homework.questions import Case, Question
 from lectures_lib.homework.sealed import public_key
 

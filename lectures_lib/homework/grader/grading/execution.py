@@ -15,7 +15,7 @@ from lectures_lib.homework.grader.sandbox.line import FRAME, SLACK, Lost
 from lectures_lib.homework.grader.sandbox.process import Broken, Sandbox
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.inside import wire
-from lectures_lib.homework.inside.calls import Outcome, Raised
+from lectures_lib.homework.inside.outcomes import Outcome, Raised
 
 # so often may the warm process be ended from outside (a machine out of memory) before the
 # submission is left for later

@@ -23,7 +23,7 @@ from lectures_lib.homework.grader.sandbox import template
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import Submission
 from lectures_lib.homework.grader.submissions.mentions import mentions
-from lectures_lib.homework.inside.calls import Raised
+from lectures_lib.homework.inside.outcomes import Raised
 from lectures_lib.homework.notebook import Unreadable, code_cells, text_cells
 from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.variants import Draw

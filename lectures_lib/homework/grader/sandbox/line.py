@@ -10,7 +10,7 @@ from typing import Any
 
 from lectures_lib.homework.grader.sandbox.clock import POLL, Clock
 from lectures_lib.homework.inside import wire
-from lectures_lib.homework.inside.calls import Outcome, Raised
+from lectures_lib.homework.inside.outcomes import Outcome, Raised
 
 GRACE = 2.0  # seconds after a limit until the process is killed: time to be interrupted and say so
 SELDOM = 10  # looking takes at most one part in so many of the time

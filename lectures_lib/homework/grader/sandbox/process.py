@@ -10,7 +10,7 @@ from lectures_lib.homework.grader.sandbox import memory, processes, template
 from lectures_lib.homework.grader.sandbox.line import FRAME, SLACK, Line, Lost
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.inside import wire
-from lectures_lib.homework.inside.calls import Outcome
+from lectures_lib.homework.inside.outcomes import Outcome
 
 HELLO = 30.0  # seconds on the clock for a copy to answer at all
 TORCH_BYTES = 512 << 20  # what a process takes that has only imported torch, amply
