@@ -18,7 +18,7 @@ from beartype.roar import BeartypeCallHintViolation
 from jaxtyping import AbstractArray, TypeCheckError, config
 
 _context = jaxtyping.jaxtyped
-# of a frame in a traceback, as beartype's own files: no student's (`inside.calls.describe`)
+# of a frame in a traceback, as beartype's own files: no student's (`inside.outcomes.describe`)
 _FILE = str(Path(beartype.__file__).with_name("wrapper"))
 
 

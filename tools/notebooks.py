@@ -19,6 +19,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from lectures_lib.files import written_whole
+from lectures_lib.homework.set_up import install_and_tell
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("notebooks", "solutions")
@@ -42,20 +43,13 @@ device = lectures_lib.setup(seed=0)"""
 INSTALL = """\
     pip = [sys.executable, "-m", "pip", "install", "--quiet"]
     subprocess.run([*pip, f"lectures-lib[chapters] @ git+{REPOSITORY}"], check=True)"""
-# Those who do homework are alone with what goes wrong.
-INSTALL_AND_TELL = """\
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install"]
-    command = [*pip, "--quiet", f"lectures-lib @ git+{REPOSITORY}"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        said = (done.stdout + done.stderr).strip().splitlines()
-        raise RuntimeError(
-            f"pip could not install the course's library from {REPOSITORY}.\\n"
-            f"- It needs Python 3.11, 3.12 or 3.13; this is {sys.version.split()[0]}.\\n"
-            "- It needs a network and git. Does that address open in a browser?\\n"
-            "- On Colab: Runtime > Disconnect and delete runtime; then try again.\\n"
-            "What pip said last:\\n" + "\\n".join(said[-10:])
-        )"""
+INSTALL_AND_TELL = install_and_tell(
+    packages='f"lectures-lib @ git+{REPOSITORY}"',
+    what="the course's library from {REPOSITORY}",
+    who="It",
+    network="It needs a network and git.",
+    page="that address",
+)
 SETUP_TAGS = ["setup", "nbval-ignore-output"]
 
 

@@ -15,11 +15,19 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib import checks
-from lectures_lib.checks import at_the_door
+from lectures_lib.checks.attention import (
+    check_attention,
+    check_cut,
+    check_heads,
+    check_lengths_fit,
+    check_query_and_context,
+    check_scores,
+    check_some_positions,
+)
+from lectures_lib.checks.door import at_the_door
 
 
-@at_the_door(checks.check_scores)
+@at_the_door(check_scores)
 def attention_weights(
     Q: Float[Tensor, "*batch n_query d_k"],
     K: Float[Tensor, "*batch n_key d_k"],
@@ -46,7 +54,7 @@ def attention_weights(
     return weights
 
 
-@at_the_door(checks.check_attention)
+@at_the_door(check_attention)
 def scaled_dot_product_attention(
     Q: Float[Tensor, "*batch n_query d_k"],
     K: Float[Tensor, "*batch n_key d_k"],
@@ -70,7 +78,7 @@ def scaled_dot_product_attention(
     return F.dropout(weights, dropout) @ V
 
 
-@at_the_door(checks.check_some_positions)
+@at_the_door(check_some_positions)
 def causal_mask(n: int, device: torch.device | None = None) -> Bool[Tensor, "n n"]:
     """The mask of a left-to-right model: position i may attend to positions 0 … i.
 
@@ -80,7 +88,7 @@ def causal_mask(n: int, device: torch.device | None = None) -> Bool[Tensor, "n n
     return torch.ones(n, n, dtype=torch.bool, device=device).tril()
 
 
-@at_the_door(checks.check_lengths_fit)
+@at_the_door(check_lengths_fit)
 def padding_mask(lengths: Int[Tensor, " batch"], n: int) -> Bool[Tensor, "batch 1 1 n"]:
     """The mask that hides padding: in sequence b, only the first `lengths[b]` of the n keys may be
     attended to.
@@ -96,7 +104,7 @@ def padding_mask(lengths: Int[Tensor, " batch"], n: int) -> Bool[Tensor, "batch 
     return (positions < lengths[:, None])[:, None, None, :]
 
 
-@at_the_door(checks.check_cut)
+@at_the_door(check_cut)
 def split_heads(
     x: Float[Tensor, "batch n width"], n_heads: int
 ) -> Float[Tensor, "batch n_heads n d_head"]:
@@ -140,7 +148,7 @@ class MultiHeadAttention(nn.Module):
             dropout is no share.
     """
 
-    @at_the_door(checks.check_heads)
+    @at_the_door(check_heads)
     def __init__(
         self,
         d_model: int,
@@ -163,7 +171,7 @@ class MultiHeadAttention(nn.Module):
         self.W_O = nn.Linear(n_heads * d_v, d_model, bias=bias)
         self.attention = DotProductAttention(dropout)
 
-    @at_the_door(checks.check_query_and_context)
+    @at_the_door(check_query_and_context)
     def forward(
         self,
         query: Float[Tensor, "batch n_query d_model"],
@@ -226,7 +234,7 @@ class DotProductAttention(nn.Module):
         return fused_attention(Q, K, V, mask, self.dropout if self.training else 0.0)
 
 
-@at_the_door(checks.check_attention)
+@at_the_door(check_attention)
 def fused_attention(
     Q: Float[Tensor, "*batch n_query d_k"],
     K: Float[Tensor, "*batch n_key d_k"],

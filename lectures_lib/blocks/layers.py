@@ -15,7 +15,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from lectures_lib.blocks.attention import MultiHeadAttention
-from lectures_lib.checks import Choices, at_the_door, check_known, check_layers
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.sizes import Choices, check_layers
+from lectures_lib.checks.tokens import check_known
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = Choices(
     "activation",

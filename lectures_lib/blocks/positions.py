@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lectures_lib.checks import at_the_door, check_room
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.tokens import check_room
 
 # The paper's 10000: the slowest hand of the clock turns once in 2π · 10000 positions.
 BASE = 10_000.0

@@ -14,7 +14,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from lectures_lib.checks import check_size, whole_numbers
+from lectures_lib.checks.sizes import check_size
+from lectures_lib.checks.tensors import whole_numbers
 from lectures_lib.data.words import PAD
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from lectures_lib.checks import whole_numbers
+from lectures_lib.checks.tensors import whole_numbers
 
 # The numbers of the four tokens that are no words, the same for every vocabulary of the course.
 PAD, BOS, EOS, UNK = 0, 1, 2, 3

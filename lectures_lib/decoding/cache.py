@@ -29,7 +29,8 @@ from torch import Tensor, nn
 from lectures_lib.blocks.attention import MultiHeadAttention, causal_mask, padding_mask
 from lectures_lib.blocks.layers import DecoderBlock, EncoderBlock
 from lectures_lib.blocks.recording import record
-from lectures_lib.checks import at_the_door, check_lengths
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.tokens import check_lengths
 from lectures_lib.decoding.protocol import Step
 from lectures_lib.models.language_model import LanguageModel
 from lectures_lib.models.transformer import Transformer

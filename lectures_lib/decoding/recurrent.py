@@ -3,7 +3,8 @@
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from lectures_lib.checks import at_the_door, check_tokens
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.tokens import check_tokens
 from lectures_lib.decoding.protocol import Step
 from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqState
 

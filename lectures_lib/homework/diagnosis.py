@@ -7,14 +7,13 @@ from typing import Any
 
 import torch
 
-from lectures_lib.homework.compare import (
-    Difference,
-    difference,
-    draws_differ,
-    gradients_differ,
-    too_few,
-)
-from lectures_lib.homework.inside.calls import Outcome, Raised, Unanswered, call, usual_dtype
+from lectures_lib.homework.compare.draws import draws_differ
+from lectures_lib.homework.compare.gradients import gradients_differ
+from lectures_lib.homework.compare.predictions import too_few
+from lectures_lib.homework.compare.values import Difference, difference
+from lectures_lib.homework.inside.calls import call, usual_dtype
+from lectures_lib.homework.inside.outcomes import Outcome, Raised
+from lectures_lib.homework.inside.unanswered import Unanswered
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
 
 # Why a call gave neither a value nor an exception.
@@ -74,7 +73,7 @@ class Verdict:
         question: its full name.
         right: whether it earns the points.
         kind: "right", "misconception", "unfinished", "raised", "changed", "forbidden", a kind of
-            `compare.Difference`, or one of `LOST`.
+            `compare.values.Difference`, or one of `LOST`.
         message: what to tell its author; "" where it is right.
         mistake: the misconception's name, where one was recognised; or one of `EVERYWHERE`.
         on: the input on which it shows, in words.

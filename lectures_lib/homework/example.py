@@ -7,9 +7,11 @@ from typing import Any
 
 import torch
 
-from lectures_lib.homework.compare import difference
+from lectures_lib.homework.compare.values import difference
 from lectures_lib.homework.diagnosis import AnswerKey, run
-from lectures_lib.homework.inside.calls import Outcome, build, to_differentiate
+from lectures_lib.homework.inside.building import build
+from lectures_lib.homework.inside.looking import to_differentiate
+from lectures_lib.homework.inside.outcomes import Outcome
 from lectures_lib.homework.questions import Case, Question
 from lectures_lib.homework.sealed import public_key
 

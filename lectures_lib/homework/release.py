@@ -8,7 +8,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from lectures_lib.homework import text_answers, variants
-from lectures_lib.homework.inside.calls import TEMPLATE_SAYS
+from lectures_lib.homework.inside.unanswered import TEMPLATE_SAYS
 from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.text_answers import Asked
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey
 from lectures_lib.homework.inside import wire
-from lectures_lib.homework.inside.calls import Outcome, Raised
+from lectures_lib.homework.inside.outcomes import Outcome, Raised
 from lectures_lib.homework.questions import Case, Misconception, Question, find
 from lectures_lib.homework.variants import as_chosen
 

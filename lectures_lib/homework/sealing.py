@@ -24,6 +24,7 @@ from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, Verdict, run
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.values import Foreign, plain
 from lectures_lib.homework.questions import Homework, Question
+from lectures_lib.homework.set_up import install_and_tell
 from lectures_lib.homework.text_answers import Asked
 
 BANKS = "lectures_lib.homework.banks"
@@ -51,17 +52,7 @@ if SEALED.exists():
 needed = {needed}
 missing = [package for name, package in needed.items() if importlib.util.find_spec(name) is None]
 if missing:
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    done = subprocess.run([*pip, *missing], capture_output=True, text=True)
-    if done.returncode != 0:
-        said = (done.stdout + done.stderr).strip().splitlines()
-        raise RuntimeError(
-            f"pip could not install {{', '.join(missing)}}.\\n"
-            f"- The course needs Python 3.11, 3.12 or 3.13; this is {{sys.version.split()[0]}}.\\n"
-            "- Installing needs a network. Does a page open in a browser?\\n"
-            "- On Colab: Runtime > Disconnect and delete runtime; then try again.\\n"
-            "What pip said last:\\n" + "\\n".join(said[-10:])
-        )
+{install}
 found = importlib.util.find_spec("lectures_lib")
 if found is None or importlib.util.find_spec("lectures_lib.homework.banks"):
     raise ImportError(
@@ -70,6 +61,13 @@ if found is None or importlib.util.find_spec("lectures_lib.homework.banks"):
     )
 
 """
+INSTALL = install_and_tell(
+    packages="*missing",
+    what="{', '.join(missing)}",
+    who="The course",
+    network="Installing needs a network.",
+    page="a page",
+)
 
 
 class Unsealable(Exception):
@@ -270,7 +268,7 @@ def _set_up_text(file: str, packages: set[str], source: str) -> str:
     """The set-up cell of a sealed notebook: takes the library from the file."""
     projects = importlib.metadata.packages_distributions()
     needed = {name: projects.get(name, [name])[0] for name in sorted(packages)}
-    text = SET_UP.format(file=file, needed=json.dumps(needed, indent=4))
+    text = SET_UP.format(file=file, needed=json.dumps(needed, indent=4), install=INSTALL)
     return text + _kept_lines(source)
 
 

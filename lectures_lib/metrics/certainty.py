@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lectures_lib.checks import at_the_door
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.metrics.classification import Numbers
 from lectures_lib.metrics.pairs import listed
 

@@ -14,10 +14,11 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib import checks
 from lectures_lib.blocks.attention import padding_mask
 from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, initialise
-from lectures_lib.checks import at_the_door
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.sizes import check_config
+from lectures_lib.checks.tokens import check_embedded, check_read, check_read_and_asked
 from lectures_lib.models import hugging_face
 
 # What two of BERT's tables were called in files that this library wrote before.
@@ -37,7 +38,7 @@ class BertEmbeddings(nn.Module):
         self.norm = nn.LayerNorm(config.d_model, config.eps)
         self.dropout = nn.Dropout(config.dropout)
 
-    @at_the_door(checks.check_embedded)
+    @at_the_door(check_embedded)
     def forward(
         self, tokens: Int[Tensor, "batch n"], segments: Int[Tensor, "batch n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
@@ -95,7 +96,7 @@ class Bert(nn.Module):
         self.pooler = nn.Linear(config.d_model, config.d_model)
         initialise_as_bert(self, config.init_std)
 
-    @at_the_door(checks.check_read)
+    @at_the_door(check_read)
     def forward(
         self,
         tokens: Int[Tensor, "batch n"],
@@ -218,7 +219,7 @@ class BertForPreTraining(nn.Module):
         self.next_sentence = nn.Linear(config.d_model, 2)
         initialise_as_bert(self, config.init_std)
 
-    @at_the_door(checks.check_read_and_asked)
+    @at_the_door(check_read_and_asked)
     def forward(
         self,
         tokens: Int[Tensor, "batch n"],
@@ -438,7 +439,7 @@ class BertConfig:
     attention_dropout: float | None = None
 
     def __post_init__(self):
-        checks.check_config(self, ACTIVATIONS)
+        check_config(self, ACTIVATIONS)
 
     BASE: ClassVar["BertConfig"]
     LARGE: ClassVar["BertConfig"]

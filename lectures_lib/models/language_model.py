@@ -15,7 +15,9 @@ from torch import Tensor, nn
 from lectures_lib.blocks.attention import causal_mask
 from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, TokenEmbedding, initialise
 from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions
-from lectures_lib.checks import at_the_door, check_config, check_lengths
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.sizes import check_config
+from lectures_lib.checks.tokens import check_lengths
 
 
 def check_two_tokens(model: "LanguageModel", tokens: Tensor) -> None:

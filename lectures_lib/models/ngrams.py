@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from lectures_lib.checks import check_numbers
+from lectures_lib.checks.sizes import check_numbers
 
 Gram = tuple[int, ...]
 

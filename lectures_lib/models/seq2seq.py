@@ -16,7 +16,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from lectures_lib.blocks.attention import padding_mask
 from lectures_lib.blocks.recording import Recorded
 from lectures_lib.blocks.scoring import AdditiveScore, GeneralScore, dot_score
-from lectures_lib.checks import at_the_door, check_config, check_lengths, check_tokens
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.sizes import check_config
+from lectures_lib.checks.tokens import check_lengths, check_tokens
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lectures_lib import checks
 from lectures_lib.blocks.attention import causal_mask, padding_mask
 from lectures_lib.blocks.layers import ACTIVATIONS, Decoder, Encoder, TokenEmbedding, initialise
 from lectures_lib.blocks.positions import SinusoidalPositions
-from lectures_lib.checks import at_the_door
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.sizes import check_config
+from lectures_lib.checks.tokens import check_shift, check_source, check_target
 
 
 class Transformer(nn.Module):
@@ -70,7 +71,7 @@ class Transformer(nn.Module):
         memory = self.encode(source, source_lengths)
         return self.logits(self.decode(target, memory, source_lengths))
 
-    @at_the_door(checks.check_source)
+    @at_the_door(check_source)
     def encode(
         self,
         source: Int[Tensor, "batch n_source"],
@@ -80,7 +81,7 @@ class Transformer(nn.Module):
         mask = None if source_lengths is None else padding_mask(source_lengths, source.shape[1])
         return self.encoder(self.embed(source), mask)
 
-    @at_the_door(checks.check_target)
+    @at_the_door(check_target)
     def decode(
         self,
         target: Int[Tensor, "batch n_target"],
@@ -107,7 +108,7 @@ class Transformer(nn.Module):
         return self.embedding.scores(hidden, self.output_bias)
 
 
-@at_the_door(checks.check_shift)
+@at_the_door(check_shift)
 def shift_right(target: Int[Tensor, "batch n"], begin: int) -> Int[Tensor, "batch n"]:
     """What the decoder reads in training: the begin token, then the target without its last token.
 
@@ -162,7 +163,7 @@ class TransformerConfig:
     bias: bool = True
 
     def __post_init__(self):
-        checks.check_config(self, ACTIVATIONS)
+        check_config(self, ACTIVATIONS)
 
     BASE: ClassVar["TransformerConfig"]
     BIG: ClassVar["TransformerConfig"]

@@ -15,7 +15,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, initialise
-from lectures_lib.checks import at_the_door, check_config, check_images
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.images import check_images
+from lectures_lib.checks.sizes import check_config
 from lectures_lib.models import hugging_face
 
 

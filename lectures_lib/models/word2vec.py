@@ -14,7 +14,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.checks import at_the_door, whole_numbers
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.tensors import whole_numbers
 from lectures_lib.data.words import UNK, WordVocabulary
 
 

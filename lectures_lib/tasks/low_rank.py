@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lectures_lib import checks
-from lectures_lib.checks import at_the_door
+from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.low_rank import check_low_rank, check_not_adapted
 from lectures_lib.tasks.task_heads import Head
 
 
@@ -36,7 +36,7 @@ class LowRank(nn.Linear):
         ValueError: for a rank below 1 or above the layer's smaller side.
     """
 
-    @at_the_door(checks.check_low_rank)
+    @at_the_door(check_low_rank)
     def __init__(self, linear: nn.Linear, r: int, alpha: float | None = None):
         super().__init__(linear.in_features, linear.out_features, device="meta")
         self.weight, self.bias = linear.requires_grad_(False).weight, linear.bias
@@ -68,7 +68,7 @@ def linear_layers(body: nn.Module, kind: type[nn.Module]) -> list[tuple[nn.Modul
     ]
 
 
-@at_the_door(checks.check_not_adapted)
+@at_the_door(check_not_adapted)
 def adapt(model: Head, r: int = 8, alpha: float | None = None) -> None:
     """Freeze the body, put a `LowRank` in place of each of its linear layers; the head on top
     learns as before. The model is changed in place.

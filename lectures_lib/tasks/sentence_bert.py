@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.checks import check_lengths
+from lectures_lib.checks.tokens import check_lengths
 from lectures_lib.data import Batches, pad
 from lectures_lib.models.bert import Bert
 from lectures_lib.modes import evaluating

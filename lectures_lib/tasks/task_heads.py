@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lectures_lib.checks import check_whole_numbers
+from lectures_lib.checks.tensors import check_whole_numbers
 from lectures_lib.models import hugging_face
 from lectures_lib.models.bert import (
     BODY,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import regex
 
-from lectures_lib.checks import whole_numbers
+from lectures_lib.checks.tensors import whole_numbers
 from lectures_lib.tokenization.vocabulary import Vocabulary
 
 # Few words make up most of a text, so a tokenizer remembers how it encoded the words it has met:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lectures_lib.checks import check_numbers
+from lectures_lib.checks.sizes import check_numbers
 from lectures_lib.modes import evaluating
 from lectures_lib.training.run import Run, check_parts, one_number
 from lectures_lib.training.stream import Epochs, Named

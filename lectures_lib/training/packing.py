@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from lectures_lib.checks import check_size
+from lectures_lib.checks.sizes import check_size
 from lectures_lib.models.bert import Bert, Encoded
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lectures_lib.checks import check_numbers
+from lectures_lib.checks.sizes import check_numbers
 
 
 def transformer_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], float]:

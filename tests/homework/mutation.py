@@ -16,7 +16,7 @@ import yaml
 
 from lectures_lib.homework import find
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict, run
-from lectures_lib.homework.inside.calls import Outcome
+from lectures_lib.homework.inside.outcomes import Outcome
 from tests.homework.bank import ROOT, answer_cells, key, questions
 from tests.homework.mutants import Mutant, mutants
 

@@ -87,7 +87,7 @@ def test_cells_share_names_and_errors_know_their_line(names):
     cells.run("a = 1\ndef f():\n    return 1 / 0", names, "<cell 1>")
     with pytest.raises(ZeroDivisionError) as caught:
         cells.run("a += 1\nf()", names, "<cell 2>")
-    from lectures_lib.homework.inside.calls import describe
+    from lectures_lib.homework.inside.outcomes import describe
 
     told = describe(caught.value)
     assert (told.line, told.source) == (3, "return 1 / 0")

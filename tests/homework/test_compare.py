@@ -9,7 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lectures_lib.homework.compare import Difference, difference, gradients_differ, too_few
+from lectures_lib.homework.compare.gradients import gradients_differ
+from lectures_lib.homework.compare.predictions import too_few
+from lectures_lib.homework.compare.values import Difference, difference
 from lectures_lib.homework.inside.values import Foreign, plain
 
 nan, inf = math.nan, math.inf

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from lectures_lib.homework.grader.sandbox.process import _own_share
+from lectures_lib.homework.grader.sandbox.memory import _own_share
 from lectures_lib.homework.grader.sandbox.template import Limits
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, SCALE, double, graded, question
 

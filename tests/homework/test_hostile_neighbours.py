@@ -14,8 +14,8 @@ import pytest
 from lectures_lib.homework.diagnosis import LOST, Verdict
 from lectures_lib.homework.grader.grading import executors, grade_class, grade_one
 from lectures_lib.homework.grader.grading.executors import Threads
-from lectures_lib.homework.grader.sandbox import process
-from lectures_lib.homework.grader.sandbox.process import Sandbox, Watch
+from lectures_lib.homework.grader.sandbox import clock
+from lectures_lib.homework.grader.sandbox.process import Sandbox
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.questions import Homework
@@ -105,15 +105,15 @@ def test_the_clock_leaves_out_what_others_took(monkeypatch):
     is an outer bound.
     """
     now, state = [100.0], [7.0, True]
-    monkeypatch.setattr(process.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(process, "_activity", lambda pid: tuple(state))
+    monkeypatch.setattr(clock.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(clock, "_activity", lambda pid: tuple(state))
 
     def seconds(passed, used, running):
         now[0], state[0], state[1] = now[0] + passed, state[0] + used, running
         watch.look()
         return round(watch.seconds, 2)
 
-    watch = Watch(1)
+    watch = clock.Clock(1)
     assert seconds(0.2, 0.0, running=True) == 0.0
     assert seconds(10.0, 0.0, running=True) == 0.0, "it waits for a processor"
     assert seconds(10.0, 1.5, running=True) == 1.5
@@ -132,9 +132,9 @@ def test_the_clock_sees_what_a_process_has_started():
         "as p:\n    p.wait()"
     )
     with subprocess.Popen([sys.executable, "-c", code], start_new_session=True) as parent:
-        while process._activity(parent.pid)[0] < 0.3:
+        while clock._activity(parent.pid)[0] < 0.3:
             time.sleep(0.05)
-        assert process._activity(parent.pid)[1]
+        assert clock._activity(parent.pid)[1]
         os.killpg(parent.pid, 9)
 
 

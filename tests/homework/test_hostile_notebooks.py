@@ -7,7 +7,7 @@ import json
 import nbformat
 import pytest
 
-from lectures_lib.homework.grader.sandbox.process import Limits
+from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.notebook import code_cells
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, RIGHT_SCALE, SCALE, graded
 

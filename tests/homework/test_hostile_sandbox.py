@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lectures_lib.homework.grader.sandbox import bubblewrap
-from lectures_lib.homework.grader.sandbox.process import Lost, Sandbox
+from lectures_lib.homework.grader.sandbox.line import Lost
+from lectures_lib.homework.grader.sandbox.process import Sandbox
 from lectures_lib.homework.grader.sandbox.template import Limits
 
 pytestmark = pytest.mark.sandbox

@@ -14,7 +14,7 @@ import torch
 from lectures_lib.homework import load
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grader.grading.execution import Execution
-from lectures_lib.homework.grader.sandbox.process import Limits
+from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.notebook import code_cells
 from lectures_lib.homework.questions import Case
 from tests.homework.bank import ROOT

@@ -15,7 +15,8 @@ import pytest
 
 from lectures_lib.homework.grader.sandbox import bubblewrap, doors, seccomp, template
 from lectures_lib.homework.grader.sandbox.bubblewrap import Refused
-from lectures_lib.homework.grader.sandbox.process import Broken, Lost, Sandbox
+from lectures_lib.homework.grader.sandbox.line import Lost
+from lectures_lib.homework.grader.sandbox.process import Broken, Sandbox
 from lectures_lib.homework.grader.sandbox.template import Limits
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, graded
 

@@ -19,8 +19,10 @@ from typer.testing import CliRunner
 
 from lectures_lib.homework.__main__ import app
 from lectures_lib.homework.grader.grading.course_file import load
+from lectures_lib.homework.grader.grading.late import LatePolicy
 from lectures_lib.homework.grader.grading.records import Records, Result
-from lectures_lib.homework.grader.grading.rules import Decision, LatePolicy, Rules
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.settings import Decision
 from lectures_lib.homework.grader.marking import folder, sheets
 from lectures_lib.homework.grader.marking.marks import Marks, filled
 from lectures_lib.homework.grader.marking.sharing import shared_out

@@ -15,9 +15,11 @@ from lectures_lib.homework import load as load_homework
 from lectures_lib.homework import names
 from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.course_file import load
+from lectures_lib.homework.grader.grading.late import LatePolicy
 from lectures_lib.homework.grader.grading.moments import moment
 from lectures_lib.homework.grader.grading.records import Result
-from lectures_lib.homework.grader.grading.rules import Decision, LatePolicy, Rules
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.settings import Decision
 from lectures_lib.homework.grader.reports import class_report, feedback, gradebook, gradescope
 from lectures_lib.homework.grader.reports.class_summary import summary
 from lectures_lib.homework.grader.reports.everything import write_all

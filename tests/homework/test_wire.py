@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lectures_lib.homework.compare import difference
+from lectures_lib.homework.compare.values import difference
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.values import Foreign
 

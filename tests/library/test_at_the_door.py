@@ -24,7 +24,7 @@ from lectures_lib.blocks.attention import (
 from lectures_lib.blocks.layers import ACTIVATIONS, TokenEmbedding
 from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions
 from lectures_lib.blocks.recording import record
-from lectures_lib.checks import check_lengths
+from lectures_lib.checks.tokens import check_lengths
 from lectures_lib.data import WordVocabulary
 from lectures_lib.decoding import LanguageModelWithCache
 from lectures_lib.models import word2vec

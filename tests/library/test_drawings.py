@@ -33,7 +33,8 @@ from lectures_lib.show.drawings import (
     positions,
     recurrent,
 )
-from lectures_lib.show.drawings.canvas import SMALLEST, Canvas
+from lectures_lib.show.drawings.canvas import Canvas
+from lectures_lib.show.drawings.label import SMALLEST
 
 SVG = "{http://www.w3.org/2000/svg}"
 NARROW, WIDE = set("iljtf.,:;'|!·()[] "), set("mwMW@%∞√×→")

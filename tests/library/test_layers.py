@@ -21,7 +21,7 @@ from lectures_lib.blocks.layers import (
     Residual,
     TokenEmbedding,
 )
-from lectures_lib.checks import check_lengths, check_tokens
+from lectures_lib.checks.tokens import check_lengths, check_tokens
 from tests.helpers.models import jiggle, largest_difference
 from tests.helpers.torch_twins import decoder_block_state, encoder_block_state, torch_transformer
 

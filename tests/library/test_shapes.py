@@ -8,8 +8,8 @@ from jaxtyping import Float, Int, TypeCheckError
 from torch import Tensor
 
 from lectures_lib.blocks.attention import merge_heads
-from lectures_lib.homework.compare import Difference
-from lectures_lib.homework.inside.calls import describe
+from lectures_lib.homework.compare.values import Difference
+from lectures_lib.homework.inside.outcomes import describe
 from tests.shapes import checked
 
 

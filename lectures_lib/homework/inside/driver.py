@@ -23,7 +23,8 @@ import lectures_lib
 import lectures_lib.homework
 
 from . import cells, checks, probe, wire
-from .calls import Outcome, call, describe
+from .calls import call
+from .outcomes import Outcome, describe
 from .values import Foreign
 
 

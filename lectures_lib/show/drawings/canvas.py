@@ -1,106 +1,19 @@
-"""What the drawings are made of: boxes, arrows, grids of cells, labels, brackets, written as SVG.
+"""What the drawings are made of: boxes, arrows, grids of cells, labels, brackets.
 
 A canvas is measured in the pixels of a wide page; y grows downwards. Colours are names of the
-palette (`palette.py`). In a label `*d*_{model}` gives an italic d with "model" below the line, and
-`*W*^Q` a W with a Q above it.
+palette (`palette.py`); how labels are written: `label.py`.
 """
 
-import html
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from lectures_lib.show.drawings import palette
-
-__all__ = ["Canvas", "Grid"]
-
-Number = int | float
-Point = tuple[Number, Number]
-
-SMALLEST = 12.0  # pixels: no text is set smaller, and no drawing is shrunk further than that
-SIZE = 15.0  # of a label, unless it says otherwise
-PIECE = re.compile(
-    r"(?<=[*}])([_^])(?:\{([^}]*)\}|(.))|\*([^*]+)\*"
-)  # below and above the line only behind an italic: split_heads is a name
-
-STYLE = """\
-svg.drawing{display:block;margin:0;width:100%;height:auto}
-svg.drawing text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans",Arial,sans-serif;\
-font-variant-numeric:tabular-nums}
-svg.drawing .math{font-family:KaTeX_Math,"Latin Modern Math",Cambria,Georgia,"DejaVu Serif",serif;font-style:italic}
-svg.drawing .bold{font-weight:650}
-figure.drawing{margin:1.6rem 0 2rem}
-figure.drawing .scroll{overflow-x:auto}
-figure.drawing figcaption{font-size:.9rem;line-height:1.45;margin-top:.6rem;text-align:left}
-"""
+from lectures_lib.show.drawings.grid import Grid, Number, Point
+from lectures_lib.show.drawings.label import SIZE, SMALLEST, spans
+from lectures_lib.show.drawings.sheet import Sheet
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Where a matrix was drawn, so that arrows and labels find its edges and cells."""
-
-    x: Number
-    y: Number
-    rows: int
-    columns: int
-    cell: Point
-
-    @property
-    def width(self) -> Number:
-        """From the left edge to the right one."""
-        return self.columns * self.cell[0]
-
-    @property
-    def height(self) -> Number:
-        """From the top edge to the bottom."""
-        return self.rows * self.cell[1]
-
-    @property
-    def right(self) -> Number:
-        """The right edge."""
-        return self.x + self.width
-
-    @property
-    def bottom(self) -> Number:
-        """The lower edge."""
-        return self.y + self.height
-
-    @property
-    def middle(self) -> Point:
-        """The centre."""
-        return self.x + self.width / 2, self.y + self.height / 2
-
-    def centre(self, row: int, column: int) -> Point:
-        """The centre of one cell."""
-        return self.x + (column + 0.5) * self.cell[0], self.y + (row + 0.5) * self.cell[1]
-
-
-@dataclass
-class Canvas:
-    """A sheet to draw on.
-
-    Args:
-        name: of the drawing; its title, for those who hear it, is `title`, and all that it shows is
-            said in `description`.
-        width, height: in pixels.
-        caption: what stands below it on the page.
-    """
-
-    name: str
-    width: Number
-    height: Number
-    title: str
-    description: str
-    caption: str
-    parts: list[str] = field(default_factory=list)
-    used: dict[str, None] = field(default_factory=dict)
-    smallest: Number = SIZE
-
-    def __post_init__(self):
-        self._rect(
-            0.5, 0.5, self.width - 1, self.height - 1, "paper", "neutral", radius=12, thick=1
-        )
+class Canvas(Sheet):
+    """A sheet to draw on. Its arguments are the sheet's."""
 
     # Text
 
@@ -129,7 +42,7 @@ class Canvas:
         side = "" if anchor == "start" else f' text-anchor="{anchor}"'
         self.parts.append(
             f'<text x="{x:g}" y="{y + 0.35 * size:g}" font-size="{size:g}" '
-            f"{kind}{side}>{_spans(text, size)}</text>"
+            f"{kind}{side}>{spans(text, size)}</text>"
         )
 
     def lines(
@@ -381,102 +294,6 @@ class Canvas:
             self.text(x + grid.width / 2, grid.bottom + 17, shape, "neutral", size=14)
         return grid
 
-    # The whole
-
-    def svg(self) -> str:
-        """The drawing as SVG that carries its own style, and needs no id: any number of them fit on
-        one page.
-        """
-        scope = f"svg.drawing.d-{self.name}"
-        names = list(self.used)
-        light = f"{scope}{{{palette.variables(names, 'light')}max-width:{self.width:g}px;min-width:{self.narrowest:.0f}px}}\n"
-        dark = (
-            f"@media "
-            f"screen{{{','.join(f'{theme} {scope}' for theme in palette.DARK)}{{{palette.variables(names, 'dark')}}}}}\n"
-        )
-        body = "\n".join(self.parts)
-        view = f'viewBox="0 0 {self.width:g} {self.height:g}"'
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing d-{self.name}" {view} '
-            f'role="img">\n'
-            f"<title>{html.escape(self.title)}</title>\n<desc>{html.escape(self.description)}</desc>\n"
-            f"<style>\n{STYLE}{light}{dark}{self._classes(body)}</style>\n{body}\n</svg>"
-        )
-
-    @property
-    def narrowest(self) -> Number:
-        """The width at which the smallest text still has twelve pixels; on a narrower page the
-        figure scrolls.
-        """
-        return self.width * SMALLEST / self.smallest
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the drawing, which scrolls inside itself on a narrow page, and its
-        caption.
-        """
-        label = html.escape(self.title, quote=True)
-        return (
-            f'<figure class="picture drawing">\n<div class="scroll" role="group" tabindex="0" '
-            f'aria-label="{label}">\n{self.svg()}\n</div>\n'
-            f"<figcaption>{html.escape(self.caption)}</figcaption>\n</figure>"
-        )
-
-    def __repr__(self) -> str:
-        return f"Drawing {self.name}: {self.title}"
-
-    def _classes(self, body: str) -> str:
-        rules = {
-            "t": "fill:var(--c-{})",
-            "l": "fill:var(--c-{})",
-            "f": "fill:var(--c-{}-soft)",
-            "s": "stroke:var(--c-{})",
-        }
-        found = {
-            (kind, name)
-            for text in re.findall('class="([^"]*)"', body)
-            for kind, name in re.findall(r"\b([tlfs])-(\w+)", text)
-        }
-        return "".join(
-            f"svg.drawing .{kind}-{name}{{{rules[kind].format(name)}}}\n"
-            for kind, name in sorted(found)
-        )
-
-    def _use(self, colour: str) -> str:
-        palette.colour(colour)  # raises for a name that is not in it
-        self.used[colour] = None
-        return colour
-
-    def _rect(
-        self,
-        x: Number,
-        y: Number,
-        width: Number,
-        height: Number,
-        fill: str,
-        stroke: str,
-        radius: Number = 0,
-        soft: bool = True,
-        thick: Number = 1.5,
-        dashed: bool = False,
-    ) -> None:
-        kind = (
-            f'class="{"f" if soft else "l"}-{self._use(fill)} s-{self._use(stroke)}" '
-            f'stroke-width="{thick:g}"'
-        )
-        corner = f' rx="{radius:g}"' if radius else ""
-        dash = ' stroke-dasharray="6 4"' if dashed else ""
-        self.parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{corner} '
-            f"{kind}{dash}/>"
-        )
-
-    def _path(self, path: str, colour: str, thick: Number, dashed: bool = False) -> None:
-        dash = ' stroke-dasharray="6 5"' if dashed else ""
-        self.parts.append(
-            f'<path d="{path}" class="s-{self._use(colour)}" fill="none" '
-            f'stroke-width="{thick:g}"{dash}/>'
-        )
-
     def _hatch(self, x: Number, y: Number, width: Number, height: Number) -> None:
         strokes, gap = [], 9
         # lines from the upper edge down to the left
@@ -485,32 +302,6 @@ class Canvas:
             bx, by = (0, start) if start <= height else (start - height, height)
             strokes.append(f"M{x + ax:g} {y + ay:g}L{x + bx:g} {y + by:g}")
         self._path("".join(strokes), "mask", 1)
-
-
-def _spans(text: str, size: Number) -> str:
-    """The text with its italics, and what stands below and above the line, as SVG's tspans."""
-    made, back = [], 0.0
-    for piece, shift, kind in _pieces(text, size):
-        move, back = shift - back, shift
-        small = f' font-size="{max(SMALLEST, 0.75 * size):g}"' if shift else ""
-        lift = f' dy="{move:.4g}"' if move else ""
-        piece = html.escape(piece, quote=False)
-        made.append(f"<tspan{lift}{small}{kind}>{piece}</tspan>" if move or kind else piece)
-    return "".join(made)
-
-
-def _pieces(text: str, size: Number) -> list[tuple[str, Number, str]]:
-    """The text in pieces: each with its shift below the line and its tspan's class."""
-    made, at = [], 0
-    for found in PIECE.finditer(text):
-        if found.start() > at:
-            made.append((text[at : found.start()], 0.0, ""))
-        shift = {"_": 0.28 * size, "^": -0.38 * size}.get(found[1], 0.0)
-        made.append((found[4] or found[2] or found[3], shift, ' class="math"'))
-        at = found.end()
-    if at < len(text):
-        made.append((text[at:], 0.0, ""))
-    return made
 
 
 def _towards(start: Point, end: Point, length: Number) -> Point:

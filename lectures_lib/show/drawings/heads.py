@@ -7,7 +7,8 @@ from torch import Tensor
 
 from lectures_lib.blocks.attention import merge_heads, split_heads
 from lectures_lib.show.drawings.attention import WORDS, blank
-from lectures_lib.show.drawings.canvas import Canvas, Grid, Number
+from lectures_lib.show.drawings.canvas import Canvas
+from lectures_lib.show.drawings.grid import Grid, Number
 
 
 def colours(heads: Tensor) -> list[list[str]]:

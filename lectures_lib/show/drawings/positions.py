@@ -9,7 +9,8 @@ from torch import Tensor
 
 from lectures_lib.blocks.positions import frequencies, sinusoidal_positions
 from lectures_lib.show.drawings.attention import numbers
-from lectures_lib.show.drawings.canvas import Canvas, Number
+from lectures_lib.show.drawings.canvas import Canvas
+from lectures_lib.show.drawings.grid import Number
 
 # of `clocks`: eight positions, four clocks; the position whose numbers are written out
 N, D_MODEL, FRAMED = 8, 8, 3

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Generator
 
-from lectures_lib.homework.compare import difference
+from lectures_lib.homework.compare.values import difference
 from lectures_lib.homework.questions import Case
 
 

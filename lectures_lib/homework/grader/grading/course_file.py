@@ -10,15 +10,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lectures_lib.homework import questions
 from lectures_lib.homework.grader.grading import yaml_file
-from lectures_lib.homework.grader.grading.rules import (
-    Decision,
-    LatePolicy,
-    Rules,
-    TextQuestion,
-    Variant,
-    check_mistake,
-    full_name,
-)
+from lectures_lib.homework.grader.grading.late import LatePolicy
+from lectures_lib.homework.grader.grading.names import check_mistake, full_name
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.settings import Decision, TextQuestion, Variant
 from lectures_lib.homework.grader.submissions.names import shown
 from lectures_lib.homework.questions import Homework
 

@@ -11,16 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict
-from lectures_lib.homework.grader.sandbox.process import FRAME, SLACK, Broken, Lost, Sandbox
+from lectures_lib.homework.grader.sandbox.line import FRAME, SLACK, Lost
+from lectures_lib.homework.grader.sandbox.process import Broken, Sandbox
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.inside import wire
-from lectures_lib.homework.inside.calls import Outcome, Raised
+from lectures_lib.homework.inside.outcomes import Outcome, Raised
 
 # so often may the warm process be ended from outside (a machine out of memory) before the
 # submission is left for later
 PATIENCE = 2
 SECOND_TIME = 2.0  # seconds for the definitions of a cell that was cut before
-EXPECTED = 4  # a value may take so many times the bytes of the right one, and `process.SLACK`
+EXPECTED = 4  # a value may take so many times the bytes of the right one, and `line.SLACK`
 # what a neighbour or a busy machine might have caused
 DOUBTFUL = ("time", "unreached", "ended", "memory")
 NO_ANSWER = ("unfinished", "missing", "uncallable", *DOUBTFUL, "garbled")
@@ -52,7 +53,7 @@ class Execution:
         limits: what it may use.
         failures: what stopped a cell, by its index: an exception, or why it was cut (a key of
             `diagnosis.LOST`).
-        spent: seconds that it has taken, as far as they count (see `process.Watch`).
+        spent: seconds that it has taken, as far as they count (see `clock.Clock`).
         doubtful: whether something was cut that a neighbour or a busy machine might have caused.
         seen: the number of the cell whose check saw the answer that was judged wrong, by the
             question's name; 0 where the one after the last cell was judged.

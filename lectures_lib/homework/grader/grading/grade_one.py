@@ -24,7 +24,7 @@ from lectures_lib.homework.grader.sandbox import template
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import Submission
 from lectures_lib.homework.grader.submissions.mentions import mentions
-from lectures_lib.homework.inside.calls import Raised
+from lectures_lib.homework.inside.outcomes import Raised
 from lectures_lib.homework.notebook import Unreadable, code_cells, text_cells
 from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.variants import Draw
@@ -32,11 +32,14 @@ from lectures_lib.homework.variants import Draw
 _one_at_a_time = threading.RLock()  # a key is made once, whichever thread asks first
 HOMEWORK = Path(lectures_lib.__file__).parent / "homework"
 JUDGES = (
-    "compare.py",
+    "compare/*.py",
     "diagnosis.py",
     "questions.py",
     "inside/*.py",
     "grader/grading/execution.py",
+    "grader/sandbox/clock.py",
+    "grader/sandbox/line.py",
+    "grader/sandbox/memory.py",
     "grader/sandbox/process.py",
 )
 # How code reaches the part of the grader that runs beside it; no homework needs any of them.

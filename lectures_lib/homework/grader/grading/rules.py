@@ -1,34 +1,36 @@
-"""What a course decides: the points of the questions, the deadline, what lateness costs. `load`
-reads it from one YAML file a course.
+"""What a course decides: the points of the questions, the deadline, what lateness costs.
+`course_file` reads it from one YAML file a course.
 """
 
-import math
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal
+from datetime import datetime
+from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
-from lectures_lib.homework.diagnosis import EVERYWHERE, Verdict
+from lectures_lib.homework.diagnosis import Verdict
+from lectures_lib.homework.grader.grading.late import LatePolicy, after_lateness
 from lectures_lib.homework.grader.grading.moments import Moment, moment, told
+from lectures_lib.homework.grader.grading.names import called, full_name, names_of, short_name
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.score import InWords, Score
+from lectures_lib.homework.grader.grading.settings import (
+    ALL,
+    At,
+    Decision,
+    Excuse,
+    Percent,
+    Points,
+    TextQuestion,
+    Variant,
+)
 from lectures_lib.homework.grader.marking.marks import Agreement, Marks
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.text_answers import Asked
-from lectures_lib.homework.variants import ANOTHER, Draw
+from lectures_lib.homework.variants import Draw
 
-_DAY = timedelta(days=1)
 _GROUPS = (
     "points",
     "withdrawn",
@@ -44,128 +46,10 @@ _GROUPS = (
 # Percent that an answer earns where no rule says otherwise: its values are right, and only training
 # through it would stop.
 OF_THEMSELVES = {"no_gradient": 50.0, "written_over": 50.0}
-ALL = "all"  # an excuse from every question
 _CANVAS_LATE = (
     "Canvas marks this as late and does not tell when it was handed in, so nothing is taken off: "
     "set handed_in for this student."
 )
-
-
-class At(ValueError):
-    """Something wrong with a setting further inside than where it was noticed: `path` leads from
-    there to it.
-    """
-
-    def __init__(self, path: tuple[str, ...], message: str):
-        super().__init__(message)
-        self.path = path
-
-
-def _cents(value: float) -> float:
-    if round(value, 2) != value:
-        raise ValueError(f"must have at most two decimals, and is {value}")
-    return value
-
-
-def _all_or_named(value: object) -> object:
-    """An excuse: "all", or a list of questions."""
-    if isinstance(value, list) or value == ALL:
-        return [ALL] if value == ALL else value
-    given = "empty" if value is None else f"{value!r}"
-    raise ValueError(f"must be all, or a list of questions: [one, another], and is {given}")
-
-
-Points = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False), AfterValidator(_cents)]
-Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
-Excuse = Annotated[list[str], BeforeValidator(_all_or_named)]
-
-
-class LatePolicy(BaseModel):
-    """What lateness costs.
-
-    Attributes:
-        percent_per_day: so much is taken for each started day (of 24 hours).
-        of: of the points that were "earned", or of those that were "possible".
-        floor_percent: so much of what was earned is left, however late.
-        accepted_days: what is handed in more days late than that earns nothing; None: there is no
-            such day.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    percent_per_day: Percent
-    of: Literal["earned", "possible"] = "earned"
-    floor_percent: Percent = 0.0
-    accepted_days: Annotated[int, Field(ge=0, le=1000)] | None = None
-
-    def deduction(self, earned: float, possible: float, days: int) -> float:
-        """The points taken from `earned` for so many started days."""
-        if self.accepted_days is not None and days > self.accepted_days:
-            return earned
-        wanted = (earned if self.of == "earned" else possible) * self.percent_per_day * days / 100
-        return round(min(wanted, earned * (100 - self.floor_percent) / 100), 2)
-
-
-class Decision(BaseModel):
-    """What a person decided about one answer of one student, whatever the grader found.
-
-    Attributes:
-        points: what the answer is worth; more than the question's are allowed.
-        comment: what to tell the student.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    points: Points
-    comment: Annotated[str, Field(max_length=2_000)] = ""
-
-
-class TextQuestion(BaseModel):
-    """A question that is answered in words, and marked by a person.
-
-    Attributes:
-        points: what it is worth.
-        title: a few words.
-        asks: the question, in Markdown.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    points: Points
-    title: Annotated[str, Field(min_length=1, max_length=200)]
-    asks: Annotated[str, Field(min_length=1, max_length=10_000)]
-
-
-class Variant(BaseModel):
-    """Which variants of the questions a course asks; see `homework.variants`.
-
-    Attributes:
-        seed: a whole number, such as the year.
-        students: those with a variant of their own, named as in `extensions`; the others share one.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    seed: Annotated[int, Field(ge=1, le=1_000_000_000)]
-    students: list[Annotated[str, Field(min_length=1, max_length=200)]] = []
-
-    @model_validator(mode="before")
-    @classmethod
-    def _a_number_is_the_seed(cls, given: Any) -> Any:
-        if type(given) is int:
-            return {"seed": given}
-        if not isinstance(given, dict):
-            raise ValueError("must be a whole number, such as the year, or a seed and students")
-        return given
-
-    @model_validator(mode="after")
-    def _nobody_twice(self) -> "Variant":
-        seen = set()
-        for student in self.students:
-            if student in seen:
-                raise At(("students",), f"{student} is named twice")
-            seen.add(student)
-        return self
 
 
 class Rules(BaseModel):
@@ -232,11 +116,11 @@ class Rules(BaseModel):
                 )
         if self.marks and not self.by_hand:
             raise At(("marks",), "needs by_hand beside it: the questions that were marked")
-        if both := {*map(_short, self.extra)} & {*map(_short, self.withdrawn)}:
+        if both := {*map(short_name, self.extra)} & {*map(short_name, self.withdrawn)}:
             raise At(("extra",), f"{min(both)} is withdrawn, so it cannot be extra credit")
         for student, questions in self.excused.items():
-            decided = {*map(_short, self.decisions.get(student, {}))}
-            both = decided if questions == [ALL] else decided & {*map(_short, questions)}
+            decided = {*map(short_name, self.decisions.get(student, {}))}
+            both = decided if questions == [ALL] else decided & {*map(short_name, questions)}
             if both:
                 raise At(
                     ("excused", student),
@@ -347,7 +231,7 @@ class Rules(BaseModel):
                 question.asks,
             )
             for name, question in self.by_hand.items()
-            if name not in {*map(_short, self.withdrawn)}
+            if name not in {*map(short_name, self.withdrawn)}
         ]
 
     @property
@@ -427,7 +311,7 @@ class Rules(BaseModel):
 
     def _excused(self, homework: Homework, result: Result) -> set[str]:
         """The full names of the questions from which this student is excused."""
-        named = [name for who in _called(result) for name in self.excused.get(who, ())]
+        named = [name for who in names_of(result) for name in self.excused.get(who, ())]
         if ALL in named:
             return {*self._names(homework)}
         return {self._full_name(homework, name) for name in named}
@@ -436,7 +320,7 @@ class Rules(BaseModel):
         """What a person decided about this student's answers, by question's full name."""
         return {
             self._full_name(homework, question): decision
-            for name in _called(result)
+            for name in names_of(result)
             for question, decision in self.decisions.get(name, {}).items()
         }
 
@@ -445,96 +329,16 @@ class Rules(BaseModel):
         if self.deadline is None:
             return score
         when = self._when(result)
+        theirs = [self.extensions[name] for name in names_of(result) if name in self.extensions]
         if when is None:
-            if "canvas_late" in result.ids and not any(
-                name in self.extensions for name in _called(result)
-            ):
-                return replace(score, remark=_CANVAS_LATE)
-            return score
-        deadline = max(
-            [
-                self.deadline,
-                *(self.extensions[name] for name in _called(result) if name in self.extensions),
-            ]
-        )
-        over = (
-            when.astimezone(UTC) - deadline.astimezone(UTC) - timedelta(minutes=self.grace_minutes)
-        )
-        days = max(0, math.ceil(over / _DAY))
-        if days == 0:
-            return score
-        deducted = self.late.deduction(score.earned, score.out_of, days) if self.late else 0.0
-        note = f"{score.note} {self._said(score, deducted, days, deadline)}".strip()
-        return replace(score, deducted=deducted, days_late=float(days), note=note)
+            unknown = "canvas_late" in result.ids and not theirs
+            return replace(score, remark=_CANVAS_LATE) if unknown else score
+        deadline = max([self.deadline, *theirs])
+        return after_lateness(score, when, deadline, self.grace_minutes, self.late)
 
     def _when(self, result: Result) -> datetime | None:
         """When it was handed in, if anybody knows."""
-        for name in _called(result):
+        for name in names_of(result):
             if name in self.handed_in:
                 return self.handed_in[name]
         return moment(datetime.fromisoformat(result.handed_in)) if result.handed_in else None
-
-    def _said(self, score: Score, deducted: float, days: int, deadline: datetime) -> str:
-        """Lateness in a sentence to the student."""
-        late = f"Handed in after the deadline ({told(deadline)}), on day {days}."
-        policy = self.late
-        if policy is None or (not policy.percent_per_day and policy.accepted_days is None):
-            return f"{late} That costs nothing."
-        if policy.accepted_days is not None and days > policy.accepted_days:
-            return f"{late} The last day on which it counted was day {policy.accepted_days}."
-        left = (
-            f", but {policy.floor_percent:g} % of them are left in any case"
-            if policy.floor_percent
-            else ""
-        )
-        of = "what was earned" if policy.of == "earned" else f"the {score.out_of:g} possible points"
-        return (
-            f"{late} Each started day takes {policy.percent_per_day:g} % of {of}{left}: "
-            f"{deducted:g} points."
-        )
-
-
-def full_name(homework: Homework, name: str, by_hand: Iterable[str] = ()) -> str:
-    """The full name of a question that is named with or without its homework; of the bank, or one
-    of those in `by_hand`.
-
-    Raises:
-        ValueError: if there is none; the message lists those that there are.
-    """
-    known = [question.name for question in homework.questions]
-    known += [f"{homework.name}.{name}" for name in by_hand]
-    full = name if "." in name else f"{homework.name}.{name}"
-    if full not in known:
-        raise ValueError(
-            f"{homework.name} has no question {name!r}; it has "
-            f"{', '.join(each.split('.')[1] for each in known)}"
-        )
-    return full
-
-
-def check_mistake(homework: Homework, question: str, mistake: str) -> None:
-    """Refuse the name of a mistake that the question does not know.
-
-    Raises:
-        ValueError: the message lists those that there are.
-    """
-    asked = homework[full_name(homework, question)]
-    known = list(dict.fromkeys(each.name for each in asked.misconceptions))
-    known += [ANOTHER] if asked.varied else []
-    known += EVERYWHERE
-    if mistake not in known:
-        raise ValueError(f"{question} knows no mistake {mistake!r}; it knows {', '.join(known)}")
-
-
-def called(results: Iterable[Result]) -> set[str]:
-    """Every name by which a file of rules may call somebody of this class."""
-    return {name for result in results for name in _called(result)}
-
-
-def _short(question: str) -> str:
-    return question.split(".")[-1]
-
-
-def _called(result: Result) -> list[str]:
-    """Every name by which a file of rules may call this student."""
-    return [result.student, *(name for kind, name in result.ids.items() if kind != "canvas_late")]

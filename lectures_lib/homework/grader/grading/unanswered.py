@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from lectures_lib.homework.grader.submissions.mentions import syntax_trees, with_a_large_stack
-from lectures_lib.homework.inside.calls import Raised
+from lectures_lib.homework.inside.outcomes import Raised
 
 _ROUNDS = 5  # functions that call functions that call functions …
 _UNDEFINED = re.compile(r"name '(\w{1,100})' is not defined")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from lectures_lib.files import write_whole
 from lectures_lib.homework.grader.grading.records import Result
-from lectures_lib.homework.grader.grading.rules import Rules, TextQuestion
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.settings import TextQuestion
 from lectures_lib.homework.grader.marking import folder
 from lectures_lib.homework.grader.marking.folder import Folder, Handed
 from lectures_lib.homework.grader.marking.marks import HEAD

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lectures_lib.files import write_whole
+from lectures_lib.homework.grader.grading.names import called
 from lectures_lib.homework.grader.grading.records import Result
-from lectures_lib.homework.grader.grading.rules import Rules, called
+from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.reports import (
     canvas,
     class_report,

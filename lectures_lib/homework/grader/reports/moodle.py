@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 
 from lectures_lib.homework.grader.grading.records import Result
-from lectures_lib.homework.grader.grading.rules import Rules, Score
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.score import Score
 from lectures_lib.homework.grader.reports.page import marked
 from lectures_lib.homework.grader.reports.spreadsheet import harmless, number
 from lectures_lib.homework.grader.reports.spreadsheet import table as spreadsheet

@@ -13,7 +13,8 @@ from lectures_lib.homework.grader.sandbox.bubblewrap import (
     PROCESSES,
     Refused,
 )
-from lectures_lib.homework.grader.sandbox.process import Lost, Sandbox
+from lectures_lib.homework.grader.sandbox.line import Lost
+from lectures_lib.homework.grader.sandbox.process import Sandbox
 from lectures_lib.homework.grader.sandbox.template import Limits
 
 ALLOW = (

@@ -36,7 +36,7 @@ _ending = threading.Event()
 @dataclass(frozen=True)
 class Limits:
     """What a submission may use. Seconds are those in which it runs or waits of its own accord (see
-    `process.Watch`).
+    `clock.Clock`).
 
     Attributes:
         cell: seconds for each code cell.

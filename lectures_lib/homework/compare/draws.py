@@ -1,0 +1,92 @@
+"""Results that are drawn: their mean and their spread over many calls."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lectures_lib.homework.compare.values import Difference, difference
+
+TOGETHER = 1.45  # what the spread of a sum may be off by, over 200 draws or more
+
+
+def draws_differ(yours: dict, expected: dict, n: int) -> Difference | None:
+    """What is wrong with the mean and the spread of results over n draws; None where both may be
+    those of the right answer.
+
+    Args:
+        yours, expected: {"mean": [tensor, …], "spread": [tensor, …], "together": [tensor, …]}.
+        n: the number of draws.
+    """
+    found = _draws_shaped(yours, expected)
+    if found:
+        return found
+    for i, spread in enumerate(expected["spread"]):
+        where = "The result" if len(expected["spread"]) == 1 else f"Tensor {i} of the result"
+        theirs, fixed = yours["spread"][i], spread < 1e-6
+        often = f"over {n} calls in training mode"
+        if (theirs[fixed] > 1e-5).any() or (theirs[~fixed] < 1e-6).any():
+            some, other = (
+                (spread > 1e-6).double().mean().item(),
+                (theirs > 1e-6).double().mean().item(),
+            )
+            text = f"{other:.0%} of its values change from call to call; expected {some:.0%}"
+            return Difference(
+                "values",
+                f"{where} differs {often}: "
+                f"{text if round(some, 2) != round(other, 2) else 'other values change'}.",
+            )
+        if not fixed.all():
+            ratio, ratios = (
+                (theirs[~fixed].mean() / spread[~fixed].mean()).item(),
+                theirs[~fixed] / spread[~fixed],
+            )
+            if not 0.75 < ratio < 1.33:
+                return Difference(
+                    "values", f"{where} spreads {ratio:.2g} times as much as it should {often}."
+                )
+            if not ((ratios > 0.55) & (ratios < 1.8)).all():
+                return Difference(
+                    "values",
+                    f"{where} spreads otherwise than it should {often}: some values more, some "
+                    f"less.",
+                )
+        noise = (
+            7 * torch.maximum(theirs, spread) * (2 / n) ** 0.5
+            + 1e-4 * expected["mean"][i].abs()
+            + 1e-4
+        )
+        if ((yours["mean"][i] - expected["mean"][i]).abs() > noise).any():
+            return Difference("values", f"{where} has another mean than it should {often}.")
+        found = _together_differ(yours["together"][i], expected["together"][i])
+        if found:
+            return Difference("values", f"{where} {found} {often}.")
+    return None
+
+
+def _together_differ(yours: Tensor, expected: Tensor) -> str:
+    """Whether a sum spreads as it should; it spreads more where entries vary together that should
+    vary each by itself. Of n draws such a ratio is off by 1/√n or so.
+    """
+    if expected < 1e-6:
+        return ""
+    ratio = (yours / expected).item()
+    if 1 / TOGETHER < ratio < TOGETHER:
+        return ""
+    why = ": its numbers vary together" if ratio > TOGETHER else ""
+    return f"has a sum that spreads {ratio:.2g} times as much as it should{why},"
+
+
+def _draws_shaped(yours: Any, expected: dict) -> Difference | None:
+    """Whether these are means and spreads of the same shapes."""
+    if not isinstance(yours, dict) or yours.keys() != expected.keys():
+        return Difference("type", "The result holds no tensors that could be compared.")
+    found = difference(
+        [t * 0 for t in yours["spread"] if isinstance(t, Tensor)],
+        [t * 0 for t in expected["spread"]],
+    )
+    for key in ("mean", "together"):
+        found = found or difference(
+            [t * 0 for t in yours[key] if isinstance(t, Tensor)], [t * 0 for t in expected[key]]
+        )
+    return found

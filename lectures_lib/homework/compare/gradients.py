@@ -1,0 +1,115 @@
+"""The gradients that flow back from a result."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lectures_lib.homework.compare.values import Difference
+from lectures_lib.homework.compare.words import SHOWN
+
+NOISE = 1e-6  # of the largest gradient: so much may be left of a 0
+
+
+def gradients_differ(
+    yours: Any, expected: Any, values: bool = True, rtol: float = 1e-4, atol: float = 1e-5
+) -> Difference | None:
+    """What is wrong with the gradients of an answer's result; None where nothing is.
+
+    Args:
+        yours, expected: {name: gradient}; or a text, where the gradients could not be computed.
+        values: whether the numbers count, and not only whether they are all 0.
+        rtol, atol: as in `difference`, but relative to the largest number in a gradient.
+    """
+    if isinstance(yours, str):
+        return _no_backpropagation(yours)
+    if (
+        not isinstance(yours, dict)
+        or not isinstance(expected, dict)
+        or yours.keys() != expected.keys()
+    ):
+        return Difference("gradient", "Its gradients could not be read.")
+    # A gradient that should be 0 may come out as noise, which depends on the kernel that computes
+    # it. Up to a millionth of the largest of all counts as such.
+    noise = NOISE * max(map(_largest, expected.values()), default=0.0)
+    unlike = {
+        name: _gradient_unlike(yours[name], expected[name], values, rtol, atol, noise)
+        for name in expected
+    }
+    cut = [name for name, how in unlike.items() if how == "cut"]
+    if cut:
+        text = (
+            "no gradient at all"
+            if not any(_reaches(gradient, noise) for gradient in yours.values())
+            else f"no gradient to {_names(cut)}"
+        )
+        return Difference(
+            "gradient",
+            f"The result is right, but {text} flows back from it: training would not change what "
+            f"stands before.",
+            "no_gradient",
+        )
+    other = [name for name, how in unlike.items() if how]
+    if not other:
+        return None
+    return Difference(
+        "gradient",
+        f"The result is right, but the gradient that flows back from it to {_names(other)} is not.",
+    )
+
+
+def _no_backpropagation(why: str) -> Difference:
+    """What is wrong with a result whose gradients could not be computed."""
+    text = (
+        "The result is right, but training stops: backpropagation through it fails. "
+        + why.partition(" Hint:")[0]
+    )
+    if "modified by an inplace operation" not in why:
+        return Difference("gradient", text)
+    return Difference(
+        "gradient",
+        f"{text} A line such as `w[…] = 0` or `w.relu_()` writes over numbers that backpropagation "
+        f"needs: make a new tensor instead, with `masked_fill` or `torch.where`.",
+        "written_over",
+    )
+
+
+def _gradient_unlike(
+    yours: Any, expected: Any, values: bool, rtol: float, atol: float, noise: float
+) -> str:
+    """How one gradient differs: "cut" where it is 0 and should not be, "other", or "" where it is
+    right. What is no larger than `noise` is 0.
+    """
+    if (
+        not isinstance(yours, Tensor)
+        or not isinstance(expected, Tensor)
+        or yours.shape != expected.shape
+    ):
+        return "other"
+    reaches, should = (_reaches(gradient, noise) for gradient in (yours, expected))
+    if reaches != should:
+        return "other" if reaches else "cut"
+    alike = torch.allclose(
+        yours.double(),
+        expected.double(),
+        rtol=rtol,
+        atol=atol + rtol * _largest(expected),
+        equal_nan=True,
+    )
+    return "" if alike or not values else "other"
+
+
+def _largest(gradient: Any) -> float:
+    """The largest of a gradient's finite numbers, by size."""
+    if not isinstance(gradient, Tensor) or not gradient.numel():
+        return 0.0
+    return gradient.double().abs().nan_to_num(0, 0, 0).max().item()
+
+
+def _reaches(gradient: Any, noise: float) -> bool:
+    """Whether something in a gradient is larger than `noise`, or is no number."""
+    return isinstance(gradient, Tensor) and not bool((gradient.double().abs() <= noise).all())
+
+
+def _names(names: list[str]) -> str:
+    return f"{', '.join(names[:SHOWN])}{' …' if len(names) > SHOWN else ''}"

@@ -1,0 +1,54 @@
+"""A value in a student's words, whole or in a few characters."""
+
+from typing import Any
+
+from torch import Tensor
+
+from lectures_lib.homework.inside.values import Foreign
+
+# how many differing entries a message names: enough to see a pattern, not the whole answer
+SHOWN = 3
+
+
+def subject(where: str) -> str:
+    """What a message speaks of: the result, or the part of it that is named."""
+    return f"`result{where}`" if where else "The result"
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in a student's words: "a tensor of shape (2, 3)"."""
+    if isinstance(value, Foreign):
+        return value.kind
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    names = {
+        type(None): "None",
+        bool: "True or False",
+        int: "an integer",
+        float: "a number",
+        str: "a string",
+    }
+    if type(value) in names:
+        return names[type(value)]
+    names = {list: "a list", tuple: "a tuple", dict: "a dictionary"}
+    return f"{names[type(value)]} of {len(value)}"
+
+
+def shown(value: Any) -> str:
+    """A value in a few characters."""
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**15:
+        return f"about {float(value):.3g}" if abs(value) < 10**300 else "a very large integer"
+    text = (
+        repr(value)
+        if value is None or isinstance(value, bool | int | complex | str)
+        else kind_of(value)
+    )
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def listed(values: list | tuple) -> str:
+    """A list or tuple with all that is in it."""
+    inside = ", ".join(map(shown, values))
+    return f"({inside})" if isinstance(values, tuple) else f"[{inside}]"

@@ -1,0 +1,65 @@
+"""A limit's clock: what a process and its own have used, not what a busy machine took from them."""
+
+import os
+import time
+
+from lectures_lib.homework.grader.sandbox import processes
+
+OUTER = 20.0  # so many times longer than a limit may take on the clock, on a machine however busy,
+OUTER_SECONDS = 60.0  # and this
+POLL = 0.2  # seconds between looks at a process
+
+
+class Clock:
+    """A clock for one process: the time in which it, and all that it has started, uses a processor,
+    and that in which they all sleep.
+
+    Time in which they could run and the machine serves others does not count: a neighbour cannot
+    use up somebody's limit.
+
+    Args:
+        pid: the process, as the grader counts.
+
+    Attributes:
+        seconds: that count, up to the last look.
+    """
+
+    def __init__(self, pid: int):
+        self._pid, self._began = pid, time.monotonic()
+        self._looked, self._first, self._used = self._began, -1.0, -1.0
+        self._asleep = 0.0
+        self.seconds = 0.0
+
+    def elapsed(self) -> float:
+        """Seconds on the wall."""
+        return time.monotonic() - self._began
+
+    def look(self) -> None:
+        """See what has been used since the last look, if that is a while ago: it takes a look at
+        all processes.
+        """
+        now = time.monotonic()
+        if now - self._looked < POLL / 2:
+            return
+        used, running = _activity(self._pid)
+        if self._first < 0:
+            self._first = self._used = used
+        if used <= self._used and not running:
+            # more, and it was the grader that got no processor
+            self._asleep += min(now - self._looked, 2 * POLL)
+        self._looked, self._used = now, max(used, self._used)
+        self.seconds = self._used - self._first + self._asleep
+
+    def over(self, limit: float) -> bool:
+        """Whether a limit has been passed, or the outer bound on the wall clock."""
+        return self.seconds > limit or self.elapsed() > OUTER * limit + OUTER_SECONDS
+
+
+def _activity(pid: int) -> tuple[float, bool]:
+    """Seconds of a processor that a process and all that it has started have used, and whether any
+    of them runs or could run.
+    """
+    found = processes.tree(pid).values()
+    ticks = sum(sum(map(int, fields[processes.TIMES])) for fields in found)
+    running = any(fields[processes.STATE] in ("R", "D") for fields in found)
+    return ticks / os.sysconf("SC_CLK_TCK"), running

@@ -1,0 +1,143 @@
+"""A drawing as SVG: its frame, its style in both schemes, and how a page shows it. Colours are names
+of the palette (`palette.py`).
+"""
+
+import html
+import re
+from dataclasses import dataclass, field
+
+from lectures_lib.show.drawings import palette
+from lectures_lib.show.drawings.grid import Number
+from lectures_lib.show.drawings.label import SIZE, SMALLEST
+
+STYLE = """\
+svg.drawing{display:block;margin:0;width:100%;height:auto}
+svg.drawing text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans",Arial,sans-serif;\
+font-variant-numeric:tabular-nums}
+svg.drawing .math{font-family:KaTeX_Math,"Latin Modern Math",Cambria,Georgia,"DejaVu Serif",serif;font-style:italic}
+svg.drawing .bold{font-weight:650}
+figure.drawing{margin:1.6rem 0 2rem}
+figure.drawing .scroll{overflow-x:auto}
+figure.drawing figcaption{font-size:.9rem;line-height:1.45;margin-top:.6rem;text-align:left}
+"""
+
+
+@dataclass
+class Sheet:
+    """A drawing as far as it is done, and what it is called.
+
+    Args:
+        name: of the drawing; its title, for those who hear it, is `title`, and all that it shows is
+            said in `description`.
+        width, height: in pixels.
+        caption: what stands below it on the page.
+    """
+
+    name: str
+    width: Number
+    height: Number
+    title: str
+    description: str
+    caption: str
+    parts: list[str] = field(default_factory=list)
+    used: dict[str, None] = field(default_factory=dict)
+    smallest: Number = SIZE
+
+    def __post_init__(self):
+        self._rect(
+            0.5, 0.5, self.width - 1, self.height - 1, "paper", "neutral", radius=12, thick=1
+        )
+
+    def svg(self) -> str:
+        """The drawing as SVG that carries its own style, and needs no id: any number of them fit on
+        one page.
+        """
+        scope = f"svg.drawing.d-{self.name}"
+        names = list(self.used)
+        light = f"{scope}{{{palette.variables(names, 'light')}max-width:{self.width:g}px;min-width:{self.narrowest:.0f}px}}\n"
+        dark = (
+            f"@media "
+            f"screen{{{','.join(f'{theme} {scope}' for theme in palette.DARK)}{{{palette.variables(names, 'dark')}}}}}\n"
+        )
+        body = "\n".join(self.parts)
+        view = f'viewBox="0 0 {self.width:g} {self.height:g}"'
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing d-{self.name}" {view} '
+            f'role="img">\n'
+            f"<title>{html.escape(self.title)}</title>\n<desc>{html.escape(self.description)}</desc>\n"
+            f"<style>\n{STYLE}{light}{dark}{self._classes(body)}</style>\n{body}\n</svg>"
+        )
+
+    @property
+    def narrowest(self) -> Number:
+        """The width at which the smallest text still has twelve pixels; on a narrower page the
+        figure scrolls.
+        """
+        return self.width * SMALLEST / self.smallest
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the drawing, which scrolls inside itself on a narrow page, and its
+        caption.
+        """
+        label = html.escape(self.title, quote=True)
+        return (
+            f'<figure class="picture drawing">\n<div class="scroll" role="group" tabindex="0" '
+            f'aria-label="{label}">\n{self.svg()}\n</div>\n'
+            f"<figcaption>{html.escape(self.caption)}</figcaption>\n</figure>"
+        )
+
+    def __repr__(self) -> str:
+        return f"Drawing {self.name}: {self.title}"
+
+    def _classes(self, body: str) -> str:
+        rules = {
+            "t": "fill:var(--c-{})",
+            "l": "fill:var(--c-{})",
+            "f": "fill:var(--c-{}-soft)",
+            "s": "stroke:var(--c-{})",
+        }
+        found = {
+            (kind, name)
+            for text in re.findall('class="([^"]*)"', body)
+            for kind, name in re.findall(r"\b([tlfs])-(\w+)", text)
+        }
+        return "".join(
+            f"svg.drawing .{kind}-{name}{{{rules[kind].format(name)}}}\n"
+            for kind, name in sorted(found)
+        )
+
+    def _use(self, colour: str) -> str:
+        palette.colour(colour)  # raises for a name that is not in it
+        self.used[colour] = None
+        return colour
+
+    def _rect(
+        self,
+        x: Number,
+        y: Number,
+        width: Number,
+        height: Number,
+        fill: str,
+        stroke: str,
+        radius: Number = 0,
+        soft: bool = True,
+        thick: Number = 1.5,
+        dashed: bool = False,
+    ) -> None:
+        kind = (
+            f'class="{"f" if soft else "l"}-{self._use(fill)} s-{self._use(stroke)}" '
+            f'stroke-width="{thick:g}"'
+        )
+        corner = f' rx="{radius:g}"' if radius else ""
+        dash = ' stroke-dasharray="6 4"' if dashed else ""
+        self.parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{corner} '
+            f"{kind}{dash}/>"
+        )
+
+    def _path(self, path: str, colour: str, thick: Number, dashed: bool = False) -> None:
+        dash = ' stroke-dasharray="6 5"' if dashed else ""
+        self.parts.append(
+            f'<path d="{path}" class="s-{self._use(colour)}" fill="none" '
+            f'stroke-width="{thick:g}"{dash}/>'
+        )
