@@ -4,7 +4,7 @@ chapter 17.
 The vectors of all sections and of the prepared questions are computed while the site is built, by
 the course's own BERT with MiniLM's weights; the page holds them as whole numbers from -127 to 127
 and compares them by itself. A reader's own question gets its vector in the page, by the same model
-(`live`), which is fetched for it.
+(live_models.py), which is fetched for it.
 """
 
 import base64
@@ -13,7 +13,7 @@ import html
 import json
 from pathlib import Path
 
-import live
+import live_models
 import torch
 from docutils import nodes
 from safetensors.torch import load_file, save_file
@@ -143,7 +143,7 @@ def page_html(sections: list[Section], questions: list[Question], vectors: torch
         "questions": [question.question for question in questions],
         "vectors": base64.b64encode(vectors.numpy().tobytes()).decode(),
         "first": first_shown(sections, questions, asked, told),
-        "model": {"script": "../live/machine.js", **live.addresses(live.sentences())},
+        "model": {"script": "../live/machine.js", **live_models.addresses(live_models.sentences())},
     }
     buttons = "".join(
         f'<li><button type="button">{html.escape(question.question)}</button></li>'

@@ -254,7 +254,7 @@ def pulling() -> tuple[dict, str]:
     return options, "\n".join(lines)
 
 
-# As in live.py: in the order of the page, and the address of each figure's section there.
+# As in type_your_own.py: in the order of the page, and the address of each figure's section there.
 FIGURES = {
     "gate": gate,
     "stream": stream,

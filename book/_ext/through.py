@@ -8,6 +8,8 @@ that carries a place (`data-place`, as in book/live/places.js) becomes a button.
 import html
 from functools import cache
 
+from type_your_own import translator
+
 from lectures_lib import stored
 
 WIDE, HIGH = 360, 554
@@ -126,3 +128,13 @@ def drawing() -> Drawing:
         f'<svg viewBox="0 0 {WIDE} {HIGH}" class="lv-whole" role="img" aria-label="{said}">'
         f"{''.join(parts)}</svg>"
     )
+
+
+@cache
+def one_sentence() -> tuple[dict, str]:
+    """The figure in which one sentence goes through the whole Transformer; the drawing of it."""
+    options, _ = translator()
+    return {**options, "title": "One sentence, all the way down"}, drawing()
+
+
+FIGURES = {"through": one_sentence}

@@ -51,8 +51,10 @@ class Watch:
 
     def __init__(self, names: tuple[str, ...]):
         self._names = names
-        self._functions = {_function(name): name for name in names if "(" not in name}
-        self._keywords = [(_function(name), *_keyword(name)) for name in names if "(" in name]
+        self._watched: dict[Callable, dict[str, str]] = {}  # by function and keyword: the name
+        for name in names:
+            function, _, keyword = name.partition("(")
+            self._watched.setdefault(_function(function), {})[keyword.rstrip(")")] = name
         self._seen: set[str] = set()
 
     @contextmanager
@@ -78,10 +80,8 @@ class Watch:
 
     def function(self, function: Callable, kwargs: dict[str, Any]) -> None:
         """A function was announced, with these keywords."""
-        if function in self._functions:
-            self._seen.add(self._functions[function])
-        for watched, name, keyword in self._keywords:
-            if function is watched and kwargs.get(keyword):
+        for keyword, name in self._watched.get(function, {}).items():
+            if not keyword or kwargs.get(keyword):
                 self._seen.add(name)
 
     def end(self, end: str) -> None:
@@ -95,13 +95,8 @@ def _function(name: str) -> Callable:
     """What torch announces where the function of that name is called."""
     if name == "torch.autograd.forward_ad.make_dual":
         return torch._make_dual
-    room, _, rest = name.split("(")[0].partition(".")
+    room, _, rest = name.partition(".")
     return attrgetter(rest)({"F": nn.functional, "torch": torch, "Tensor": Tensor}[room])
-
-
-def _keyword(name: str) -> tuple[str, str]:
-    """The name, and the keyword that stands in it: "F.cross_entropy(label_smoothing)"."""
-    return name, name.split("(")[1].rstrip(")")
 
 
 class _Functions(TorchFunctionMode):

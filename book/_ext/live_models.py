@@ -1,0 +1,49 @@
+"""The models that pages fetch: the files that `lectures_lib.stored` reads, the largest in 8 bits."""
+
+from functools import cache
+from pathlib import Path
+
+from lectures_lib import stored
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert
+
+MADE = Path(__file__).parents[2] / "_build" / "live"  # what is made for the site
+VOCABULARY = minilm.checkpoint() / "vocab.txt"
+
+
+def model(
+    kind: str, weights: Path, vocabulary: Path | None = None, learned: Path | None = None
+) -> dict:
+    """What a page must know to fetch one, and where the files are now. `learned`: differences to
+    the weights.
+    """
+    return {
+        "kind": kind,
+        "weights": f"models/{weights.name}",
+        "vocabulary": vocabulary and f"models/{vocabulary.name}",
+        "learned": learned and f"models/{learned.name}",
+        "bytes": sum(file.stat().st_size for file in (weights, learned) if file),
+        "files": [file for file in (weights, vocabulary, learned) if file],
+    }
+
+
+def addresses(one: dict) -> dict:
+    """The same, without where the files are now."""
+    return {key: one[key] for key in one if key != "files"}
+
+
+@cache
+def sentences() -> dict:
+    """MiniLM as it is published: it also turns a question into a vector, on the page "Ask the
+    book".
+    """
+    MADE.mkdir(parents=True, exist_ok=True)
+    file = MADE / "minilm_8bit.safetensors"
+    stored.save_eight_bits(Bert.from_pretrained(minilm.checkpoint()), file)
+    return model("sentences", file, VOCABULARY)
+
+
+def adapted(task: str) -> dict:
+    """MiniLM as a page fetches it, and what was learned for one task beside it."""
+    (weights, vocabulary) = sentences()["files"]
+    return model("adapted", weights, vocabulary, stored.FOLDER / f"{task}.safetensors")

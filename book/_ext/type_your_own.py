@@ -1,0 +1,343 @@
+"""The figures of the page "Type your own": the course's models at work on what the reader types.
+
+Each function gives what its script in book/live must know, and an example that the library makes
+while the site is built: what stands there without scripts, and on paper.
+"""
+
+from functools import cache
+
+import torch
+from live_models import MADE, VOCABULARY, adapted, model, sentences
+
+from lectures_lib import data, decoding, stored
+from lectures_lib.blocks.recording import record
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert
+from lectures_lib.tasks import alignment, fine_tuning
+from lectures_lib.tokenization import WordPiece
+from lectures_lib.training.pretraining import fill_mask
+
+PAGE = "book/live"
+EXAMPLES = {
+    "de": [
+        "Zwei Hunde spielen im Schnee.",
+        "Ein Mann mit Hut liest auf einer Bank die Zeitung.",
+        "Die Regierung hat ein neues Gesetz verabschiedet.",
+    ],
+    "en": [
+        "Two dogs are playing in the snow.",
+        "A woman in a red dress is standing near the water.",
+        "The government passed a new law.",
+    ],
+}
+HOLES = [
+    "The keys to the cabinet [MASK] on the table.",
+    "He went to the bank to deposit his [MASK].",
+    "In [MASK] the leaves turn red, and the days get [MASK].",
+]
+READ = [
+    "The keys to the cabinet are on the table.",
+    "The animal didn't cross the street because it was too tired.",
+    "The dog chased the cat because it was angry.",
+    "Time flies like an arrow, and fruit flies like a banana.",
+]
+# A head that has something to show, asked of the first of these tokens that a sentence has.
+SHOWN_FIRST = {"layer": 3, "head": 1, "tokens": ["it", "are", "is", "was"]}
+PIECES = [
+    "Unbelievably, the untranslatable Donaudampfschiff sank.",
+    "Zwei Hunde spielen im Schnee.",
+    "2.718281828 is e, and naïve is not naive 😀",
+]
+SENSES = [
+    ("She turned on the light in the hall.", "The bag is light enough to carry.", "light"),
+    ("She turned on the light in the hall.", "The light of the sun woke him.", "light"),
+    ("He rowed to the bank of the river.", "The bank lent her the money.", "bank"),
+    ("The keys are on the table.", "The table on page 9 lists the prices.", "table"),
+]
+NEAR = [
+    "A man is playing the guitar.",
+    "Someone makes music on an instrument.",
+    "The stock market fell on Monday.",
+    "Shares lost value at the start of the week.",
+    "A man is eating a guitar.",
+]
+JUDGED = [
+    "A warm, funny film that never outstays its welcome.",
+    "The jokes are old, and so is the hero.",
+    "It is not bad at all.",
+    "The soup was cold.",
+]
+TAGGED = [
+    "Met Emma Watson at Heathrow today, she flew in from New York",
+    "New album by Arcade Fire is out, listening to it on my iPhone",
+    "my cat is asleep on the sofa",
+]
+CONTEXT = (
+    "The ferry to the island leaves at seven in the morning and returns at dusk. In winter it does "
+    "not run, because ice closes the harbour. A ticket costs four crowns; children under six "
+    "travel free. The island's only inn belongs to Greta Lind, who also keeps the lighthouse."
+)
+ASKED = [
+    "When does the ferry leave?",
+    "Why does it not run in winter?",
+    "Who keeps the lighthouse?",
+    "How tall is the lighthouse?",
+]
+BEAM = 3
+SHOWN = (2, 4, 9)  # digits whose first test image is offered
+NAMES = {"de": "German", "en": "English"}
+
+
+@cache
+def translator() -> tuple[dict, str]:
+    """The figure with the two translators; one translated sentence."""
+    models = [
+        {
+            **model(
+                "translator",
+                stored.FOLDER / f"translator_{source}_{target}.safetensors",
+                stored.FOLDER / "translator.json",
+            ),
+            "name": f"{NAMES[source]} → {NAMES[target]}",
+            "language": source,
+            "examples": EXAMPLES[source],
+        }
+        for source, target in stored.DIRECTIONS
+    ]
+    sentence = EXAMPLES["de"][0]
+    (translation,) = stored.translator("de", "en")([sentence])
+    options = {"title": "Your sentence, translated", "models": models}
+    return options, f"{sentence} → {translation}"
+
+
+@cache
+def beams() -> tuple[dict, str]:
+    """The figure with the translators' beam search; what it finds for one sentence."""
+    options, _ = translator()
+    sentence, translates = EXAMPLES["de"][1], stored.translator("de", "en")
+    found, _ = decoding.n_best(
+        translates.model,
+        torch.tensor([translates.source(sentence)]),
+        width=BEAM,
+        begin=data.BOS,
+        end=data.EOS,
+        max_len=60,
+        never=(data.PAD, data.BOS),
+    )
+    lines = [
+        f"{score:.2f}  {translates.subwords.decode(tokens.tolist(), skip_specials=True)}"
+        for tokens, score in zip(found.tokens[0], found.scores[0], strict=True)
+    ]
+    return {**options, "title": "A beam that grows and is pruned"}, "\n".join([sentence, *lines])
+
+
+@cache
+def writer() -> tuple[dict, str]:
+    """The figure with the language model; some lines that it wrote."""
+    begin = "ROMEO:\n"
+    language_model, letters = stored.language_model("shakespeare")
+    drawn = decoding.sample(
+        language_model,
+        torch.tensor([letters.encode(begin)]),
+        end=letters.token_id("<end>"),
+        max_len=160,
+        temperature=0.8,
+        generator=torch.Generator().manual_seed(0),
+    )
+    whole_lines, _, _ = letters.decode(drawn.sentences()[0]).rpartition("\n")
+    example = f"{begin}{whole_lines}\n…"
+    file = stored.FOLDER / "language_model_shakespeare.safetensors"
+    models = [model("language model", file, file.with_suffix(".json"))]
+    options = {"title": "A play that you begin", "models": models, "begin": begin}
+    return options, example
+
+
+@cache
+def pieces() -> tuple[dict, str]:
+    """The figure with two vocabularies; one text in word pieces."""
+    paths = {"pieces": VOCABULARY, "pairs": stored.FOLDER / "translator.json"}
+    names = {
+        "pieces": "BERT's word pieces (30,522, English)",
+        "pairs": "Our translator's byte pairs (German and English)",
+    }
+    options = {
+        "title": "Your text in pieces",
+        "models": [],
+        "vocabularies": [
+            {"kind": kind, "path": f"models/{path.name}", "name": names[kind]}
+            for kind, path in paths.items()
+        ],
+        "bytes": sum(path.stat().st_size for path in paths.values()),
+        "examples": PIECES,
+    }
+    cut = WordPiece.load(VOCABULARY)
+    return options, " ".join(cut.known_tokens(cut.encode(PIECES[0])))
+
+
+@cache
+def filler() -> tuple[dict, str]:
+    """The figure with the model that fills holes; what it says of one."""
+    bert, pieces = stored.fill_mask()
+    MADE.mkdir(parents=True, exist_ok=True)
+    file = MADE / "fill_mask_8bit.safetensors"
+    stored.save_eight_bits(bert, file)
+    guesses = fill_mask(bert, pieces, HOLES[0])[0]
+    said = ", ".join(f"{guess.token} {100 * guess.probability:.0f} %" for guess in guesses)
+    models = [model("masked words", file, VOCABULARY)]
+    options = {"title": "Holes in your sentence", "models": models, "examples": HOLES}
+    return options, f"{HOLES[0]} → {said}"
+
+
+@cache
+def sentiment() -> tuple[dict, str]:
+    """The figure that tells praise from complaint; the verdicts on its examples."""
+    judge, tokenizer = stored.sentiment()
+    rows = [{"text": text, "label": 0} for text in JUDGED]
+    scores = fine_tuning.scores(judge, fine_tuning.sentences(rows, tokenizer))
+    lines = [
+        f"{row.softmax(dim=-1)[1]:.2f}  {text}" for row, text in zip(scores, JUDGED, strict=True)
+    ]
+    options = {
+        "title": "Praise or complaint?",
+        "models": [adapted("sentiment")],
+        "examples": JUDGED,
+    }
+    return options, "\n".join(["share of praise", *lines])
+
+
+@cache
+def entities() -> tuple[dict, str]:
+    """The figure that finds names; what it finds in one message."""
+    tagger, tokenizer = stored.entities()
+    words = TAGGED[0].split()
+    rows = [{"words": words, "labels": ["O"] * len(words)}]
+    (found,) = fine_tuning.predict(tagger, fine_tuning.tagged(rows, tokenizer, tagger.names))
+    said = [
+        f"{word} [{tagger.names[i]}]" if i else word for word, i in zip(words, found, strict=True)
+    ]
+    options = {"title": "Names in a message", "models": [adapted("entities")], "examples": TAGGED}
+    return options, " ".join(said)
+
+
+@cache
+def answers() -> tuple[dict, str]:
+    """The figure that answers a question about a text; what it says of one."""
+    extractor, tokenizer = stored.answers()
+    rows = [{"question": ASKED[0], "context": CONTEXT, "answers": []}]
+    examples = fine_tuning.questions(rows, tokenizer, 192)
+    (span,) = fine_tuning.predict(extractor, examples)
+    options = {
+        "title": "A question about a text",
+        "models": [adapted("answers")],
+        "examples": [{"question": question, "text": CONTEXT} for question in ASKED],
+    }
+    said = alignment.quote(examples[0].reads[0], CONTEXT, *span)
+    return options, f"{CONTEXT}\n\n{ASKED[0]} → {said}"
+
+
+@cache
+def reader() -> tuple[dict, str]:
+    """The figure with BERT's attention; where one word of an example looks."""
+    bert, pieces = Bert.from_pretrained(minilm.checkpoint()), WordPiece.load(VOCABULARY)
+    pair = pieces.pair(READ[0])
+    layer, head = SHOWN_FIRST["layer"], SHOWN_FIRST["head"]
+    word = next(token for token in SHOWN_FIRST["tokens"] if token in pair.tokens)
+    table = f"encoder.blocks.{layer}.self_attention.weights"
+    with torch.no_grad(), record(bert, table) as seen:
+        bert(torch.tensor([pair.ids]))
+    (weights,) = seen.all(table)
+    row = weights[0, head, pair.tokens.index(word)]
+    said = ", ".join(
+        f"{token} {100 * share:.0f} %" for token, share in zip(pair.tokens, row, strict=True)
+    )
+    options = {
+        "title": "Where a BERT looks",
+        "models": [sentences()],
+        "examples": READ,
+        "layers": bert.config.n_layers,
+        "heads": bert.config.n_heads,
+        "first": SHOWN_FIRST,
+    }
+    return options, f"“{word}” in layer {layer}, head {head}: {said}"
+
+
+@cache
+def senses() -> tuple[dict, str]:
+    """The figure with one word in two sentences; its cosines, layer by layer."""
+    one, other, word = SENSES[0]
+    vectors = [
+        [state[read.tokens.index(word)] for state in read.hidden]
+        for read in (minilm.read(one), minilm.read(other))
+    ]
+    cosines = [torch.cosine_similarity(a, b, dim=0) for a, b in zip(*vectors, strict=True)]
+    options = {
+        "title": "One word, two sentences",
+        "models": [sentences()],
+        "examples": SENSES,
+    }
+    said = ", ".join(f"{cosine:.2f}" for cosine in cosines)
+    return options, f"“{word}” in “{one}” and “{other}”: cosines from the input up {said}"
+
+
+@cache
+def nearness() -> tuple[dict, str]:
+    """The figure that compares sentences; the cosines of the first with the others."""
+    vectors = torch.stack([minilm.read(sentence).hidden[-1].mean(dim=0) for sentence in NEAR])
+    cosines = torch.cosine_similarity(vectors[:1], vectors)
+    lines = [f"{cosine:.2f}  {sentence}" for cosine, sentence in zip(cosines, NEAR, strict=True)]
+    options = {"title": "Near by meaning", "models": [sentences()], "examples": NEAR}
+    return options, "\n".join(lines)
+
+
+@cache
+def digits() -> tuple[dict, str]:
+    """The figure with the ViT that reads digits; one image of the test set, and what it is taken
+    for. The greys of the data set are sixteenths.
+    """
+    test = data.load("images", "test")
+    first = {digit: next(one["image"] for one in test if one["label"] == digit) for digit in SHOWN}
+    examples = [
+        {"digit": digit, "image": (16 * image).int().flatten().tolist()}
+        for digit, image in first.items()
+    ]
+    with torch.no_grad():
+        said = int(stored.digits()(first[SHOWN[0]][None]).argmax())
+    rows = ["".join(f"{'.:+#'[int(3.99 * grey)]} " for grey in row) for row in first[SHOWN[0]][0]]
+    options = {
+        "title": "A digit that you draw",
+        "models": [model("images", stored.FOLDER / "digits.safetensors")],
+        "examples": examples,
+    }
+    return options, "\n".join([*rows, f"→ {said}"])
+
+
+# In the order of the page.
+FIGURES = {
+    "translator": translator,
+    "beams": beams,
+    "writer": writer,
+    "pieces": pieces,
+    "filler": filler,
+    "sentiment": sentiment,
+    "entities": entities,
+    "answers": answers,
+    "reader": reader,
+    "senses": senses,
+    "nearness": nearness,
+    "digits": digits,
+}
+# The address of each figure's section there.
+SECTIONS = {
+    "a-translator": "translator",
+    "a-beam": "beams",
+    "a-writer": "writer",
+    "words-in-pieces": "pieces",
+    "a-bert-that-fills-holes": "filler",
+    "praise-or-complaint": "sentiment",
+    "names-in-a-message": "entities",
+    "a-question-about-a-text": "answers",
+    "where-a-bert-looks": "reader",
+    "one-word-two-sentences": "senses",
+    "near-by-meaning": "nearness",
+    "a-vit-that-reads-your-digit": "digits",
+}
