@@ -601,8 +601,8 @@ assert log[400][1] > log[STEPS][1] + 0.15
 
 # %% [markdown]
 # The first losses are near $\ln 512$, and the samples go from shuffled tokens to something like words. On text that it
-# has read the model is only a little better than on new text (in our runs the perplexity is lower by five to eleven per
-# cent): each block came about once, and little was learned by heart.
+# has read the model is only a little better than on new text: each block came about once, and little was learned by
+# heart.
 #
 # The Transformer passes the unigram model early, and then takes most of the training to reach a table of pairs. The
 # table has counted the whole text; the network has to find the same regularities step by step. (On a text of this size

@@ -897,9 +897,8 @@ assert alike(ruined) > max(0.9, alike(careful) + 0.2)
 
 # %% [markdown]
 # The same 96 sentences, the same twelve steps. The larger rate has flattened the body: two sentences have nearly the
-# same vector, whatever they say. If a
-# fine-tuned model always names one class, the rate is the first suspect: too large, or so small that nothing has been
-# learned yet (at $10^{-4}$ these twelve steps do little with most seeds). The cosine tells which.
+# same vector, whatever they say. If a fine-tuned model always names one class, the rate is the first suspect: too
+# large, or so small that nothing has been learned yet. The cosine tells which.
 #
 # ## Exercises
 #

@@ -1023,8 +1023,7 @@ said = [names[i] for row, n in zip(best, lengths, strict=True) for i in row[:n]]
 print(f"linear {scores['second_to_last']:.2f}, BiLSTM {f1(said):.2f} (one seed)")
 # The BiLSTM reads the sentence once more, now for the task: here it does part of what
 # fine-tuning lets the body do. (These settings are the best of six, tried on the same
-# held-out sentences, so the number flatters, and other seeds gave 0.80. Without
-# dropout two seeds gave 0.73 and 0.76.)
+# held-out sentences, so the number flatters.)
 
 # %% [markdown]
 # ## Summary
