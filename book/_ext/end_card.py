@@ -31,6 +31,7 @@ HOMEWORK = {
 OBJECTIVES = re.compile(
     r"<p><strong>After this (?:chapter|page) you can</strong></p>\s*(<ul[^>]*>.*?</ul>)", re.DOTALL
 )
+EXAM = "book/exam"  # has a section for each chapter: #chapter-1, …
 ANCHOR, TITLE = "check-yourself", "Check yourself"
 
 
@@ -83,7 +84,7 @@ def homework_of(chapter: str) -> int | None:
 
 
 def ways_on(app: Sphinx, page: str, text: str) -> list[str]:
-    """Homework, next page and discussion, each with a link."""
+    """Homework, exam, next page and discussion, each with a link."""
     env, builder, ways = app.env, app.builder, []
     pages = [p for tree in app.config.external_site_map.root.subtrees for p in tree.items]
 
@@ -97,6 +98,9 @@ def ways_on(app: Sphinx, page: str, text: str) -> list[str]:
         )
         file = next(p for p in pages if p.startswith(f"exercises/hw{work}_"))
         ways.append(f"<b>Homework</b> {link(file)}{f', {asked[1]}' if asked else ''}")
+    chapter = str(int(key(page)[:2]))
+    address = f"{builder.get_relative_uri(page, EXAM)}?about={chapter}#chapter-{chapter}"
+    ways.append(f'<b>Exam</b> <a href="{address}">questions about chapter {chapter}</a>')
     following = next(filter(key, pages[pages.index(page) + 1 :]), None)
     if following:
         ways.append(f"<b>Next</b> {link(following, contents_titles(app)[following])}")
