@@ -3,7 +3,7 @@ where to go on.
 
 What a reader can do is the chapter's own list; the questions are `book/quizzes/NN.yml` (quizzes). A
 page between two chapters has a card if it has questions.
-A choice is a <details> that opens without a script. The card is added to the page and not to its
+A choice is a <details> that opens without a script; book/_static/quiz.js remembers it. The card is added to the page and not to its
 text, so that neither the search nor "Ask the book" finds a wrong choice and takes it for an answer.
 """
 
@@ -123,8 +123,8 @@ def card(app: Sphinx, page: str, body: str, text: str) -> str:
         f'<section id="{ANCHOR}" class="end-card"><h2>{TITLE}'
         f'<a class="headerlink" href="#{ANCHOR}" title="Link to this heading">#</a></h2>\n'
         f"<h3>What you can do now</h3>\n{objectives[1]}\n"
-        f"<h3>Three questions</h3>\n<p>Choose, then open every choice: each says why it is right "
-        f"or what speaks against it.</p>\n{quiz(quizzes.load(key(page)))}\n"
+        f"<h3>Three questions</h3>\n<p>The first choice that you open is your answer. Then open the "
+        f"others: each says why it is right or what speaks against it.</p>\n{quiz(quizzes.load(key(page)))}\n"
         f'<h3>Where to go on</h3>\n<ul class="ways-on">\n{on}\n</ul>\n</section>\n'
     )
 
@@ -137,6 +137,8 @@ def add_card(
         return
     context["body"] += card(app, page, context["body"], doctree.astext())
     entry = f'<li><a class="reference internal" href="#{ANCHOR}">{TITLE}</a></li>\n'
+    app.add_js_file("kept.js")
+    app.add_js_file("quiz.js")
     head, end, tail = context["toc"].rpartition("</ul>\n</li>\n</ul>")
     context["toc"] = head + entry + end + tail if end else context["toc"]
 
