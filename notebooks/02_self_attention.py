@@ -454,13 +454,15 @@ print(attention(Q, K, V, causal_mask(3)))
 # That is the last table of the drawing. If you can write down this function without looking, you have what matters of
 # the chapter.
 #
-# Below, the queries, keys and values of "dog bites man" are yours to change: type in a box, or use the arrow keys. (The
-# matrices that made them are not there; those you can change in the notebook.) Three things to try.
+# Below, "dog bites man" is yours to change, from the words and the three matrices down: type in a box, or use the arrow
+# keys, which step by 0.1. Queries, keys and values follow at once. You may also type your own; they stay until a word or
+# their matrix changes. Four things to try.
 #
 # 1. What query must "dog" have to look at nothing but itself?
 # 2. How large must the query of "bites" be until the weights look the same with and without the division by
 #    $\sqrt{d_k}$?
 # 3. With the future hidden: which word's output can you not change, whatever you do to the other two words?
+# 4. Of the three matrices only one can make "bites" look more at "man" than at "dog". Which one, and where?
 #
 # <details><summary>Answers</summary>
 #
@@ -469,22 +471,26 @@ print(attention(Q, K, V, causal_mask(3)))
 # 2. About (7, 0). The nouns then lead by 7, or by 7 / √2 = 4.9 after the division. Either way the verb's share is
 #    below 0.005, and the weights are shown as 0.50, 0.00, 0.50.
 # 3. That of "dog", the first: it sees nothing but itself, and its output is its own value.
+# 4. $W^K$. The two nouns differ in animal and human only, and these rows of $W^K$ are zero: hence the equal keys. A 1
+#    from human to noun makes the key of "man" (2, 0). "bites" then gives it 0.77 and "dog" 0.19.
 #
 # </details>
 
 # %% tags=["hide-input"]
-AttentionLab(
-    X @ W_Q,
-    X @ W_K,
-    X @ W_V,
+AttentionLab.of_words(
+    X,
+    W_Q,
+    W_K,
+    W_V,
     words,
+    features=["noun", "verb", "animal", "human"],
     asked=["noun", "verb"],
     told=["animal", "human", "action"],
     title="dog bites man, with your numbers",
 )
 
 # %% tags=["remove-cell"]
-ours_in_the_page = AttentionLab(X @ W_Q, X @ W_K, X @ W_V, words).weights()
+ours_in_the_page = AttentionLab.of_words(X, W_Q, W_K, W_V, words).weights()
 torch.testing.assert_close(ours_in_the_page, weights.double(), rtol=0, atol=1e-6)
 
 # %% [markdown]

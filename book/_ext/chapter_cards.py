@@ -95,8 +95,18 @@ def thumbnail(app: Sphinx, page: str) -> tuple[int, int]:
     return small.size
 
 
+def add_script(
+    app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
+) -> None:
+    """A page of cards shows which chapters' questions its reader has answered."""
+    if '<ul class="chapter-cards">' in context.get("body", ""):
+        app.add_js_file("kept.js")
+        app.add_js_file("answered.js")
+
+
 def setup(app: Sphinx) -> dict:
-    """Add the directives and the node."""
+    """Add the directives and the node, and the script to a page that has them."""
+    app.connect("html-page-context", add_script, priority=500)
     app.add_directive("chapter-cards", ChapterCards)
     app.add_directive("start", Start)
     app.add_node(card_of, html=(visit_cards, None))

@@ -3,7 +3,7 @@ where to go on.
 
 What a reader can do is the chapter's own list; the questions are `book/quizzes/NN.yml` (quizzes). A
 page between two chapters has a card if it has questions.
-A choice is a <details> that opens without a script. The card is added to the page and not to its
+A choice is a <details> that opens without a script; book/_static/quiz.js remembers it. The card is added to the page and not to its
 text, so that neither the search nor "Ask the book" finds a wrong choice and takes it for an answer.
 """
 
@@ -31,6 +31,7 @@ HOMEWORK = {
 OBJECTIVES = re.compile(
     r"<p><strong>After this (?:chapter|page) you can</strong></p>\s*(<ul[^>]*>.*?</ul>)", re.DOTALL
 )
+EXAM = "book/exam"  # has a section for each chapter: #chapter-1, …
 ANCHOR, TITLE = "check-yourself", "Check yourself"
 
 
@@ -83,7 +84,7 @@ def homework_of(chapter: str) -> int | None:
 
 
 def ways_on(app: Sphinx, page: str, text: str) -> list[str]:
-    """Homework, next page and discussion, each with a link."""
+    """Homework, exam, next page and discussion, each with a link."""
     env, builder, ways = app.env, app.builder, []
     pages = [p for tree in app.config.external_site_map.root.subtrees for p in tree.items]
 
@@ -97,6 +98,9 @@ def ways_on(app: Sphinx, page: str, text: str) -> list[str]:
         )
         file = next(p for p in pages if p.startswith(f"exercises/hw{work}_"))
         ways.append(f"<b>Homework</b> {link(file)}{f', {asked[1]}' if asked else ''}")
+    chapter = str(int(key(page)[:2]))
+    address = f"{builder.get_relative_uri(page, EXAM)}?about={chapter}#chapter-{chapter}"
+    ways.append(f'<b>Exam</b> <a href="{address}">questions about chapter {chapter}</a>')
     following = next(filter(key, pages[pages.index(page) + 1 :]), None)
     if following:
         ways.append(f"<b>Next</b> {link(following, contents_titles(app)[following])}")
@@ -119,8 +123,8 @@ def card(app: Sphinx, page: str, body: str, text: str) -> str:
         f'<section id="{ANCHOR}" class="end-card"><h2>{TITLE}'
         f'<a class="headerlink" href="#{ANCHOR}" title="Link to this heading">#</a></h2>\n'
         f"<h3>What you can do now</h3>\n{objectives[1]}\n"
-        f"<h3>Three questions</h3>\n<p>Choose, then open every choice: each says why it is right "
-        f"or what speaks against it.</p>\n{quiz(quizzes.load(key(page)))}\n"
+        f"<h3>Three questions</h3>\n<p>The first choice that you open is your answer. Then open the "
+        f"others: each says why it is right or what speaks against it.</p>\n{quiz(quizzes.load(key(page)))}\n"
         f'<h3>Where to go on</h3>\n<ul class="ways-on">\n{on}\n</ul>\n</section>\n'
     )
 
@@ -133,6 +137,8 @@ def add_card(
         return
     context["body"] += card(app, page, context["body"], doctree.astext())
     entry = f'<li><a class="reference internal" href="#{ANCHOR}">{TITLE}</a></li>\n'
+    app.add_js_file("kept.js")
+    app.add_js_file("quiz.js")
     head, end, tail = context["toc"].rpartition("</ul>\n</li>\n</ul>")
     context["toc"] = head + entry + end + tail if end else context["toc"]
 

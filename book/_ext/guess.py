@@ -14,6 +14,7 @@ def add_script(
 ) -> None:
     """Only a page with such a question gets the script and its style."""
     if QUESTION in context.get("body", ""):
+        app.add_js_file("kept.js")
         app.add_js_file("guess.js")
         app.add_css_file("guess.css")
 

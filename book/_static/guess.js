@@ -3,10 +3,6 @@
 (() => {
   const PLAIN = "course-guess-plain"; // set: this reader wants to see everything at once
   const article = document.querySelector(".bd-article");
-  const store = {
-    get(key) { try { return localStorage.getItem(key); } catch { return null; } },
-    set(key, value) { try { if (value === null) localStorage.removeItem(key); else localStorage.setItem(key, value); } catch { /* not kept */ } },
-  };
   const element = (tag, attributes = {}, ...inside) => {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -47,7 +43,7 @@
       });
       answer.before(this.form);
       answer.addEventListener("toggle", () => { if (answer.open) this.made(this.field.value.trim()); });
-      const before = store.get(this.key);
+      const before = courseKept.get(this.key);
       if (before !== null) this.made(before);
     }
     // Ask, or with `plain` show everything.
@@ -74,7 +70,7 @@
     made(guess) {
       if (this.done) return;
       this.done = true;
-      store.set(this.key, guess);
+      courseKept.set(this.key, guess);
       this.uncover();
       this.form.replaceChildren(guess ? element("span", {}, "Your guess: ", element("b", {}, guess)) : "");
       this.form.hidden = !guess;
@@ -89,13 +85,13 @@
   const all = element("button", { type: "button", class: "guess-all" }), choice = element("p", { class: "guess-choice" }, all);
   // Who only reads finds the way back behind the first answer; nothing else reminds of guesses.
   const tell = () => {
-    const plain = store.get(PLAIN), [{ answer }] = guesses;
+    const plain = courseKept.get(PLAIN), [{ answer }] = guesses;
     all.textContent = plain ? "Hide what comes out until I have guessed" : "I only read: show it all, here and in every chapter";
     if (plain) answer.append(choice); else answer.after(choice);
     for (const guess of guesses) guess.begin(Boolean(plain));
   };
   all.addEventListener("click", () => {
-    store.set(PLAIN, store.get(PLAIN) ? null : "yes");
+    courseKept.set(PLAIN, courseKept.get(PLAIN) ? null : "yes");
     tell();
   });
   tell();

@@ -40,7 +40,7 @@
   addEventListener("beforeprint", () => {
     end?.remove(); // a print that was begun twice
     folded = [];
-    const answers = [...article.querySelectorAll(`${ANSWERS}, ${SOLUTIONS}`)].map((one, i) => answer(one, i + 1));
+    const answers = [...article.querySelectorAll(`${ANSWERS}, ${SOLUTIONS}`)].filter((one) => !one.closest("section[hidden]")).map((one, i) => answer(one, i + 1));
     const quiz = [...article.querySelectorAll(`${QUIZ} > li`)].map((one, i) => choices(one, i + 1));
     if (!answers.length && !quiz.length) return;
     end = element("section", "paper-end", element("h2", "", "Answers"), ...answers, ...quiz);

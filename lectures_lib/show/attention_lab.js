@@ -1,6 +1,7 @@
 // The attention lab. Before this script stands a <div> with the numbers (attribute data-numbers), the style, and tables to be read
 // without scripts. The script gives the div a shadow: a tree of its own, with boxes for Q, K and V, and computes attention anew
-// whenever one of them changes. softmax(Q Kᵀ / √d_k) V, in the order of the chapter.
+// whenever one of them changes. softmax(Q Kᵀ / √d_k) V, in the order of the chapter. Where the words X and their matrices are given,
+// they have boxes, too, and Q = X W_Q, K = X W_K, V = X W_V follow from them until the reader types others.
 (() => {
   "use strict";
 
@@ -11,8 +12,12 @@
     return node;
   }
 
+  const LARGEST = 1e6;
   const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+  const product = (A, B) => A.map((row) => B[0].map((_, c) => dot(row, B.map((line) => line[c]))));
+  const copy = (matrix) => matrix.map((row) => [...row]);
   const shown = (x) => (Math.abs(x) < 0.005 ? "0.00" : x.toFixed(2).replace("-", "−"));
+  const isNumber = (x) => Number.isFinite(x) && Math.abs(x) <= LARGEST;
 
   // Scores, weights and outputs; a score that may not be seen is null.
   function attention({ Q, K, V }, scale, causal) {
@@ -24,41 +29,93 @@
       const sum = parts.reduce((a, b) => a + b, 0);
       return parts.map((part) => part / sum);
     });
-    const output = weights.map((row) => V[0].map((_, c) => row.reduce((sum, w, j) => sum + w * V[j][c], 0)));
-    return { scores, weights, output };
+    return { scores, weights, output: product(weights, V) };
   }
 
   function build(host) {
     const start = JSON.parse(host.dataset.numbers);
-    const { tokens, asked, told, title } = start;
+    const { tokens, asked, told, features, title } = start;
     const n = tokens.length;
-    const now = { Q: start.Q.map((row) => [...row]), K: start.K.map((row) => [...row]), V: start.V.map((row) => [...row]) };
-    const names = { Q: "query", K: "key", V: "value" };
-    const boxes = [];
+    const numbered = (names, c) => (names[c] === String(c + 1) ? `number ${c + 1}` : names[c]);
+    // For each matrix with boxes: its caption, its rows and columns, its colour, and what one of its boxes is called.
+    const vectors = (name, caption, columns) => ({
+      caption: [caption], rows: tokens, columns, part: name, called: (r, c) => `${name} of ${tokens[r]}, ${numbered(columns, c)}`,
+    });
+    const maker = (letter, part, columns) => ({
+      caption: ["W", make("sup", {}, letter)], rows: features, columns, part,
+      called: (r, c) => `W ${letter} from ${numbered(features, r)} to ${numbered(columns, c)}`,
+    });
+    const kinds = { Q: vectors("query", "Queries", asked), K: vectors("key", "Keys", asked), V: vectors("value", "Values", told) };
+    const from = features ? { Q: "W_Q", K: "W_K", V: "W_V" } : {};
+    if (features) {
+      kinds.X = { caption: ["Words X"], rows: tokens, columns: features, part: "", called: (r, c) => `${tokens[r]}, ${numbered(features, c)}` };
+      for (const [matrix, columns] of [["Q", asked], ["K", asked], ["V", told]]) kinds[from[matrix]] = maker(matrix, kinds[matrix].part, columns);
+    }
+    const now = Object.fromEntries(Object.keys(kinds).map((matrix) => [matrix, copy(start[matrix])]));
+    const boxes = [], origins = {};
+    let chosen = null; // the box that was last used
 
-    function table(caption, head, cells, part) {
-      const top = make("tr", {}, make("td"), ...head.map((name) => make("th", { scope: "col" }, name)));
-      const body = cells.map((row, i) => make("tr", {}, make("th", { scope: "row" }, tokens[i]), ...row));
+    function table(caption, rows, columns, cells, part) {
+      const top = make("tr", {}, make("td"), ...columns.map((name) => make("th", { scope: "col" }, name)));
+      const body = cells.map((row, i) => make("tr", {}, make("th", { scope: "row" }, rows[i]), ...row));
       const style = part ? `--part: var(--c-${part}); --ground: var(--c-${part}-soft)` : "";
       return make("div", { class: "al-part", style },
-        make("table", {}, make("caption", {}, caption), make("thead", {}, top), make("tbody", {}, ...body)));
+        make("table", {}, make("caption", {}, ...caption), make("thead", {}, top), make("tbody", {}, ...body)));
     }
 
     function inputs(matrix) {
-      const columns = matrix === "V" ? told : asked;
-      const numbered = (c) => (columns[c] === String(c + 1) ? `number ${c + 1}` : columns[c]);
-      const cells = now[matrix].map((row, r) => row.map((value, c) => {
-        const box = make("input", { type: "number", step: "0.5", value, "aria-label": `${names[matrix]} of ${tokens[r]}, ${numbered(c)}` });
+      const { caption, rows, columns, part, called } = kinds[matrix];
+      const cells = now[matrix].map((row, r) => row.map((_, c) => {
+        const box = make("input", { type: "number", step: "0.1", "aria-label": called(r, c) });
         box.addEventListener("input", () => {
+          box.defaultValue = box.value; // from where the arrows count their steps
           now[matrix][r][c] = box.value.trim() === "" ? NaN : Number(box.value);
+          follow(matrix);
           compute();
         });
+        box.addEventListener("focus", () => choose(box));
         boxes.push({ box, matrix, r, c });
         return make("td", {}, box);
       }));
-      const what = { Q: "Queries", K: "Keys", V: "Values" };
-      return table(what[matrix], columns, cells, names[matrix]);
+      origins[matrix] = make("span", { class: "al-origin" });
+      return table([...caption, ...(from[matrix] ? [origins[matrix]] : [])], rows, columns, cells, part);
     }
+
+    // Queries, keys or values are computed where the words or their matrix change, and stay as they are where the reader has typed them.
+    function follow(changed) {
+      for (const [matrix, maker] of Object.entries(from)) {
+        if (changed === "X" || changed === maker) {
+          if (![...now.X, ...now[maker]].flat().every(isNumber)) continue;
+          now[matrix] = product(now.X, now[maker]);
+          write(matrix);
+          tellOrigin(matrix, maker);
+        } else if (changed === matrix) origins[matrix].textContent = ", typed";
+      }
+    }
+    function tellOrigin(matrix, maker) {
+      origins[matrix].replaceChildren(" = X W", make("sup", {}, maker.slice(2)));
+    }
+    function write(matrix) {
+      for (const { box, matrix: its, r, c } of boxes) {
+        if (its === matrix) box.value = box.defaultValue = String(Number(now[matrix][r][c].toFixed(4)));
+      }
+    }
+
+    // Under a finger a box has no arrows: two buttons step the one that was touched last.
+    function choose(box) {
+      chosen?.classList.remove("al-chosen");
+      chosen = box;
+      chosen.classList.add("al-chosen");
+      for (const button of steps) button.disabled = false;
+    }
+    const steps = [["stepDown", "− 0.1", "0.1 less"], ["stepUp", "+ 0.1", "0.1 more"]].map(([step, sign, says]) => {
+      const button = make("button", { type: "button", class: "al-step", "aria-label": `${says} in the box touched last`, disabled: "" }, sign);
+      button.addEventListener("click", () => {
+        chosen[step]();
+        chosen.dispatchEvent(new Event("input"));
+      });
+      return button;
+    });
 
     const grid = (columns) => tokens.map(() => Array.from({ length: columns }, () => make("td", { class: "al-cell" })));
     const cells = { scores: grid(n), weights: grid(n), output: grid(start.V[0].length) };
@@ -66,21 +123,24 @@
     const causal = make("input", { type: "checkbox" });
     const says = make("p", { class: "al-says", role: "status" });
     const back = make("button", { type: "button" }, "Start again");
-    const given = make("div", { class: "al-row" }, inputs("Q"), inputs("K"), inputs("V"));
+    // Each matrix stands above what it makes.
+    const words = features ? [make("div", { class: "al-row" }, inputs("X"))] : [];
+    const given = make("div", { class: features ? "al-row al-columns" : "al-row" }, ...[...Object.values(from), "Q", "K", "V"].map(inputs));
     const found = make("div", { class: "al-row" },
-      table("Scores", tokens, cells.scores), table("Weights", tokens, cells.weights),
-      table("Output", told, cells.output, "value"));
+      table(["Scores"], tokens, tokens, cells.scores), table(["Weights"], tokens, tokens, cells.weights),
+      table(["Output"], tokens, told, cells.output, "value"));
 
     function compute() {
-      let bad = 0;
+      const bad = [];
       for (const { box, matrix, r, c } of boxes) {
-        const wrong = !Number.isFinite(now[matrix][r][c]) || Math.abs(now[matrix][r][c]) > 1e6;
+        const wrong = !isNumber(now[matrix][r][c]);
         box.setAttribute("aria-invalid", wrong);
-        bad += wrong;
+        if (wrong) bad.push(kinds[matrix].called(r, c));
       }
-      found.classList.toggle("al-stale", bad > 0);
-      if (bad) {
-        says.textContent = `${bad === 1 ? "One box needs" : `${bad} boxes need`} a number (up to a million either way); the tables show what was there before.`;
+      found.classList.toggle("al-stale", bad.length > 0);
+      if (bad.length) {
+        const which = bad.length === 1 ? `One box needs a number: “${bad[0]}”` : `${bad.length} boxes need a number, the first is “${bad[0]}”`;
+        says.textContent = `${which} (up to a million either way). The tables show what was there before.`;
         return;
       }
       const { scores, weights, output } = attention(now, scale.checked, causal.checked);
@@ -105,18 +165,19 @@
     function reset() {
       scale.checked = start.scale;
       causal.checked = start.causal;
-      for (const { box, matrix, r, c } of boxes) {
-        now[matrix][r][c] = start[matrix][r][c];
-        box.value = start[matrix][r][c];
+      for (const matrix of Object.keys(kinds)) {
+        now[matrix] = copy(start[matrix]);
+        write(matrix);
       }
+      for (const [matrix, maker] of Object.entries(from)) tellOrigin(matrix, maker);
       compute();
     }
 
     for (const box of [scale, causal]) box.addEventListener("change", compute);
     back.addEventListener("click", reset);
     const bar = make("div", { class: "al-bar" },
-      make("label", {}, scale, make("span", {}, "divide by √d", make("sub", {}, "k"))), make("label", {}, causal, "hide the future"), back);
-    const box = make("div", { class: "al-box", role: "group", "aria-label": title }, make("p", { class: "al-title" }, title), given, bar, found, says);
+      make("label", {}, scale, make("span", {}, "divide by √d", make("sub", {}, "k"))), make("label", {}, causal, "hide the future"), ...steps, back);
+    const box = make("div", { class: "al-box", role: "group", "aria-label": title }, make("p", { class: "al-title" }, title), ...words, given, bar, found, says);
     host.attachShadow({ mode: "open" }).append(host.querySelector("style").cloneNode(true), box, make("slot"));
     reset();
   }

@@ -1,7 +1,9 @@
 """Attention with numbers that the reader changes: queries, keys and values go in, weights and
-outputs follow at once (chapter 2).
+outputs follow at once; or the words' vectors and the three matrices go in, and all follows from
+them (chapter 2).
 
     AttentionLab(Q, K, V, ["the", "cat", "sleeps"])
+    AttentionLab.of_words(X, W_Q, W_K, W_V, ["the", "cat", "sleeps"])
 
 The first picture is computed here, by the library's own attention; it is also what stands there
 without scripts. The script beside this file computes the same in the reader's browser, and a test
@@ -21,6 +23,7 @@ from lectures_lib.show.widget import embedded, source
 
 COLOURS = ("paper", "ink", "query", "key", "value", "mask", "error", "neutral")
 MOST = 6  # tokens, and numbers in a vector: more do not fit on a phone
+MATRICES = ("W_Q", "W_K", "W_V")
 
 
 class AttentionLab:
@@ -70,6 +73,46 @@ class AttentionLab:
         self.asked, self.told = _names("Q and K", asked, sizes["Q"]), _names("V", told, sizes["V"])
         self.Q, self.K, self.V = (matrix.double().round(decimals=2) for matrix in (Q, K, V))
         self.tokens, self.causal, self.scale, self.title = list(tokens), causal, scale, title
+        self.made: dict[str, Tensor] = {}  # X, W_Q, W_K and W_V, where Q, K and V come from them
+        self.features: list[str] = []  # the names of the columns of X
+
+    @classmethod
+    def of_words(
+        cls,
+        X: Float[Tensor, "n d_model"],
+        W_Q: Float[Tensor, "d_model d_k"],
+        W_K: Float[Tensor, "d_model d_k"],
+        W_V: Float[Tensor, "d_model d_v"],
+        tokens: Sequence[str],
+        *,
+        features: Sequence[str] | None = None,
+        **as_above,
+    ) -> "AttentionLab":
+        """A lab in which the words and the matrices can be changed, too; Q = X W_Q, and so on.
+
+        Args:
+            X: the words' vectors.  W_Q, W_K, W_V: what makes queries, keys and values of them.
+            tokens: the words, one a row of X.
+            features: what the columns of X mean; None: 1, 2, …
+            as_above: as for the class.
+
+        Raises:
+            ValueError: for matrices that do not fit X; and as the class does.
+        """
+        given = {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V}
+        sizes = {name: tuple(matrix.shape) for name, matrix in given.items()}
+        if any(len(size) != 2 for size in sizes.values()) or any(
+            sizes[name][0] != sizes["X"][1] for name in MATRICES
+        ):
+            raise ValueError(f"each matrix needs a row for each column of X; got {sizes}")
+        if sizes["X"][1] > MOST:
+            raise ValueError(f"up to {MOST} columns of X can be shown, got {sizes['X'][1]}")
+        X, *matrices = (matrix.double().round(decimals=2) for matrix in given.values())
+        lab = cls(*(X @ matrix for matrix in matrices), tokens, **as_above)
+        lab.Q, lab.K, lab.V = (X @ matrix for matrix in matrices)  # not rounded
+        lab.made = dict(zip(given, (X, *matrices), strict=True))
+        lab.features = _names("the rows of X", features, sizes["X"])
+        return lab
 
     def weights(self) -> Float[Tensor, "n n"]:
         """The attention weights of the first picture."""
@@ -92,6 +135,9 @@ class AttentionLab:
             "scale": self.scale,
             "title": self.title,
         }
+        if self.made:
+            record |= {name: matrix.tolist() for name, matrix in self.made.items()}
+            record["features"] = self.features
         style, script = f"<style>\n{_style()}</style>", source("attention_lab.js")
         return embedded(
             "attention-lab",

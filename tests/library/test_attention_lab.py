@@ -56,3 +56,36 @@ def test_sizes_that_do_not_fit_are_refused(numbers):
         AttentionLab(Q, K[:, :1], V, WORDS)
     with pytest.raises(ValueError, match=r"from 1 to 6 rows and columns"):
         AttentionLab(*(torch.zeros(3, 7) for _ in range(3)), WORDS)
+
+
+@pytest.fixture
+def made():
+    """X, W_Q, W_K, W_V."""
+    torch.manual_seed(1)
+    return torch.randn(3, 4), torch.randn(4, 2), torch.randn(4, 2), torch.randn(4, 3)
+
+
+def test_queries_keys_and_values_follow_from_words_and_matrices(made):
+    lab = AttentionLab.of_words(*made, WORDS, features=["a", "b", "c", "<d>"])
+    X, *matrices = (matrix.double().round(decimals=2) for matrix in made)
+    expected = scaled_dot_product_attention(*(X @ matrix for matrix in matrices))
+    assert torch.allclose(lab.weights() @ lab.V, expected, rtol=0, atol=1e-12)
+    page = lab._repr_html_()
+    assert "&quot;features&quot;:[&quot;a&quot;,&quot;b&quot;,&quot;c&quot;," in page
+    assert "<d>" not in page
+    assert (
+        page == AttentionLab.of_words(*made, WORDS, features=["a", "b", "c", "<d>"])._repr_html_()
+    )
+
+
+@pytest.mark.usefixtures("shapes_unchecked")
+def test_matrices_that_do_not_fit_the_words_are_refused(made):
+    X, W_Q, W_K, W_V = made
+    with pytest.raises(ValueError, match=r"a row for each column of X; got .*'W_K': \(3, 2\)"):
+        AttentionLab.of_words(X, W_Q, W_K[:3], W_V, WORDS)
+    with pytest.raises(ValueError, match=r"up to 6 columns of X can be shown, got 7"):
+        AttentionLab.of_words(torch.zeros(3, 7), *(torch.zeros(7, 2) for _ in range(3)), WORDS)
+    with pytest.raises(ValueError, match=r"Q and K the same columns; got .*'K': \(3, 1\)"):
+        AttentionLab.of_words(X, W_Q, W_K[:, :1], W_V, WORDS)
+    with pytest.raises(ValueError, match=r"the rows of X have 4 columns, but 1 have names"):
+        AttentionLab.of_words(*made, WORDS, features=["a"])

@@ -150,3 +150,181 @@ def test_a_box_is_called_by_what_its_number_means(open_page, source):
     }.items():
         head = page.locator(f"[role=group] table:has(caption:text-is('{caption}')) thead th")
         assert head.all_text_contents() == names.split()
+
+
+FEATURES = ["noun", "verb", "animal", "human"]
+MADE = {"X": (3, 4), "W_Q": (4, 2), "W_K": (4, 2), "W_V": (4, 3)}
+
+
+@pytest.fixture
+def of_words(open_page):
+    """A function that opens a lab of words and matrices."""
+    torch.manual_seed(2)
+    lab = AttentionLab.of_words(
+        *(torch.randn(size) for size in MADE.values()), WORDS, features=FEATURES
+    )
+
+    def open_it(*size, **options):
+        page = open_page(*size, **options)
+        page.evaluate(
+            "html => { const main = document.querySelector('main'); "
+            "main.replaceChildren(document.createRange().createContextualFragment(html)); }",
+            f"<h1>Lab</h1>{lab._repr_html_()}",
+        )
+        page.get_by_label("sleeps, human").wait_for()
+        return page
+
+    return open_it
+
+
+def boxes(page, matrix):
+    """The boxes of X or one of its matrices, row by row."""
+    rows, columns = MADE[matrix]
+    if matrix == "X":
+        names = [f"{word}, {feature}" for word in WORDS for feature in FEATURES]
+    else:
+        letter = matrix[-1]
+        names = [
+            f"W {letter} from {feature} to number {c + 1}"
+            for feature in FEATURES
+            for c in range(columns)
+        ]
+    assert len(names) == rows * columns
+    return [page.get_by_label(name, exact=True) for name in names]
+
+
+def entries(page, matrix):
+    values = [float(box.input_value()) for box in boxes(page, matrix)]
+    return torch.tensor(values, dtype=torch.float64).view(MADE[matrix])
+
+
+def vectors(page, name, columns):
+    """The boxes of queries, keys or values."""
+    return torch.tensor(
+        [
+            [
+                float(page.get_by_label(f"{name} of {word}, number {c + 1}").input_value())
+                for c in range(columns)
+            ]
+            for word in WORDS
+        ],
+        dtype=torch.float64,
+    )
+
+
+def assert_follows(page, scale=True, causal=False, typed=()):
+    """Everything shown is what the library makes of the words and the matrices, and of what was
+    typed below them.
+    """
+    X = entries(page, "X")
+    shown = {"Q": vectors(page, "query", 2), "K": vectors(page, "key", 2)}
+    shown["V"] = vectors(page, "value", 3)
+    for letter, matrix in shown.items():
+        if letter not in typed:
+            wanted = X @ entries(page, f"W_{letter}")
+            assert torch.allclose(matrix, wanted, rtol=0, atol=5.1e-5), letter
+    Q, K, V = shown.values()
+    weights = attention_weights(Q if scale else Q * 2**0.5, K, causal_mask(3) if causal else None)
+    told = torch.tensor(table(page, "Weights"), dtype=torch.float64)
+    assert torch.allclose(told, weights, rtol=0, atol=0.0051)
+    told = torch.tensor(table(page, "Output"), dtype=torch.float64)
+    assert torch.allclose(told, weights @ V, rtol=1e-3, atol=0.0055)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_words_and_matrices_can_be_typed_and_all_follows(of_words, seed):
+    page = of_words()
+    assert_follows(page)
+    generator = torch.Generator().manual_seed(seed)
+    for matrix in MADE:
+        for box in boxes(page, matrix):
+            box.fill(f"{2 * torch.randn((), generator=generator).item():.2f}")
+        assert_follows(page)
+    page.get_by_label("hide the future").check()
+    page.get_by_label("divide by").uncheck()
+    assert_follows(page, scale=False, causal=True)
+
+
+def test_arrows_step_by_a_tenth_from_wherever_one_is(of_words):
+    page = of_words()
+    box = boxes(page, "W_Q")[3]
+    for typed, key, wanted in [("0.37", "ArrowUp", 0.47), ("-1", "ArrowDown", -1.1)]:
+        box.fill(typed)
+        box.press(key)
+        assert float(box.input_value()) == wanted
+        assert_follows(page)
+    query = page.get_by_label("query of cat, number 1")
+    before = float(query.input_value())
+    query.press("ArrowUp")
+    assert abs(float(query.input_value()) - before - 0.1) < 5e-5
+
+
+def test_what_is_typed_below_stays_until_something_above_changes(of_words):
+    page = of_words()
+    caption = page.locator("caption:has-text('Queries')")
+    assert caption.inner_text() == "Queries = X WQ"
+    page.get_by_label("query of cat, number 1").fill("5")
+    assert caption.inner_text() == "Queries, typed"
+    assert page.locator("caption:has-text('Keys')").inner_text() == "Keys = X WK"
+    assert_follows(page, typed="Q")
+    boxes(page, "W_K")[0].fill("2")
+    assert page.get_by_label("query of cat, number 1").input_value() == "5"
+    assert_follows(page, typed="Q")
+    boxes(page, "X")[0].fill("3")
+    assert caption.inner_text() == "Queries = X WQ"
+    assert_follows(page)
+
+
+def test_a_bad_entry_is_named_and_the_numbers_wait(of_words):
+    page = of_words()
+    before = table(page, "Weights"), vectors(page, "query", 2).tolist()
+    boxes(page, "W_Q")[1].fill("")
+    said = page.get_by_role("status").inner_text()
+    assert said.startswith("One box needs a number: “W Q from noun to number 2”")
+    assert boxes(page, "W_Q")[1].get_attribute("aria-invalid") == "true"
+    assert (table(page, "Weights"), vectors(page, "query", 2).tolist()) == before
+    boxes(page, "X")[5].fill("2e7")
+    said = page.get_by_role("status").inner_text()
+    assert said.startswith("2 boxes need a number, the first is “cat, verb”")
+    boxes(page, "X")[5].fill("2")
+    boxes(page, "W_Q")[1].fill("1")
+    assert "largest weight" in page.get_by_role("status").inner_text()
+    assert_follows(page)
+
+
+def test_one_begins_again_with_the_first_numbers(of_words):
+    page = of_words()
+    before = {matrix: entries(page, matrix).tolist() for matrix in MADE}
+    for matrix in MADE:
+        boxes(page, matrix)[1].fill("" if matrix == "X" else "7")
+    page.get_by_label("key of the, number 1").fill("9")
+    page.get_by_role("button", name="Start again").click()
+    assert {matrix: entries(page, matrix).tolist() for matrix in MADE} == before
+    assert page.locator("caption:has-text('Keys')").inner_text() == "Keys = X WK"
+    assert_follows(page)
+
+
+def test_a_finger_steps_the_box_it_touched_last(of_words):
+    page = of_words(390, has_touch=True, is_mobile=True)
+    more = page.get_by_role("button", name="0.1 more")
+    assert more.is_disabled()
+    box = boxes(page, "X")[2]
+    before = float(box.input_value())
+    box.tap()
+    more.tap()
+    more.tap()
+    assert abs(float(box.input_value()) - before - 0.2) < 1e-9
+    page.get_by_role("button", name="0.1 less").tap()
+    assert abs(float(box.input_value()) - before - 0.1) < 1e-9
+    assert_follows(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_a_lab_of_words(of_words, theme):
+    page = of_words(390, has_touch=True, is_mobile=True)
+    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+    boxes(page, "X")[2].tap()
+    boxes(page, "W_V")[2].fill("")
+    page.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    assert [rule["id"] for rule in page.evaluate("() => axe.run()")["violations"]] == []

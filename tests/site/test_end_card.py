@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+import axe
 import pytest
 import yaml
 from sitemap import ROOT
@@ -42,7 +43,7 @@ def test_a_card_has_all_its_parts(html, chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_card_leads_to_pages_that_exist(html, chapter):
     links = re.findall(
-        r'href="(?!http|#)([^"#]+)', card_of(html, chapter).split("Where to go on")[1]
+        r'href="(?!http|#)([^"#?]+)', card_of(html, chapter).split("Where to go on")[1]
     )
     assert links
     for link in links:
@@ -114,3 +115,102 @@ def test_a_card_names_all_questions_of_the_homework(html):
 def test_every_page_with_a_card_is_called_a_chapter(html):
     for chapter in CHAPTERS:
         assert "After this chapter you can" in (html / "notebooks" / f"{chapter}.html").read_text()
+
+
+QUIZ = "notebooks/02_self_attention.html"
+
+
+@pytest.fixture
+def quiz(tab, address):
+    """A function that opens a chapter's questions as one who has never been here; script errors fail
+    the test.
+    """
+    pages = []
+
+    def open_it(*size, **options):
+        page = tab(*size, **options)
+        pages.append(page)
+        page.goto(address + QUIZ)
+        page.locator(".quiz-says").wait_for(state="attached")
+        return page
+
+    yield open_it
+    for page in pages:
+        assert not page.wrong
+
+
+def opened_choices(page):
+    """The open choices: the number of the question, and the letter."""
+    return page.evaluate(
+        "[...document.querySelectorAll('.quiz > li')].flatMap((question, i) => "
+        "[...question.querySelectorAll('details[open] b')].map((b) => `${i + 1}${b.textContent}`))"
+    )
+
+
+def choose(page, question, letter):
+    place = page.locator(".quiz > li").nth(question - 1).locator("details.choice > summary")
+    place.nth("ABCD".index(letter)).click()
+
+
+@pytest.mark.browser
+def test_the_first_choice_is_the_answer_and_is_there_the_next_time(quiz):
+    page = quiz()
+    assert page.locator(".quiz-says").is_hidden()
+    choose(page, 1, "A")
+    choose(page, 1, "B")  # to compare; B is right, and A stays the answer
+    choose(page, 2, "C")
+    told = "Answered: 2 of 3, 1 of them rightly at once. Kept in this browser."
+    assert page.locator(".quiz-says [role=status]").inner_text() == told
+    assert opened_choices(page) == ["1A", "1B", "2C"]
+
+    page.reload()
+    page.locator(".quiz-says").wait_for()
+    assert opened_choices(page) == ["1A", "2C"]
+    assert page.locator(".quiz-says [role=status]").inner_text() == told
+    assert page.locator("summary:has(.quiz-mine) b").all_text_contents() == ["A", "C"]
+
+
+@pytest.mark.browser
+def test_one_can_begin_again(quiz):
+    page = quiz()
+    choose(page, 3, "C")
+    choose(page, 3, "A")
+    page.get_by_role("button", name="Begin again").click()
+    assert opened_choices(page) == []
+    assert page.locator(".quiz-mine").count() == 0 and page.locator(".quiz-says").is_hidden()
+    assert page.evaluate("localStorage.getItem('course-quiz:02_self_attention.html')") is None
+    assert page.evaluate("document.activeElement.matches('.quiz summary')")
+    choose(page, 3, "A")
+    assert page.locator("summary:has(.quiz-mine) b").all_text_contents() == ["A"]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("kept", ["{", "7", "[1, null]", '["a choice that was worded anew"]'])
+def test_what_is_no_choice_any_more_is_none(quiz, kept):
+    page = quiz()
+    page.evaluate("kept => localStorage.setItem('course-quiz:02_self_attention.html', kept)", kept)
+    page.reload()
+    page.locator(".quiz-says").wait_for(state="attached")
+    assert opened_choices(page) == [] and page.locator(".quiz-says").is_hidden()
+
+
+@pytest.mark.browser
+def test_a_chapter_s_card_tells_how_many_are_answered(quiz, address):
+    page = quiz()
+    choose(page, 1, "D")
+    choose(page, 2, "A")
+    page.goto(f"{address}book/welcome.html")
+    page.locator(".card-answered").wait_for()
+    assert page.locator(".card-answered").all_text_contents() == ["Answered: 2 of 3 questions"]
+    card = page.locator("ul.chapter-cards a:has(.card-answered)")
+    assert card.get_attribute("href").endswith("02_self_attention.html")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_where_an_answer_is_marked(quiz, theme):
+    page = quiz(390, 844, color_scheme=theme)
+    choose(page, 1, "A")
+    choose(page, 2, "C")
+    assert axe.objections(page, ".end-card", theme) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
