@@ -311,14 +311,8 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 #     sechs dreißig , sieben hundert drei drei
 #
 # Of its 7 words, 6 are in the reference; the second "drei" does not count, since the reference has one ("clipped"
-# counts). Of its 6 pairs, 4 are there, of its 5 triples 3, of its 4 fours 2. (In the picture at the top the hits among
-# words are filled, those among fours underlined.) BLEU is the geometric mean of the four shares:
-# $\sqrt[4]{\tfrac67 \cdot \tfrac46 \cdot \tfrac35 \cdot \tfrac24} = 0.643$, usually written 64.3.
-#
-# Two rules more. A single share of 0 would make the whole product 0; so no hit at all counts as half a hit, for the
-# next such $n$ as a quarter. (The program sacrebleu does so by default, and calls it `smooth:exp`.) And it must not pay
-# to say little: if a text of $c$ words is shorter than the reference, of $r$ words, its score is multiplied by the
-# **brevity penalty**, $e^{1 - r/c}$.
+# counts). In the picture at the top such hits among words are filled, those among fours underlined. Here are all hits of
+# this pair:
 
 
 # %%
@@ -327,21 +321,41 @@ def n_grams(words, n):
     return Counter(zip(*(words[i:] for i in range(n)), strict=False))
 
 
-def bleu(hypothesis, reference):
-    """BLEU of one sentence, from 0 to 100."""
-    hypothesis, reference = hypothesis.split(), reference.split()
-    logs, nothing = [], 1
+reference = "sechs und dreißig , sieben hundert drei"
+hypothesis = "sechs dreißig , sieben hundert drei drei"
+for n in (1, 2, 3, 4):
+    found, wanted = n_grams(hypothesis.split(), n), n_grams(reference.split(), n)
+    hits = found & wanted  # of each piece the smaller of the two counts: clipped
+    print(f"{hits.total()} of {found.total()}: ", " | ".join(map(" ".join, hits)))
+
+# %% [markdown]
+# BLEU is the geometric mean of the four shares:
+# $\sqrt[4]{\tfrac67 \cdot \tfrac46 \cdot \tfrac35 \cdot \tfrac24} = 0.643$, usually written 64.3.
+#
+# With three rules more it is complete. *All is added up first*: hits, pieces and words are summed over the sentences of
+# the corpus before anything is divided. *It must not pay to say little*: if the model's $c$ words are fewer than the
+# references' $r$, the score is multiplied by the **brevity penalty**, $e^{1 - r/c}$. *One 0 must not make the whole
+# product 0*: no hit at all counts as half a hit, for the next such $n$ as a quarter. (The program sacrebleu does so by
+# default, and calls it `smooth:exp`.)
+
+
+# %%
+def corpus_bleu(hypotheses, references):
+    """BLEU of all texts together, from 0 to 100; their words stand between spaces."""
+    pairs = [
+        (h.split(), r.split()) for h, r in zip(hypotheses, references, strict=True)
+    ]
+    logs, part = 0.0, 1.0
     for n in (1, 2, 3, 4):
-        found, wanted = n_grams(hypothesis, n), n_grams(reference, n)
-        shared = (found & wanted).total()  # the smaller of the two counts: clipping
-        if not found or (n == 1 and not shared):
-            return 0.0  # fewer than four words, or not one of them right
-        if not shared:  # 1/2 in place of 0, the next time 1/4
-            nothing *= 2
-            shared = 1 / nothing
-        logs.append(math.log(shared / found.total()))
-    brevity = min(1, math.exp(1 - len(reference) / len(hypothesis)))
-    return 100 * brevity * math.exp(sum(logs) / 4)
+        found = sum(n_grams(h, n).total() for h, _ in pairs)
+        hits = sum((n_grams(h, n) & n_grams(r, n)).total() for h, r in pairs)
+        if not found or (n == 1 and not hits):
+            return 0.0  # nowhere four words in a row, or not one word right
+        if not hits:
+            part /= 2  # 1/2 in place of 0, the next time 1/4
+        logs += math.log((hits or part) / found)
+    c, r = (sum(len(pair[side]) for pair in pairs) for side in (0, 1))
+    return 100 * min(1, math.exp(1 - r / c)) * math.exp(logs / 4)
 
 
 # %% [markdown]
@@ -357,20 +371,20 @@ def bleu(hypothesis, reference):
 # </details>
 
 # %%
-reference = "sechs und dreißig , sieben hundert drei"
+from sacrebleu.metrics import BLEU
+
+theirs = BLEU(tokenize="none")  # the words stand between spaces already
 for hypothesis in (
     "sechs dreißig , sieben hundert drei drei",
     "dreißig , sieben hundert drei",
     "sechs hundert und drei",
 ):
-    theirs = metrics.bleu([hypothesis], [reference], tokenize="none").score
-    print(
-        f"ours {bleu(hypothesis, reference):4.1f}, sacrebleu {theirs:4.1f}: "
-        f"{hypothesis}"
-    )
+    ours = corpus_bleu([hypothesis], [reference])
+    score = theirs.corpus_score([hypothesis], [[reference]]).score
+    print(f"ours {ours:4.1f}, sacrebleu {score:4.1f}: {hypothesis}")
 
 # %% tags=["remove-cell"]
-for words, right_words in (
+fixed = [
     ("sieben hundert drei", reference),
     ("sechs hundert und drei", reference),
     ("drei sechs sieben und dreißig", reference),
@@ -380,13 +394,15 @@ for words, right_words in (
     ("", reference),
     (reference, ""),
     ("Ein Mann, der liest.", "Ein Mann, der ein Buch liest."),
-):
-    theirs = metrics.bleu([words], [right_words], tokenize="none").score
-    assert abs(bleu(words, right_words) - theirs) < 0.01, words
+]
+for texts in (fixed, *([pair] for pair in fixed)):
+    said, wanted = zip(*texts, strict=True)
+    score = metrics.bleu(said, wanted, tokenize="none").score
+    assert abs(corpus_bleu(said, wanted) - score) < 0.01, said
 
 # %% [markdown]
-# Three things to ask when somebody quotes a BLEU score. **Over what?** Counts are summed over the whole corpus; the mean
-# of sentences' scores is another number.
+# (sacrebleu wants the references as lists, one for each human.) Three things to ask when somebody quotes a BLEU score.
+# **Over what?** The score of a corpus is not the mean of its sentences' scores.
 
 # %% [markdown]
 # **Predict.** The two sentences at the top of this page have 42.4 and 58.7. Somebody calls them a test set and computes
@@ -403,18 +419,16 @@ for words, right_words in (
 # </details>
 
 # %%
-from sacrebleu.metrics import BLEU
-
 for said, wanted in zip(MODEL, HUMAN, strict=True):
-    print(f"{bleu(said, wanted):.1f}: {said} | human: {wanted}")
-print(BLEU(tokenize="none").corpus_score(MODEL, [HUMAN]))
+    print(f"{corpus_bleu([said], [wanted]):.1f}: {said} | human: {wanted}")
+print(f"{corpus_bleu(MODEL, HUMAN):.1f} together; sacrebleu:", end=" ")
+print(theirs.corpus_score(MODEL, [HUMAN]))
 
 # %% [markdown]
 # **What are the words?** The score depends on how the text was cut, and on capitals. **Which test set, which
 # reference?** Scores on different test sets cannot be compared. This is why
 # [sacrebleu](https://github.com/mjpost/sacrebleu) (Post, 2018) wants whole text, cuts it itself, and gives a signature.
-# (Above it printed the four shares, the brevity penalty and the lengths. `metrics.bleu` calls it. The references are
-# lists, one for each human.)
+# (Above it printed the four shares, the brevity penalty and the lengths. `metrics.bleu` calls it.)
 
 # %%
 hypotheses = ["Ein Mann, der liest.", "Zwei Hunde spielen im Schnee."]
@@ -625,7 +639,8 @@ said = dict(zip(OURS, read, strict=True))
 assert said["Zwei Hunde spielen im Schnee."] == "Two dogs play in the snow."
 assert said["Niemand sitzt auf der Bank."].endswith(" man is sitting on the bench.")
 assert MODEL[0].replace(" .", ".") in read
-assert [round(bleu(*pair)) for pair in zip(MODEL, HUMAN, strict=True)] == [42, 59]
+alone = [corpus_bleu([m], [h]) for m, h in zip(MODEL, HUMAN, strict=True)]
+assert [round(score) for score in alone] == [42, 59]
 
 # %% [markdown]
 # Six of the twelve are right. One is the human's sentence word for word; the *typical* ones have 42 to 67 points and
@@ -774,33 +789,20 @@ def chrf(hypothesis, reference):
 hypothesis, reference = "Zwei Hunde spielten", "Zwei Hunde spielen im Schnee"
 theirs = CHRF().sentence_score(hypothesis, [reference]).score
 print(
-    f"BLEU {bleu(hypothesis, reference):.1f}, chrF {chrf(hypothesis, reference):.1f}, "
-    f"sacrebleu's {theirs:.1f}"
+    f"BLEU {corpus_bleu([hypothesis], [reference]):.1f}, "
+    f"chrF {chrf(hypothesis, reference):.1f}, sacrebleu's {theirs:.1f}"
 )
 # BLEU has no four words to count. chrF sees that "spielten" is nearly "spielen".
 
 # %% [markdown]
-# **2. A corpus.** Change `bleu` so that it takes lists of sentences and adds up hits and lengths over all of them before it
-# divides. Compare with sacrebleu on the two sentences of the top, and on all twelve.
+# **2. Added up, or averaged.** Compute the BLEU of the twelve translations above once with `corpus_bleu` over all of them, and
+# once as the mean of their twelve scores. Which is larger, and which sentences make the difference?
 #
-# *Hint:* cut the twelve by `re.findall(r"\w+|[.,]", text)`, and give sacrebleu the same words with spaces between them.
+# *Hint:* cut the twelve by `re.findall(r"\w+|[.,]", text)`, and put spaces between the words.
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
 # Solution 2
 import re
-
-
-def corpus_bleu(hypotheses, references):
-    """BLEU of many sentences, each a text cut at its spaces."""
-    pairs = [
-        (h.split(), r.split()) for h, r in zip(hypotheses, references, strict=True)
-    ]
-    logs = []
-    for n in (1, 2, 3, 4):
-        shared = sum((n_grams(h, n) & n_grams(r, n)).total() for h, r in pairs)
-        logs.append(math.log(shared / sum(n_grams(h, n).total() for h, _ in pairs)))
-    c, r = (sum(len(pair[side]) for pair in pairs) for side in (0, 1))
-    return 100 * min(1, math.exp(1 - r / c)) * math.exp(sum(logs) / 4)
 
 
 def cut(texts):
@@ -808,11 +810,14 @@ def cut(texts):
     return [" ".join(re.findall(r"\w+|[.,]", text)) for text in texts]
 
 
-for name, said, wanted in (("two", MODEL, HUMAN), ("twelve", read, OURS.values())):
-    said, wanted = cut(said), cut(wanted)
-    theirs = metrics.bleu(said, wanted, tokenize="none").score
-    print(f"{name:6} ours {corpus_bleu(said, wanted):.1f}, sacrebleu's {theirs:.1f}")
-# Without a hit among all fours, log(0) would fail here: the smoothing is left out.
+said, wanted = cut(read), cut(OURS.values())
+each = [corpus_bleu([s], [w]) for s, w in zip(said, wanted, strict=True)]
+theirs = metrics.bleu(said, wanted, tokenize="none").score
+print(f"added up {corpus_bleu(said, wanted):.1f} (sacrebleu's {theirs:.1f})", end=", ")
+print(f"mean of twelve {sum(each) / len(each):.1f}")
+# Added up is larger, by five points. Two of the twelve have hardly a hit (5 and 7
+# points): each is a twelfth of the mean, but only a few of the 75 fours. And what the
+# short ones lack in words, the long ones have too many: together nothing is to pay.
 
 # %% [markdown]
 # **3. A second human.** With several references an $n$-gram counts at most as often as it stands in the one that has it
@@ -836,7 +841,8 @@ for n in (1, 2, 3, 4):
     logs.append(math.log((found & wanted).total() / found.total()))
 nearest = min((abs(len(human) - len(said)), len(human)) for human in humans)[1]
 both = 100 * min(1, math.exp(1 - nearest / len(said))) * math.exp(sum(logs) / 4)
-print(f"one human {bleu(MODEL[0], HUMAN[0]):.1f}, two humans {both:.1f}")
+one = corpus_bleu(MODEL[:1], HUMAN[:1])
+print(f"one human {one:.1f}, two humans {both:.1f}")
 # Nine points for the same sentence: the number of references is in every signature.
 
 # %% [markdown]

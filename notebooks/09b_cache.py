@@ -101,28 +101,44 @@ for i, name in enumerate(("queries", "keys", "values")):
 # %% [markdown]
 # ## A cache: the same words, less work
 #
-# So keep the keys and values, and compute everything else for one position only. That is the **key-value cache**. By
-# hand, for one head:
+# So keep the keys and values, and compute everything else for one position only. That is the **key-value cache**. Here
+# is a whole model that writes, short enough to type in: two blocks of one head each, without feed-forward layers and
+# norms, its weights random. It reads the newest words only, and finds what it needs of the others in `cache`:
 
 # %%
 torch.manual_seed(0)
-W_Q, W_K, W_V = torch.randn(3, 8, 8) / 8**0.5
-x = torch.randn(1, 5, 8)  # five positions, width 8
-everything = scaled_dot_product_attention(x @ W_Q, x @ W_K, x @ W_V, causal_mask(5))
+embedding, places, output = torch.randn(12, 8), torch.randn(16, 8), torch.randn(8, 12)
+blocks = torch.randn(2, 4, 8, 8) / 8**0.5  # two blocks: W_Q, W_K, W_V, W_O of each
 
-keys, values = torch.zeros(1, 0, 8), torch.zeros(1, 0, 8)
-for i in range(5):
-    newest = x[:, i : i + 1]  # (1, 1, 8): all that is computed in this step
-    keys = torch.cat([keys, newest @ W_K], dim=1)
-    values = torch.cat([values, newest @ W_V], dim=1)
-    output = scaled_dot_product_attention(newest @ W_Q, keys, values)  # and no mask
-    difference = (output[:, 0] - everything[:, i]).abs().max()
-    print(f"position {i}: {keys.shape[1]} keys, largest difference {difference:.4f}")
 
+def next_word(newest, cache):
+    """The likeliest word behind all so far; cache: (K, V) of each block, which grow."""
+    n = len(cache[0][0])  # so many words have been read before
+    x = embedding[newest] + places[n : n + len(newest)]  # (new, 8)
+    mask = causal_mask(n + len(newest))[n:]  # (new, n + new): the rows of the new words
+    for i, (W_Q, W_K, W_V, W_O) in enumerate(blocks):
+        K = torch.cat([cache[i][0], x @ W_K])  # (n + new, 8): old and new
+        V = torch.cat([cache[i][1], x @ W_V])
+        cache[i] = K, V
+        x = x + scaled_dot_product_attention(x @ W_Q, K, V, mask) @ W_O
+    return int((x[-1] @ output).argmax())
+
+
+for kept in (False, True):
+    cache, written, computed = list(torch.zeros(2, 2, 0, 8)), [0], 0
+    while len(written) < 11:
+        newest = written[len(cache[0][0]) :]  # what the cache does not hold
+        computed += len(newest)
+        written.append(next_word(newest, cache))
+        if not kept:
+            cache = list(torch.zeros(2, 2, 0, 8))  # all forgotten
+    print(f"cache kept: {kept!s:5}  positions: {computed}  words: {written[1:]}")
 
 # %% [markdown]
-# No mask is needed, for the future is not there. Feed-forward layers and norms look at one position at a time and need no
-# cache at all, and the keys and values of cross-attention are made from the memory once, before the first step.
+# The same ten words, with 10 positions computed in place of 55. If the cache is emptied after each word, the same code
+# is a model without one. A new word alone needs no mask, for the future is not there: its row of the mask is all True.
+# Feed-forward layers and norms look at one position at a time and need no cache at all, and the keys and values of
+# cross-attention are made from the memory once, before the first step.
 #
 # ### Line by line
 #
@@ -177,35 +193,8 @@ class KeyValueCache:
 
 
 # %% [markdown]
-# The first two changes make `attend_with_cache` (its `mask` is for several new words at once), the third is in the block.
-# `keys_values` and `attend` are methods of [chapter 3's class](03_multi_head_attention.ipynb#the-class-that-the-book-uses):
-# $xW_K$ and $xW_V$ cut into heads, (batch, heads, $n$, $d_k$) each; and the queries $xW_Q$, attention in every head, the
-# heads joined, times $W_O$, (batch, $n$, $d_{\text{model}}$). `block.around_…(x, f, …)`, of
-# [chapter 5](05_encoder.ipynb), is `norm(x + f(x, …))`, or, with pre-norm, `x + f(norm(x), …)`.
-
-
-# %%
-def attend_with_cache(attention, x, cache, mask=None):
-    """The newest positions x attend to all so far, themselves included."""
-    K, V = cache.extend(*attention.keys_values(x))
-    return attention.attend(x, K, V, mask)
-
-
-def decoder_block_with_cache(block, x, cache, memory, memory_mask=None, mask=None):
-    """A decoder block for the newest positions; memory: keys and values."""
-    x = block.around_self_attention(
-        x, lambda y: attend_with_cache(block.self_attention, y, cache, mask)
-    )
-    x = block.around_cross_attention(
-        x, block.cross_attention.attend, *memory, memory_mask
-    )
-    return block.around_feed_forward(x, block.feed_forward)
-
-
-# %% [markdown]
-# The last two changes are below and above the blocks. To run it all we need a trained model; the folded cell trains
-# chapter 9's translator of number words, in 500 steps, and repeats that chapter's `write`. Below is `write` with a
-# cache, complete. It begins with the begin token and, if there is one, a prompt, read at once.
+# To run it all we need a trained model; the folded cell trains chapter 9's translator of number words, in 500 steps, and
+# repeats that chapter's `write`.
 
 # %% tags=["hide-input"]
 examples = data.load("translation", counts=(1, 2))
@@ -268,8 +257,34 @@ def write(model, source, prompt=(), max_len=20):
 texts, lengths, references = load_test((1, 2))
 marks = {"begin": BOS, "end": EOS, "max_len": 20}
 
+# %% [markdown]
+# And here is the decoder with a cache, complete. The first two changes make `attend_with_cache` (its `mask` is for several
+# new words at once), the third is in the block, the last two are in `write_with_cache`. It begins with the begin token
+# and, if there is one, a prompt, read at once. Of what was built before it uses two things. `keys_values` and `attend`
+# are methods of [chapter 3's class](03_multi_head_attention.ipynb#the-class-that-the-book-uses): $xW_K$ and $xW_V$ cut
+# into heads, (batch, heads, $n$, $d_k$) each; and the queries $xW_Q$, attention in every head, the heads joined, times
+# $W_O$, (batch, $n$, $d_{\text{model}}$). `block.around_…(x, f, …)`, of [chapter 5](05_encoder.ipynb), is
+# `norm(x + f(x, …))`, or, with pre-norm, `x + f(norm(x), …)`.
+
 
 # %%
+def attend_with_cache(attention, x, cache, mask=None):
+    """The newest positions x attend to all so far, themselves included."""
+    K, V = cache.extend(*attention.keys_values(x))
+    return attention.attend(x, K, V, mask)
+
+
+def decoder_block_with_cache(block, x, cache, memory, memory_mask=None, mask=None):
+    """A decoder block for the newest positions; memory: keys and values."""
+    x = block.around_self_attention(
+        x, lambda y: attend_with_cache(block.self_attention, y, cache, mask)
+    )
+    x = block.around_cross_attention(
+        x, block.cross_attention.attend, *memory, memory_mask
+    )
+    return block.around_feed_forward(x, block.feed_forward)
+
+
 @torch.no_grad()
 def write_with_cache(model, source, prompt=(), max_len=20):
     """As `write`, but each step computes the newest positions only."""
@@ -291,6 +306,7 @@ def write_with_cache(model, source, prompt=(), max_len=20):
     return written[1:]
 
 
+# %%
 same = {"no prompt": 0, "a prompt of three words": 0}
 for text, n_words, reference in zip(texts[:30], lengths, references, strict=False):
     source = text[:n_words][None]
@@ -329,6 +345,10 @@ print(f"largest difference of a logit: {max(differences):.3f}")
 plain = decoding.greedy(WithoutCache(model), texts, lengths, **marks)
 assert cached.sentences() == plain.sentences()
 assert max(differences) < 1e-5 * at_once.abs().max()
+for text, n_words, sentence in zip(
+    texts[:5], lengths, cached.sentences(), strict=False
+):
+    assert write_with_cache(model, text[:n_words][None]) == [*sentence, EOS]
 
 # %% [markdown]
 # What difference there is comes from rounding: the same numbers, added up in another order.

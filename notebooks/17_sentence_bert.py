@@ -61,9 +61,10 @@ def lower_layers(n):
 
 
 encoder = SentenceBert.from_pretrained(minilm.checkpoint())
+lower = lower_layers(3)
 tries = {
     "counted words": counted_words(nine),
-    "BERT's middle": lower_layers(3).embed(nine),
+    "BERT's middle": lower.embed(nine),
     "trained for it": encoder.embed(nine),
 }
 figure, axes = plots.small_multiples(3, columns=3, size=(2.4, 2.6))
@@ -101,6 +102,7 @@ assert gaps["counted words"] < 0
 
 # %% tags=["hide-input"]
 import math
+from copy import deepcopy
 
 from sentence_transformers import SentenceTransformer
 from torch import nn
@@ -380,7 +382,7 @@ def agreement(embed, pairs=held_out):
 # %%
 corpus = [pair[side] for pair in similarity["train"] for side in ("first", "second")]
 word_agreement = agreement(lambda texts: counted_words(texts, corpus))
-raw_agreement = agreement(lower_layers(3).embed)
+raw_agreement = agreement(lower.embed)
 full_agreement = agreement(encoder.embed)
 print(f"Spearman on {len(held_out)} pairs:")
 print(f"  counted words            {word_agreement:.2f}")
@@ -573,9 +575,10 @@ class Siamese(nn.Module):
 
 
 # %% [markdown]
-# As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2. (`lower_layers(3)` keeps the
-# first three blocks; `encoder.pooled` is BERT and `mean_pooling`, not divided by the length.) Each objective gets 30
-# steps of 16 pairs; `SiameseBatches` makes both sides ids and pads each by itself. The regression sees our 96 scored
+# As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2 (`lower`, the first three blocks;
+# `encoder.pooled` is BERT and `mean_pooling`, not divided by the length). Only the last of the three is trained, so that
+# nine trainings fit into half a minute. Each objective gets 15 steps of 16 pairs; `SiameseBatches` makes both sides
+# ids and pads each by itself. The regression sees our 96 scored
 # pairs; the classification the same pairs with their scores in three classes (apart, related, the same). The in-batch
 # negatives see no score, only pairs that belong together: those with a score of 4 or more, and from the entailment set
 # each sentence with another that follows from it.
@@ -611,19 +614,19 @@ objectives = {
 }
 
 
-def train(loss, pairs, labels, seed, steps=30):
-    """MiniLM's first three layers after siamese training."""
+def train(loss, pairs, labels, seed, steps=15):
+    """MiniLM's first three layers, the last of them after siamese training."""
     torch.manual_seed(seed)
-    encoder = lower_layers(3)
+    encoder = deepcopy(lower)
     encoder.bert.requires_grad_(False)
-    encoder.bert.encoder.requires_grad_(True)
+    encoder.bert.encoder.blocks[-1].requires_grad_(True)
     for module in encoder.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0  # as in the fine-tuning of chapter 14
     model = Siamese(encoder, n_classes=3)
     optimizer = torch.optim.AdamW(
         [weight for weight in model.parameters() if weight.requires_grad],
-        lr=3e-4,
+        lr=8e-4,
         fused=True,
     )
     batches = SiameseBatches(encoder, pairs, labels, batch_size=16, seed=seed)
@@ -634,17 +637,16 @@ def train(loss, pairs, labels, seed, steps=30):
 
 
 # %% [markdown]
-# **Predict.** Before training, Spearman's correlation is about 0.67. After 30 steps, which of the three objectives
-# bring it up clearly, and does one of them do harm?
+# **Predict.** Before training, Spearman's correlation is about 0.67. After 15 steps, which of the three objectives
+# have brought it up, and does one of them bring nothing?
 #
 # <details><summary>Answer</summary>
 #
-# The regression brings it up, to about 0.76: it is trained on the very thing that is measured, the cosine. It is
-# tempting to expect nothing of the in-batch negatives, which see no score at all; they get as far with one of our three
-# seeds, nearly as far with another, and hardly anywhere with the third. The classification ends lower with each seed
-# (of three others one ended level), although its loss falls to 0.06 (the table gives the first seed's losses). That
-# loss does not ask for the angle; perhaps, with 96 pairs, $W_t$ finds some direction that tells the classes apart (not
-# measured).
+# The regression brings it up, to 0.75 with each seed: it is trained on the very thing that is measured, the cosine. It is
+# tempting to expect nothing of the in-batch negatives, which see no score at all; they end between 0.69 and 0.74. With
+# the classification it is a matter of luck: our three seeds end between 0.65 and 0.71, one below the start, one at it
+# and one above, although the loss falls by half (the table gives the first seed's losses). That loss does not ask for
+# the angle; perhaps, with 96 pairs, $W_t$ finds some direction that tells the classes apart (not measured).
 #
 # </details>
 
@@ -659,13 +661,13 @@ for name, rest in objectives.items():
     print(*(f"{spearman:6.2f}" for spearman in reached[name]))
 
 # %% tags=["remove-cell"]
-assert min(reached["regression"]) > raw_agreement + 0.03
-assert min(reached["regression"]) > max(reached["classification"]) + 0.05
-assert max(reached["classification"]) < raw_agreement + 0.03
-assert sum(reached["classification"]) / 3 < raw_agreement
-assert max(reached["in-batch negatives"]) > raw_agreement + 0.03
+assert min(reached["regression"]) > raw_agreement + 0.04
+assert min(reached["regression"]) > max(reached["classification"]) + 0.01
+mean = {name: sum(of_seeds) / 3 for name, of_seeds in reached.items()}
+assert abs(mean["classification"] - raw_agreement) < 0.05
+assert mean["in-batch negatives"] > raw_agreement + 0.01
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Four bars of Spearman's correlation on 64 pairs. Before training about 0.67; after regression clearly higher, after classification lower than before, after in-batch negatives somewhat higher; dots for three seeds lie close together after regression and further apart after the others. A dashed line for counted words lies near 0.2, another for all of MiniLM above 0.85."}, "figure": {"caption": "Agreement with the set's scores on 64 pairs that were not trained on: three layers of MiniLM before training and after 30 steps with each objective. Bars: means of three seeds; dots: each seed."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four bars of Spearman's correlation on 64 pairs. Before training about 0.67; after regression clearly higher, after classification about the same, after in-batch negatives somewhat higher; dots for three seeds lie on one another after regression and apart after the others. A dashed line for counted words lies near 0.2, another for all of MiniLM above 0.85."}, "figure": {"caption": "Agreement with the set's scores on 64 pairs that were not trained on: three layers of MiniLM before training and after 15 steps with each objective. Bars: means of three seeds; dots: each seed."}}
 figure, ax = plt.subplots(figsize=(6.8, 3.0))
 bars = {"before": [raw_agreement], **reached}
 colours = [plots.GREY, plots.BLUE, plots.GREEN, plots.ORANGE]
@@ -683,10 +685,10 @@ ax.set(xlim=(-0.6, 4.6), ylim=(0, 1), ylabel="Spearman")
 plt.show()
 
 # %% [markdown]
-# For the classification 96 pairs are few: the paper had a million. Nor do the bars judge methods: MiniLM's own
-# training, by cosines, had gone through these layers, so there was something to lose.
+# For the classification 96 pairs are few: the paper had a million. Nor do the bars judge methods: these layers had been
+# trained before, as a part of MiniLM, and by cosines.
 #
-# What if there is more to learn from? The same three layers, 150 steps of 16 pairs from STS-B's 5,749 training pairs,
+# What if there is more to learn from? The same three layers, all of them trained, 150 steps of 16 pairs from STS-B's 5,749 training pairs,
 # three seeds, one learning rate for all (Spearman on the validation split; the margin is `contrastive_pairs`):
 #
 # | trained with | mean of three | lowest | highest |
@@ -747,7 +749,8 @@ for i in range(3):
 # the same product; for more, an index such as FAISS looks at a part of them only.)
 
 # %% tags=["nbval-ignore-output"]
-sections = book_sections()
+# Sorted, texts of like length share a batch, and little of what is computed is padding.
+sections = sorted(book_sections(), key=lambda section: len(section.read))
 chapters = {section.number for section in sections}
 asked = [question for question in book_questions() if chapters & set(question.chapters)]
 
@@ -782,7 +785,7 @@ def right_chapters(places):
 words = counted_words([*corpus, *questions], corpus)
 searches = {
     "counted words": (words[len(corpus) :], words[: len(corpus)]),
-    "three layers": [lower_layers(3).embed(texts) for texts in (questions, corpus)],
+    "three layers": [lower.embed(texts) for texts in (questions, corpus)],
     "… trained": [trained["in-batch negatives"].embed(t) for t in (questions, corpus)],
     "all of MiniLM": (vectors_of(questions), book),
 }
@@ -808,11 +811,11 @@ print(f"{missed[~bert].sum()} of the other {(~bert).sum()}")
 
 # %% tags=["remove-cell"]
 # The sections change whenever the book does; these hold with a part of them left out, too.
-words, layers, thirty, mini = searches
-assert (book[:20] - encoder.embed(corpus[:20])).abs().max() < 1e-5
-assert first[mini] > 3 + max(first[words], first[layers], first[thirty])
+words, layers, fifteen, mini = searches
+assert (book[:8] - encoder.embed(corpus[:8])).abs().max() < 1e-5
+assert first[mini] > 3 + max(first[words], first[layers], first[fifteen])
 assert three[mini] > 3 + max(three[words], three[layers])
-assert three[mini] > three[thirty] > three[layers] + 1
+assert three[mini] > three[fifteen] > three[layers] + 1
 assert (best & ~counted).sum() > (counted & ~best).sum()
 assert first[layers] <= first[words] + 3 and three[layers] <= three[words] + 3
 assert missed[bert].float().mean() > missed[~bert].float().mean() + 0.1
@@ -823,7 +826,7 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 # agree say nothing; of the others, equally good searches would win about half each, as in tossing coins ([How sure can
 # we be?](13b_how_sure.ipynb) does it in four lines). MiniLM wins more of them. But thirteen to five, say, is no more
 # than a hint: tossed coins are that uneven, one way or the other, about once in ten times. (So are the differences
-# between the other rows, at best.) The three layers alone do no better than counted words; after 30 steps (of the first
+# between the other rows, at best.) The three layers alone do no better than counted words; after 15 steps (of the first
 # seed) on pairs that have nothing to do with this book, they bring a right chapter among the first three more often
 # than before, about as often as counted words. All of MiniLM fails more often where the question names BERT. It also
 # misses "Why teach a model to be less sure of itself?", everyday words for what the book calls label smoothing.
@@ -1011,7 +1014,6 @@ print(f"with the two exchanged: {by_triplet(a, n, p):.2f}")
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 4
-lower = lower_layers(3)
 training = [pair[side] for pair in scored for side in ("first", "second")]
 centre = lower.embed(training).mean(dim=0)
 

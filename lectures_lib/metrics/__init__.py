@@ -1,7 +1,7 @@
 """How good is it? One module for each kind of answer: running text, classes and scores, names in a
 text, quoted answers; and one that asks how sure the number is.
 
-`generation` (chapters 1, 8 and 10), `classification` (chapter 14), `entities` and `answers` (14b),
+`generation` (chapters 1, 8, 8b, 10), `classification` (chapter 14), `entities` and `answers` (14b),
 `certainty` (the page before 14).
 """
 
@@ -24,7 +24,15 @@ from lectures_lib.metrics.classification import (
     spearman,
 )
 from lectures_lib.metrics.entities import Entity, bio_errors, entities, entity_scores
-from lectures_lib.metrics.generation import Bleu, bleu, exact_match, perplexity, token_accuracy
+from lectures_lib.metrics.generation import (
+    Bleu,
+    bleu,
+    corpus_bleu,
+    exact_match,
+    n_grams,
+    perplexity,
+    token_accuracy,
+)
 
 __all__ = [
     "AnswerScores",
@@ -38,12 +46,14 @@ __all__ = [
     "bio_errors",
     "bleu",
     "bootstrap_difference",
+    "corpus_bleu",
     "counts",
     "entities",
     "entity_scores",
     "exact_answer",
     "exact_match",
     "matthews",
+    "n_grams",
     "normalise_answer",
     "pearson",
     "perplexity",

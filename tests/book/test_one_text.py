@@ -60,6 +60,8 @@ CONCEPTS = {
     "attend_with_cache": ("09b_cache", "decoding.cache"),
     "decoder_block_with_cache": ("09b_cache", "decoding.cache"),
     "visible": ("07_subwords", "tokenization.byte_level"),
+    "n_grams": ("08b_judging", "metrics.generation"),
+    "corpus_bleu": ("08b_judging", "metrics.generation"),
     "length_penalty": ("09_generating", "decoding.beam_search"),
     "standard_error": ("13b_how_sure", "metrics.certainty"),
     "sign_test": ("13b_how_sure", "metrics.certainty"),

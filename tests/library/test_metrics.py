@@ -1,11 +1,12 @@
 """The measures agree with numbers worked out by hand, and refuse what they cannot measure."""
 
 import math
+import random
 
 import pytest
 import torch
 
-from lectures_lib.metrics import bleu, exact_match, perplexity, token_accuracy
+from lectures_lib.metrics import bleu, corpus_bleu, exact_match, perplexity, token_accuracy
 
 
 def test_bleu_by_hand():
@@ -26,6 +27,24 @@ def test_bleu_is_the_corpus_s_and_punishes_brevity():
     # every n-gram is right, one word of ten is missing
     assert score == pytest.approx(100 * math.exp(1 - 10 / 9))
     assert score != pytest.approx((100 + bleu([short], references[1:]).score) / 2, abs=0.1)
+
+
+def test_the_chapter_s_bleu_is_sacrebleu_s():
+    """On texts of few different words, so that all kinds come up: clipped hits, no hit of some
+    length, short and empty texts, and corpora in which only some sentences have them.
+    """
+    draw, seen = random.Random(0), set()
+    for _ in range(300):
+        texts = [
+            [" ".join(draw.choices("abcde", k=draw.randint(0, 9))) for _ in range(2)]
+            for _ in range(draw.choice((1, 1, 2, 5)))
+        ]
+        hypotheses, references = zip(*texts, strict=True)
+        score = corpus_bleu(hypotheses, references)
+        theirs = bleu(hypotheses, references, tokenize="none").score
+        assert score == pytest.approx(theirs, abs=1e-6), texts
+        seen.add("none" if score == 0 else "all" if score == 100 else "some")
+    assert {"none", "some"} <= seen
 
 
 def test_options_show_in_the_signature():
@@ -53,6 +72,8 @@ def test_perplexity_of_a_uniform_guess_is_the_vocabulary_s_size():
     ("call", "message"),
     [
         (lambda: bleu(["a"], ["a", "b"]), "got 1 and 2"),
+        (lambda: corpus_bleu(["a"], ["a", "b"]), "got 1 and 2"),
+        (lambda: corpus_bleu([], []), "got 0 and 0"),
         (lambda: exact_match([], []), "got 0 and 0"),
         (lambda: bleu("one sentence", "another"), "not one string"),
         (
