@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from lectures_lib.checks import at_the_door
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.metrics.pairs import check_pairs, check_texts, listed, plain
 
 
