@@ -21,8 +21,18 @@ from lectures_lib.checks.sizes import check_config
 from lectures_lib.checks.tokens import check_embedded, check_read, check_read_and_asked
 from lectures_lib.models import hugging_face
 
-# What two of BERT's tables were called in files that this library wrote before.
+# What two of the tables in `BertEmbeddings` were called in files that this library wrote before.
 OLDER_NAMES = {"positions.positions": "positions.weight", "segments": "segments.weight"}
+
+
+def todays_name(name: str) -> str:
+    """What `BertEmbeddings` calls the numbers that a file may have under an older name. What
+    `stored.differences` puts behind a name stays there: "segments.8bit" is "segments.weight.8bit".
+    """
+    for old, new in OLDER_NAMES.items():
+        if f"{name}.".startswith(f"{old}.") and not f"{name}.".startswith(f"{new}."):
+            return new + name.removeprefix(old)
+    return name
 
 
 class BertEmbeddings(nn.Module):
@@ -54,9 +64,8 @@ class BertEmbeddings(nn.Module):
 
     def _load_from_state_dict(self, state, prefix, *others):
         """Takes weights that were saved under the older names, too."""
-        for old, new in OLDER_NAMES.items():
-            if prefix + old in state:
-                state[prefix + new] = state.pop(prefix + old)
+        for name in [name for name in state if name.startswith(prefix)]:
+            state[prefix + todays_name(name.removeprefix(prefix))] = state.pop(name)
         super()._load_from_state_dict(state, prefix, *others)
 
 

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import OLDER_NAMES, Bert, BertForPreTraining, read_checkpoint
+from lectures_lib.models.bert import Bert, BertForPreTraining, read_checkpoint, todays_name
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.models.vit import ViT, ViTConfig
@@ -83,12 +83,10 @@ def fill_mask(
 
 def named_anew(kept: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """A BERT's numbers as a file has them, those under older names under today's."""
-    for old, new in OLDER_NAMES.items():
-        kept = {
-            name if f".{new}." in name else name.replace(f".{old}.", f".{new}."): tensor
-            for name, tensor in kept.items()
-        }
-    return dict(kept)
+    parts = {name: name.partition("embeddings.") for name in kept}
+    return {
+        before + room + todays_name(own): kept[name] for name, (before, room, own) in parts.items()
+    }
 
 
 def save_halves(model: nn.Module, path: Path) -> None:
