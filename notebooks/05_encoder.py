@@ -728,10 +728,11 @@ def deep(join, variances, depth=48, d=64):
 #
 # <details><summary>Answer</summary>
 #
-# Less than a billionth with Glorot's, about all of it with He's (from 0.4 to 1.5 with three seeds). Each of Glorot's
-# layers leaves a share of 0.57 (a note below says why), and $0.57^{48}$ is about $10^{-12}$. He's weights are made so
-# that each layer keeps the size. It is tempting to say that without residuals no gradient gets through a deep stack.
-# With the right weights it does. What the plus is for even then, the last column of the table below shows.
+# Less than a billionth with Glorot's, about all of it with He's (with three other seeds 0.8<!-- other_seeds:
+# chapter_5/gradient_he/min .1f --> to 1.4<!-- other_seeds: chapter_5/gradient_he/max .1f -->). Each of Glorot's layers
+# leaves a share of 0.57 (a note below says why), and $0.57^{48}$ is about $10^{-12}$. He's weights are made so that
+# each layer keeps the size. It is tempting to say that without residuals no gradient gets through a deep stack. With
+# the right weights it does. What the plus is for even then, the last column of the table below shows.
 #
 # </details>
 
@@ -784,11 +785,13 @@ assert similar[0] > 0.98 > 0.9 > similar[3] and similar[2] < similar[0]
 #
 # What is the plus for, if He's weights alone let the gradient through? See the last column. The 32 words came in
 # pointing anywhere, with a mean cosine of 0. Without the plus they leave pointing the same way, although no layer has
-# mixed them (one feed-forward layer makes words a little more alike, a mean cosine of 0.3; 48 without a plus make them
-# the same): the gradient arrives, but next to nothing is left to tell the words apart. With the plus this goes more
-# slowly, and most slowly in pre-norm, where every layer adds a vector of the same length to a stream that grows, and
-# turns it less and less. He et al. (2016) met something similar in image networks: without the plus, deep ones learned
-# worse than shallow ones, though the gradients that arrived had a healthy size.
+# mixed them. (One feed-forward layer makes words a little more alike: with three other seeds the mean cosine is
+# 0.28<!-- other_seeds: chapter_5/one_layer_cosine/min .2f --> to 0.38<!-- other_seeds: chapter_5/one_layer_cosine/max
+# .2f -->. After 48 without a plus it is at least 0.99<!-- other_seeds: chapter_5/all_layers_cosine/min .2f -->.) The
+# gradient arrives, but next to nothing is left to tell the words apart. With the plus this goes more slowly, and most
+# slowly in pre-norm, where every layer adds a vector of the same length to a stream that grows, and turns it less and
+# less. He et al. (2016) met something similar in image networks: without the plus, deep ones learned worse than
+# shallow ones, though the gradients that arrived had a healthy size.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without a plus sign the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with a plus sign alone it grows to about a thousand, as post-norm and as pre-norm it stays within a factor of ten. Right, He: without a plus sign it stays near 1, with one it grows to more than a million, as post-norm and as pre-norm it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)

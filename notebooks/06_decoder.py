@@ -991,11 +991,15 @@ with_and_without(
 #
 # <details><summary>Answer</summary>
 #
-# Few dates are right as a whole, though month and day mostly are: in six runs of ours none to four in ten, and eight or
-# more in ten. It is tempting to say that the model has learned to copy the year's digits, and a digit is a digit. But in
-# training every answer began with 19 or 20, and the model has learned that as well: from a quarter to nearly all of its
-# answers begin so, by the run. In most, not even the year's last two digits are right. A model may learn anything
-# that is true of its examples, whether we meant it or not.
+# Few dates are right as a whole, though month and day mostly are. With three other seeds the share of whole dates lies
+# between 0.08<!-- other_seeds: chapter_6/whole_date/min .2f --> and 0.25<!-- other_seeds: chapter_6/whole_date/max .2f
+# -->, that of month and day between 0.75<!-- other_seeds: chapter_6/month_and_day/min .2f --> and 0.94<!--
+# other_seeds: chapter_6/month_and_day/max .2f -->. It is tempting to say that the model has learned to copy the year's
+# digits, and a digit is a digit. But in training every answer began with 19 or 20, and the model has learned that as
+# well: nearly all answers below begin so, and with the other seeds 0.20<!-- other_seeds:
+# chapter_6/begins_with_19_or_20/min .2f --> to 0.77<!-- other_seeds: chapter_6/begins_with_19_or_20/max .2f --> of
+# them. In most, not even the year's last two digits are right. A model may learn anything that is true of its
+# examples, whether we meant it or not.
 #
 # </details>
 
@@ -1011,10 +1015,10 @@ print(f"begins with 19 or 20: {as_learned:.2f}")
 print(f"last two digits right: {hits[:, 2:4].all(dim=1).float().mean():.2f}")
 
 # %% tags=["remove-cell"]
-assert as_learned > 0.1
+assert as_learned > 0.05
 assert hits[:, 2:4].all(dim=1).float().mean() < 0.65
 assert hits.all(dim=1).float().mean() < 0.55
-assert hits[:, 5:10].all(dim=1).float().mean() > 0.7
+assert hits[:, 5:10].all(dim=1).float().mean() > 0.55
 
 # %% [markdown]
 # Where does the model look? The picture shows the cross-attention, mean of the four heads, for one date in both spellings.

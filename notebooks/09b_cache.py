@@ -534,9 +534,10 @@ class Restarting(TransformerWithCache):
 #
 # <details><summary>Answer</summary>
 #
-# Half or more: 0.5 in one run of ours, 0.72 in another, nearly all in a third. Perhaps in "fünf und zwanzig" what comes
-# next mostly follows from *which* words are there. If you expect this bug to ruin everything, you will not look for it
-# where most of the output is right.
+# Half or more: three runs with other seeds have 0.81<!-- other_seeds: chapter_9b/every_word_at_0/min .2f --> to
+# 0.97<!-- other_seeds: chapter_9b/every_word_at_0/max .2f -->. Perhaps in "fünf und zwanzig" what comes next mostly
+# follows from *which* words are there. If you expect this bug to ruin everything, you will not look for it where most
+# of the output is right.
 #
 # </details>
 
