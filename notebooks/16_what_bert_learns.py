@@ -534,40 +534,59 @@ assert 0.5 < hits.mean() < 0.6 and usual == 1
 # **probe** is a classifier that is trained to read it off, while BERT stays as it is. If a weak probe succeeds, the
 # vector must have made it easy. Weak means linear here: a matrix $W$, a bias, a softmax.
 #
-# ### A mix of all layers
+# ### A probe in three lines
 #
-# On which vector? MiniLM has six layers and so seven **hidden states**: state 0 is the embeddings, before any context,
-# and state $\ell$ comes out of layer $\ell - 1$, since layers count from 0. Peters and others (2018) let the probe
-# choose. It sees a mix of all states,
-#
-# $$\mathbf{h} = \gamma \sum_{\ell=0}^{L} s_\ell\, \mathbf{h}_\ell, \qquad \mathbf{s} = \operatorname{softmax}(\mathbf{w}),$$
-#
-# whose shares $s_\ell$ and factor $\gamma$ are learned along with $W$; $L$ is the number of layers. By hand, with three
-# states of two numbers, $\mathbf{w} = (0, \ln 2, 0)$ and $\gamma = 2$, the shares are (¼, ½, ¼):
+# MiniLM has six layers and so seven **hidden states**: state 0 is the embeddings, before any context, and state $\ell$
+# comes out of layer $\ell - 1$, since layers count from 0. Take the vectors of all words in state 2, and let logistic
+# regression learn their tags. Every number is first scaled to mean 0 and variance 1 over the training words, and large
+# weights cost something, because 384 numbers for a thousand words leave much room for chance.
+
 
 # %%
-mix = probing.ScalarMix(3)
-with torch.no_grad():
-    mix.w.copy_(torch.tensor([1.0, 2.0, 1.0]).log())  # (0, ln 2, 0)
-    mix.gamma.fill_(2.0)
-layers = torch.tensor([[[4.0, 0.0]], [[1.0, 2.0]], [[0.0, 8.0]]])  # 3 layers, 1 word
-by_hand = 2 * (layers[0] / 4 + layers[1] / 2 + layers[2] / 4)
-assert_close(mix(layers), by_hand)
-print("shares", mix.shares.tolist(), " mix", by_hand.tolist())
-source.show(probing.ScalarMix.forward, docstring=False)
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-# %% [markdown]
-# The probe is trained on all words at once. With a penalty on large weights this is ordinary logistic regression (the
-# tests hold it equal to scikit-learn's). Every state's numbers are first scaled to mean 0 and variance 1, so that none
-# gets a large share merely because its numbers are large.
 
-# %% tags=["hide-input"]
-source.show(fit_probe, docstring=False)
+def words_of(sentences):
+    return [word for s in sentences for word in s["words"]]
+
+
+def labels_of(sentences, field):
+    return [label.split(":")[0] for s in sentences for label in s[field]]
+
+
+def states_of(model, sentences):
+    """Every word's vector in every hidden state, (states, words, d_model)."""
+    found = word_states(model, wordpiece, [s["words"] for s in sentences])
+    return torch.cat(found, dim=1)
+
+
+states = {
+    name: [states_of(m, part) for part in (chosen_by, test)]
+    for name, m in models.items()
+}
+print("states, words, d_model:", tuple(states["MiniLM"][0].shape), "to train on")
+
+# %% tags=["atol=0.015"]
+x, x_test = (part[2].numpy() for part in states["MiniLM"])  # state 2: (words, 384)
+costs = LogisticRegression(C=50 / len(x), max_iter=1000)  # C: little for large weights
+probe = make_pipeline(StandardScaler(), costs).fit(x, labels_of(chosen_by, "upos"))
+told = probe.score(x_test, labels_of(test, "upos"))
+print(f"tags right: {told:.2f} of {len(x_test)} words")
 
 # %% tags=["remove-cell"]
-assert_close(mix(layers), by_hand)
+tags = sorted({*labels_of(chosen_by, "upos"), *labels_of(test, "upos")})
+pairs = [
+    Probed(states["MiniLM"][i][2:3], probing.label_ids(labels_of(part, "upos"), tags))
+    for i, part in enumerate((chosen_by, test))
+]
+assert abs(probe_accuracy(fit_probe(pairs[0], len(tags)), pairs[1]) - told) < 0.01
 
 # %% [markdown]
+# That is the whole method, and nearly every tag is right. (The library's `fit_probe` does the same in PyTorch, and a
+# little more, of which below.) But is it BERT that knows the tags, or has the probe learned them?
+#
 # ### A probe that learns words by heart
 #
 # Suppose a probe on the embeddings tags 90 % of the words right. Do the embeddings know grammar? They know *words*; and
@@ -594,20 +613,6 @@ print("control", *(f"{label:<5}" for label in control.tolist()))
 
 
 # %%
-def words_of(sentences):
-    return [word for s in sentences for word in s["words"]]
-
-
-def labels_of(sentences, field):
-    return [label.split(":")[0] for s in sentences for label in s[field]]
-
-
-def states_of(model, sentences):
-    """Every word's vector in every hidden state, (states, words, d_model)."""
-    found = word_states(model, wordpiece, [s["words"] for s in sentences])
-    return torch.cat(found, dim=1)
-
-
 def real_and_control(field, train, test):
     """How many labels; the real ones and the control's, for both parts."""
     labels, asked = labels_of(train, field), labels_of(test, field)
@@ -617,12 +622,6 @@ def real_and_control(field, train, test):
     control = probing.control_labels(everything, torch.cat([y, y_test]))
     return len(classes), (y, y_test), (control[: len(y)], control[len(y) :])
 
-
-states = {
-    name: [states_of(m, part) for part in (chosen_by, test)]
-    for name, m in models.items()
-}
-print("states, words, d_model:", tuple(states["MiniLM"][0].shape), "to train on")
 
 tasks, by_word = {}, {}
 for task, field in (("tag", "upos"), ("relation", "relations")):
@@ -690,21 +689,22 @@ for task in tasks:
 # ### What the probes say
 #
 # **Context helps, early.** The embeddings alone beat the baseline by word: similar words have similar vectors, so the
-# probe can guess at words that it has not met. (That is not the whole reason. For relations the untrained embeddings
-# beat it too, by about two fifths as much, and another twin by half as much.) Two layers later the probe reads off the
-# tag of nearly every word, and soon after, the relations are at their best.
+# probe can guess at words that it has not met. (For relations that is not all: untrained embeddings beat it too, by
+# less.) Two layers later the probe reads off the tag of nearly every word, and soon after, the relations are at their
+# best.
 #
-# **Then it fades.** At the end, both are harder to read than before the first layer. MiniLM was last trained to make *sentence* vectors, and for
-# these it may matter little whether a word was subject or object. "The last layer is the best representation" is a habit, not a law.
+# **Then it fades.** At the end both are harder to read than before the first layer. MiniLM was last trained to make
+# *sentence* vectors, and for these it may matter little whether a word was subject or object. "The last layer is the
+# best" is a habit, not a law.
 #
-# **The control task bites.** The accuracy for relations on the embeddings is not worth much: with labels that mean
-# nothing the probe gets nearly as far. At state 3 it gets more right, and less of it by heart. Of two states with equal
-# accuracy, the one with the lower control score tells more about BERT and less about the probe.
+# **The control task bites.** On the embeddings, labels that mean nothing are learned nearly as well as relations. At
+# state 3 the probe has more relations right, and fewer labels by heart. Of two states with equal accuracy, the one with
+# the lower control score tells more about BERT and less about the probe.
 #
 # **An untrained BERT has seven tags in ten right.** Not bad for random numbers? It is *below* the baseline that has no
-# vectors, and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For relations it
-# is above the baseline by word, perhaps because its vectors hold the position, too. On UD English it is level with it,
-# at 55 %<!-- probing: relation/untrained/layers/0/mean .0f -->.)
+# vectors, and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For relations it is above
+# the baseline, perhaps because its vectors hold the position, too. On UD English it is level with it, at 55 %<!--
+# probing: relation/untrained/layers/0/mean .0f -->.)
 #
 # On UD English, with 400 sentences to train on and three draws, the curves have the same shape:
 #
@@ -737,6 +737,38 @@ if REAL:
             pair = Probed(x, y), Probed(x_test, y_test)
             told = probing.layer_scores(*pair, n_classes)
             print(f"{field:9} {kind:7}", *(f"{score:.2f}" for score in told))
+
+# %% [markdown]
+# ### A mix of all layers
+#
+# So far each probe saw one state, and we compared the seven. Peters and others (2018) let the probe choose. It sees a mix
+# of all states,
+#
+# $$\mathbf{h} = \gamma \sum_{\ell=0}^{L} s_\ell\, \mathbf{h}_\ell, \qquad \mathbf{s} = \operatorname{softmax}(\mathbf{w}),$$
+#
+# whose shares $s_\ell$ and factor $\gamma$ are learned along with $W$; $L$ is the number of layers. By hand, with three
+# states of two numbers, $\mathbf{w} = (0, \ln 2, 0)$ and $\gamma = 2$, the shares are (¼, ½, ¼):
+
+# %%
+mix = probing.ScalarMix(3)
+with torch.no_grad():
+    mix.w.copy_(torch.tensor([1.0, 2.0, 1.0]).log())  # (0, ln 2, 0)
+    mix.gamma.fill_(2.0)
+layers = torch.tensor([[[4.0, 0.0]], [[1.0, 2.0]], [[0.0, 8.0]]])  # 3 layers, 1 word
+by_hand = 2 * (layers[0] / 4 + layers[1] / 2 + layers[2] / 4)
+assert_close(mix(layers), by_hand)
+print("shares", mix.shares.tolist(), " mix", by_hand.tolist())
+source.show(probing.ScalarMix.forward, docstring=False)
+
+# %% [markdown]
+# `fit_probe` trains it on all words at once, with the scaling and the penalty of the three lines above (the tests hold it
+# equal to scikit-learn's). Scaled state by state, none gets a large share merely because its numbers are large.
+
+# %% tags=["hide-input"]
+source.show(fit_probe, docstring=False)
+
+# %% tags=["remove-cell"]
+assert_close(mix(layers), by_hand)
 
 # %% [markdown]
 # ### At which layer is it solved?
