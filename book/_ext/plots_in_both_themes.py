@@ -6,7 +6,8 @@ that are fetched when they come near the screen, so that the picture which is no
 nothing. Their letters stay letters, in the page's own font.
 
 A figure shrinks with the page until its smallest word has `READABLE` pixels; on a narrower page it
-scrolls sideways in a box of its own.
+scrolls sideways in a box of its own. The exponents of a logarithmic axis, which matplotlib sets in
+70 % of its size, are drawn so large that they have as many there.
 """
 
 import html
@@ -41,6 +42,11 @@ SHAPE = re.compile(r"<(?:path|rect|use)\b[^>]*>")
 # an SVG that is an image knows nothing of the page's style sheet
 PAGE_FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"
 READABLE = 8  # pixels of the page: a figure's smallest word is shown no smaller
+PHONE = 374  # pixels of the page: what a figure has on a telephone that is 390 wide
+LABEL = re.compile(
+    r"translate\(([-\d.]+) ([-\d.]+)\)(\"[^>]*>\s*<text>\s*)(<tspan.*?)(\s*</text>)", re.DOTALL
+)
+GLYPH = re.compile(r'(<tspan x=")([-\d.]+)(" y="[-\d.]+"[^>]*?font-size: )([\d.]+)(px.*?</tspan>)')
 IMAGE = re.compile(r'(<image\b[^>]*? style=")')
 JOINT = re.compile(r"stroke: #ffffff; stroke-width: 1\.2\b", re.IGNORECASE)
 DIMMED = 0.85  # of the light of a picture or heat map in the dark: the darker is still the more
@@ -57,7 +63,39 @@ def light(svg: str) -> str:
     """The figure for the light theme: no paper, for the page has its own; words dark enough."""
     svg = legible(svg)
     svg = FONTS.sub(PAGE_FONTS, METADATA.sub("", svg))
-    return re.sub(rf"fill: {PAPER}\b", "fill: none", svg, flags=re.IGNORECASE)
+    return exponents(re.sub(rf"fill: {PAPER}\b", "fill: none", svg, flags=re.IGNORECASE))
+
+
+def exponents(svg: str) -> str:
+    """The figure with exponents of `READABLE` pixels on a telephone, if the number below them has as
+    many. A label that has grown moves to the left by half of it, so that it stays at its tick.
+    """
+    least = least_width(svg)
+    shown = max(PHONE, 1.15 * least if least > PHONE else 0)  # as in .plot-scroll
+    wanted = READABLE * float(VIEW.search(svg)[1]) / shown
+
+    def grown(label: re.Match) -> str:
+        x, y, begin, glyphs, end = label.groups()
+        sizes = [float(size) for _, _, _, size, _ in GLYPH.findall(glyphs)]
+        tail = sizes.index(min(sizes)) if sizes else 0
+        size = min(max(sizes, default=0), wanted)
+        if not tail or len(set(sizes[:tail])) + len(set(sizes[tail:])) != 2 or size <= sizes[tail]:
+            return label[0]
+        factor = size / sizes[tail]
+        places = [float(place) for _, place, *_ in GLYPH.findall(glyphs)]
+        wider = (factor - 1) * (places[-1] - places[tail] + sizes[tail] / 2)
+
+        def glyph(found: re.Match) -> str:
+            before, place, between, old, after = found.groups()
+            if float(old) > sizes[tail]:
+                return found[0]
+            place = places[tail] + factor * (float(place) - places[tail])
+            return f"{before}{place:g}{between}{size:.2f}{after}"
+
+        glyphs = GLYPH.sub(glyph, glyphs)
+        return f"translate({float(x) - wider / 2:g} {y}){begin}{glyphs}{end}"
+
+    return LABEL.sub(grown, svg)
 
 
 def dark(svg: str) -> str:

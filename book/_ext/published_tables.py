@@ -15,7 +15,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import yaml
 from docutils import nodes
-from plots_in_both_themes import scrolling
+from plots_in_both_themes import exponents, scrolling
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -111,6 +111,7 @@ def picture(name: str, draw: Callable[[], str]) -> str:
     drawing = drawing.replace("<svg", f'<svg role="img" aria-label="{words}"', 1)
     drawing = re.sub(r"font: (\d+)px [^;\"]*", r"font-size: \1px", drawing)
     drawing = re.sub(r"font-family: [^;\"]*;?", "", drawing)
+    drawing = exponents(drawing)
     # several pictures stand on one page
     drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{name}-", drawing)
     drawing = re.sub("#000000", "currentColor", drawing)

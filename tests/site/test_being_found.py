@@ -154,3 +154,15 @@ def test_a_lost_reader_can_search(tab, address):
     found.wait_for()
     found.click()
     page.wait_for_url("**/notebooks/09_generating.html#beam-search")
+
+
+@pytest.mark.browser
+def test_a_lost_address_promises_no_search_that_needs_scripts(tab, address):
+    plain = tab(java_script_enabled=False)
+    plain.goto(f"{address}no/such/page.html")
+    said = " ".join(plain.locator(".bd-search-container").inner_text().split())
+    assert said.endswith("perhaps a page has moved. Start at the list of chapters.")
+    page = tab()
+    page.goto(f"{address}no/such/page.html")
+    said = " ".join(page.locator(".bd-search-container p").inner_text().split())
+    assert said.endswith("Search for what you wanted, or start at the list of chapters.")

@@ -6,15 +6,14 @@ from sitemap import ROOT, pages
 pytestmark = pytest.mark.browser
 PAGES = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 PICTURES = [page for page in pages() if page.startswith(("book/published/", "book/results/"))]
-# What stands above or below a line in one text is smaller than its words and does not count.
 SMALL = """async () => {
   const small = [];
   const measure = (svg, name) => {
     for (const text of svg.querySelectorAll("text")) {
       if (!text.textContent.trim()) continue;
       const { a, b } = text.getScreenCTM();
-      const sizes = [text, ...text.querySelectorAll("tspan")].map((part) => parseFloat(getComputedStyle(part).fontSize));
-      const pixels = Math.max(...(text.querySelector("tspan") && !text.firstChild.data?.trim() ? sizes.slice(1) : sizes)) * Math.hypot(a, b);
+      const written = [text, ...text.querySelectorAll("tspan")].filter((part) => [...part.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+      const pixels = Math.min(...written.map((part) => parseFloat(getComputedStyle(part).fontSize))) * Math.hypot(a, b);
       if (pixels < 7.99) small.push(`${name}: ${text.textContent.trim()}: ${pixels.toFixed(1)} px`);
     }
   };

@@ -103,3 +103,20 @@ def test_without_scripts_answers_are_printed_where_they_stand(tab, address):
     page.goto(f"{address}notebooks/03_multi_head_attention.html")
     answer = page.locator("article details:not([class]) > p").first
     assert answer.bounding_box()["height"] > 15
+
+
+def test_what_is_there_to_be_pressed_is_not_printed(paper):
+    assert not paper("book/claims/attention").locator(".claim-filter").is_visible()
+    assert not paper("book/glossary").locator(".letters").is_visible()
+
+
+def test_a_word_stays_with_its_explanation_and_a_card_in_one_piece(paper):
+    style = "(e, name) => getComputedStyle(e)[name]"
+    word = paper("book/glossary").locator("dl.glossary dt").first
+    assert word.evaluate(style, "breakAfter") == "avoid"
+    card = paper("book/welcome").locator(".chapter-cards li").first
+    assert card.evaluate(style, "breakInside") == "avoid"
+    folded = paper("book/teaching").locator("article details:not([class])").first
+    assert folded.locator("summary").evaluate(style, "breakAfter") == "avoid"
+    question = folded.locator("xpath=preceding-sibling::p[1]")
+    assert question.evaluate(style, "breakAfter") == "avoid"

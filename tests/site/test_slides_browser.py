@@ -3,6 +3,7 @@ speaker view, paper.
 """
 
 import sys
+from itertools import pairwise
 
 import pytest
 from sitemap import ROOT
@@ -138,3 +139,21 @@ def test_the_site_offers_every_deck(html):
     for name in slides.decks():
         assert f'href="../slides/{name}.html"' in text
         assert (html / "slides" / f"{name}.html").exists()
+
+
+def test_without_scripts_the_slides_stand_below_each_other(tab, folder):
+    page = tab(1280, 720, java_script_enabled=False)
+    page.goto((folder / "02.html").as_uri())
+    boxes = [one.bounding_box() for one in page.locator(".slides > section").all()]
+    assert len(boxes) == slides.count(slides.read("02"))
+    for above, below in pairwise(boxes):
+        assert above["y"] + above["height"] <= below["y"] + 1
+    answer = page.locator(".predict .answer").first
+    assert answer.evaluate("e => e.checkVisibility({opacityProperty: true})")
+
+
+def test_printed_as_it_is_a_picture_stands_there_once(open_deck):
+    page = open_deck("02")
+    page.emulate_media(media="print")
+    assert page.locator(".shown .plot-light:visible").count() > 0
+    assert page.locator(".shown .plot-dark:visible").count() == 0
