@@ -310,9 +310,9 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 #     sechs und dreißig , sieben hundert drei
 #     sechs dreißig , sieben hundert drei drei
 #
-# Of its 7 words, 6 are in the reference; the second "drei" does not count, since the reference has one ("clipped"
-# counts). In the picture at the top such hits among words are filled, those among fours underlined. Here are all hits of
-# this pair:
+# Of its 7 words, 6 are in the reference. The second "drei" does not count, since the reference has only one: counts are
+# *clipped*, or else "drei drei drei drei" would have every word right. In the picture at the top the hits among words
+# are filled, those among fours underlined. Here are all hits of this pair:
 
 
 # %%
@@ -378,6 +378,7 @@ for hypothesis in (
     "sechs dreißig , sieben hundert drei drei",
     "dreißig , sieben hundert drei",
     "sechs hundert und drei",
+    "drei drei drei drei drei drei drei",
 ):
     ours = corpus_bleu([hypothesis], [reference])
     score = theirs.corpus_score([hypothesis], [[reference]]).score
@@ -401,8 +402,11 @@ for texts in (fixed, *([pair] for pair in fixed)):
     assert abs(corpus_bleu(said, wanted) - score) < 0.01, said
 
 # %% [markdown]
-# (sacrebleu wants the references as lists, one for each human.) Three things to ask when somebody quotes a BLEU score.
-# **Over what?** The score of a corpus is not the mean of its sentences' scores.
+# (sacrebleu wants the references as lists, one for each human.) The last two have hits among single words only, 4 of 4
+# and, clipped, 1 of 7; for the longer pieces 1/2, 1/4 and 1/8 of a hit stand in.
+#
+# Three things to ask when somebody quotes a BLEU score. **Over what?** The score of a corpus is not the mean of its
+# sentences' scores.
 
 # %% [markdown]
 # **Predict.** The two sentences at the top of this page have 42.4 and 58.7. Somebody calls them a test set and computes
