@@ -303,7 +303,7 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 #
 # ## BLEU
 #
-# Number words are right or wrong. A real sentence has many good translations, and the usual measure counts what a
+# A number has one right translation, in words. A real sentence has many good ones, and the usual measure counts what a
 # translation has in common with a human one. **BLEU** (Papineni et al., 2002) counts $n$-grams, $n$ words in a row. Say
 # the first line is the reference, and the second what a model wrote:
 #
@@ -402,8 +402,9 @@ for texts in (fixed, *([pair] for pair in fixed)):
     assert abs(corpus_bleu(said, wanted) - score) < 0.01, said
 
 # %% [markdown]
-# (sacrebleu wants the references as lists, one for each human.) The last two have hits among single words only, 4 of 4
-# and, clipped, 1 of 7; for the longer pieces 1/2, 1/4 and 1/8 of a hit stand in.
+# (sacrebleu wants the references as lists, one for each human.) The last two lines printed have hits among single words
+# only, 4 of 4 and, clipped, 1 of 7; for the longer pieces 1/2, 1/4 and 1/8 of a hit stand in. Where not one word is
+# right, or no translation is four words long, nothing stands in: the score is 0.
 #
 # Three things to ask when somebody quotes a BLEU score. **Over what?** The score of a corpus is not the mean of its
 # sentences' scores.

@@ -351,7 +351,8 @@ for text, n_words, sentence in zip(
     assert write_with_cache(model, text[:n_words][None]) == [*sentence, EOS]
 
 # %% [markdown]
-# What difference there is comes from rounding: the same numbers, added up in another order.
+# What difference there is, in a later place than these three, comes from rounding: the same numbers, added up in another
+# order. It stays below a hundred-thousandth of the largest logit.
 #
 # ### Several words at once
 #

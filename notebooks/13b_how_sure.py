@@ -206,8 +206,9 @@ low, high = np.quantile(deviations, [0.025, 0.975])
 print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 
 # %% [markdown]
-# So three seeds without overlap are a hint. Four without overlap are a stronger one, since luck does that once in 35
-# times. But even they say nothing about other sentences.
+# (The simulation is a draw, too: it may miss the count by a hundredth.) So three seeds without overlap are a hint. Four
+# without overlap are a stronger one, since luck does that once in 35 times. But even they say nothing about other
+# sentences.
 #
 # ## Two systems, the same sentences
 #
