@@ -9,7 +9,7 @@ import pytest
 from lectures_lib.homework import load, names
 from lectures_lib.homework.grader.grading import grade_one
 from lectures_lib.homework.grader.submissions.mentions import mentions
-from lectures_lib.homework.sealing import SET_UP
+from lectures_lib.homework.sealing import INSTALL, SET_UP
 from tests.homework.bank import answer_cells
 
 READY = (
@@ -207,6 +207,6 @@ def test_hostile_ways_to_silence_what_watches_are_told_to_a_person(name):
 
 def set_up_cell():
     """The set-up cell of a sealed notebook, which asks whether it is on Colab."""
-    text = SET_UP.format(file="hw2_sealed.zip", needed="{}")
+    text = SET_UP.format(file="hw2_sealed.zip", needed="{}", install=INSTALL)
     assert grade_one.SEALED_SET_UP in text
     return text
