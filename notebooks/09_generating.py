@@ -437,7 +437,7 @@ length = sum(len(sentence) - 1 for sentence in sentences) / 400
 print(f"spoilt: {spoilt(sentences):.2f}")
 
 # %% tags=["remove-cell"]
-assert 0.13 < spoilt(sentences) < 0.28 and 12 < length < 14.5, (
+assert 0.13 < spoilt(sentences) < 0.28 and 12 < length < 15.5, (
     spoilt(sentences),
     length,
 )
