@@ -10,6 +10,7 @@ import pytest
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict
 from lectures_lib.homework.grader.grading import grade_one, hints
 from lectures_lib.homework.grader.grading.execution import Execution
+from lectures_lib.homework.grader.grading.explained import explained
 from lectures_lib.homework.grader.grading.grade_one import Job
 from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope, told
 from lectures_lib.homework.grader.sandbox.template import Limits
@@ -130,15 +131,12 @@ def test_the_hint_reaches_the_verdict():
     key = AnswerKey(DOUBLE, 1)
     execution = Execution([f"{TEMPLATE}\n    return 2 * x"], Limits())
     open_ = Verdict("toy.double", False, "unfinished", "Not answered yet.")
-    verdict = grade_one._explained(open_, key, execution, [])
+    verdict = explained(open_, key, execution, [])
     assert "never reached" in verdict.message
     result = grade_one.Result("anna", (), "f", (verdict,))
     assert "never reached" in feedback.page(TOY, result)
     assert "never reached" in told.lines(DOUBLE, verdict)[0]
-    assert (
-        grade_one._explained(replace(open_, right=True), key, execution, []).message
-        == "Not answered yet."
-    )
+    assert explained(replace(open_, right=True), key, execution, []).message == "Not answered yet."
 
 
 @pytest.mark.parametrize(
@@ -170,7 +168,7 @@ def test_a_name_that_is_not_found_gets_a_lead(cell, words):
     assert bool(found) == bool(words)
     missing = Verdict("toy.double", False, "missing", "Nothing has this name.")
     key, execution = AnswerKey(DOUBLE, 1), Execution(["x = 1", cell], Limits())
-    verdict = grade_one._explained(missing, key, execution, [], 1, others=["double", "doubles"])
+    verdict = explained(missing, key, execution, [], 1, others=["double", "doubles"])
     before = "Nothing has this name." if words else "Question 1 is not answered yet. Nothing has "
     assert verdict.message.startswith(before)
     assert words in verdict.message
@@ -187,7 +185,7 @@ def test_a_name_that_is_not_found_gets_a_lead(cell, words):
 )
 def test_a_template_below_an_answer_in_the_same_cell_is_told(cells, below):
     open_ = Verdict("toy.double", False, "unfinished", "Not answered yet.")
-    verdict = grade_one._explained(open_, AnswerKey(DOUBLE, 1), Execution(cells, Limits()), [], 1)
+    verdict = explained(open_, AnswerKey(DOUBLE, 1), Execution(cells, Limits()), [], 1)
     words = "In code cell 1 the untouched template stands below your answer and takes its place"
     assert (words in verdict.message) == below
     assert ("not answered yet" in verdict.message) != below
@@ -198,9 +196,9 @@ def test_an_answer_in_a_text_cell_is_told():
     assert hints.of_text_cells(texts[:1], "double") == ""
     missing = Verdict("toy.double", False, "missing", "Nothing has this name.")
     key = AnswerKey(DOUBLE, 1)
-    verdict = grade_one._explained(missing, key, Execution(["1"], Limits()), texts)
+    verdict = explained(missing, key, Execution(["1"], Limits()), texts)
     assert verdict.message.startswith("It stands in a text cell, which is not run")
-    assert grade_one._explained(missing, key, Execution(["1"], Limits()), texts[:1]) == missing
+    assert explained(missing, key, Execution(["1"], Limits()), texts[:1]) == missing
     cells = [{"cell_type": "markdown", "source": [text]} for text in texts]
     odd = [{"cell_type": "raw", "source": {}}, {"source": "no type"}]
     code = {"cell_type": "code", "source": "1"}

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,13 +17,14 @@ from lectures_lib.homework import text_answers
 from lectures_lib.homework.diagnosis import AnswerKey, Verdict
 from lectures_lib.homework.grader.grading import hints, unanswered
 from lectures_lib.homework.grader.grading.execution import Execution
+from lectures_lib.homework.grader.grading.explained import explained, why_it_stopped
+from lectures_lib.homework.grader.grading.names import names_of
 from lectures_lib.homework.grader.grading.own_code import Definitions, Excerpt
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.sandbox import template
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import Submission
 from lectures_lib.homework.grader.submissions.mentions import mentions
-from lectures_lib.homework.inside.outcomes import Raised
 from lectures_lib.homework.notebook import Unreadable, code_cells, text_cells
 from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.variants import Draw
@@ -46,13 +46,6 @@ JUDGES = (
 # How code reaches the part of the grader that runs beside it; no homework needs any of them.
 WAYS_AROUND = ("sys.modules", "sys._getframe", "gc.get_objects", "gc.get_referrers", "ctypes")
 SEALED_SET_UP = '"google.colab" in sys.modules'  # the one such place in a set-up cell
-# Why a cell was cut.
-CUT = {
-    "time": "It did not come to its end in time: an endless loop?",
-    "memory": "It needed more memory than it may have.",
-    "ended": "It ended the process: `os._exit`, a crash, or too much memory.",
-    "unreached": "It was not run any more: the notebook had used up its time.",
-}
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,7 @@ class Job:
         """
         if self.draw is None:
             return self
-        homework = self.draw.homework(self.homework, called(submission))
+        homework = self.draw.homework(self.homework, names_of(submission))
         keys = tuple(self._key(homework[key.question.name]) for key in self.keys)
         return replace(self, homework=homework, keys=keys, draw=None)
 
@@ -110,7 +103,7 @@ class Job:
     def _asked(self, submission: Submission) -> list[str]:
         """The questions' names; of one that varies also the variant."""
         draw = self.draw
-        homework = draw.homework(self.homework, called(submission)) if draw else self.homework
+        homework = draw.homework(self.homework, names_of(submission)) if draw else self.homework
         return [q.name + f"#{q.variant}" * bool(q.variant) for q in homework.questions]
 
     @functools.cached_property
@@ -214,7 +207,7 @@ def grade_one(submission: Submission, job: Job) -> Result:
     needed = {i: [open_[name] for name in names] for i, names in stopped.items()}
     texts = text_cells(data)
     verdicts = tuple(
-        _explained(
+        explained(
             found[key.question.name],
             key,
             execution,
@@ -226,7 +219,9 @@ def grade_one(submission: Submission, job: Job) -> Result:
         for key in job.keys
     )
     cells = tuple(
-        (i + 1, _told(why)) for i, why in sorted(execution.failures.items()) if i not in needed
+        (i + 1, why_it_stopped(why))
+        for i, why in sorted(execution.failures.items())
+        if i not in needed
     )
     seconds = round(time.monotonic() - began, 2)
     return replace(
@@ -304,11 +299,6 @@ def better(first: Result, second: Result) -> Result:
     )
 
 
-def called(submission: Submission) -> list[str]:
-    """Every name by which a course's file may call the author."""
-    return [submission.student, *(v for kind, v in submission.ids.items() if kind != "canvas_late")]
-
-
 def facts(submission: Submission) -> Result:
     """What is known of a submission before it is looked at."""
     handed_in = submission.handed_in.isoformat() if submission.handed_in else ""
@@ -330,73 +320,3 @@ def _texts(submission: Submission) -> dict[str, str]:
         return text_answers.answers(submission.read())
     except Unreadable:
         return {}
-
-
-def _explained(
-    verdict: Verdict,
-    key: AnswerKey,
-    execution: Execution,
-    texts: list[str],
-    number: int | None = None,
-    needed: Mapping[int, list[int]] = types.MappingProxyType({}),
-    others: Container[str] = (),
-) -> Verdict:
-    """A verdict, with what the notebook's text (of its code cells and of the others, `texts`) tells
-    of a missing or unfinished answer, or of one that is defined more than once.
-
-    Args:
-        number: the question's, where there is no answer to it.
-        needed: the numbers of the open questions that stopped a cell, by the cell's index.
-        others: the names of all answers that are asked for.
-    """
-    if verdict.right:
-        return verdict
-    name = key.question.answer_name
-    not_yet = f"Question {number} is not answered yet." if number else ""
-    below = hints.of_a_template_below(execution.cells, name)
-    if verdict.kind == "unfinished" and below:
-        return replace(verdict, message=below)
-    if verdict.kind == "missing":
-        for i, why in sorted(execution.failures.items()):
-            if i in hints.defining(execution.cells, name):
-                return replace(verdict, message=_never_defined(i, why, needed.get(i, []), number))
-        lead = hints.of_a_missing_name(execution.cells, name, others)
-        told = f"{verdict.message} {lead}" if lead else f"{not_yet} {verdict.message}".strip()
-        verdict = replace(verdict, message=hints.of_text_cells(texts, name) or told)
-    if verdict.kind == "unfinished" and number:
-        verdict = replace(verdict, message=not_yet)
-    hint = hints.of_definitions(
-        execution.cells,
-        name,
-        unfinished=verdict.kind == "unfinished",
-        checked=execution.seen.get(verdict.question, 0),
-        stopped=execution.failures,
-    )
-    return replace(verdict, message=f"{verdict.message} {hint}".strip()) if hint else verdict
-
-
-def _never_defined(cell: int, why: Raised | str, needed: list[int], number: int | None) -> str:
-    """Why the cell that would have defined an answer did not: by itself, or because it needs
-    answers to other questions.
-    """
-    others = [str(other) for other in needed if other != number]
-    if not others:
-        return (
-            f"It is defined in code cell {cell + 1}, and that cell did not come to its end. "
-            f"{_told(why)}"
-        )
-    those = f"question {others[0]}, which is"
-    if others[1:]:
-        those = f"questions {' and '.join(others)}, which are"
-    return (
-        f"It stands below lines that need {those} not answered yet: they stopped, and it was never "
-        f"defined."
-    )
-
-
-def _told(why: Raised | str) -> str:
-    """Why a cell stopped."""
-    if isinstance(why, Raised):
-        where = f" in line {why.line}, `{why.source}`" if why.source else ""
-        return f"{why.kind}{where}: {why.message}" if why.message else f"{why.kind}{where}."
-    return CUT.get(why, "What became of it is not known.")

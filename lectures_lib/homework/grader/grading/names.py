@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from lectures_lib.homework.diagnosis import EVERYWHERE
 from lectures_lib.homework.grader.grading.records import Result
+from lectures_lib.homework.grader.submissions.collect import Submission
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.variants import ANOTHER
 
@@ -50,6 +51,6 @@ def called(results: Iterable[Result]) -> set[str]:
     return {name for result in results for name in names_of(result)}
 
 
-def names_of(result: Result) -> list[str]:
-    """Every name by which a file of rules may call this student."""
-    return [result.student, *(name for kind, name in result.ids.items() if kind != "canvas_late")]
+def names_of(work: Result | Submission) -> list[str]:
+    """Every name by which a file of rules may call whoever handed this in."""
+    return [work.student, *(name for kind, name in work.ids.items() if kind != "canvas_late")]

@@ -13,12 +13,12 @@ from lectures_lib.homework.grader.submissions.mentions import (
     with_a_large_stack,
 )
 
-MOST_LINES = 120  # of an answer and its helpers together: the longest solution has half of it
+MOST_LINES = 120  # of an answer and its helpers together: the longest of our solutions has 35
 LONGEST_LINE = 300  # characters
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 _NEW_LINE = re.compile("\r\n|\r|\n")  # what the parser counts lines by
-_LINE_TOLD = re.compile(r"in line (\d{1,6}), `([^`]+)`")  # so `diagnosis` and `grade_one` tell it
+_LINE_TOLD = re.compile(r"in line (\d{1,6}), `([^`]+)`")  # so `diagnosis` and `explained` tell it
 _Definition = tuple[int, ast.stmt]  # a cell's number, and the statement
 
 
