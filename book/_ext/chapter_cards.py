@@ -5,6 +5,7 @@ what its reader will be able to do; {start}: the two ways in.
 import html
 from pathlib import Path
 
+import page_scripts
 import social_cards
 from being_found import chapter_lines
 from docutils import nodes
@@ -14,6 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 THUMBNAILS = "_static/thumbnails"  # of the site
+CARDS = '<ul class="chapter-cards">'
 WIDTH, HEIGHT = 320, 150  # of the largest thumbnail
 
 
@@ -78,7 +80,7 @@ def visit_cards(translator, node: card_of) -> None:
             f'height="{height}"></span><span class="card-title">{html.escape(title)}</span> '
             f'<span class="card-able">{html.escape(chapter_lines()[page]["able"])}</span></a></li>'
         )
-    translator.body.append(f'<ul class="chapter-cards">{"".join(items)}</ul>\n')
+    translator.body.append(f"{CARDS}{''.join(items)}</ul>\n")
     raise nodes.SkipNode
 
 
@@ -95,18 +97,11 @@ def thumbnail(app: Sphinx, page: str) -> tuple[int, int]:
     return small.size
 
 
-def add_script(
-    app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
-) -> None:
-    """A page of cards shows which chapters' questions its reader has answered."""
-    if '<ul class="chapter-cards">' in context.get("body", ""):
-        app.add_js_file("kept.js")
-        app.add_js_file("answered.js")
-
-
 def setup(app: Sphinx) -> dict:
-    """Add the directives and the node, and the script to a page that has them."""
-    app.connect("html-page-context", add_script, priority=500)
+    """Add the directives and the node. A page of cards shows which chapters' questions its reader
+    has answered.
+    """
+    page_scripts.where(app, lambda page, body: CARDS in body, "kept.js", "answered.js")
     app.add_directive("chapter-cards", ChapterCards)
     app.add_directive("start", Start)
     app.add_node(card_of, html=(visit_cards, None))

@@ -4,6 +4,7 @@ chapters each part of the book has.
 
 import json
 
+import page_scripts
 from chapters import number, parts
 from docutils import nodes
 from section_search import contents_titles
@@ -23,20 +24,17 @@ def chapters_of_parts(app: Sphinx) -> list[tuple[str, list[tuple[str, str]]]]:
     return list(found.items())
 
 
-def add_script(
+def add_parts(
     app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
 ) -> None:
-    """This page alone gets the script, its style and the list."""
-    if page != PAGE:
-        return
-    data = json.dumps(chapters_of_parts(app)).replace("<", r"\u003c")
-    context["body"] += f'<script type="application/json" id="exam-parts">{data}</script>\n'
-    app.add_js_file("kept.js")
-    app.add_js_file("exam.js")
-    app.add_css_file("exam.css")
+    """What the script is told."""
+    if page == PAGE:
+        data = json.dumps(chapters_of_parts(app)).replace("<", r"\u003c")
+        context["body"] += f'<script type="application/json" id="exam-parts">{data}</script>\n'
 
 
 def setup(app: Sphinx) -> dict:
-    """Do it when a page is written."""
-    app.connect("html-page-context", add_script, priority=500)
+    """This page alone gets the list, the script and its style."""
+    app.connect("html-page-context", add_parts, priority=500)
+    page_scripts.where(app, lambda page, body: page == PAGE, "kept.js", "exam.js", "exam.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}
