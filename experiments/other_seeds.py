@@ -8,7 +8,7 @@
 
 For each chapter other_seeds.yml names what is measured: an expression, evaluated in the notebook's
 kernel after the last cell that it needs, for one number or a list of them. Another seed is set by
-the first cell, and wherever the chapter seeds torch. Each run is kept in _build/other_seeds, and
+the first cell, and wherever the chapter seeds torch; the expression may name it, as `seed`. Each run is kept in _build/other_seeds, and
 not repeated as long as the code of those cells is the same, so that an interrupted round goes on.
 One thread.
 """
@@ -45,7 +45,7 @@ import json as _json
 _found = {{}}
 for _name, _expression in {asked!r}.items():
     try:
-        _value = eval(_expression, globals())
+        _value = eval(_expression, globals(), {{"seed": {seed}}})
         _several = isinstance(_value, list)
         _found[_name] = [float(_one) for _one in (_value if _several else [_value])]
     except Exception as _error:
@@ -85,7 +85,7 @@ def measure(twin: Path, until: str, asked: dict[str, str], seed: int) -> Numbers
         RuntimeError: if a cell ends in an error, or an expression cannot be evaluated.
     """
     cells = [seeded(source, 1, seed) for source in code_until(twin, until)]
-    cells.append(ASK.format(asked=asked))
+    cells.append(ASK.format(asked=asked, seed=seed))
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     client = NotebookClient(notebook, timeout=3000, kernel_name="python3", allow_errors=True)
     client.execute(cwd=str(twin.parent), env={**os.environ, "HF_HUB_OFFLINE": "1"})

@@ -575,14 +575,13 @@ class Siamese(nn.Module):
 
 
 # %% [markdown]
-# As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2 (`lower`, the first three blocks;
-# `encoder.pooled` is BERT and `mean_pooling`, not divided by the length). Only the last of the three is trained, so that
-# nine trainings fit into half a minute. Each objective gets 15 steps of 16 pairs; `SiameseBatches` makes both sides
-# ids and pads each by itself. The regression sees our 96 scored
-# pairs; the classification the same pairs with their scores in three classes (apart, related, the same). The in-batch
-# negatives see no score, only pairs that belong together: those with a score of 4 or more, and from the entailment set
-# each sentence with another that follows from it.
-
+# As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2 (`lower`, the first three
+# blocks; `encoder.pooled` is BERT and `mean_pooling`, not divided by the length). Only the last of the three is
+# trained, so that nine trainings fit into half a minute. Each objective gets 15 steps of 16 pairs; `SiameseBatches`
+# makes both sides ids and pads each by itself. The regression sees our 96 scored pairs; the classification the same
+# pairs with their scores in three classes (apart, related, the same). The in-batch negatives see no score, only pairs
+# that belong together: those with a score of 4 or more, and from the entailment set each sentence with another that
+# follows from it.
 
 # %%
 def sides(examples):
@@ -642,13 +641,13 @@ def train(loss, pairs, labels, seed, steps=15):
 #
 # <details><summary>Answer</summary>
 #
-# The regression brings it up, to 0.75 with each seed: it is trained on the very thing that is measured, the cosine. It is
-# tempting to expect nothing of the in-batch negatives, which see no score at all; they end between 0.69 and 0.74. With
-# the classification it is a matter of luck: our three seeds end between 0.65 and 0.71, one below the start, one at it
-# and one above, and with five others the correlation moves by -0.03<!-- other_seeds: chapter_17/classification_rise/min .2f -->
-# to 0.03<!-- other_seeds: chapter_17/classification_rise/max .2f -->, although the loss falls by half (the table gives the
-# first seed's losses). That loss does not ask for the angle; perhaps, with 96 pairs, $W_t$ finds some direction that
-# tells the classes apart (not measured).
+# The regression brings it up, to 0.75 with each seed: it is trained on the very thing that is measured, the cosine. It
+# is tempting to expect nothing of the in-batch negatives, which see no score at all; they end between 0.69 and 0.74.
+# With the classification it is a matter of luck: our three seeds end between 0.65 and 0.71, one below the start, one at
+# it and one above, and with five others the correlation moves by -0.01<!-- other_seeds:
+# chapter_17/classification_rise/min .2f --> to 0.02<!-- other_seeds: chapter_17/classification_rise/max .2f -->,
+# although the loss falls by half (the table gives the first seed's losses). That loss does not ask for the angle;
+# perhaps, with 96 pairs, $W_t$ finds some direction that tells the classes apart (not measured).
 #
 # </details>
 
@@ -690,8 +689,9 @@ plt.show()
 # For the classification 96 pairs are few: the paper had a million. Nor do the bars judge methods: these layers had been
 # trained before, as a part of MiniLM, and by cosines.
 #
-# What if there is more to learn from? The same three layers, all of them trained, 150 steps of 16 pairs from STS-B's 5,749 training pairs,
-# three seeds, one learning rate for all (Spearman on the validation split; the margin is `contrastive_pairs`):
+# What if there is more to learn from? The same three layers, all of them trained, 150 steps of 16 pairs from STS-B's
+# 5,749 training pairs, three seeds, one learning rate for all (Spearman on the validation split; the margin is
+# `contrastive_pairs`):
 #
 # | trained with | mean of three | lowest | highest |
 # |---|---|---|---|

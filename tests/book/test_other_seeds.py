@@ -73,7 +73,8 @@ def test_a_chapter_is_measured_with_other_seeds_and_not_again(chapter, tmp_path,
 
 def test_cells_behind_the_last_that_is_needed_do_not_run(chapter):
     twin = chapter(TWO_CELLS + "\n# %%\nraise SystemError('not needed')\n")
-    assert other_seeds.measure(twin, "doubled =", {"n": "len(doubled)"}, 1) == {"n": [3.0]}
+    asked = {"n": "len(doubled)", "its own seed": "seed"}
+    assert other_seeds.measure(twin, "doubled =", asked, 1) == {"n": [3.0], "its own seed": [1.0]}
     with pytest.raises(RuntimeError, match="seed 1: SystemError: not needed"):
         other_seeds.measure(twin, "not needed", {"n": "len(doubled)"}, 1)
 
