@@ -488,7 +488,7 @@ encyclopedist, subwords = stored.language_model("wikitext")
 
 @torch.no_grad()
 def log_probability(text, verb):
-    """The logarithm of the verb's probability behind a text: the sum over its subwords."""
+    """The logarithm of a verb's probability behind a text: a sum over subwords."""
     before = len(subwords.encode(text))
     ids = torch.tensor([subwords.encode(f"{text} {verb}")])
     return encyclopedist.log_probabilities(ids)[0, before - 1 :].sum().item()
