@@ -702,9 +702,9 @@ for task in tasks:
 # the lower control score tells more about BERT and less about the probe.
 #
 # **An untrained BERT has seven tags in ten right.** Not bad for random numbers? It is *below* the baseline that has no
-# vectors, and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For relations it is above
-# the baseline, perhaps because its vectors hold the position, too. On UD English it is level with it, at 55 %<!--
-# probing: relation/untrained/layers/0/mean .0f -->.)
+# vectors, and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For relations it
+# is above the baseline, perhaps because its vectors hold the position, too. On UD English it is level with it, at 55
+# %<!-- probing: relation/untrained/layers/0/mean .0f -->.)
 #
 # On UD English, with 400 sentences to train on and three draws, the curves have the same shape:
 #
@@ -766,9 +766,6 @@ source.show(probing.ScalarMix.forward, docstring=False)
 
 # %% tags=["hide-input"]
 source.show(fit_probe, docstring=False)
-
-# %% tags=["remove-cell"]
-assert_close(mix(layers), by_hand)
 
 # %% [markdown]
 # ### At which layer is it solved?
