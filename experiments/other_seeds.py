@@ -8,9 +8,9 @@
 
 For each chapter other_seeds.yml names what is measured: an expression, evaluated in the notebook's
 kernel after the last cell that it needs, for one number or a list of them. Another seed is set by
-the first cell, and wherever the chapter seeds torch; the expression may name it, as `seed`. Each run is kept in _build/other_seeds, and
-not repeated as long as the code of those cells is the same, so that an interrupted round goes on.
-One thread.
+the first cell, and wherever the chapter seeds torch; the expression may name it, as `seed`. Each
+run is kept in _build/other_seeds, and not repeated as long as the code of those cells is the same,
+so that an interrupted round goes on. One thread.
 """
 
 import hashlib

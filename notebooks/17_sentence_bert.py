@@ -583,6 +583,7 @@ class Siamese(nn.Module):
 # that belong together: those with a score of 4 or more, and from the entailment set each sentence with another that
 # follows from it.
 
+
 # %%
 def sides(examples):
     """Only the sentences."""
