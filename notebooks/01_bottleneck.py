@@ -896,7 +896,8 @@ assert company["mask forgotten"] < company["with the mask"] - 0.05
 # %% [markdown]
 # The shorter a sentence and the longer its neighbours, the more attention goes to nothing. (A model that is *trained*
 # without the mask may learn to live with it; perhaps that is why the bug survives.) The remedy is one line, and a test
-# is easy: a translation must not change with its neighbours.
+# is easy: a translation must not change when padding is added. Longer neighbours add it for us; the tutorial fills
+# every sentence up to ten places, whoever its neighbours are, so there one has to ask for eleven.
 
 # %% [markdown]
 # ## Exercises

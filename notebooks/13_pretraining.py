@@ -739,6 +739,7 @@ if SOURCE == "offline" and not LARGE:
     assert last.perplexity < baselines["left neighbour"].perplexity
     assert last.perplexity > baselines["both neighbours"].perplexity
     assert 0.47 < last.next_sentence < 0.65
+    assert sum(int(batch.is_random.sum()) for batch in asked) == 479
 
 # %% [markdown]
 # ## What it learned, and what not
@@ -852,9 +853,9 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 
 # %% [markdown]
 # It has hardly learned to judge **the next sentence**. With three seeds it judged 53.0 %<!-- pretraining:
-# chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs correctly;
-# a coin has 50, give or take 1.6. To do better one must, we believe, know what a text is about, and ours has learned
-# little more than which tokens stand beside a hole.
+# chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs correctly,
+# 479 of which are random; a coin has 50, give or take 1.6. To do better one must, we believe, know what a text is
+# about, and ours has learned little more than which tokens stand beside a hole.
 #
 # ### Is the second exercise worth it?
 #

@@ -703,8 +703,8 @@ for task in tasks:
 #
 # **An untrained BERT has seven tags in ten right.** Not bad for random numbers? It is *below* the baseline that has no
 # vectors, and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For relations it
-# is above the baseline, perhaps because its vectors hold the position, too. On UD English it is level with it, at 55
-# %<!-- probing: relation/untrained/layers/0/mean .0f -->.)
+# is above the baseline, perhaps because its vectors hold the position, too. On UD English it is level with it, at
+# 55 %<!-- probing: relation/untrained/layers/0/mean .0f -->.)
 #
 # On UD English, with 400 sentences to train on and three draws, the curves have the same shape:
 #
