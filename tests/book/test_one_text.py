@@ -68,9 +68,9 @@ CONCEPTS = {
     "bootstrap_difference": ("13b_how_sure", "metrics.certainty"),
     "LowRank": ("14_fine_tuning", "tasks.low_rank"),
     "skip_gram_loss": ("15_features", "models.word2vec"),
-    "mean_pooling": ("17_sentence_bert", "tasks.sentence_bert"),
-    "max_pooling": ("17_sentence_bert", "tasks.sentence_bert"),
-    "Siamese": ("17_sentence_bert", "tasks.sentence_bert"),
+    "mean_pooling": ("17_sentence_bert", "tasks.sentence_bert.pooling"),
+    "max_pooling": ("17_sentence_bert", "tasks.sentence_bert.pooling"),
+    "Siamese": ("17_sentence_bert", "tasks.sentence_bert.siamese"),
 }
 # Functions of chapters that have a concept's name and are another thing on purpose.
 OTHERS: set[tuple[str, str]] = set()

@@ -16,6 +16,7 @@ from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.tasks import sentence_bert as ours
 from lectures_lib.tasks.sentence_bert import SentenceBert, Siamese, SiameseBatches, search
+from lectures_lib.tasks.sentence_bert.encoder import _pooling_name
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import fit
 
@@ -506,4 +507,4 @@ def test_a_checkpoint_with_other_parts_is_refused(tmp_path, file, text, message)
 
 
 def test_a_newer_pooling_file_is_read(tmp_path):
-    assert ours._pooling_name({"pooling_mode": "cls", "embedding_dimension": 384}) == "cls"
+    assert _pooling_name({"pooling_mode": "cls", "embedding_dimension": 384}) == "cls"
