@@ -1,4 +1,4 @@
-"""Claims about BERT's pre-training: holes, pairs, losses, steps, price."""
+"""Claims about BERT's pre-training: holes, pairs, losses, steps, price, the rate and dropout."""
 
 import random
 
@@ -7,12 +7,15 @@ import torch.nn.functional as F
 from published import table
 from transformers import BertConfig as TheirConfig
 from transformers import BertForPreTraining as TheirBert
+from transformers import BertModel as TheirBody
+from transformers import get_linear_schedule_with_warmup
 
 from claims import Found, found
 from claims.attention import equal
+from lectures_lib import training
 from lectures_lib.blocks.attention import causal_mask
 from lectures_lib.blocks.layers import Encoder
-from lectures_lib.models.bert import BertConfig, BertForPreTraining
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 from lectures_lib.training.pretraining import (
     PreTrainingBatch,
     mask_tokens,
@@ -223,3 +226,52 @@ def loss_alone() -> Found:
             change[name] = (encoder(x, mask) - encoder(other, mask))[0, 4].abs().max().item()
     assert change["causal"] == 0
     return found(change["open"] < 1e-6)
+
+
+# ------------------------------------------------------------------------------- how it was trained
+
+
+def warm_up() -> Found:
+    """The rate of a million steps: the library's schedule against Hugging Face's, with torch's Adam
+    as it comes.
+    """
+    warmup, total, rate = 10_000, 1_000_000, 1e-4
+    ours = training.bert_schedule(warmup, total)
+    optimizer = torch.optim.AdamW([torch.nn.Parameter(torch.zeros(1))], lr=rate, weight_decay=0.01)
+    (theirs,) = get_linear_schedule_with_warmup(optimizer, warmup, total).lr_lambdas
+    rates = [rate * ours(step) for step in (warmup // 2, warmup, total // 2, total)]
+    same = all(abs(ours(step) - theirs(step)) < 1e-12 for step in range(0, total + 1, 500))
+    highest = max(range(0, total + 1, 500), key=ours)
+    return found(
+        same
+        and highest == warmup
+        and rates[-1] == 0
+        and optimizer.defaults["betas"] == (0.9, 0.999),
+        highest=highest,
+        half=1e4 * rates[2],
+        authors=1e4 * rate * (1 - warmup / total),
+    )
+
+
+def dropout_everywhere() -> Found:
+    """Places where base drops, and how much, ours and Hugging Face's; and that in training such a
+    share of the embeddings is zero.
+    """
+    with torch.device("meta"):
+        ours, theirs = (
+            Bert(BertConfig.BASE),
+            TheirBody(TheirConfig(attn_implementation="eager"), add_pooling_layer=False),
+        )
+    rates = [module.p for module in ours.modules() if isinstance(module, torch.nn.Dropout)]
+    rates += [block.self_attention.attention.dropout for block in ours.encoder.blocks]
+    their_rates = [module.p for module in theirs.modules() if isinstance(module, torch.nn.Dropout)]
+    embeddings = Bert(
+        BertConfig(100, d_model=64, n_layers=1, n_heads=2, d_ff=64, max_len=64)
+    ).embeddings.train()
+    tokens = torch.randint(100, (64, 64))
+    share = (embeddings(tokens, torch.zeros_like(tokens)) == 0).float().mean().item()
+    return found(
+        rates == their_rates and set(rates) == {0.1} and abs(share - 0.1) < 0.01,
+        places=len(rates),
+        share=share,
+    )
