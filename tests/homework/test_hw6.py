@@ -15,7 +15,7 @@ from lectures_lib import metrics
 from lectures_lib.analysis import probing
 from lectures_lib.homework import find
 from lectures_lib.models import bert, word2vec
-from lectures_lib.tasks import alignment, fine_tuning, task_heads
+from lectures_lib.tasks import alignment, task_heads
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.tokenization.vocabulary import Vocabulary
 from tests.homework.bank import SEEDS, judged, key, questions, text
@@ -255,7 +255,6 @@ def test_the_mix_is_the_librarys():
 
 def test_unlabelled_is_what_the_library_and_torch_leave_out():
     assert task_heads.UNLABELLED == -100 == torch.nn.CrossEntropyLoss().ignore_index
-    assert fine_tuning.UNLABELLED == -100
 
 
 # ------------------------------------------------------------------------------ the worked examples
