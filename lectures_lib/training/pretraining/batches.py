@@ -1,0 +1,117 @@
+"""Batches of masked pairs: what BERT's pre-training reads (chapter 13).
+
+The masks are drawn anew for every epoch, but from the seed, the epoch and the batch alone: a run
+that is resumed sees the same.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from lectures_lib.data import pad
+from lectures_lib.tokenization import WordPiece
+from lectures_lib.training.pretraining.masking import MaskingRates, mask_tokens
+from lectures_lib.training.pretraining.next_sentence import Pair, check_documents, sentence_pairs
+
+
+class PreTrainingBatch(NamedTuple):
+    """Inputs with holes in them, and what was there.
+
+    Args:
+        tokens: what the model reads.  segments, lengths: as in `Bert.forward`.
+        original: the tokens before masking.  chosen: which of them the model has to predict.
+        is_random: for each pair, the class of the next-sentence task.
+    """
+
+    tokens: Int[Tensor, "batch n"]
+    segments: Int[Tensor, "batch n"]
+    lengths: Int[Tensor, " batch"]
+    original: Int[Tensor, "batch n"]
+    chosen: Bool[Tensor, "batch n"]
+    is_random: Int[Tensor, " batch"]
+
+    @property
+    def n_targets(self) -> int:
+        """How many tokens are to be predicted: the first of the two losses is their mean."""
+        return int(self.chosen.sum())
+
+
+class PreTrainingBatches:
+    """Documents as batches of masked pairs; every epoch cuts, exchanges, masks and orders anew
+    (`training.Epochs`).
+
+    Args:
+        documents: lists of sentences, as text.
+        tokenizer: cuts them into word pieces.
+        max_len: the most tokens of an input.  batch_size: the pairs in a batch.
+        rates: of masking.  random_share: of pairs that do not belong together.
+        seed: decides everything that is left to chance.
+
+    Raises:
+        ValueError: for fewer than two documents, a batch_size below 1, or a max_len below 5.
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[Sequence[str]],
+        tokenizer: WordPiece,
+        *,
+        max_len: int = 128,
+        batch_size: int = 32,
+        rates: MaskingRates = MaskingRates(),  # noqa: B008 (it is frozen)
+        random_share: float = 0.5,
+        seed: int = 0,
+    ):
+        if batch_size < 1:
+            raise ValueError(f"a batch needs at least one pair, got batch_size = {batch_size}")
+        encoded = [[tokenizer.encode(sentence) for sentence in document] for document in documents]
+        self.documents = [[s for s in document if s] for document in encoded]
+        self.max_len, self.batch_size, self.seed = max_len, batch_size, seed
+        self.rates, self.random_share = rates, random_share
+        self.cls_id = tokenizer.token_id("[CLS]")
+        self.sep_id = tokenizer.token_id("[SEP]")
+        self.mask_id = tokenizer.token_id("[MASK]")
+        # The special tokens have the lowest ids; all behind them are words and pieces of words.
+        self.words = range(max(tokenizer.specials.values()) + 1, len(tokenizer))
+        check_documents(self.documents, max_len)
+
+    def pairs(self, number: int) -> list[Pair]:
+        """The pairs of an epoch, in their order."""
+        rng = random.Random(f"pairs, seed {self.seed}, epoch {number}")
+        return sentence_pairs(self.documents, self.max_len, rng, self.random_share)
+
+    def epoch(self, number: int) -> Iterator[PreTrainingBatch]:
+        """The batches of epoch 0, 1, 2, …"""
+        pairs = self.pairs(number)
+        for i in range(0, len(pairs), self.batch_size):
+            yield self.batch(pairs[i : i + self.batch_size], self._generator(number, i))
+
+    def _generator(self, epoch: int, i: int) -> torch.Generator:
+        """What draws the masks of the batch that begins at pair i. It depends on the seed, the
+        epoch and i alone. They are put into a sentence so that no two are mixed up: seed 1 in
+        epoch 2 is not seed 2 in epoch 1.
+        """
+        chance = random.Random(f"masks, seed {self.seed}, epoch {epoch}, batch {i}")
+        return torch.Generator().manual_seed(chance.getrandbits(63))
+
+    def batch(self, pairs: Sequence[Pair], generator: torch.Generator) -> PreTrainingBatch:
+        """[CLS] first [SEP] second [SEP], padded and masked."""
+        inputs = [
+            [self.cls_id, *pair.first, self.sep_id, *pair.second, self.sep_id] for pair in pairs
+        ]
+        original, lengths = pad(inputs)
+        # 0 for [CLS] first [SEP], 1 for second [SEP], and 0 for the padding
+        segments = pad(
+            [[0] * (len(pair.first) + 2) + [1] * (len(pair.second) + 1) for pair in pairs], 0
+        ).ids
+        padding = torch.arange(original.shape[1]) >= lengths[:, None]
+        special = padding | (original == self.cls_id) | (original == self.sep_id)
+        masked = mask_tokens(original, special, self.mask_id, self.words, self.rates, generator)
+        is_random = torch.tensor([pair.is_random for pair in pairs])
+        return PreTrainingBatch(
+            masked.tokens, segments, lengths, original, masked.chosen, is_random
+        )
