@@ -101,7 +101,7 @@ def setup(app: Sphinx) -> dict:
     """Add the directives and the node. A page of cards shows which chapters' questions its reader
     has answered.
     """
-    page_scripts.where(app, lambda page, body: CARDS in body, "kept.js", "answered.js")
+    page_scripts.where(app, lambda page, body: CARDS in body, "shared.js", "answered.js")
     app.add_directive("chapter-cards", ChapterCards)
     app.add_directive("start", Start)
     app.add_node(card_of, html=(visit_cards, None))

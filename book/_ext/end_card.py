@@ -137,7 +137,7 @@ def add_card(
         return
     context["body"] += card(app, page, context["body"], doctree.astext())
     entry = f'<li><a class="reference internal" href="#{ANCHOR}">{TITLE}</a></li>\n'
-    app.add_js_file("kept.js")
+    app.add_js_file("shared.js")
     app.add_js_file("quiz.js")
     head, end, tail = context["toc"].rpartition("</ul>\n</li>\n</ul>")
     context["toc"] = head + entry + end + tail if end else context["toc"]

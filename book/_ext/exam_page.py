@@ -36,5 +36,5 @@ def add_parts(
 def setup(app: Sphinx) -> dict:
     """This page alone gets the list, the script and its style."""
     app.connect("html-page-context", add_parts, priority=500)
-    page_scripts.where(app, lambda page, body: page == PAGE, "kept.js", "exam.js", "exam.css")
+    page_scripts.where(app, lambda page, body: page == PAGE, "shared.js", "exam.js", "exam.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

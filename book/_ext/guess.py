@@ -11,5 +11,7 @@ QUESTION = "<strong>Predict.</strong>"
 
 def setup(app: Sphinx) -> dict:
     """Only a page with such a question gets the script and its style."""
-    page_scripts.where(app, lambda page, body: QUESTION in body, "kept.js", "guess.js", "guess.css")
+    page_scripts.where(
+        app, lambda page, body: QUESTION in body, "shared.js", "guess.js", "guess.css"
+    )
     return {"parallel_read_safe": True, "parallel_write_safe": True}

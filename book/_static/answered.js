@@ -2,9 +2,6 @@
 for (const card of document.querySelectorAll("ul.chapter-cards a")) {
   const n = courseKept.list(`course-quiz:${new URL(card.href).pathname.split("/").pop()}`).length;
   if (n) {
-    const line = document.createElement("span");
-    line.className = "card-answered";
-    line.textContent = `Answered: ${n} of 3 questions`;
-    card.append(" ", line);
+    card.append(" ", courseElement("span", { class: "card-answered" }, `Answered: ${n} of 3 questions`));
   }
 }

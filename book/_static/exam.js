@@ -2,12 +2,6 @@
 // what the reader knew, which stays in her browser. Without this script all questions stand there, each solution behind its own fold.
 (() => {
   const KEPT = "course-exam";
-  const element = (tag, attributes = {}, ...inside) => {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...inside);
-    return made;
-  };
   const counted = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
   const sum = (list) => list.reduce((total, { points }) => total + points, 0);
 
@@ -18,7 +12,7 @@
     chapter: chapter.id.replace("chapter-", ""),
     points: Number(section.querySelector("p > em").textContent.match(/^\d+/)[0]),
     solution: section.querySelector("details"),
-    box: element("input", { type: "checkbox" }),
+    box: courseElement("input", { type: "checkbox" }),
   })));
   // The chapters that an address or the list asks for: "3", "The Transformer"; anything else asks for all.
   const wanted = (about) => {
@@ -27,14 +21,16 @@
     return parts.some(([, of]) => of.some(([number]) => number === about)) ? [about] : null;
   };
 
-  const about = element("select", {}, element("option", { value: "" }, "all chapters"), ...parts.map(([name, of]) =>
-    element("optgroup", { label: name }, element("option", { value: name }, `${name}: all of it`),
-      ...of.map(([number, title]) => element("option", { value: number }, title)))));
-  const open = element("input", { type: "checkbox" });
-  const show = element("button", { type: "button" }, "Show all solutions"), hide = element("button", { type: "button" }, "Hide all solutions");
-  const says = element("span", { role: "status" }), forget = element("button", { type: "button" }, "Untick all");
-  const bar = element("div", { class: "exam-bar", role: "group", "aria-label": "Questions and solutions" },
-    element("label", {}, "About ", about), element("label", {}, open, " only what I have not ticked"), show, hide, element("p", {}, says, " Ticks stay in this browser. ", forget));
+  const about = courseElement("select", {}, courseElement("option", { value: "" }, "all chapters"), ...parts.map(([name, of]) =>
+    courseElement("optgroup", { label: name }, courseElement("option", { value: name }, `${name}: all of it`),
+      ...of.map(([number, title]) => courseElement("option", { value: number }, title)))));
+  const open = courseElement("input", { type: "checkbox" });
+  const show = courseElement("button", { type: "button" }, "Show all solutions");
+  const hide = courseElement("button", { type: "button" }, "Hide all solutions");
+  const says = courseElement("span", { role: "status" }), forget = courseElement("button", { type: "button" }, "Untick all");
+  const bar = courseElement("div", { class: "exam-bar", role: "group", "aria-label": "Questions and solutions" },
+    courseElement("label", {}, "About ", about), courseElement("label", {}, open, " only what I have not ticked"), show, hide,
+    courseElement("p", {}, says, " Ticks stay in this browser. ", forget));
 
   function tell() {
     const shown = questions.filter(({ section }) => !section.hidden), ticked = questions.filter(({ box }) => box.checked);
@@ -68,7 +64,7 @@
   for (const question of questions) {
     question.box.checked = before.includes(question.section.id);
     question.box.addEventListener("change", () => keep(question));
-    question.section.append(element("label", { class: "exam-knew" }, question.box, " I knew this"));
+    question.section.append(courseElement("label", { class: "exam-knew" }, question.box, " I knew this"));
   }
   about.addEventListener("change", () => {
     choose();

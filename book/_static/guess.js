@@ -3,12 +3,6 @@
 (() => {
   const PLAIN = "course-guess-plain"; // set: this reader wants to see everything at once
   const article = document.querySelector(".bd-article");
-  const element = (tag, attributes = {}, ...inside) => {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...inside);
-    return made;
-  };
 
   // The first paragraph of the question whose folded answer this is.
   function question(answer) {
@@ -31,8 +25,9 @@
       this.answer = answer;
       this.outputs = outputs(answer);
       this.key = `course-guess:${location.pathname.split("/").pop()}:${asked.textContent.slice(9, 60)}`;
-      this.field = element("input", { maxlength: 120, autocomplete: "off", "aria-label": "Your guess", placeholder: "Your guess" });
-      this.form = element("form", { class: "guess" }, this.field, element("button", {}, this.outputs.length ? "Show what comes out" : "Show the answer"));
+      this.field = courseElement("input", { maxlength: 120, autocomplete: "off", "aria-label": "Your guess", placeholder: "Your guess" });
+      const show = courseElement("button", {}, this.outputs.length ? "Show what comes out" : "Show the answer");
+      this.form = courseElement("form", { class: "guess" }, this.field, show);
       this.form.addEventListener("submit", (event) => {
         event.preventDefault();
         this.made(this.field.value.trim());
@@ -55,7 +50,7 @@
     cover() {
       for (const output of this.outputs) {
         if (output.matches(".guess-waits")) continue;
-        const cover = element("button", { type: "button", class: "guess-cover" }, "Guess first, or show it");
+        const cover = courseElement("button", { type: "button", class: "guess-cover" }, "Guess first, or show it");
         cover.addEventListener("click", () => this.made(this.field.value.trim()));
         output.classList.add("guess-waits");
         output.append(cover);
@@ -72,7 +67,7 @@
       this.done = true;
       courseKept.set(this.key, guess);
       this.uncover();
-      this.form.replaceChildren(guess ? element("span", {}, "Your guess: ", element("b", {}, guess)) : "");
+      this.form.replaceChildren(guess ? courseElement("span", {}, "Your guess: ", courseElement("b", {}, guess)) : "");
       this.form.hidden = !guess;
     }
   }
@@ -82,7 +77,7 @@
     return asked ? [new Guess(answer, asked)] : [];
   });
   if (!guesses.length) return;
-  const all = element("button", { type: "button", class: "guess-all" }), choice = element("p", { class: "guess-choice" }, all);
+  const all = courseElement("button", { type: "button", class: "guess-all" }), choice = courseElement("p", { class: "guess-choice" }, all);
   // Who only reads finds the way back behind the first answer; nothing else reminds of guesses.
   const tell = () => {
     const plain = courseKept.get(PLAIN), [{ answer }] = guesses;

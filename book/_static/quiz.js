@@ -5,19 +5,12 @@
   const quiz = document.querySelector(".end-card .quiz");
   const questions = [...quiz.children].map((question) => ({ choices: [...question.querySelectorAll("details.choice")], chosen: null }));
   const text = (choice) => choice.querySelector("summary > span").textContent;
-  const says = document.createElement("span"), again = document.createElement("button"), line = document.createElement("p");
-  says.setAttribute("role", "status");
-  again.type = "button";
-  again.textContent = "Begin again";
-  line.className = "quiz-says";
-  line.append(says, " ", again);
+  const says = courseElement("span", { role: "status" }), again = courseElement("button", { type: "button" }, "Begin again");
+  const line = courseElement("p", { class: "quiz-says" }, says, " ", again);
 
   function choose(question, choice) {
     question.chosen = choice;
-    const mark = document.createElement("i");
-    mark.className = "quiz-mine";
-    mark.textContent = "your answer";
-    choice.querySelector("summary").append(mark);
+    choice.querySelector("summary").append(courseElement("i", { class: "quiz-mine" }, "your answer"));
   }
   function tell() {
     const chosen = questions.flatMap(({ chosen }) => chosen ?? []), right = chosen.filter((choice) => choice.matches(".right"));

@@ -1,3 +1,13 @@
+// What the course's scripts share; a page loads it before them.
+
+// A new element, in one line: courseElement("p", { class: "says" }, "text", child).
+const courseElement = (tag, attributes = {}, ...inside) => {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...inside);
+  return made;
+};
+
 // What the course's pages keep in the reader's own browser, each under a name that begins with "course-". Nothing is sent anywhere.
 // Where a browser keeps nothing, the pages work all the same, for this visit.
 const courseKept = {
