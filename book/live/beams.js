@@ -1,15 +1,8 @@
 // Beam search as a tree that grows and is pruned (chapter 9): a column for each step, a box for each hypothesis that was kept.
-import { make, slider } from "./figure.js";
+import { draw, make, slider } from "./figure.js";
 import { TwoWays } from "./two_ways.js";
 
 const COLUMN = 104, ROW = 40, BOX = { width: 88, height: 28 }, ROOT = 20, LETTERS = 11;
-const NS = "http://www.w3.org/2000/svg";
-function draw(tag, attributes, ...children) {
-  const node = document.createElementNS(NS, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
 
 const score = (value) => value.toFixed(2).replace("-", "−");
 const cut = (token) => (Array.from(token).length > LETTERS ? `${Array.from(token).slice(0, LETTERS - 1).join("")}…` : token);

@@ -1,16 +1,9 @@
 // A digit that the reader draws, as a ViT sees it (chapter 11): 8 × 8 greys in 16 patches, what it takes them for, and how much of
 // each patch reached the class token, by attention rollout.
 import { digitImage } from "./drawing.js";
-import { Figure, bar, make, megabytes, percent } from "./figure.js";
+import { Figure, bar, draw, make, megabytes, percent } from "./figure.js";
 
 const SIDE = 8, PATCH = 2, BOX = 200; // pixels of the image, of a patch; points across the field
-
-const NS = "http://www.w3.org/2000/svg";
-function draw(tag, attributes) {
-  const node = document.createElementNS(NS, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  return node;
-}
 
 export class Digits extends Figure {
   constructor(host, options) {

@@ -1,16 +1,18 @@
-// What every live figure has: fields and buttons, a status line, and a model that is fetched when it is first needed.
+// What every live figure has: fields, buttons, drawings, a status line, and a model that is fetched when it is first needed.
 import { Machine } from "./machine.js";
 
 export const MOST = 2000; // characters
 export const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const WORKING = "Computing …";
 
-export function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
+function put(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
   node.append(...children);
   return node;
 }
+// An element of the page, or of a drawing (SVG): make("p", { class: "lv-about" }, "text", child).
+export const make = (tag, attributes = {}, ...children) => put(document.createElement(tag), attributes, children);
+export const draw = (tag, attributes = {}, ...children) => put(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
 export const percent = (share) => (share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
 export const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;

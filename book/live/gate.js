@@ -1,6 +1,5 @@
 // What a gate keeps (chapter 1): three numbers of a state, each with a gate of its own, over the words that are read.
-import { Figure, make, slider } from "./figure.js";
-import { draw } from "./walk.js";
+import { Figure, draw, make, slider } from "./figure.js";
 
 const WIDE = 640, HIGH = 260, LEFT = 44, RIGHT = 14, TOP = 16, BOTTOM = 44;
 const KINDS = ["lv-one", "lv-two", "lv-three"];

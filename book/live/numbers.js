@@ -1,7 +1,7 @@
 // How the numbers of a model are shown: a vector as a row of bars, a sum of products as a table, a number in a formula.
-import { make } from "./figure.js";
+import { draw, make } from "./figure.js";
 import { dot } from "./trace.js";
-import { draw, signed } from "./walk.js";
+import { signed } from "./walk.js";
 
 const HIGH = 44, LARGEST = 8; // of a strip; products of a sum that are shown
 export const num = (x) => (x === 0 ? "0" : signed(x, Math.abs(x) < 0.0995 ? 4 : Math.abs(x) < 100 ? 3 : 1));

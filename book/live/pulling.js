@@ -1,6 +1,6 @@
 // Sentences as points on a circle, pulled together and apart by the contrastive loss (chapter 17): u must find its own v among all.
-import { Figure, choice, make, percent, slider } from "./figure.js";
-import { Walk, draw, signed } from "./walk.js";
+import { Figure, choice, draw, make, percent, slider } from "./figure.js";
+import { Walk, signed } from "./walk.js";
 
 const SIDE = 400, RADIUS = 140, STEPS = 150, DEGREE = Math.PI / 180;
 

@@ -1,6 +1,6 @@
 // The loss over the probability of the right token (chapter 8), with label smoothing and without; the other tokens share the rest.
-import { Figure, choice, make, slider } from "./figure.js";
-import { draw, signed } from "./walk.js";
+import { Figure, choice, draw, make, slider } from "./figure.js";
+import { signed } from "./walk.js";
 
 const WIDE = 640, HIGH = 300, LEFT = 44, RIGHT = 14, TOP = 20, BOTTOM = 32;
 export const LEAST = 0.01, MOST = 0.999;

@@ -2,8 +2,8 @@
 //
 // All vectors lie in one plane of three dimensions, the one whose vectors have the mean 0. There LayerNorm only changes a length,
 // to the root of 3, and two numbers say all: the picture leaves nothing out.
-import { Figure, choice, make, slider } from "./figure.js";
-import { Walk, draw, signed } from "./walk.js";
+import { Figure, choice, draw, make, slider } from "./figure.js";
+import { Walk, signed } from "./walk.js";
 
 const DIMENSIONS = 3, EPS = 1e-5, SIDE = 400;
 export const NORMS = [["post", "post-norm"], ["pre", "pre-norm"], ["none", "none"]];

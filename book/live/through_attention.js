@@ -1,11 +1,10 @@
 // Inside attention: the heads and their weights, a head's table, one query's arithmetic, one product of a query and a key.
 // Views as in through_vectors.js.
-import { make, percent } from "./figure.js";
+import { draw, make, percent } from "./figure.js";
 import { formula, minus, num, part, small, strips, sums } from "./numbers.js";
 import { said } from "./places.js";
 import { chosen, tokens } from "./through_vectors.js";
 import { dot } from "./trace.js";
-import { draw } from "./walk.js";
 
 const about = (text) => make("p", { class: "lv-about" }, text);
 const from = ([stack, , name]) => (name === "cross_attention" ? "the encoder's vectors" : stack === "decoder" ? "the vectors up to its own" : "the same vectors");

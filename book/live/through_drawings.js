@@ -1,7 +1,6 @@
 // The drawings that one goes into: the whole Transformer, which comes with the page (through.py), and a block with its sublayers.
-import { make } from "./figure.js";
+import { draw, make } from "./figure.js";
 import { SUBLAYERS, said } from "./places.js";
-import { draw } from "./walk.js";
 
 const WIDE = 360;
 

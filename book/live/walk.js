@@ -1,13 +1,5 @@
-// What the mechanisms in motion share: steps that a reader walks through, and drawing.
+// What the mechanisms in motion share: steps that a reader walks through, and numbers with their sign.
 import { make, slider } from "./figure.js";
-
-const NS = "http://www.w3.org/2000/svg";
-export function draw(tag, attributes = {}, ...children) {
-  const node = document.createElementNS(NS, tag);
-  for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
 
 export const signed = (x, digits = 2) => (Number(x.toFixed(digits)) === 0 ? (0).toFixed(digits) : x.toFixed(digits).replace("-", "−"));
 
