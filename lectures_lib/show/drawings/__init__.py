@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from lectures_lib.show.drawings import attention, decoder, encoder, heads, positions, recurrent
 from lectures_lib.show.drawings.canvas import Canvas
+from lectures_lib.show.drawings.narrow import NARROW
 
 DRAWINGS: dict[str, Callable[[], Canvas]] = {
     function.__name__.removesuffix("_drawing"): function
@@ -35,12 +36,12 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
 }
 
 
-def draw(name: str) -> Canvas:
-    """A drawing, to be the last thing in a cell.
+def draw(name: str, narrow: bool = False) -> Canvas:
+    """A drawing, to be the last thing in a cell; `narrow` lays it out for a telephone.
 
     Raises:
         ValueError: for a name that none of them has; the message lists those there are.
     """
     if name not in DRAWINGS:
         raise ValueError(f"no drawing is called {name!r}; there are {', '.join(DRAWINGS)}")
-    return DRAWINGS[name]()
+    return (NARROW if narrow else DRAWINGS)[name]()

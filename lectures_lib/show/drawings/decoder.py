@@ -19,6 +19,12 @@ SHARES = (
     (0.05, 0.30, 0.60, 0.05),
     (0.02, 0.04, 0.04, 0.90),
 )
+# of `whole_transformer`: who looks at whom
+KINDS = (
+    ("self-attention", "source looks at source"),
+    ("masked self-attention", "target looks at target so far"),
+    ("cross-attention", "target looks at source"),
+)
 
 
 def decoder_block() -> Canvas:
@@ -318,11 +324,7 @@ def whole_transformer() -> Canvas:
         "The whole Transformer, read from below. Three kinds of attention, one mechanism: only the "
         "origin of Q, K and V and the mask differ.",
     )
-    kinds = (
-        ("self-attention", "source looks at source"),
-        ("masked self-attention", "target looks at target so far"),
-    )
-    for i, (name, does) in enumerate((*kinds, ("cross-attention", "target looks at source"))):
+    for i, (name, does) in enumerate(KINDS):
         drawing.circle(40, 48 + 62 * i, 13, str(i + 1), "neutral", size=14)
         drawing.text(64, 39 + 62 * i, name, bold=True, anchor="start")
         drawing.text(64, 59 + 62 * i, does, anchor="start", size=14)

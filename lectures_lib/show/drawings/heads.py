@@ -10,6 +10,18 @@ from lectures_lib.show.drawings.attention import WORDS, blank
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.grid import Grid, Number
 
+# of `view_trap`: which way, its colour and sign, its code, and what comes out
+SIDES = (
+    (
+        "right",
+        "neutral",
+        "✓",
+        "x.view(n, h, d).transpose(0, 1)",
+        "each head: half of every query",
+    ),
+    ("wrong", "error", "✗", "x.view(h, n, d)", "each head: two queries in pieces"),
+)
+
 
 def colours(heads: Tensor) -> list[list[str]]:
     """The colour of each cell, from the number of its head."""
@@ -187,46 +199,57 @@ def view_trap() -> Canvas:
         "A row is a word's query. The same cells, the same shape in the end, different heads: view "
         "never moves a number; alone, it deals out whole rows, so head 0 never hears of words 2 and 3.",
     )
-    sides = (
-        (
-            200,
-            "right",
-            "neutral",
-            "✓",
-            "x.view(n, h, d).transpose(0, 1)",
-            "each head: half of every query",
-        ),
-        (556, "wrong", "error", "✗", "x.view(h, n, d)", "each head: two queries in pieces"),
-    )
-    for middle, name, colour, sign, code, says in sides:
-        owner = torch.empty(16, dtype=torch.long)
-        for head in (0, 1):
-            owner[made[name][head].flatten()] = head
-        words = [f"word {i}" for i in range(4)]
-        drawing.circle(middle - 161, 38, 13, sign, colour, size=16)
-        drawing.text(middle - 138, 38, code, "ink", anchor="start", bold=True, size=14)
-        whole = _numbered(drawing, middle - 84, 76, made["x"], owner.view(4, 4), words)
-        for head, side in enumerate((-1, 1)):
-            part = made[name][head]
-            rows = [f"word {int(row[0]) // 4}" for row in part]
-            grid = _numbered(
-                drawing, middle + 79 * side - 42, 300, part, torch.full((4, 2), head), rows
-            )
-            drawing.text(grid.middle[0], grid.y - 18, f"head {head}", f"head_{head + 1}", bold=True)
-            drawing.arrow(
-                [(middle + 36 * side, whole.bottom + 10), (grid.middle[0] - 8 * side, grid.y - 36)],
-                f"head_{head + 1}",
-                2.5,
-            )
-        drawing.text(middle, 468, says, colour if colour == "error" else "ink", bold=True)
-        drawing.text(middle, 493, f"shape {tuple(made[name].shape)}", "neutral", size=14)
+    for middle, side in zip((200, 556), SIDES, strict=True):
+        cut(drawing, middle, 0, 34, *side)
     drawing.line([(366, 24), (366, 502)], "neutral", 1)
     return drawing
 
 
+def cut(
+    drawing: Canvas,
+    middle: Number,
+    top: Number,
+    high: Number,
+    name: str,
+    colour: str,
+    sign: str,
+    code: str,
+    says: str,
+) -> None:
+    """One side of `view_trap`, around x = middle and from y = top on; its cells are `high`."""
+    made = view_right_and_wrong()
+    owner = torch.empty(16, dtype=torch.long)
+    for head in (0, 1):
+        owner[made[name][head].flatten()] = head
+    words = [f"word {i}" for i in range(4)]
+    drawing.circle(middle - 161, top + 38, 13, sign, colour, size=16)
+    drawing.text(middle - 138, top + 38, code, "ink", anchor="start", bold=True, size=14)
+    whole = _numbered(drawing, middle - 84, top + 76, high, made["x"], owner.view(4, 4), words)
+    for head, side in enumerate((-1, 1)):
+        part = made[name][head]
+        rows = [f"word {int(row[0]) // 4}" for row in part]
+        owners = torch.full((4, 2), head)
+        x, y = middle + 79 * side - 42, whole.bottom + 88
+        grid = _numbered(drawing, x, y, high, part, owners, rows)
+        drawing.text(grid.middle[0], grid.y - 18, f"head {head}", f"head_{head + 1}", bold=True)
+        drawing.arrow(
+            [(middle + 36 * side, whole.bottom + 10), (grid.middle[0] - 8 * side, grid.y - 36)],
+            f"head_{head + 1}",
+            2.5,
+        )
+    foot = grid.bottom + 32
+    drawing.text(middle, foot, says, colour if colour == "error" else "ink", bold=True)
+    drawing.text(middle, foot + 25, f"shape {tuple(made[name].shape)}", "neutral", size=14)
+
+
 def _numbered(
-    drawing: Canvas, x: Number, y: Number, cells: Tensor, heads: Tensor, rows: list[str]
+    drawing: Canvas,
+    x: Number,
+    y: Number,
+    high: Number,
+    cells: Tensor,
+    heads: Tensor,
+    rows: list[str],
 ) -> Grid:
-    return drawing.matrix(
-        x, y, [[str(int(v)) for v in row] for row in cells], (42, 34), colours(heads), rows=rows
-    )
+    values = [[str(int(v)) for v in row] for row in cells]
+    return drawing.matrix(x, y, values, (42, high), colours(heads), rows=rows)

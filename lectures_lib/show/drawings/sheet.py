@@ -31,6 +31,7 @@ class Sheet:
             said in `description`.
         width, height: in pixels.
         caption: what stands below it on the page.
+        least: how many pixels the smallest text keeps when the drawing shrinks with the page.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Sheet:
     title: str
     description: str
     caption: str
+    least: Number = SMALLEST
     parts: list[str] = field(default_factory=list)
     used: dict[str, None] = field(default_factory=dict)
     smallest: Number = SIZE
@@ -70,10 +72,10 @@ class Sheet:
 
     @property
     def narrowest(self) -> Number:
-        """The width at which the smallest text still has twelve pixels; on a narrower page the
+        """The width at which the smallest text still has `least` pixels; on a narrower page the
         figure scrolls.
         """
-        return self.width * SMALLEST / self.smallest
+        return self.width * self.least / self.smallest
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the drawing, which scrolls inside itself on a narrow page, and its
