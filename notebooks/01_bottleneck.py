@@ -53,7 +53,7 @@ def chain(ax, words, x, y, colour):
 
 
 ARROW = {"arrowstyle": "-|>", "color": plots.INK, "shrinkA": 0, "shrinkB": 0}
-figure, ax = plt.subplots(figsize=(7.6, 2.4))
+figure, ax = plt.subplots(figsize=(7.0, 2.4))
 end = chain(ax, ["ninety", "five", ",", "eighteen"], 0, 2.2, plots.BLUE)
 box(ax, (end, 0.3), 2.4, 2.3, "one\nvector", plots.RED)
 ax.annotate("", (end, 2.2), (end - 0.7, 2.2), arrowprops=ARROW)

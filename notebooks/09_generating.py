@@ -59,7 +59,7 @@ def edge(ax, start, end, share, colour):
     ax.plot(*zip(start, end, strict=True), color=colour, linewidth=0.8 + 5 * share)
     middle = [(a + b) / 2 for a, b in zip(start, end, strict=True)]
     box = {"facecolor": plots.GROUND, "edgecolor": "none", "pad": 1}
-    ax.text(*middle, f"{share:g}", ha="center", va="center", fontsize=9, bbox=box)
+    ax.text(*middle, f"{share:g}", ha="center", va="center", fontsize=10, bbox=box)
 
 
 def word(ax, x, y, text, colour):
@@ -67,7 +67,7 @@ def word(ax, x, y, text, colour):
     ax.text(x, y, text, ha="left", va="center", color=colour)
 
 
-_, ax = plt.subplots(figsize=(6.4, 4.4))
+_, ax = plt.subplots(figsize=(6.3, 4.4))
 paths = {("heavy", "rain"): plots.BLUE, ("light", "rain"): plots.ORANGE}
 for i, (first, share) in enumerate(FIRST.items()):
     colour = {"heavy": plots.BLUE, "light": plots.ORANGE}.get(first, plots.QUIET)

@@ -34,7 +34,7 @@ from lectures_lib.show import plots
 
 words = ["the", "keys", "to", "the", "cabinet", "near", "the", "door", "?"]
 places = [0.0, 0.95, 1.75, 2.4, 3.55, 4.75, 5.5, 6.3, 7.2]
-_, ax = plt.subplots(figsize=(6.4, 1.9))
+_, ax = plt.subplots(figsize=(6.3, 1.9))
 for word, x in zip(words, places, strict=True):
     colour = {"keys": plots.BLUE, "cabinet": plots.RED, "door": plots.RED}.get(word)
     ax.text(
@@ -42,7 +42,7 @@ for word, x in zip(words, places, strict=True):
     )
     if colour:
         number = "plural" if word == "keys" else "singular"
-        ax.text(x, -0.5, number, ha="center", va="center", color=colour, fontsize=9)
+        ax.text(x, -0.5, number, ha="center", va="center", color=colour, fontsize=10)
 ax.annotate(
     "",
     (places[1], 0.3),

@@ -191,7 +191,7 @@ assert pack(one) == (alone.tokens, alone.segments)
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Ten columns for the tokens [CLS], my, dog, is, cute, [SEP], he, likes, playing, [SEP]. Under each token three boxes joined by plus signs: its id in the vocabulary, from 101 for [CLS] to 102 for [SEP]; its position, 0 to 9; its segment, 0 for the first six and 1 for the last four."}, "figure": {"caption": "BERT's input. Every box stands for a vector from a learned table: 30,522 tokens, 512 positions, 2 segments. The three vectors of a column are added."}}
 def draw_input(pair):
     """A column for each token: its id, its position and its segment."""
-    _, ax = plt.subplots(figsize=(7.4, 2.7))
+    _, ax = plt.subplots(figsize=(7.0, 2.7))
     rows = {
         "token": (pair.ids, [plots.BLUE] * len(pair.ids)),
         "position": (range(len(pair.ids)), [plots.GREY] * len(pair.ids)),
@@ -201,7 +201,7 @@ def draw_input(pair):
         ),
     }
     for y, (name, (numbers, colours)) in enumerate(rows.items()):
-        ax.text(-0.7, -y, name, ha="right", va="center")
+        ax.text(-0.6, -y, name, ha="right", va="center")
         for x, (number, colour) in enumerate(zip(numbers, colours, strict=True)):
             ax.add_patch(Rectangle((x - 0.44, -y - 0.3), 0.88, 0.6, facecolor=colour))
             ax.text(x, -y, str(number), ha="center", va="center", color="white")
@@ -209,7 +209,7 @@ def draw_input(pair):
                 ax.text(x, 0.5 - y, "+", ha="center", va="center")
     for x, token in enumerate(pair.tokens):
         ax.text(x, 0.65, token, ha="center", va="center", weight="bold")
-    ax.set(xlim=(-2.4, len(pair.ids) - 0.4), ylim=(-2.4, 1.0))
+    ax.set(xlim=(-1.75, len(pair.ids) - 0.4), ylim=(-2.4, 1.0))
     ax.set_axis_off()
 
 

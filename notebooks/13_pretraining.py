@@ -34,7 +34,7 @@ import matplotlib.pyplot as plt
 from lectures_lib.show import plots
 
 words = ["the", "cat", "sat", "on", "the", "?", "because", "it", "?", "warm", "there"]
-_, ax = plt.subplots(figsize=(7.4, 1.9))
+_, ax = plt.subplots(figsize=(7.0, 1.9))
 for x, word in enumerate(words):
     hole = word == "?"
     box = {
@@ -253,7 +253,7 @@ TABLE_8 = {  # MASK, same, random: MNLI, NER fine-tuned, NER from features
     (0, 20, 80): (83.7, 94.8, 94.6),
     (0, 0, 100): (83.6, 94.9, 94.6),
 }
-figure, axes = plt.subplots(1, 3, figsize=(7.6, 2.9), sharey=True)
+figure, axes = plt.subplots(1, 3, figsize=(7.0, 2.9), sharey=True)
 columns = ("MNLI, fine-tuned", "NER, fine-tuned", "NER, from features")
 labels = ["/".join(map(str, split)) for split in TABLE_8]
 for column, (ax, title) in enumerate(zip(axes, columns, strict=True)):
@@ -870,7 +870,7 @@ TABLE_5 = {
     "left to right, no NSP": (82.1, 84.3, 77.5, 92.1, 77.8),
     "  + BiLSTM": (82.1, 84.1, 75.7, 91.6, 84.9),
 }
-_, ax = plt.subplots(figsize=(7.2, 3.0))
+_, ax = plt.subplots(figsize=(7.0, 3.0))
 rows = list(TABLE_5.items())[1:]
 for (name, row), colour, shift in zip(
     rows, (plots.BLUE, plots.RED, plots.ORANGE), (-0.2, 0, 0.2), strict=True

@@ -43,19 +43,21 @@ HEADS = {  # what is read, which of its vectors the head uses, and what it says
         "begins here? ends here?",
     ),
 }
-figure, ax = plt.subplots(figsize=(7.6, 3.1))
+figure, ax = plt.subplots(figsize=(5.7, 4.6))
 for y, (name, (text, used, says)) in enumerate(HEADS.items()):
-    ax.text(-0.2, -y, name, ha="right", va="center", weight="bold")
+    ax.text(0.05, 0.45 - y, name, va="center", weight="bold")
+    ax.text(2.1, 0.45 - y, f"→ {says}", va="center")
     segment = 0
     for x, token in enumerate(text.split()):
         style = {"facecolor": plots.BLUE if x in used else plots.PALE, "linewidth": 1.5}
         style["edgecolor"] = plots.ORANGE if segment else "none"
-        ax.add_patch(Rectangle((x + 0.05, -y - 0.3), 0.9, 0.6, **style))
+        ax.add_patch(Rectangle((x + 0.05, -y - 0.2), 0.9, 0.45, **style))
         ink = "white" if x in used else plots.INK
-        ax.text(x + 0.5, -y, token, ha="center", va="center", color=ink, fontsize=8)
+        ax.text(
+            x + 0.5, 0.02 - y, token, ha="center", va="center", color=ink, fontsize=9
+        )
         segment += token == "[SEP]"
-    ax.text(8.3, -y, f"→ {says}", va="center")
-ax.set(xlim=(-1.6, 12.2), ylim=(-4.6, 0.5))
+ax.set(xlim=(0, 9), ylim=(-4.25, 0.75))
 ax.set_axis_off()
 plt.show()
 
@@ -553,7 +555,7 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # well. Taken together, 0.62 and 0.45 are no sign that the sentences alone taught it anything.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
-figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.8), sharey=True)
+figure, axes = plt.subplots(1, 2, figsize=(7.0, 2.8), sharey=True)
 for ax, (task, n) in zip(
     axes, {"sentiment": 80, "acceptability": 50}.items(), strict=True
 ):

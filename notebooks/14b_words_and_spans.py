@@ -36,20 +36,20 @@ LABELS = ["B-person", "I-person", "O", "O", "B-location", "O"]
 places = [0.0, 1.15, 2.2, 2.9, 3.85, 4.75]
 widths = [0.85, 1.15, 0.75, 0.45, 1.2, 0.4]
 colours = {"person": plots.BLUE, "location": plots.ORANGE, "O": plots.QUIET}
-figure, ax = plt.subplots(figsize=(7.2, 2.3))
+figure, ax = plt.subplots(figsize=(7.0, 2.4))
 for x, width, word, label in zip(places, widths, WORDS, LABELS, strict=True):
     colour = colours[label.split("-")[-1]]
     named = "bold" if label != "O" else "normal"
     for y in (0, -1.5):
         ax.text(x, y, word, ha="center", va="center", weight=named if y == 0 else None)
     ax.add_patch(Rectangle((x - width / 2, -0.36), width, 0.07, color=colour))
-    ax.text(x, -0.6, label, ha="center", va="center", fontsize=9)
+    ax.text(x, -0.62, label, ha="center", va="center")
 frame = {"fill": False, "edgecolor": plots.GREEN, "linewidth": 2}
 ax.add_patch(Rectangle((3.27, -1.72), 1.16, 0.44, **frame))
-ax.text(3.85, -1.95, "begins and ends here", ha="center", va="center", fontsize=9)
+ax.text(3.85, -1.98, "begins and ends here", ha="center", va="center")
 ax.text(-0.8, 0, "which names?", ha="right", va="center", style="italic")
 ax.text(-0.8, -1.5, "where does she bake?", ha="right", va="center", style="italic")
-ax.set(xlim=(-3.3, 5.5), ylim=(-2.15, 0.3))
+ax.set(xlim=(-3.3, 5.5), ylim=(-2.2, 0.3))
 ax.set_axis_off()
 plt.show()
 

@@ -47,7 +47,9 @@ def draw_links(ax, edges, colours, names=None, below=False):
         corners = [a + 0.08, a + 0.08, b - 0.08, b - 0.08]
         ax.plot(corners, [side * 0.3, top, top, side * 0.3], color=colour)
         if names:
-            ax.text((a + b) / 2, top + 0.1, name, ha="center", color=colour, fontsize=9)
+            end = b - 0.2 - 0.055 * len(name)  # clear of the link above it
+            x = min((a + b) / 2, end)
+            ax.text(x, top + 0.1, name, ha="center", color=colour)
 
 
 def write_words(ax, words, top, bottom):
@@ -64,7 +66,7 @@ shown = [i for i, tag in enumerate(farmer["upos"]) if tag != "PUNCT"]
 links = [(i, farmer["heads"][i] - 1) for i in shown if farmer["heads"][i]]
 names = [farmer["relations"][i] for i in shown if farmer["heads"][i]]
 
-figure, ax = plt.subplots(figsize=(7.4, 2.6))
+figure, ax = plt.subplots(figsize=(7.0, 2.8))
 write_words(ax, [farmer["words"][i] for i in shown], top=2.6, bottom=-0.3)
 draw_links(ax, links, [plots.BLUE] * len(links), names)
 plt.show()

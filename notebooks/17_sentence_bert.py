@@ -157,7 +157,7 @@ print(f"65 hours for all pairs: {1000 * 65 * 3600 / pairs:.1f} ms for each")
 # **bi-encoder**. Here both sides use the same network with the same weights; such a bi-encoder is called **siamese**.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two drawings. Left, cross-encoder: the boxes sentence A and sentence B lead into one box BERT, which leads to a score. Right, bi-encoder: sentence A leads up through BERT and pooling to the vector u, sentence B through another BERT and pooling to the vector v, the two BERTs joined by an equals sign; u and v lead to cosine."}, "figure": {"caption": "Left, a cross-encoder: nothing can be computed before both sentences are known. Right, a bi-encoder: u and v can be kept."}}
-_, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
+_, axes = plt.subplots(1, 2, figsize=(7.0, 3.2))
 boxes = {
     0: [
         (0.3, 0, "sentence A"),

@@ -130,7 +130,7 @@ def curves(
     for x, says in ticks.items():
         here = left + x * (right - left)
         drawing.line([(here, bottom - 4), (here, bottom + 4)])
-        drawing.text(here, bottom + 18, says, size=13)
+        drawing.text(here, bottom + 18, says, size=14)
 
     def level(y):
         return bottom - (y - low) / (top - low) * height
@@ -138,7 +138,7 @@ def curves(
     for y, says in marks.items():
         here = level(y)
         drawing.line([(left - 4, here), (left + 4, here)])
-        drawing.text(left - 10, here, says, size=13, anchor="end")
+        drawing.text(left - 10, here, says, size=14, anchor="end")
     for i, (label, points) in enumerate(lines.items()):
         places = [(left + x * (right - left), level(y)) for x, y in points]
         drawing.line(places, LINES[i % len(LINES)], 2.5, dashed=i % 2 == 1, round=0)
@@ -234,7 +234,7 @@ def block(name: str, sublayers: Sequence[Sequence[str]], skips: Sequence[str]) -
         for boxes, skip in zip(sublayers, skips, strict=True)
     )
     drawing = Canvas(
-        f"exam_{name}", 706, 170, "A block of an encoder, from left to right",
+        f"exam_{name}", 690, 170, "A block of an encoder, from left to right",
         f"Boxes in the order in which a word's vector runs through them: {shown}.", "",
     )  # fmt: skip
     x, y = 50, 110
@@ -358,7 +358,7 @@ def table(
     cells = [list(row) for row in rows.values()]
     n = len(cells[0])
     left = 34 + 8.2 * max(map(len, rows))
-    wide = max(40, min(88, (690 - left) / n), 14 + 8.2 * max(len(c) for row in cells for c in row))
+    wide = max(40, min(88, (570 - left) / n), 10 + 8.2 * max(len(c) for row in cells for c in row))
     said = "; ".join(
         f"{label}: " + ", ".join(cell or "empty" for cell in row) for label, row in rows.items()
     )

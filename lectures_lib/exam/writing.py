@@ -5,6 +5,8 @@ import html
 from lectures_lib.exam.question import Drawn, Question
 from lectures_lib.show.drawings.canvas import Canvas
 
+LEAST = 8  # pixels: as a measured figure, a drawing shrinks with the page until its words have them
+
 
 def head(question: Question) -> str:
     """What a question is worth: "*6 points, 6 minutes · compute by hand · Chapter 3*"."""
@@ -50,7 +52,10 @@ def letter(index: int) -> str:
 
 
 def figure(drawing: Canvas) -> str:
-    """A drawing as a block of HTML without an empty line, so that Markdown leaves it alone."""
+    """A drawing as a block of HTML without an empty line, so that Markdown leaves it alone. Here it
+    has one layout, which a telephone shows small.
+    """
+    drawing.least = LEAST
     label = html.escape(drawing.title, quote=True)
     caption = html.escape(drawing.caption)
     below = f"<figcaption>{caption}</figcaption>\n" if caption else ""

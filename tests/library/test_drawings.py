@@ -35,9 +35,11 @@ from lectures_lib.show.drawings import (
 )
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.label import SMALLEST
+from lectures_lib.show.drawings.narrow import NARROW
+from lectures_lib.show.drawings.narrow.sheet import LEAST, WIDTH, beside
 
 SVG = "{http://www.w3.org/2000/svg}"
-NARROW, WIDE = set("iljtf.,:;'|!·()[] "), set("mwMW@%∞√×→")
+THIN, BROAD = set("iljtf.,:;'|!·()[] "), set("mwMW@%∞√×→")
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def width(text: str, size: float, bold: bool) -> float:
     fonts a reader may have.
     """
     return (
-        sum(0.38 if c in NARROW else 0.92 if c in WIDE else 0.62 for c in text)
+        sum(0.38 if c in THIN else 0.92 if c in BROAD else 0.62 for c in text)
         * size
         * (1.08 if bold else 1.0)
     )
@@ -181,9 +183,18 @@ def written(matrix: torch.Tensor, spec: str = "g") -> list[str]:
     ]
 
 
-@pytest.fixture(params=DRAWINGS, scope="module")
+LAYOUTS = [
+    pytest.param((name, narrow), id=f"{name}-{'narrow' if narrow else 'wide'}")
+    for name in DRAWINGS
+    for narrow in (False, True)
+]
+
+
+@pytest.fixture(params=LAYOUTS, scope="module")
 def drawing(request) -> Canvas:
-    return draw(request.param)
+    """Each drawing in both layouts."""
+    name, narrow = request.param
+    return draw(name, narrow=narrow)
 
 
 def test_parses_and_says_what_it_shows(drawing):
@@ -195,7 +206,8 @@ def test_parses_and_says_what_it_shows(drawing):
     assert [child.tag for child in root[:2]] == [f"{SVG}title", f"{SVG}desc"]
     assert 10 < len(root[0].text) < 120
     assert len(root[1].text) > 200
-    assert drawing.name in DRAWINGS and draw(drawing.name).svg() == drawing.svg()
+    name = drawing.name.removesuffix("_narrow")
+    assert name in DRAWINGS and draw(name, name != drawing.name).svg() == drawing.svg()
 
 
 def test_page_holds_a_figure_with_its_caption(drawing):
@@ -208,7 +220,8 @@ def test_page_holds_a_figure_with_its_caption(drawing):
 
 
 def test_no_id_twice_on_a_page_of_all_drawings_twice():
-    page = 2 * "".join(draw(name)._repr_html_() for name in DRAWINGS)
+    layouts = [draw(name, narrow) for name in DRAWINGS for narrow in (False, True)]
+    page = 2 * "".join(layout._repr_html_() for layout in layouts)
     assert [name for name, n in Counter(re.findall(r'\bid="([^"]*)"', page)).items() if n > 1] == []
 
 
@@ -245,7 +258,8 @@ def test_text_can_be_read(drawing):
     assert too_pale(drawing.svg()) == []
     sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', drawing.svg())]
     assert min(sizes) >= SMALLEST
-    assert drawing.narrowest * drawing.smallest / drawing.width >= SMALLEST - 1e-6
+    least = LEAST if drawing.name.endswith("_narrow") else SMALLEST
+    assert drawing.narrowest * drawing.smallest / drawing.width >= least - 1e-6
 
 
 def test_text_stays_inside(drawing):
@@ -258,6 +272,27 @@ def test_no_text_stands_on_another(drawing):
 
 def test_is_small(drawing):
     assert len(drawing._repr_html_().encode()) <= 40_000
+
+
+def shown_numbers(svg: str) -> Counter:
+    """Every number with a decimal point in a drawing, and how often it is there."""
+    return Counter(re.findall(r"\d+\.\d+", " ".join(texts(svg))))
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_narrow_layout_shows_the_same_and_fits_a_small_phone(name):
+    assert set(NARROW) == set(DRAWINGS)
+    wide, narrow = draw(name), draw(name, narrow=True)
+    assert (narrow.title, narrow.caption) == (wide.title, wide.caption)
+    assert shown_numbers(narrow.svg()) == shown_numbers(wide.svg())
+    assert set(narrow.used) == set(wide.used)  # what has a colour in one has it in the other
+    assert narrow.width == WIDTH and narrow.narrowest <= 304  # of a page of 320 pixels
+
+
+def test_what_the_narrow_layout_says_otherwise_was_said():
+    wide = draw("vector_to_token")
+    with pytest.raises(ValueError, match="of vector_to_token does not say 'from above'"):
+        beside(wide, 100, {"from above": "from below"})
 
 
 def test_the_tests_would_notice():

@@ -1,4 +1,6 @@
-"""On a phone a figure's words can be read, and a wide figure scrolls in its own box."""
+"""On a phone a figure's words can be read, and a drawing is seen whole; what is wider scrolls in a
+box of its own, which fades where it goes on and can be scrolled by keyboard.
+"""
 
 import pytest
 from sitemap import ROOT, pages
@@ -39,6 +41,63 @@ def test_no_word_of_a_figure_is_smaller_than_8_pixels(live, path):
     page = live(width=390, path=path, color_scheme="dark")
     assert page.evaluate(SMALL) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+DRAWN = [
+    page
+    for page in PAGES
+    if 'class="drawing d-' in (ROOT / page.replace("html", "ipynb")).read_text().replace('\\"', '"')
+]
+# of each drawing: by how much it scrolls, and which of its two layouts are displayed
+LAYOUTS = """() => [...document.querySelectorAll("figure.drawing")].map((figure) => {
+  for (let one = figure; one; one = one.parentElement) { one.hidden = false; if (one.matches("details")) one.open = true; }
+  const box = figure.querySelector(".scroll"), shown = [...box.querySelectorAll("svg")].filter((svg) => svg.getClientRects().length);
+  return [box.scrollWidth - box.clientWidth, shown.map((svg) => /_narrow\\b/.test(svg.getAttribute("class")))];
+})"""
+
+
+@pytest.mark.parametrize("width", [320, 390, 600, 1360])
+@pytest.mark.parametrize("path", DRAWN)
+def test_a_drawing_of_a_mechanism_is_seen_whole(live, path, width):
+    page = live(width=width, path=path)
+    drawings = page.evaluate(LAYOUTS)
+    assert drawings
+    for hidden, narrow in drawings:
+        assert hidden <= 0 and len(narrow) == 1
+        assert width in (600, 1360) or narrow == [True]
+        assert width != 1360 or narrow == [False]
+
+
+# what scrolls and may not be reached by keyboard, has no name, or does not fade where it is cut
+UNREACHED = """async () => {
+  await document.fonts.ready;
+  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+  return [...document.querySelectorAll(".bd-article *")].filter((e) => {
+    if (e.matches("pre") || e.scrollWidth <= e.clientWidth + 1 || !e.clientWidth) return false;
+    const style = getComputedStyle(e);
+    if (!["auto", "scroll"].includes(style.overflowX)) return false;
+    const named = ["group", "region"].includes(e.getAttribute("role")) && e.getAttribute("aria-label")?.trim();
+    const fades = parseFloat(style.getPropertyValue("--fade-end")) > 20 && style.maskImage !== "none";
+    return !(e.tabIndex === 0 && e.hasAttribute("tabindex") && named && fades);
+  }).map((e) => `${e.className}: ${e.textContent.trim().slice(0, 60)}`);
+}"""
+
+
+@pytest.mark.parametrize("path", [*PAGES, *PICTURES, "book/teaching.html", "book/exam.html"])
+def test_what_scrolls_says_so_to_eyes_keyboards_and_screen_readers(live, path):
+    page = live(width=390, path=path)
+    assert page.evaluate(UNREACHED) == []
+
+
+def test_a_wide_table_scrolls_by_keyboard_and_names_itself_only_while_it_scrolls(live):
+    page = live(width=390, path="notebooks/13_pretraining.html")
+    table = page.get_by_role("group", name="Table: ").last
+    table.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.activeElement.scrollLeft > 0")
+    page.set_viewport_size({"width": 1360, "height": 900})
+    page.wait_for_function("() => !document.querySelector('[data-scrolls]')")
+    assert not page.locator("figure.drawing .scroll[tabindex]").count()
 
 
 def test_a_wide_figure_scrolls_and_fades_where_it_goes_on(live):
