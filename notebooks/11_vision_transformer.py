@@ -41,7 +41,7 @@ def show(image, ax, **options):
 
 images, labels = data.stack(data.load("images", "test"))
 image = images[labels == 0][0]
-figure = plt.figure(figsize=(6.6, 1.9))
+figure = plt.figure(figsize=(6.3, 1.9))
 picture, sentence = figure.subfigures(1, 2, width_ratios=[1, 3])
 ax = picture.subplots()
 show(image, ax)
@@ -54,10 +54,10 @@ for i, ax in enumerate(panels):
     ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
     ax.set_axis_off()
     if i == 0:
-        ax.text(0.5, 0.5, "class", ha="center", va="center", fontsize=8)
+        ax.text(0.5, 0.5, "class", ha="center", va="center", fontsize=10)
     elif i < 17:
         show(row[i].view(1, 2, 2), ax, extent=(0, 1, 0, 1))
-        ax.set_title(i, loc="center", fontsize=9)
+        ax.set_title(i, loc="center", fontsize=10)
     if i < 17:
         frame = plots.ORANGE if i else plots.GREY
         ax.add_patch(plt.Rectangle((0, 0), 1, 1, fill=False, color=frame))

@@ -346,11 +346,11 @@ print("hidden states, numbers in each:", *ours.shape)
 # State 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one, so there are seven. For a
 # classifier one takes one cell of this grid from each sentence: here in the word's column the top one, state 6.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Left, a grid: below, the twelve pieces of the sentence of the bicycle with their ids; above each piece seven cells, states 0 to 6. The column of light, place 6, is framed, and its top cell is orange. An arrow leads from it to the first row of a table of 12 rows, one a sentence, 384 numbers wide, with its sense beside each row, not heavy or brightness. Below the table: logistic regression."}, "figure": {"caption": "From a sentence to a row of features. Every cell of the grid is a vector of 384 numbers; the framed column is what was printed above. For a task about whole sentences one would take the column of [CLS], or the mean of a row."}}
-figure, ax = plt.subplots(figsize=(6.3, 3.3))
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Below, a grid: at its foot, the twelve pieces of the sentence of the bicycle with their ids; above each piece seven cells, states 0 to 6. The column of light, place 6, is framed, and its top cell is orange. An arrow leads from it to the first row of a table above the grid: 12 rows, one a sentence, 384 numbers wide, with its sense beside each row, not heavy or brightness. Beside the table: logistic regression."}, "figure": {"caption": "From a sentence to a row of features. Every cell of the grid is a vector of 384 numbers; the framed column is what was printed above. For a task about whole sentences one would take the column of [CLS], or the mean of a row."}}
+figure, ax = plt.subplots(figsize=(5.7, 5.6))
 for x, (piece, number) in enumerate(zip(pair.tokens, pair.ids, strict=True)):
-    ax.text(x, -1.05, piece, ha="right", va="top", rotation=45, fontsize=8.5)
-    ax.text(x, -0.75, number, ha="center", va="center", fontsize=5.5, color=plots.GREY)
+    ax.text(x, -1.5, piece, ha="right", va="top", rotation=45, fontsize=9)
+    ax.text(x, -1.0, number, ha="center", va="center", fontsize=9, color=plots.GREY)
     for state in range(7):
         taken = plots.ORANGE if (x, state) == (place, 6) else plots.PALE
         ax.add_patch(plt.Rectangle((x - 0.42, state - 0.4), 0.84, 0.8, color=taken))
@@ -360,15 +360,17 @@ for state in range(7):
     ax.text(-0.8, state, f"state {state}", ha="right", va="center", fontsize=9)
 some = [e["sense"] for e in examples if e["word"] == "light"][:12]
 for i, said in enumerate(some):
+    y = 15.9 - 0.65 * i
     colour = plots.PALE if i else plots.ORANGE
-    ax.add_patch(plt.Rectangle((12.6, 6.0 - 0.5 * i), 3.4, 0.42, color=colour))
-    ax.text(16.3, 6.2 - 0.5 * i, said, va="center", fontsize=7.5)
-arrow = {"arrowstyle": "-|>", "color": plots.ORANGE, "lw": 1.5}
-ax.annotate("", (12.5, 6.2), (place + 0.5, 6.1), arrowprops=arrow)
-ax.text(12.6, 6.9, "features (12, 384)", fontsize=8)
-ax.text(16.3, 6.9, "labels", fontsize=8)
-ax.text(15.8, -0.6, "→ logistic regression", ha="center", fontsize=10, weight="bold")
-ax.set(xlim=(-2.7, 19.4), ylim=(-2.6, 7.3))
+    ax.add_patch(plt.Rectangle((1.6, y - 0.25), 4.6, 0.5, color=colour))
+    ax.text(6.6, y, said, va="center", fontsize=9)
+ax.plot([place, place, 0.5, 0.5], [6.6, 7.6, 7.6, 15.9], color=plots.ORANGE, lw=1.5)
+arrow = {"arrowstyle": "-|>", "color": plots.ORANGE, "lw": 1.5, "shrinkA": 0}
+ax.annotate("", (1.6, 15.9), (0.5, 15.9), arrowprops=arrow)
+ax.text(1.6, 16.6, "features (12, 384)", fontsize=9)
+ax.text(6.6, 16.6, "labels", fontsize=9)
+ax.text(9.4, 12.2, "→ logistic\nregression", va="center", fontsize=10, weight="bold")
+ax.set(xlim=(-2.9, 12.4), ylim=(-3.6, 17.3))
 ax.set_axis_off()
 plt.show()
 
