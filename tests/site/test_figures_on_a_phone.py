@@ -68,6 +68,38 @@ def test_a_drawing_of_a_mechanism_is_seen_whole(live, path, width):
         assert width != 1360 or narrow == [False]
 
 
+# Drawings by matplotlib, each by the first words that describe it: a plot may scroll, these need not.
+WHOLE = {
+    "01_bottleneck": ["Two rows of boxes"],
+    "09_generating": ["A tree of probabilities"],
+    "10b_agreement": ["The words the keys"],
+    "11_vision_transformer": ["Left, a handwritten zero"],
+    "12_bert": ["Ten columns for the tokens"],
+    "13_pretraining": ["The sentence The cat", "Three panels of dots", "Bars that hang down"],
+    "14_fine_tuning": ["Five rows of boxes", "Two groups of four bars"],
+    "14b_words_and_spans": ["Twice the sentence"],
+    "15_features": ["Below, a grid"],
+    "16_what_bert_learns": ["The words The farmer"],
+    "17_sentence_bert": ["Two drawings. Left"],
+}
+CUT = """starts => starts.filter((start) => {
+  const box = document.querySelector(`img.plot[alt^="${start}"]`).closest(".plot-scroll");
+  return box.scrollWidth > box.clientWidth || !box.clientWidth;
+})"""
+
+
+@pytest.mark.parametrize("chapter", WHOLE)
+def test_a_drawing_by_matplotlib_is_seen_whole(live, chapter):
+    page = live(width=390, path=f"notebooks/{chapter}.html")
+    assert page.evaluate(CUT, WHOLE[chapter]) == []
+
+
+def test_a_drawing_of_the_exam_is_seen_whole(live):
+    page = live(width=390, path="book/exam.html")
+    drawings = page.evaluate(LAYOUTS)
+    assert len(drawings) > 20 and [hidden for hidden, _ in drawings if hidden > 0] == []
+
+
 # what scrolls and may not be reached by keyboard, has no name, or does not fade where it is cut
 UNREACHED = """async () => {
   await document.fonts.ready;
@@ -101,8 +133,8 @@ def test_a_wide_table_scrolls_by_keyboard_and_names_itself_only_while_it_scrolls
 
 
 def test_a_wide_figure_scrolls_and_fades_where_it_goes_on(live):
-    page = live(width=390, path="notebooks/14_fine_tuning.html")
-    wide = page.locator(".plot-scroll").first
+    page = live(width=390, path="notebooks/11_vision_transformer.html")
+    wide = page.locator(".plot-scroll", has=page.locator('[alt^="Left, ImageNet accuracy"]'))
     hidden, fade = wide.evaluate(
         "e => [e.scrollWidth - e.clientWidth, getComputedStyle(e).getPropertyValue('--fade-end')]"
     )
