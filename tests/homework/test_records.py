@@ -5,6 +5,7 @@ leaves nothing behind.
 import errno
 import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -63,7 +64,7 @@ def test_threads_may_write_at_the_same_time(tmp_path):
 def test_a_result_of_an_older_version_is_worked_out_anew(tmp_path):
     with Records(tmp_path) as records:
         records.put(Result("carl", (), "x"))
-    with sqlite3.connect(tmp_path / "results.sqlite") as file:
+    with closing(sqlite3.connect(tmp_path / "results.sqlite")) as file, file:
         file.execute('UPDATE results SET result = \'{"student": "carl", "grade": 3}\'')
     with Records(tmp_path) as records:
         assert records.get("carl") is None

@@ -98,10 +98,7 @@ class Records:
         self.path = folder / "results.sqlite"
         self._lock = threading.Lock()
         try:
-            self._file = sqlite3.connect(self.path, check_same_thread=False, timeout=30)
-            self._file.execute("PRAGMA journal_mode=WAL")
-            self._file.execute("PRAGMA synchronous=FULL")
-            self._file.executescript(_TABLES)
+            self._file = _opened(self.path)
         except sqlite3.DatabaseError as error:
             raise ValueError(
                 f"{self.path} cannot be read as the record of a run ({error}). Put it aside, and "
@@ -167,6 +164,18 @@ class Records:
             return self._file.execute(
                 "SELECT student, written FROM results ORDER BY number"
             ).fetchall()
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    file = sqlite3.connect(path, check_same_thread=False, timeout=30)
+    try:
+        file.execute("PRAGMA journal_mode=WAL")
+        file.execute("PRAGMA synchronous=FULL")
+        file.executescript(_TABLES)
+    except sqlite3.DatabaseError:
+        file.close()
+        raise
+    return file
 
 
 def _read(text: str) -> Result:

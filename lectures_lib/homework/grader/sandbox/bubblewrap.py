@@ -167,11 +167,14 @@ def _visible() -> list[Path]:
 def links(path: Path) -> list[Path]:
     """A path and all that it is a link to, on to the file itself: .venv/bin/python →
     /usr/bin/python3 → /usr/bin/python3.11.
+
+    Raises:
+        OSError, RuntimeError: where the links lead round in a circle, or to nothing.
     """
     found = [path]
     while found[-1].is_symlink() and len(found) < 40:  # as many as the kernel follows
         found.append(Path(os.path.normpath(found[-1].parent / os.readlink(found[-1]))))
-    return [*found, path.resolve()]
+    return [*found, path.resolve(strict=True)]
 
 
 def seen_in_tmp() -> list[str]:
