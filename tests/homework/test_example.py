@@ -86,6 +86,8 @@ def test_every_question_has_one(homework):
 def test_a_wrong_name_is_answered_with_the_right_ones():
     with pytest.raises(KeyError, match=r"hw1\.causal_mask"):
         example("hw1.mask")
+    with pytest.raises(KeyError, match=r"'pair_input' is 'hw5\.pair_input': name its homework"):
+        example("pair_input")
 
 
 def test_in_the_sandbox_it_stops_no_cell_and_tells_nothing():

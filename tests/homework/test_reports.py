@@ -276,7 +276,7 @@ def test_what_the_rules_leave_open_is_told(tmp_path):
 def test_a_page_says_where_points_come_from_that_no_answer_earned():
     page = Page(feedback.page(TOY, result(), Given()))
     assert "3 of 3 points" in page.text
-    assert "Your instructor counts this question with 2 points." in page.text
+    assert "All the same, this question counts with 2 points." in page.text
 
 
 @pytest.mark.parametrize("hostile", MARKUP)

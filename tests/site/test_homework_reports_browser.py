@@ -8,6 +8,7 @@ import pytest
 from sitemap import ROOT
 
 from lectures_lib.homework.diagnosis import LOST, Verdict
+from lectures_lib.homework.grader.grading.own_code import Excerpt
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.reports import class_report, feedback
@@ -62,11 +63,13 @@ CLASS = [
     )
     for i, name in enumerate(NAMES)
 ]
+LINES = ("def causal_mask(n):", f"    return {'torch.ones(n, n).tril().bool() & ' * 4}True")
 CLASS += [Result("unread", ("unread.ipynb",), "", problem="The file is empty.")]
 STUDENT = replace(
     CLASS[1],
     handed_in="2026-11-02T10:00:00+00:00",
     earlier=tuple(f"{name}.ipynb" for name in NAMES),
+    code={HW.questions[0].name: (Excerpt(4, 1, LINES, told=2),)},
 )
 PAGES = {
     "feedback": feedback.page(HW, STUDENT, RULES),
@@ -97,3 +100,15 @@ def test_axe_finds_nothing_and_a_phone_is_wide_enough(open_page):
 def test_it_needs_no_scripts(open_page):
     page = open_page(java_script_enabled=False)
     assert page.locator("h1").inner_text() == "Homework 1: Attention"
+
+
+@pytest.mark.parametrize("source", ["feedback"], indirect=True)
+def test_on_a_phone_long_lines_of_one_s_code_go_on_below_and_are_copied_as_they_are(open_page):
+    page = open_page(width=390)
+    page.locator(".own").first.evaluate("one => { one.open = true }")
+    code = page.locator(".own pre").first
+    assert code.evaluate("one => one.scrollWidth <= one.clientWidth")
+    copied = code.evaluate(
+        "one => { getSelection().selectAllChildren(one); return getSelection().toString() }"
+    )
+    assert copied.rstrip("\n").split("\n") == list(LINES)

@@ -31,7 +31,8 @@ class Card:
         mistake: a recognised mistake's name.
         message: what to tell the student.
         worth: the points in words: "1 of 2", "does not count".
-        given: whether the course's rules or a person's decision set the points.
+        given: how the sentence on the points begins where the course's rules or a person's decision
+            set them; nothing where the verdict did.
         comments: what that person says about it, or those who marked it.
         details: names and what they stand for: the input, what differs, what to reread.
         code: the student's own lines that this is about.
@@ -45,7 +46,7 @@ class Card:
     worth: str
     mistake: str
     message: str
-    given: bool
+    given: str
     comments: list[str]
     details: list[tuple[str, Markup]]
     code: tuple[Excerpt, ...] = ()
@@ -118,11 +119,18 @@ def _card(question: Question, verdict: Verdict, score: Score, result: Result) ->
         worth=told.worth(score, question.name),
         mistake=told.mistake(verdict),
         message=verdict.message,
-        given=question.name in score.decided or (not verdict.right and points > 0),
+        given=_given(question.name in score.decided, not verdict.right and points > 0),
         comments=[*filter(None, [score.decided.get(question.name)])],
         details=details,
         code=result.code.get(question.name, ()),
     )
+
+
+def _given(by_a_person: bool, by_a_rule: bool) -> str:
+    """How the sentence on points begins that no right answer earned."""
+    if by_a_person:
+        return "Your instructor counts this question with"
+    return "All the same, this question counts with" if by_a_rule else ""
 
 
 def _card_in_words(name: str, answer: InWords, score: Score) -> Card:
@@ -139,7 +147,7 @@ def _card_in_words(name: str, answer: InWords, score: Score) -> Card:
         worth=told.worth(score, name),
         mistake="",
         message="" if given or answer.comments else " ".join(told.in_words(answer)),
-        given=given,
+        given=_given(given, False),
         comments=[*filter(None, [score.decided.get(name)])] if given else [*answer.comments],
         details=[],
     )
