@@ -622,7 +622,7 @@ assert fine[600] > 0.9 and coarse[600] > 0.93 and older["SVM"] > 0.98
 with torch.no_grad():
     said = model(images).argmax(dim=-1)
 wrong = (said != labels).nonzero()[:, 0][:10].tolist()
-figure, panels = plots.small_multiples(len(wrong), columns=10, size=(0.75, 1.1))
+figure, panels = plots.small_multiples(len(wrong), columns=5, size=(0.9, 1.2))
 for ax, i in zip(panels, wrong, strict=True):
     show(images[i], ax)
     ax.set_title(f"{labels[i]} → {said[i]}", loc="center", fontsize=9)
