@@ -284,6 +284,28 @@ def count_front_without_norm(vocab_size, d_model, n_layers, d_ff, max_len, n_seg
     return body + heads * (d * d + 5 * d + vocab_size + 2)
 
 
+def count_with(
+    attention_biases=True,
+    vectors_of_a_norm=2,
+    pooler=True,
+    with_heads=True,
+    norms_in_front=1,
+    last=0,
+):
+    """A count whose author has thought of these parts."""
+
+    def answer(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+        d, layer = d_model, d_model**2 + d_model
+        attention = 4 * layer if attention_biases else 4 * d * d
+        block = attention + 2 * d * d_ff + d_ff + d + 2 * vectors_of_a_norm * d
+        front = (vocab_size + max_len + n_segments) * d + norms_in_front * 2 * d
+        total = front + n_layers * block + last * 2 * d
+        total += layer if pooler or (heads and with_heads) else 0
+        return total + layer + 2 * d + vocab_size + 2 * d + 2 if heads else total
+
+    return answer
+
+
 # --------------------------------------------------------------------------------------- mask_words
 
 SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
@@ -696,11 +718,22 @@ STUDENTS = {
     },
     "hw5.count_bert": {
         "biases_forgotten": [count_multiplications],
-        "pooler_forgotten": [count_before_the_pooler],
+        "pooler_forgotten": [
+            count_before_the_pooler,
+            count_with(pooler=False, with_heads=False),
+        ],
         "positions_forgotten": [count_sinusoids],
         "output_not_tied": [count_whole_decoder],
         "heads_ignored": [count_body_only],
         "embedding_norm_forgotten": [count_front_without_norm],
+        "four_vectors_of_a_block_forgotten": [
+            count_with(attention_biases=False),
+            count_with(vectors_of_a_norm=0),
+        ],
+        "two_vectors_of_a_block_forgotten": [count_with(vectors_of_a_norm=1)],
+        "pooler_only_with_heads": [count_with(pooler=False)],
+        "norm_too_many": [count_with(last=1), count_with(norms_in_front=2)],
+        "norm_for_each_table": [count_with(norms_in_front=3)],
     },
     "hw5.mask_words": {
         "piece_by_piece": [mask_each],

@@ -139,11 +139,9 @@ def _a_score_for_each_segment(
     )
 
 
-_NORMS = (
-    "Your norms are missing: each LayerNorm has a gain and a shift for every feature, 2 · d_model "
-    "numbers. There is one after the sum of the embeddings, two in each block, and one in the head "
-    "for words."
-)
+def _pooler_only_with_heads(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+    return _count(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads, pooler=heads)
+
 
 COUNT = Question(
     name="hw5.count_bert",
@@ -180,8 +178,21 @@ COUNT = Question(
             "one.",
             partial(_count, ff_matrices=1),
         ),
-        Misconception("norms_forgotten", _NORMS, partial(_count, norm_vectors=0)),
-        Misconception("norms_forgotten", _NORMS, partial(_count, block_norms=0)),
+        Misconception(
+            "norms_forgotten",
+            "Your norms are missing: each LayerNorm has a gain and a shift for every feature, 2 · "
+            "d_model numbers. There is one after the sum of the embeddings, two in each block, and "
+            "one in the head for words.",
+            partial(_count, norm_vectors=0),
+        ),
+        # Vectors of d_model numbers are shifts, gains or biases alike: where only a block's are
+        # missing, the count does not tell which.
+        Misconception(
+            "four_vectors_of_a_block_forgotten",
+            "You are 4 · d_model short in each block: the biases of attention's four projections "
+            "are missing, or the two norms, which have a gain and a shift each.",
+            partial(_count, block_norms=0),
+        ),
         Misconception(
             "half_a_norm",
             "You count d_model numbers for a LayerNorm. It has two vectors, gain and shift: 2 · "
@@ -189,8 +200,10 @@ COUNT = Question(
             partial(_count, norm_vectors=1),
         ),
         Misconception(
-            "one_norm_in_a_block",
-            "You count one norm in a block. There are two, after attention and after feed-forward.",
+            "two_vectors_of_a_block_forgotten",
+            "You are 2 · d_model short in each block. It has two norms, after attention and after "
+            "feed-forward, with a gain and a shift each; and a bias for each of attention's four "
+            "projections.",
             partial(_count, block_norms=1),
         ),
         Misconception(
@@ -296,9 +309,9 @@ COUNT = Question(
             _a_score_for_each_segment,
         ),
         Misconception(
-            "block_norms_counted_once",
-            "You count the two norms of a block once for the whole model. Each of the n_layers "
-            "blocks has its own two.",
+            "four_vectors_of_a_block_counted_once",
+            "You count 4 · d_model numbers of a block once for the whole model: its two norms, or "
+            "the biases of attention's four projections. Each of the n_layers blocks has its own.",
             partial(_count, norms_once=True),
         ),
         Misconception(
@@ -311,6 +324,24 @@ COUNT = Question(
             "Your head for pairs makes one score. BERT's makes two, one for each class: 2 · "
             "(d_model + 1) numbers.",
             partial(_count, sentence_classes=1),
+        ),
+        Misconception(
+            "pooler_only_with_heads",
+            "Right with the heads; without them the pooler is missing. It belongs to the body and "
+            "counts always.",
+            _pooler_only_with_heads,
+        ),
+        Misconception(
+            "norm_too_many",
+            "You are 2 · d_model over: a norm too many. In front there is one, and none follows "
+            "the last block.",
+            partial(_count, embedding_norm=2),
+        ),
+        Misconception(
+            "norm_for_each_table",
+            "You are 4 · d_model over: two norms too many. The three tables share one, after their "
+            "sum.",
+            partial(_count, embedding_norm=3),
         ),
     ),
     # Counting is exact.
