@@ -694,6 +694,80 @@ def pairs_heads_and_tails(documents, draws):
     return pairs
 
 
+def pairs_beside_it(documents, draws):
+    pairs = []
+    for d, document in enumerate(documents):
+        for i in range(len(document) - 1):
+            coin, u, v = draws[len(pairs)]
+            j = int(u * len(documents))
+            if j == d:
+                j = (j + 1) % len(documents)
+            other = documents[j]
+            pairs.append(
+                (document[i], document[i + 1], 0)
+                if coin < 0.5
+                else (document[i], other[int(v * len(other))], 1)
+            )
+    return pairs
+
+
+def pairs_the_one_before(documents, draws):
+    pairs, k = [], 0
+    for document in documents:
+        for first, second in pairwise(document):
+            coin, u, v = draws[k]
+            k += 1
+            j = int(u * len(documents))
+            if documents[j] is document:
+                j -= 1  # of the first document: the last
+            if coin >= 0.5:
+                second = documents[j][int(v * len(documents[j]))]
+            pairs.append((first, second, int(coin >= 0.5)))
+    return pairs
+
+
+def pairs_from_the_next_on(documents, draws):
+    pairs = []
+    for d, document in enumerate(documents):
+        others = documents[d + 1 :] + documents[:d]
+        for i in range(len(document) - 1):
+            coin, u, v = draws[len(pairs)]
+            other = others[int(u * len(others))]
+            second = document[i + 1] if coin < 0.5 else other[int(v * len(other))]
+            pairs.append((document[i], second, int(coin >= 0.5)))
+    return pairs
+
+
+def pairs_flat_numbers(documents, draws):
+    numbers = [number for draw in draws for number in draw]
+    pairs, k = [], 0
+    for d, document in enumerate(documents):
+        others = documents[:d] + documents[d + 1 :]
+        for first, second in pairwise(document):
+            coin = numbers[k]
+            k += 1
+            if coin >= 0.5:
+                u, v = numbers[k : k + 2]
+                k += 2
+                other = others[int(u * len(others))]
+                second = other[int(v * len(other))]
+            pairs.append((first, second, int(coin >= 0.5)))
+    return pairs
+
+
+def pairs_with_long_documents(documents, draws):
+    pairs = []
+    for document in documents:
+        others = [other for other in documents if other is not document and len(other) >= 2]
+        for first, second in pairwise(document):
+            coin, u, v = draws[len(pairs)]
+            if coin >= 0.5:
+                other = others[int(u * len(others))]
+                second = other[int(v * len(other))]
+            pairs.append((first, second, int(coin >= 0.5)))
+    return pairs
+
+
 STUDENTS = {
     "hw5.pair_input": {
         "last_sep_forgotten": [pair_without_the_end],
@@ -779,6 +853,10 @@ STUDENTS = {
         "over_the_borders": [pairs_one_row],
         "a_list_for_each_document": [pairs_of_a_document],
         "coin_inverted": [pairs_heads_and_tails],
+        "own_document_replaced": [pairs_beside_it, pairs_the_one_before],
+        "others_from_the_next_on": [pairs_from_the_next_on],
+        "numbers_used_up_one_by_one": [pairs_flat_numbers],
+        "documents_of_one_sentence_left_out": [pairs_with_long_documents],
     },
 }
 

@@ -65,11 +65,13 @@ def _pairs(
     among=None,
     successor=lambda document, i: document[i + 1],
     place=lambda u, m: int(u * m),
+    instead=None,
 ):
     pairs, used = [], 0
     for number, document in enumerate(documents):
         others = documents if own else documents[:number] + rest(documents, number)
         others = among(documents, number) if among else others
+        others = documents if instead else others
         i, of_this = 0, 0
         while i < len(document) - (0 if last_too else 2 if cut_last else 1):
             draw = draws[of_this if restart else used]
@@ -84,11 +86,10 @@ def _pairs(
                 sentences = [sentence for other in others for sentence in other]
                 second = sentences[place(u, len(sentences))]
             else:
-                other = (
-                    documents[(number + 1) % len(documents)]
-                    if neighbour
-                    else others[place(u, len(others))]
-                )
+                drawn = place(u, len(others))
+                if instead and drawn == number:
+                    drawn = (drawn + instead) % len(documents)
+                other = documents[(number + 1) % len(documents)] if neighbour else others[drawn]
                 second = other[0 if first_only else place(v, len(other))]
             pairs.append(
                 (second, document[i], labels[1])
@@ -124,6 +125,20 @@ def _a_draw_for_each_sentence(documents, draws):
     return pairs
 
 
+def _numbers_one_by_one(documents, draws):
+    """One number is used up where the next sentence is taken, three where one is drawn."""
+    pairs, numbers = [], iter([number for draw in draws for number in draw])
+    for number, document in enumerate(documents):
+        others = documents[:number] + documents[number + 1 :]
+        for first, second in pairwise(document):
+            if next(numbers) < 0.5:
+                pairs.append((first, second, 0))
+                continue
+            other = others[int(next(numbers) * len(others))]
+            pairs.append((first, other[int(next(numbers) * len(other))], 1))
+    return pairs
+
+
 def _grouped(documents, draws):
     pairs, done = next_sentence_pairs(documents, draws), 0
     groups = []
@@ -144,6 +159,11 @@ _COIN_ORDER = (
 _INVERTED = (
     "You draw where the coin is below 0.5 and take the next sentence above. It is the other way "
     "round. (The shares would be the same, but here the coins are given, so the result is, too.)"
+)
+_INSTEAD = (
+    "You draw from all documents, and where the draw falls on the sentence's own you take the one "
+    "beside it, which then comes twice as often as the others. Take the document out before you "
+    "draw: of documents[:i] + documents[i + 1 :], all are equally likely."
 )
 _MISTAKES = (
     Misconception(
@@ -299,11 +319,28 @@ _MISTAKES = (
             among=lambda documents, number: documents[number + 1 :] + documents[:number],
         ),
     ),
+    *(
+        Misconception("own_document_replaced", _INSTEAD, partial(_pairs, instead=step))
+        for step in (1, -1)
+    ),
+    Misconception(
+        "numbers_used_up_one_by_one",
+        "You use up the numbers one by one: one where the next sentence is taken, three where one "
+        "is drawn. Every pair has a draw of three numbers, also where only its coin is needed.",
+        _numbers_one_by_one,
+    ),
+    Misconception(
+        "documents_of_one_sentence_left_out",
+        "You never draw from a document with a single sentence. It begins no pair, but its "
+        "sentence can be the second of one.",
+        partial(
+            _pairs,
+            among=lambda documents, number: [
+                other for i, other in enumerate(documents) if i != number and len(other) > 1
+            ],
+        ),
+    ),
 )
-
-
-def _only_long_documents(documents, draws):
-    return next_sentence_pairs([document for document in documents if len(document) > 1], draws)
 
 
 def _no_pair_twice(documents, draws):
@@ -323,7 +360,7 @@ _SLIPS = [
         lambda documents, number: documents,
     )
 ]
-_SLIPS += [partial(_pairs, among=_rest_of_the_first_twin), _only_long_documents, _no_pair_twice]
+_SLIPS += [partial(_pairs, among=_rest_of_the_first_twin), _no_pair_twice]
 
 NEIGHBOURS = Question(
     name="hw5.next_sentence_pairs",
