@@ -578,6 +578,28 @@ def loss_softmaxed(logits, positions, words, weights):
     return (losses * weights).sum() / weights.sum()
 
 
+def loss_by_labels(logits, positions, words, weights):
+    """Labels for the whole text: an empty place writes its -100 to position 0."""
+    rows = torch.arange(len(logits))[:, None]
+    labels = torch.full(logits.shape[:2], -100)
+    labels[rows, positions] = torch.where(weights > 0, words, -100)
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+
+
+def loss_by_scattered_labels(logits, positions, words, weights):
+    told = words.masked_fill(weights == 0, -100)
+    labels = torch.full(logits.shape[:2], -100).scatter(1, positions, told)
+    kept = labels != -100
+    return F.cross_entropy(logits[kept], labels[kept])
+
+
+def loss_by_labels_without_weights(logits, positions, words, weights):
+    rows = torch.arange(len(logits))[:, None]
+    labels = torch.full(logits.shape[:2], -100)
+    labels[rows, positions] = words
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+
+
 # ------------------------------------------------------------------------------ next_sentence_pairs
 
 
@@ -843,6 +865,8 @@ STUDENTS = {
         "positions_in_the_flattened_batch": [loss_flat],
         "scores_weighted": [loss_zeroed_scores],
         "softmax_twice": [loss_softmaxed],
+        "chosen_word_wiped_out": [loss_by_labels, loss_by_scattered_labels],
+        "empty_places_ask_for_token_0": [loss_by_labels_without_weights],
     },
     "hw5.next_sentence_pairs": {
         "own_document_drawn": [pairs_from_anywhere],

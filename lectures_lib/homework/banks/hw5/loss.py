@@ -220,6 +220,15 @@ def _softmax_over_chosen(logits, positions, words, weights):
     return _mean(-scores.gather(-1, words[..., None])[..., 0], weights)
 
 
+def _by_a_table(logits, positions, words, weights, empty=-100):
+    """The words are written into a table of the text's places, an empty place's too: at place 0."""
+    labels = torch.full(logits.shape[:2], -100)
+    for b, (row, told, kept) in enumerate(zip(positions, words, weights, strict=True)):
+        for i, word, weight in zip(row, told, kept, strict=True):
+            labels[b, i] = word if weight else empty
+    return F.cross_entropy(logits.transpose(1, 2), labels)
+
+
 _ZERO_IGNORED = (
     "You leave out every place whose word is 0, with ignore_index=0 perhaps. Empty places hold a "
     "0, but 0 is also a token that may have been chosen. Which places are empty is told by the "
@@ -382,5 +391,19 @@ LOSS = Question(
         ),
         Misconception("softmax_over_positions", _OVER_POSITIONS, _softmax_over_positions),
         Misconception("softmax_over_positions", _OVER_POSITIONS, _softmax_over_chosen),
+        Misconception(
+            "chosen_word_wiped_out",
+            "You leave out the word chosen at position 0 where its row has empty places. They hold "
+            "position 0 as well: whoever writes into a table of labels for each row of the text "
+            "writes there once more for each of them. Write only where the weight is 1.",
+            _by_a_table,
+        ),
+        Misconception(
+            "empty_places_ask_for_token_0",
+            "In a row with empty places you ask for token 0 at position 0, whatever was chosen "
+            "there. These two zeros stand in every empty place: whoever writes into a table of "
+            "labels for each row of the text writes them, too. Write only where the weight is 1.",
+            partial(_by_a_table, empty=0),
+        ),
     ),
 )
