@@ -218,6 +218,37 @@ class EmbeddingsOfRows(Embeddings):
         return self.norm(self.tokens(tokens) + self.positions(rows) + self.segments(segments))
 
 
+class EmbeddingsCountedAnew(Embeddings):
+    """Behind each change of segment, positions begin with 0 again: in the padding, too."""
+
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        rows = []
+        for row in segments:
+            runs = row.unique_consecutive(return_counts=True)[1]
+            rows.append(torch.cat([torch.arange(int(run)) for run in runs]))
+        x = self.tokens(tokens) + self.positions(torch.stack(rows)) + self.segments(segments)
+        return self.norm(x)
+
+
+class EmbeddingsOwnNorm(Embeddings):
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        positions = self.positions(torch.arange(tokens.shape[1]))
+        x = self.tokens(tokens) + positions + self.segments(segments)
+        variance, mean = torch.var_mean(x, dim=-1, keepdim=True)
+        return (x - mean) * torch.rsqrt(variance + 1e-12) * self.norm.weight + self.norm.bias
+
+
+class EmbeddingsOwnNormByStd(Embeddings):
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        positions = self.positions(torch.arange(tokens.shape[1]))
+        x = self.tokens(tokens) + positions + self.segments(segments)
+        x = (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-12)
+        return x * self.norm.weight + self.norm.bias
+
+
 # --------------------------------------------------------------------------------------- count_bert
 
 
@@ -430,6 +461,34 @@ def mask_writes_over(tokens, chance, fate, others):
                 if fate[i] < 0.9:
                     tokens[i] = "[MASK]" if fate[i] < 0.8 else others[i]
     return tokens, chosen
+
+
+def mask_by_one_number(tokens, chance, fate, others):
+    """0.15 · 0.8 and 0.15 · 0.9 on the same scale as 0.15."""
+    read, chosen, number = [], [], 1.0
+    for i, token in enumerate(tokens):
+        if not token.startswith("##"):
+            number = 1.0 if token in SPECIAL else chance[i]
+        chosen.append(number < 0.15)
+        read.append("[MASK]" if number < 0.12 else others[i] if number < 0.135 else token)
+    return read, chosen
+
+
+def mask_smallest(count):
+    """The words with the smallest chances, so many."""
+
+    def answer(tokens, chance, fate, others):
+        words = [word for word in words_of(tokens) if tokens[word[0]] not in SPECIAL]
+        words.sort(key=lambda word: chance[word[0]])
+        read, chosen = list(tokens), [False] * len(tokens)
+        for word in words[: count(0.15 * len(words))]:
+            for i in word:
+                chosen[i] = True
+                if fate[i] < 0.9:
+                    read[i] = "[MASK]" if fate[i] < 0.8 else others[i]
+        return read, chosen
+
+    return answer
 
 
 # ----------------------------------------------------------------------------------------- WordHead
@@ -811,6 +870,8 @@ STUDENTS = {
         "no_segment_vector_without_segments": [EmbeddingsOptionalSegments],
         "scaled_by_root_d_model": [EmbeddingsScaled],
         "positions_of_the_rows": [EmbeddingsOfRows],
+        "positions_restart": [EmbeddingsCountedAnew],
+        "unbiased_variance": [EmbeddingsOwnNorm, EmbeddingsOwnNormByStd],
     },
     "hw5.count_bert": {
         "biases_forgotten": [count_multiplications],
@@ -842,6 +903,8 @@ STUDENTS = {
         "masks_overwritten": [mask_two_ifs],
         "none_kept": [mask_ten_per_cent_left],
         "changed_in_place": [mask_writes_over],
+        "fate_not_used": [mask_by_one_number],
+        "smallest_chances_chosen": [mask_smallest(round), mask_smallest(int)],
     },
     "hw5.WordHead": {
         "not_tied": [HeadUntied],

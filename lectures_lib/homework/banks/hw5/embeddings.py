@@ -164,6 +164,13 @@ class _OverTheSentence(Embeddings):
         return (x - mean) / torch.sqrt(variance + 1e-12) * self.norm.weight + self.norm.bias
 
 
+class _Unbiased(Embeddings):
+    def together(self, token, position, segment):
+        x = token + position + segment
+        centred = x - x.mean(dim=-1, keepdim=True)
+        return centred / (x.std(dim=-1, keepdim=True) + 1e-12) * self.norm.weight + self.norm.bias
+
+
 class _DefaultEps(Embeddings):
     def __init__(self, vocab_size, d_model, max_len, n_segments=2):
         super().__init__(vocab_size, d_model, max_len, n_segments)
@@ -211,6 +218,17 @@ class _PositionsRestart(Embeddings):
         # where this token's segment begins
         first = (segments[:, :, None] == segments[:, None, :]).int().argmax(dim=-1)
         return place - first
+
+
+class _PositionsRestartAtEachChange(Embeddings):
+    """Those of the padding, which is in segment 0 again, as well."""
+
+    def places(self, tokens, segments):
+        if segments is None:
+            return super().places(tokens, segments)
+        place = torch.arange(tokens.shape[1]).expand_as(tokens)
+        changes = segments.diff(dim=1, prepend=segments[:, :1]) != 0
+        return place - (place * changes).cummax(dim=1).values
 
 
 class _NoSegmentsNoVector(Embeddings):
@@ -357,11 +375,14 @@ EMBEDDINGS = Question(
             "begin with 0.",
             _PositionsFrom1,
         ),
-        Misconception(
-            "positions_restart",
-            "Your positions begin again with each segment. They count through the whole input, "
-            "from [CLS] to the last [SEP].",
-            _PositionsRestart,
+        *(
+            Misconception(
+                "positions_restart",
+                "Your positions begin again with each segment. They count through the whole input, "
+                "from [CLS] to the last [SEP].",
+                answer,
+            )
+            for answer in (_PositionsRestart, _PositionsRestartAtEachChange)
         ),
         Misconception(
             "no_segment_vector_without_segments",
@@ -410,6 +431,12 @@ EMBEDDINGS = Question(
             "Right, but for the ε of the norm: yours is 1e-6, BERT's is 1e-12. It shows on this "
             "input, where the tables hold small numbers, as they do when training begins.",
             _AnotherEps,
+        ),
+        Misconception(
+            "unbiased_variance",
+            "Your norm divides the sum of squares by d_model - 1, as torch's `std` and `var` do by "
+            "themselves. LayerNorm divides it by d_model; nn.LayerNorm does all of this.",
+            _Unbiased,
         ),
         always_dropping(Embeddings, 0.1),
         always_dropping(Embeddings, 0.5),

@@ -4,6 +4,7 @@ alone.
 
 from collections.abc import Callable
 from functools import partial
+from math import ceil
 
 import torch
 from torch import Generator
@@ -266,6 +267,25 @@ def _all_struck(tokens, chance, fate, others, *, bounds=_BERTS):
     return read, chosen
 
 
+def _by_chance_alone(tokens, chance, fate, others, *, bounds=_BERTS):
+    """One number says whether a word is chosen and what becomes of its pieces."""
+    alone = [number / bounds[0] for number in _of_first(chance, _starts(tokens))]
+    return _masked(tokens, chance, alone, others, bounds=bounds)
+
+
+def _smallest_chances(tokens, chance, fate, others, count=round, *, bounds=_BERTS):
+    """The words with the smallest chances, as many as make up the share."""
+    starts = _starts(tokens)
+    words = [start for start in dict.fromkeys(starts) if tokens[start] not in _SPECIAL]
+    first = sorted(words, key=chance.__getitem__)[: count(bounds[0] * len(words))]
+    told = [0.0 if start in first else 1.0 for start in starts]
+    return _masked(tokens, told, fate, others, word_chance=_own, bounds=bounds)
+
+
+_SMALLEST = (
+    "You choose the words with the smallest chances, so many that they make up 15 per cent. Each "
+    "word is judged by itself, and chosen if its chance is below 0.15: how many are is chance, too."
+)
 _OF_ALL = (
     "Your 80, 10 and 10 per cent are shares of *all* words: almost the whole text is hidden. They "
     "are shares of what is chosen; what is not chosen stays as it is."
@@ -500,6 +520,17 @@ _MISTAKES = (
             replace=lambda fate, masked, replaced: 1 - replaced <= fate < 1 - masked,
         ),
     ),
+    Misconception(
+        "fate_not_used",
+        "One number decides twice in your answer: the chance of a word also says what becomes of "
+        "its pieces, and `fate` does nothing. Each piece of a chosen word has a fate of its own: "
+        "below 0.8 [MASK], from 0.8 to below 0.9 another token, from 0.9 on the token stays.",
+        _by_chance_alone,
+    ),
+    *(
+        Misconception("smallest_chances_chosen", _SMALLEST, partial(_smallest_chances, count=count))
+        for count in (round, int, ceil)
+    ),
 )
 _CHANGED = Misconception(
     "changed_in_place",
@@ -508,10 +539,19 @@ _CHANGED = Misconception(
     _in_place,
 )
 
+
+def _looks_joined(tokens, chance, fate, others, *, bounds=_BERTS):
+    """## anywhere joins a word to what stands before it; behind a special token it is spared."""
+    starts = _starts(tokens, lambda token: "##" in token)
+    alone = [1.0 if tokens[start] in _SPECIAL else chance[start] for start in starts]
+    return _masked(tokens, alone, fate, others, word_chance=_own, bounds=bounds)
+
+
 # Words that only look like pieces; a chance or a fate of 0 that is taken for none.
 _SLIPS = [
     partial(_masked, goes_on=lambda token: token.startswith("#")),
     partial(_masked, goes_on=lambda token: "##" in token),
+    _looks_joined,
     partial(_masked, chosen=lambda chance, below: 0 < chance < below),
     partial(_masked, mask=lambda fate, masked, replaced: 0 < fate < masked),
 ]
