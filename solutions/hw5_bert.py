@@ -3,7 +3,8 @@
 #
 # Everything that BERT has and the encoder of chapter 5 has not: what goes in at the front, what comes out at the back, and the two
 # guessing games by which it learns to read. The questions follow chapters [12](../notebooks/12_bert.ipynb) and
-# [13](../notebooks/13_pretraining.ipynb), and most of them go a step beyond those pages.
+# [13](../notebooks/13_pretraining.ipynb), and most of them go a step beyond those pages. Question 2 does not: it is a class of chapter 12,
+# without its dropout, written from memory.
 #
 # **20 points, about two and a quarter hours.**
 #
@@ -259,8 +260,8 @@ check("hw5.count_bert", count_bert)
 # | `walk` | 0.14 | 0.95 | `out` | `walk` | True |
 # | `[SEP]` | 0.01 | 0.50 | `day` | `[SEP]` | False |
 #
-# - `tokens`, `others`: lists of strings; a piece that begins with `##` continues the word before it; `[CLS]`, `[SEP]` and `[PAD]` are special,
-#   and nothing else is, whatever it begins with
+# - `tokens`, `others`: lists of strings; a piece that begins with `##` continues the word before it, and none stands right behind
+#   a special token; `[CLS]`, `[SEP]` and `[PAD]` are special, and nothing else is, whatever it begins with
 # - `chance`, `fate`: lists of numbers from 0 to below 1; all four lists have the same length
 # - returns a pair of lists of that length: what the model reads, strings; and what is chosen, `True` or `False`
 #

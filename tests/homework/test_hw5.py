@@ -4,6 +4,7 @@ The rest: `test_banks.py` and `test_graded_class.py`.
 """
 
 import re
+from itertools import pairwise
 
 import pytest
 import torch
@@ -69,6 +70,16 @@ def test_every_fate_is_met():
             "special",
             "piece",
         }, f"seed {seed}"
+
+
+def test_no_piece_stands_right_behind_a_special_token():
+    """The text says so: whether it would be a word, or the token's piece, is asked of nobody."""
+    for seed in range(50):
+        for case in find("hw5.mask_words").inputs(torch.Generator().manual_seed(seed)):
+            assert not any(
+                token in ("[CLS]", "[SEP]", "[PAD]") and piece.startswith("##")
+                for token, piece in pairwise(case.args[0])
+            ), f"seed {seed}"
 
 
 # ------------------------------------------------------------------- the references and the library
