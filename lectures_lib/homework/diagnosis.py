@@ -231,7 +231,7 @@ class AnswerKey:
         found = self._difference(outcome.value, right.value, case)
         changed = set(outcome.changed) - set(right.changed)
         if changed and (found is None or found.kind in ("values", "gradient")):
-            names = " and ".join(sorted(changed))
+            names = " and ".join(self._called(name) for name in sorted(changed))
             text = (
                 f"It changes its input ({names}) in place: whoever called it finds other values "
                 f"there than before."
@@ -248,7 +248,7 @@ class AnswerKey:
             if outcome.raised:
                 return f"{REMARK} With inputs that ask for gradients: {_as_told(outcome.raised)}"
             found = gradients_differ(
-                *(each.value["gradients"] for each in (outcome, right)), values=False
+                *(self._renamed(each.value["gradients"]) for each in (outcome, right)), values=False
             )
             if found and found.mistake:
                 return f"{REMARK} {found.message}"
@@ -303,7 +303,7 @@ class AnswerKey:
             found = self._later_differs(yours["again"], expected["again"])
         if found is None and gradients != "none":
             theirs, right = (
-                _only(found, case.gradients_of)
+                self._renamed(_only(found, case.gradients_of))
                 for found in (yours["gradients"], expected["gradients"])
             )
             found = gradients_differ(
@@ -312,6 +312,19 @@ class AnswerKey:
         return found or (
             self._tools_differ(yours["used"], expected["used"]) if case.watch and tools else None
         )
+
+    def _renamed(self, gradients: Any) -> Any:
+        """With arguments by their names, unless a parameter is called so."""
+        if not isinstance(gradients, dict):
+            return gradients
+        return {
+            name if (called := self._called(name)) in gradients else called: gradient
+            for name, gradient in gradients.items()
+        }
+
+    def _called(self, name: str) -> str:
+        """What to call "argument 2": by its name in the question, where it has one there."""
+        return by_name(name, self.question.arguments)
 
     def _later_differs(self, yours: Any, expected: list) -> Difference | None:
         """What is wrong with the results of the same object's later calls."""
@@ -373,6 +386,16 @@ def answer_keys(homework: Homework, seed: int) -> dict[str, AnswerKey]:
 def run(answer: object, case: Case) -> Outcome:
     """What `answer` does on this input, in this process."""
     return call(answer, **case.request())
+
+
+def by_name(name: str, arguments: tuple[str, ...]) -> str:
+    """ "argument 2[0]" → "words[0]", if the second of these arguments is called so. What is no
+    argument, or has no name, stays as it is.
+    """
+    found = re.match(r"argument (\d+)", name)
+    if not found or int(found[1]) > len(arguments):
+        return name
+    return arguments[int(found[1]) - 1] + name[found.end() :]
 
 
 def _only(gradients: Any, names: tuple[str, ...]) -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
+from lectures_lib.homework.compare.gradients import rows_unlike
 from lectures_lib.homework.compare.values import difference
-from lectures_lib.homework.diagnosis import AnswerKey, run
+from lectures_lib.homework.diagnosis import AnswerKey, by_name, run
 from lectures_lib.homework.inside.building import build
 from lectures_lib.homework.inside.looking import to_differentiate
 from lectures_lib.homework.inside.outcomes import Outcome
@@ -32,6 +33,7 @@ class Example:
             of many calls. An exception's name where it must raise one.
         got: what yours returned, or its exception in words; None where it was not called.
         gradients: where they are compared, too: what the result's depend on, right and yours.
+        arguments: the names of the positional arguments, where they are known.
     """
 
     question: str
@@ -44,6 +46,7 @@ class Example:
     got: Any = None
     gradients: dict[str, Any] = field(default_factory=dict)
     train: bool = False
+    arguments: tuple[str, ...] = ()
 
     def run(self, answer: Any) -> Any:
         """Call an answer on a copy of this input, here, as the check does: what it prints is seen,
@@ -60,16 +63,19 @@ class Example:
         return answer(*args, **kwargs)
 
     def __repr__(self) -> str:
-        parts = {
-            "built with": self.init,
-            "its parameters": self.state,
-            **{f"argument {i}": value for i, value in enumerate(self.args, start=1)},
-            **self.kwargs,
-            "expected": self.expected,
-            "got": self.got,
-        }
+        given = {f"argument {i}": value for i, value in enumerate(self.args, start=1)}
+        given = {by_name(name, self.arguments): value for name, value in given.items()}
         if self._differs_in_gradients():
-            parts |= {f"gradients, {whose}": each for whose, each in self.gradients.items()}
+            parts = {"built with": self.init, **given, **self.kwargs, **self._unlike_gradients()}
+        else:
+            parts = {
+                "built with": self.init,
+                "its parameters": self.state,
+                **given,
+                **self.kwargs,
+                "expected": self.expected,
+                "got": self.got,
+            }
         lines = [f"{self.question}, {self.shows or 'an input'}"]
         for name, value in parts.items():
             if value is not None:
@@ -79,6 +85,21 @@ class Example:
     def _differs_in_gradients(self) -> bool:
         """Whether gradients were looked at, and only they can be what is wrong."""
         return bool(self.gradients) and difference(self.got, self.expected) is None
+
+    def _unlike_gradients(self) -> dict[str, Any]:
+        """The gradients that are not as they should be, of a table only the rows; all, where that
+        cannot be told. The result itself is right.
+        """
+        expected, got = self.gradients["expected"], self.gradients["got"]
+        shown = {}
+        if isinstance(expected, dict) and isinstance(got, dict) and expected.keys() == got.keys():
+            for name in expected:
+                rows = rows_unlike(got[name], expected[name])
+                of = f"{by_name(name, self.arguments)}{f', rows {rows}' if rows else ''}"
+                if rows or difference(got[name], expected[name], 1e-4, 1e-5):
+                    for whose, each in (("expected", expected[name]), ("got", got[name])):
+                        shown[f"gradient of {of}, {whose}"] = each[rows] if rows else each
+        return shown or {f"gradients, {whose}": each for whose, each in self.gradients.items()}
 
 
 def example(name: str | Question, answer: object = None) -> Example:
@@ -130,6 +151,7 @@ def _example(question: Question, case: Case, right: Outcome, yours: Outcome | No
         got,
         {} if gradients is None else {"expected": gradients, "got": theirs},
         case.train,
+        question.arguments,
     )
 
 

@@ -8,6 +8,7 @@ returns.
 
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 import re
 from collections.abc import Callable
@@ -164,6 +165,7 @@ class Question:
             answer that lets no gradient through is right, and told so.
         varied: what it may draw; None: it is the same in every course.
         variant: which of `varied.values` this is.
+        arguments: the names of its positional arguments, for messages; left out, the reference's.
     """
 
     name: str
@@ -185,6 +187,11 @@ class Question:
     trained: bool = False
     varied: Varied | None = None
     variant: int = 0
+    arguments: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if not self.arguments:
+            object.__setattr__(self, "arguments", _arguments(self.reference))
 
     @property
     def homework(self) -> str:
@@ -204,6 +211,16 @@ class Question:
     def answer_name(self) -> str:
         """The name that the student's function or class must have."""
         return self.name.split(".")[1]
+
+
+def _arguments(answer: Callable) -> tuple[str, ...]:
+    """The names of the positional arguments that a function takes, or a class's object when it is
+    called; () where they have none.
+    """
+    called = getattr(answer, "forward", answer.__call__) if isinstance(answer, type) else answer
+    taken = list(inspect.signature(called).parameters.values())[isinstance(answer, type) :]
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(each.name for each in taken if each.kind in by_place)
 
 
 @dataclass(frozen=True)

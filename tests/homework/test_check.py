@@ -71,7 +71,7 @@ def exits(x):
         (forgets, "type", "without `return`"),
         (wants_a_gpu, "raised", "CUDA enabled. There is no GPU here."),
         (greedy, "raised", "It asked for more memory than it may have."),
-        (in_place, "changed", "argument 1"),
+        (in_place, "changed", "(x) in place"),
         (exits, "raised", "SystemExit"),
         (stays_in_the_debugger, "raised", "stops in the debugger in line"),
         (lambda x: 2 * x[None], "shape", "expected (3,)"),
@@ -101,7 +101,7 @@ def test_an_open_question_is_told_and_raises_nothing(capsys):
         (
             torch.ones(2),
             lambda x: x.mul_(2),
-            "(argument 1) in place: whoever called it finds other values there than before. Work "
+            "(x) in place: whoever called it finds other values there than before. Work "
             "on a new tensor.",
         ),
         ([1, 2], lambda x: x.reverse() or x, "Work on a new list."),
@@ -350,8 +350,8 @@ class Overwrites(Scale):
         (Data, "no gradient to weight flows back"),
         (Copied, "no gradient to weight flows back"),
         (NoGrad, "no gradient at all flows back"),
-        (CutOff, "no gradient to argument 1 flows back"),
-        (Halves, "the gradient that flows back from it to weight, argument 1 is not"),
+        (CutOff, "no gradient to x flows back"),
+        (Halves, "the gradient that flows back from it to weight, x is not"),
         (Overwrites, "backpropagation through it fails. RuntimeError: one of the variables needed"),
     ],
 )
@@ -427,7 +427,7 @@ def test_gradients_of_a_function_s_inputs():
     asked = question("dot", lambda x, others, scale: (x * others[0]).sum() * scale, [case])
     assert judged(asked, lambda x, others, scale: scale * x @ others[0]).right
     assert (
-        "argument 2[0] flows"
+        "no gradient to others[0] flows"
         in judged(asked, lambda x, others, scale: scale * x @ others[0].detach()).message
     )
     assert (

@@ -249,6 +249,35 @@ def test_any_two_values_compare(one, other):
     assert found is None or found.message
 
 
+TABLE = torch.arange(1.0, 13).view(4, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "said"),
+    [
+        ("tokens.weight", [0], "row 0 of tokens.weight flows back from it: training would not "),
+        ("tokens.weight", [0], "there. An nn.Embedding with padding_idx does this to a row."),
+        ("words", [0, 2], "no gradient to rows 0, 2 of words flows back"),
+    ],
+)
+def test_a_row_that_no_gradient_reaches_is_told(name, rows, said):
+    cut = TABLE.clone()
+    cut[rows] = 0
+    found = gradients_differ({name: cut}, {name: TABLE})
+    assert said in found.message and found.mistake == "no_gradient"
+    assert ("padding_idx" in found.message) == (name == "tokens.weight")
+    assert gradients_differ({name: cut}, {name: TABLE}, values=False) is None
+    cut[rows] = 1e-3  # something arrives
+    found = gradients_differ({name: cut}, {name: TABLE})
+    assert f"from it to {name} is not" in found.message and not found.mistake
+
+
+def test_rows_are_told_only_where_nothing_else_is_wrong():
+    cut = TABLE * torch.tensor([[0.0], [1], [1], [1]])
+    found = gradients_differ({"a": cut, "b": 2 * TABLE}, {"a": TABLE, "b": TABLE})
+    assert "from it to a, b is not" in found.message and not found.mistake
+
+
 ONE, TINY = torch.ones(2, 2), torch.full((2, 2), 1e-9)
 
 

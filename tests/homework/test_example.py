@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lectures_lib.homework import WrongAnswer, check, example, load, names
+from lectures_lib.homework import WrongAnswer, check, example, find, load, names
 from lectures_lib.homework.questions import Case
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, SCALE, Scale, double, graded, question
 
@@ -66,7 +66,7 @@ def test_what_is_done_to_an_example_changes_nothing():
 
 def test_it_is_shown_in_words():
     shown = repr(example(DOUBLE, wrong_on_five))
-    assert shown.startswith("toy.double, a vector of 5 numbers\nargument 1:\n  tensor([")
+    assert shown.startswith("toy.double, a vector of 5 numbers\nx:\n  tensor([")
     assert "\nexpected:\n" in shown and "\ngot:\n" in shown
     assert "its parameters" not in shown
 
@@ -107,6 +107,31 @@ leaked = bad.run(double)
 def test_gradients_are_shown_where_only_they_differ():
     asked = question("double", double, [Case((torch.ones(3),), gradients="reach")])
     cut = example(asked, lambda x: (2 * x).detach())
-    assert "gradients, expected" in repr(cut) and "gradients, got" in repr(cut)
+    assert "gradient of x, expected" in repr(cut) and "gradient of x, got" in repr(cut)
     assert cut.run(lambda x: x.requires_grad)  # as the check calls it
-    assert "gradients" not in repr(example(asked, lambda x: (3 * x).detach()))
+    assert "gradient" not in repr(example(asked, lambda x: (3 * x).detach()))
+
+
+class Padded(find("hw5.Embeddings").reference):
+    def __init__(self, vocab_size, d_model, max_len, n_segments=2):
+        super().__init__(vocab_size, d_model, max_len, n_segments)
+        self.tokens = torch.nn.Embedding(vocab_size, d_model, padding_idx=0)
+
+
+def test_of_a_table_s_gradient_the_rows_that_differ_are_shown():
+    shown = repr(example("hw5.Embeddings", Padded))
+    assert "gradient of tokens.weight, rows [0], expected:" in shown
+    assert "its parameters" not in shown and "positions.weight" not in shown
+    assert len(shown.splitlines()) < 30
+
+
+def test_gradients_that_cannot_be_had_are_shown_in_words():
+    asked = question("double", double, [Case((torch.ones(3),), gradients="values")])
+
+    def written_over(x):
+        grown = (2 * x).exp()
+        result = grown.log()
+        grown.zero_()
+        return result
+
+    assert "gradients, got:\n  'RuntimeError" in repr(example(asked, written_over))

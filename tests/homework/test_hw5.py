@@ -43,6 +43,27 @@ def test_inputs_are_not_square():
                 assert len(set(sizes)) == len(sizes), f"{name}, seed {seed}: {sizes}"
 
 
+def test_a_row_without_gradient_and_an_argument_are_named():
+    """Both earn half: their values are right."""
+
+    class Padded(RIGHT["Embeddings"]):
+        def __init__(self, vocab_size, d_model, max_len, n_segments=2):
+            super().__init__(vocab_size, d_model, max_len, n_segments)
+            self.tokens = torch.nn.Embedding(vocab_size, d_model, padding_idx=0)
+
+    class Detached(RIGHT["WordHead"]):
+        def forward(self, hidden, token_vectors, at=None):
+            return super().forward(hidden, token_vectors.detach(), at)
+
+    for name, answer, said in (
+        ("hw5.Embeddings", Padded, "no gradient to row 0 of tokens.weight flows back"),
+        ("hw5.WordHead", Detached, "no gradient to token_vectors flows back"),
+    ):
+        for seed in SEEDS:
+            verdict = judged(name, answer, seed)
+            assert said in verdict.message and verdict.mistake == "no_gradient"
+
+
 def test_every_fate_is_met():
     """Among the inputs there are masks, replacements, words that stay, special tokens with small
     chances, and long words.

@@ -67,6 +67,7 @@ def test_each_mistake_is_told_word_for_word_as_with_the_bank(name, released, sha
     """Called anew on the released inputs."""
     recorded = key(released(name.split(".")[0]), name)
     asked = AnswerKey(bank.find(name), PUBLIC_SEED)
+    assert recorded.question.arguments == asked.question.arguments != ()
     assert len(asked.mistakes) >= 3
     for misconception, outcomes in asked.mistakes:
         verdict = recorded.verdict([run(misconception.answer, case) for case in recorded.cases])

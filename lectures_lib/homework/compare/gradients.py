@@ -52,6 +52,18 @@ def gradients_differ(
     other = [name for name, how in unlike.items() if how]
     if not other:
         return None
+    rows = {name: rows_unlike(yours[name], expected[name], rtol, atol) for name in other}
+    if all(_rows_cut(yours[name], expected[name], rows[name], noise) for name in other):
+        told = " and ".join(f"{_rows(rows[name])} of {name}" for name in other)
+        single = all(len(rows[name]) == 1 and name.endswith(".weight") for name in other)
+        return Difference(
+            "gradient",
+            f"The result is right, but no gradient to {told} flows back from it: training would "
+            f"not change what stands there."
+            + " An nn.Embedding with padding_idx does this to a row."
+            * single,
+            "no_gradient",
+        )
     return Difference(
         "gradient",
         f"The result is right, but the gradient that flows back from it to {_names(other)} is not.",
@@ -97,6 +109,35 @@ def _gradient_unlike(
         equal_nan=True,
     )
     return "" if alike or not values else "other"
+
+
+def rows_unlike(yours: Any, expected: Any, rtol: float = 1e-4, atol: float = 1e-5) -> list[int]:
+    """The numbers of the rows in which a gradient differs from the right one; none where they
+    cannot be compared row by row.
+    """
+    if (
+        not isinstance(yours, Tensor)
+        or not isinstance(expected, Tensor)
+        or yours.shape != expected.shape
+        or expected.ndim < 2
+    ):
+        return []
+    tolerance = {"rtol": rtol, "atol": atol + rtol * _largest(expected), "equal_nan": True}
+    alike = torch.isclose(yours.double(), expected.double(), **tolerance)
+    return (~alike.flatten(1).all(dim=1)).nonzero().flatten().tolist()
+
+
+def _rows_cut(yours: Any, expected: Any, rows: list[int], noise: float) -> bool:
+    """Whether there are such rows, nothing arrives in them, and something should in each."""
+    return (
+        bool(rows)
+        and not _reaches(yours[rows], noise)
+        and all(_reaches(row, noise) for row in expected[rows])
+    )
+
+
+def _rows(numbers: list[int]) -> str:
+    return f"row{'s' * (len(numbers) > 1)} {_names(list(map(str, numbers)))}"
 
 
 def _largest(gradient: Any) -> float:
