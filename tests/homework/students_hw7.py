@@ -558,6 +558,44 @@ def ranking_zeros(u, v, text, scale=20.0):
     return F.cross_entropy(scores, torch.arange(len(u)))
 
 
+def ranking_share_of_copies(u, v, text, scale=20.0):
+    """Soft targets: the right answer and its copies share the probability."""
+    same = (text[:, None] == text).float()
+    return F.cross_entropy(scale * cosines(u, v), same / same.sum(dim=1, keepdim=True))
+
+
+def ranking_copies_at_minus_1(u, v, text, scale=20.0):
+    scores = scale * cosines(u, v)
+    scores[(text[:, None] == text) & ~torch.eye(len(u), dtype=torch.bool)] = -1
+    return F.cross_entropy(scores, torch.arange(len(u)))
+
+
+def ranking_one_column_a_text(u, v, text, scale=20.0):
+    texts = text.tolist()
+    columns = sorted({texts.index(t) for t in texts})
+    targets = torch.tensor([columns.index(texts.index(t)) for t in texts])
+    return F.cross_entropy(scale * cosines(u, v)[:, columns], targets)
+
+
+def ranking_same_vectors(u, v, text, scale=20.0):
+    """Chapter 17's test for copies."""
+    same = cosines(v, v) > 0.999
+    same &= ~torch.eye(len(u), dtype=torch.bool)
+    scores = (scale * cosines(u, v)).masked_fill(same, -torch.inf)
+    return F.cross_entropy(scores, torch.arange(len(u)))
+
+
+def ranking_equal_vectors(u, v, text, scale=20.0):
+    same = (v[:, None] == v).all(dim=-1) & ~torch.eye(len(u), dtype=torch.bool)
+    scores = (scale * cosines(u, v)).masked_fill(same, -torch.inf)
+    return F.cross_entropy(scores, torch.arange(len(u)))
+
+
+def ranking_log_kept_from_0(u, v, text, scale=20.0):
+    p = without_copies(scale * cosines(u, v), text).softmax(dim=-1)
+    return -torch.log(p.diagonal() + 1e-8).mean()
+
+
 def ranking_unique(u, v, text, scale=20.0):
     kept = [i for i in range(len(text)) if (text[:i] == text[i]).sum() == 0]
     return F.cross_entropy(scale * cosines(u[kept], v[kept]), torch.arange(len(kept)))
@@ -686,7 +724,15 @@ STUDENTS = {
     },
     "hw7.ranking_loss": {
         "copies_are_wrong_answers": [ranking_plain],
-        "copies_not_left_out_properly": [ranking_copies_are_right, ranking_zeros],
+        "copies_not_left_out_properly": [
+            ranking_copies_are_right,
+            ranking_zeros,
+            ranking_copies_at_minus_1,
+            ranking_share_of_copies,
+        ],
+        "copies_told_by_their_vectors": [ranking_same_vectors, ranking_equal_vectors],
+        "left_out_of_all_rows": [ranking_one_column_a_text],
+        "probability_kept_from_0": [ranking_log_kept_from_0],
         "pairs_thrown_away": [ranking_unique],
         "right_answer_left_out": [ranking_masked_out],
         "dot_products": [ranking_dots],

@@ -51,16 +51,23 @@ def _drawn(g: Generator) -> list[Case]:
             text[one], text[three] = text[two], text[four]
             if sharp:  # two texts that are hard to tell apart, or nothing were left to learn
                 v[four] = v[two] + 0.1 * normal(g, d_model)
-            v[one], v[three] = v[two], v[four]
-            often = next(i for i in range(batch) if i not in (one, two, three, four))
-            text[often], v[often] = text[two], v[two]
+            often, other = [i for i in range(batch) if i not in (one, two, three, four)][:2]
+            text[often] = text[two]
+            # Which are copies is told by `text` alone: copies have other vectors, as dropout makes
+            # them in training, and two texts have the same.
+            for copy, of in ((one, two), (three, four), (often, two)):
+                v[copy] = v[of] + 0.2 * normal(g, d_model)
+            v[other] = v[four]
         # sharp: cosines near 1, and a large scale
         u = (0.05 if sharp else 1) * normal(g, batch, d_model) + (1 if sharp else 0.7) * v
+        if not twice:  # one question is far from its answer, which has hardly a probability
+            u[0] = 0.1 * normal(g, d_model) - v[0]
         scale = [100.0] if sharp else [float(whole(g, 3, 6))] if twice else []
         shows = (
             f"{batch} pairs of vectors of {d_model} numbers, "
             f"{'texts occur two and three times' if twice else 'no text occurs twice'}, "
         )
+        shows += "with other vectors each time, and two texts have the same, " if twice else ""
         shows += f"scale = {scale[0]:g}" if scale else "scale not given"
         cases.append(Case((u, v, text, *scale), shows=shows, gradients="values"))
     return cases
@@ -124,6 +131,10 @@ def _copies_count_zero(u, v, text, scale=20.0, *, margin=0.0):
     return _own(_scores(u, v, scale, margin).masked_fill(_copies(text), 0.0))
 
 
+def _copies_at_minus_1(u, v, text, scale=20.0, *, margin=0.0):
+    return _own(_scores(u, v, scale, margin).masked_fill(_copies(text), -1.0))
+
+
 def _copies_lowest(u, v, text, scale=20.0, *, margin=0.0):
     return _own(_scores(u, v, scale, margin).masked_fill(_copies(text), -scale))
 
@@ -150,6 +161,31 @@ def _copies_are_right(u, v, text, scale=20.0, *, margin=0.0):
     """Every copy of the right text is right, and its probability is added."""
     p = _scores(u, v, scale, margin).softmax(dim=-1)
     return -(p * (text[:, None] == text)).sum(dim=-1).log().mean()
+
+
+def _copies_share_the_target(u, v, text, scale=20.0, *, margin=0.0):
+    """Every copy of the right text is right, and is asked to have its part of the probability."""
+    same = (text[:, None] == text).float()
+    return F.cross_entropy(_scores(u, v, scale, margin), same / same.sum(dim=1, keepdim=True))
+
+
+def _one_column_a_text(u, v, text, scale=20.0, *, margin=0.0):
+    """All u, and the first v of each text."""
+    first = [text.tolist().index(t) for t in text.tolist()]
+    kept = sorted(set(first))
+    targets = torch.tensor([kept.index(i) for i in first])
+    own = F.one_hot(targets, len(kept))
+    return F.cross_entropy((_cosines(u, v)[:, kept] - margin * own) * scale, targets)
+
+
+def _told_by_vectors(u, v, text, scale=20.0, *, margin=0.0):
+    """Chapter 17's test for copies: a cosine of nearly 1."""
+    same = (_cosines(v, v) > 0.999) & ~torch.eye(len(v), dtype=torch.bool)
+    return _own(_scores(u, v, scale, margin).masked_fill(same, -torch.inf))
+
+
+def _kept_from_0(scores: Tensor, more: float) -> Tensor:
+    return -(scores.softmax(dim=-1).diagonal() + more).log().mean()
 
 
 def _rows_with_copies_left_out(u, v, text, scale=20.0, *, margin=0.0):
@@ -186,6 +222,11 @@ def _pulled_only(u, v, text, scale=20.0, *, margin=0.0):
 _COPIES = (
     "Right where no text occurs twice. A copy of the right answer must be neither a wrong one nor "
     "a second right one: set its score to -∞ before the softmax, and keep everything else."
+)
+_EVERYWHERE = (
+    "Right where no text occurs twice. Where one does, you leave its copies out of every row. In "
+    "the rows of *other* texts a copy is a wrong answer like all others, and stays: only in row i, "
+    "every j ≠ i with text[j] == text[i] is left out."
 )
 _DROPPED = (
     "Right where no text occurs twice. Where one does, you drop whole pairs from the loss. Every u "
@@ -228,6 +269,15 @@ _MISTAKES = (
     Misconception("copies_not_left_out_properly", _COPIES, _copies_count_zero),
     Misconception("copies_not_left_out_properly", _COPIES, _copies_are_right),
     Misconception("copies_not_left_out_properly", _COPIES, _copies_lowest),
+    Misconception("copies_not_left_out_properly", _COPIES, _copies_at_minus_1),
+    Misconception("copies_not_left_out_properly", _COPIES, _copies_share_the_target),
+    Misconception(
+        "copies_told_by_their_vectors",
+        "Right where no text occurs twice. You take two v for copies where their vectors are the "
+        "same, or nearly. In training, dropout gives each copy of a text another vector, and two "
+        "texts may have the same one. Which are copies is told by `text`.",
+        _told_by_vectors,
+    ),
     Misconception(
         "copies_left_out_on_one_side",
         _ONE_WAY,
@@ -241,19 +291,28 @@ _MISTAKES = (
     *(
         Misconception(
             "left_out_of_all_rows",
-            "Right where no text occurs twice. Where one does, you leave its copies out of every "
-            "row. In the rows of *other* texts a copy is a wrong answer like all others, and "
-            "stays: only in row i, every j ≠ i with text[j] == text[i] is left out.",
+            _EVERYWHERE,
             partial(_loss, hidden=_out_everywhere(later)),
         )
         for later in (True, False)
     ),
+    Misconception("left_out_of_all_rows", _EVERYWHERE, _one_column_a_text),
     Misconception(
         "exponentials_too_large",
         "Right for small scores. Here the scale is 100, exp(100 · cosine) is more than a float32 "
         "can hold, and ∞ divided by ∞ is no number. F.cross_entropy and log_softmax subtract the "
         "largest score first.",
         partial(_loss, loss=_by_hand),
+    ),
+    *(
+        Misconception(
+            "probability_kept_from_0",
+            "You keep the probability from becoming 0, by adding a small number or by a lower "
+            "limit. That also limits the loss: where the model is quite wrong, it should be large. "
+            "F.cross_entropy and log_softmax need no such help.",
+            partial(_loss, loss=partial(_kept_from_0, more=more)),
+        )
+        for more in (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
     ),
     Misconception("pairs_thrown_away", _DROPPED, _rows_with_copies_left_out),
     Misconception("pairs_thrown_away", _DROPPED, _first_of_each_text),
