@@ -71,6 +71,47 @@ def pair_pop_front(first, second, max_len):
     return with_specials(a, b if second else None)
 
 
+def pair_lists(cut):
+    """Cut by `cut(first, second, room)`; a single sentence is treated rightly."""
+
+    def fit_pair(first, second, max_len):
+        if second is None:
+            return with_specials(first[: max_len - 2], None)
+        return with_specials(*cut(list(first), list(second), max_len - 3))
+
+    return fit_pair
+
+
+def by_loop(a, b, room, end=-1):
+    while len(a) + len(b) > room:
+        (a if len(a) > len(b) else b).pop(end)
+    return a, b
+
+
+def in_shares(a, b, room):
+    total = len(a) + len(b)
+    if total <= room:
+        return a, b
+    for_a = max(1, room * len(a) // total)
+    return a[:for_a], b[: room - for_a]
+
+
+def one_by_one(a, b, room):
+    for k in range(max(0, len(a) + len(b) - room)):
+        (a if k % 2 == 0 and len(a) > 1 else b).pop()
+    return a, b
+
+
+pair_fronts = pair_lists(lambda a, b, room: by_loop(a, b, room, end=0))
+pair_two_halves = pair_lists(lambda a, b, room: (a[: room // 2], b[: room - room // 2]))
+pair_shares = pair_lists(in_shares)
+pair_second_slice = pair_lists(lambda a, b, room: (a, b[: room - len(a)]))
+pair_second_to_0 = pair_lists(lambda a, b, room: (a, b[: max(0, room - len(a))]))
+pair_in_turn = pair_lists(one_by_one)
+pair_no_room = pair_lists(lambda a, b, room: by_loop(a, b, room + 3))
+pair_room_for_two = pair_lists(lambda a, b, room: by_loop(a, b, room + 1))
+
+
 def pair_greater_or_equal(first, second, max_len):
     a, b = list(first), list(second or [])
     room = max_len - 3 if second else max_len - 2
@@ -874,11 +915,23 @@ STUDENTS = {
     "hw6.fit_pair": {
         "not_cut": [pair_not_cut],
         "last_sep_cut_off": [pair_sliced_at_the_end],
-        "one_sentence_pays": [pair_only_second, pair_only_first],
-        "half_of_the_room": [pair_half_each, pair_half_each_if_needed],
-        "beginning_cut_off": [pair_pop_front],
+        "one_sentence_pays": [
+            pair_only_second,
+            pair_only_first,
+            pair_second_slice,
+            pair_second_to_0,
+        ],
+        "half_of_the_room": [pair_half_each, pair_half_each_if_needed, pair_two_halves],
+        "in_proportion": [pair_shares],
+        "in_turn": [pair_in_turn],
+        "beginning_cut_off": [pair_pop_front, pair_fronts],
         "tie_from_the_first": [pair_greater_or_equal],
-        "special_tokens_not_counted": [pair_specials_forgotten, pair_always_three],
+        "special_tokens_not_counted": [
+            pair_specials_forgotten,
+            pair_always_three,
+            pair_no_room,
+            pair_room_for_two,
+        ],
         "segments_before_cutting": [pair_old_segments],
         "all_in_one_segment": [pair_one_segment],
         "changed_in_place": [pair_pops_what_it_gets],

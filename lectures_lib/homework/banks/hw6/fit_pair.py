@@ -4,7 +4,7 @@ from functools import partial
 
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import pick, whole
+from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 _WORDS = [
@@ -105,12 +105,40 @@ def _halves_with_the_odd_one(a, b, room):
     )
 
 
-def _in_proportion(a, b, room):
+def _halves_in_any_case(a, b, room):
+    """The odd one for the first, and no look at whether both fit."""
+    return a[: room - room // 2], b[: room // 2]
+
+
+def _halves_with_the_odd_one_behind(a, b, room):
+    return a[: room // 2], b[: room - room // 2]
+
+
+def _in_proportion(a, b, room, number=round, rest=True):
+    """`rest`: what the first does not get, the second does; else both are rounded."""
     n = len(a) + len(b)
     if n <= room:
         return a, b
-    k = round(room * len(a) / n)
-    return a[:k], b[: room - k]
+    k = number(room * len(a) / n)
+    return a[:k], b[: room - k if rest else number(room * len(b) / n)]
+
+
+def _second_alone(a, b, room, lowest=0):
+    """The first is never cut; `lowest`: of the number that the second keeps, for a slice."""
+    return a, b[: max(room - len(a), lowest)]
+
+
+def _first_alone(a, b, room, lowest=0):
+    return a[: max(room - len(b), lowest)], b
+
+
+def _in_turn(a, b, room, second_begins=False):
+    """Each loses one in turn, and keeps one."""
+    a, b = list(a), list(b)
+    for i in range(max(len(a) + len(b) - room, 0)):
+        of_first = (i % 2 == second_begins and len(a) > 1) or len(b) == 1
+        (a if of_first else b).pop()
+    return a, b
 
 
 def _fitted(first, second, max_len, cut=_from_the_longer, special=(2, 3), segments="after"):
@@ -118,6 +146,13 @@ def _fitted(first, second, max_len, cut=_from_the_longer, special=(2, 3), segmen
     tokens = ["[CLS]", *a, "[SEP]"] + ([*b, "[SEP]"] if second is not None else [])
     n = len(first if segments == "before" else a) + 2
     return tokens, [0 if segments == "all 0" or i < n else 1 for i in range(len(tokens))]
+
+
+def _pairs(first, second, max_len, row=None, **kinds):
+    """A single sentence is treated rightly, a pair like this."""
+    if second is None:
+        return fit_pair(first, second, max_len)
+    return (row or partial(_fitted, **kinds))(first, second, max_len)
 
 
 def _uncut(first, second, max_len):
@@ -184,11 +219,21 @@ _HALVES = (
     "longer one could have had the rest: take tokens one after the other from the longer sentence "
     "until both fit."
 )
+_ROW_CUT = (
+    "You cut the finished row, and its last [SEP] goes first. Cut the sentences, then put the "
+    "special tokens around them."
+)
+_PROPORTION = (
+    "You shorten both in proportion to their lengths. Only the longer one is shortened, until it "
+    "is no longer than the other."
+)
+_FRONT = "You take tokens from the beginning of the longer sentence. They are taken from its end."
 _COUNT = (
     "Your rows are longer or shorter than they should be. [CLS] and each [SEP] take a place, too: "
     "for two sentences max_len - 3 tokens are left, for a single one max_len - 2."
 )
 
+_IN_PLACE = "changed_in_place"
 _CHANGED = (
     "You take the tokens out of the lists that you were given: whoever called you has lost them. "
     "Work on copies: list(first)."
@@ -216,6 +261,142 @@ def _single_uncut(first, second, max_len):
     return fit_pair(first, second, 10**6 if second is None else max_len)
 
 
+_MISTAKES = (
+    Misconception(
+        "not_cut",
+        "You build the row and cut nothing. BERT has a vector for each of 512 positions and "
+        "none for what comes after: no row may be longer than max_len.",
+        _uncut,
+    ),
+    Misconception(
+        "last_sep_cut_off",
+        _ROW_CUT,
+        _row_cut,
+    ),
+    Misconception("one_sentence_pays", _LONGER, _row_cut_before_sep),
+    Misconception("one_sentence_pays", _LONGER, partial(_fitted, cut=_from_the_second)),
+    Misconception("one_sentence_pays", _LONGER, partial(_fitted, cut=_from_the_first)),
+    Misconception("half_of_the_room", _HALVES, partial(_fitted, cut=_halves)),
+    Misconception("half_of_the_room", _HALVES, partial(_fitted, cut=_halves_if_too_long)),
+    Misconception("half_of_the_room", _HALVES, partial(_fitted, cut=_halves_with_the_odd_one)),
+    Misconception(
+        "in_proportion",
+        _PROPORTION,
+        partial(_fitted, cut=_in_proportion),
+    ),
+    Misconception(
+        "beginning_cut_off",
+        _FRONT,
+        partial(_fitted, cut=partial(_from_the_longer, front=True)),
+    ),
+    Misconception(
+        "beginning_of_one_cut_off",
+        "One of the two sentences loses its first tokens in your rows, the other its last. "
+        "Both are shortened at the end.",
+        partial(_fitted, cut=_front_of_one),
+    ),
+    Misconception(
+        "beginning_of_one_cut_off",
+        "One of the two sentences loses its first tokens in your rows, the other its last. "
+        "Both are shortened at the end.",
+        partial(_fitted, cut=partial(_front_of_one, of_first=True)),
+    ),
+    Misconception(
+        "tie_from_the_first",
+        "Right, but for ties: where both sentences are equally long, the *second* loses a token.",
+        partial(_fitted, cut=partial(_from_the_longer, tie="first")),
+    ),
+    Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(0, 0))),
+    Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(1, 1))),
+    Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(2, 2))),
+    Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(3, 3))),
+    Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(1, 2))),
+    Misconception(
+        "segments_before_cutting",
+        "Your tokens are right, your segments belong to the sentences as they were before they "
+        "were cut. Count what is left of the first.",
+        partial(_fitted, segments="before"),
+    ),
+    Misconception(
+        "all_in_one_segment",
+        "All your segments are 0. The second sentence and the [SEP] that ends it have segment 1.",
+        partial(_fitted, segments="all 0"),
+    ),
+    Misconception(
+        "first_sep_in_the_second_segment",
+        "The [SEP] between the sentences has segment 1 in your rows. It *ends* the first "
+        "sentence and belongs to it: segment 0.",
+        _sep_in_the_second_segment,
+    ),
+    Misconception(
+        "padded",
+        "You fill short rows up to max_len. Nothing is padded here: that is done for a whole "
+        "batch, to the length of its longest row.",
+        _padded,
+    ),
+    Misconception(
+        "removed_by_its_name",
+        "You take the last token out with `remove`, which looks for the *first* token of that "
+        "name. Where a word stands in the sentence twice, the wrong one goes: pop() takes the "
+        "last.",
+        _removed_by_name,
+    ),
+    Misconception(_IN_PLACE, _CHANGED, _in_place),
+    Misconception(_IN_PLACE, _CHANGED, partial(_in_place, of_first=False)),
+    Misconception(_IN_PLACE, _CHANGED, partial(_in_place, of_second=False)),
+    Misconception("one_sentence_pays", _LONGER, partial(_fitted, cut=_from_the_second_but_one)),
+    Misconception(
+        "decided_once_who_pays",
+        "You decide once which sentence is longer, and take everything from it, even when it "
+        "has become the shorter one. Compare anew for each token that is taken.",
+        partial(_fitted, cut=_from_the_longer_at_first),
+    ),
+    Misconception(
+        "single_sentence_not_cut",
+        "Right for two sentences. A single one may be too long as well: max_len - 2 of its "
+        "tokens are kept.",
+        _single_uncut,
+    ),
+    Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(2, 4))),
+    Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(3, 4))),
+    Misconception("last_sep_cut_off", _ROW_CUT, partial(_pairs, row=_row_cut)),
+    *(
+        Misconception(
+            "one_sentence_pays", _LONGER, partial(_pairs, cut=partial(cut, lowest=lowest))
+        )
+        for cut in (_second_alone, _first_alone)
+        for lowest in (0, -1000)
+    ),
+    Misconception("half_of_the_room", _HALVES, partial(_pairs, cut=_halves_in_any_case)),
+    Misconception(
+        "half_of_the_room", _HALVES, partial(_pairs, cut=_halves_with_the_odd_one_behind)
+    ),
+    *(
+        Misconception(
+            "in_proportion",
+            _PROPORTION,
+            partial(_pairs, cut=partial(_in_proportion, number=int, rest=rest)),
+        )
+        for rest in (True, False)
+    ),
+    *(
+        Misconception(
+            "in_turn",
+            "You take a token from each sentence in turn. Each time it is the *longer* one that "
+            "loses one: the shorter keeps all of its tokens until both are equally long.",
+            partial(_pairs, cut=partial(_in_turn, second_begins=second_begins)),
+        )
+        for second_begins in (False, True)
+    ),
+    Misconception(
+        "beginning_cut_off", _FRONT, partial(_pairs, cut=partial(_from_the_longer, front=True))
+    ),
+    *(
+        Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=special))
+        for special in ((2, 0), (2, 1), (0, 3), (1, 3))
+    ),
+)
+
 FIT_PAIR = Question(
     name="hw6.fit_pair",
     title="Two sentences that are too long",
@@ -223,110 +404,9 @@ FIT_PAIR = Question(
     minutes=15,
     difficulty=1,
     chapter="14_fine_tuning#the-same-head-another-question",
-    cases=_pair_cases,
-    reference=fit_pair,
-    misconceptions=(
-        Misconception(
-            "not_cut",
-            "You build the row and cut nothing. BERT has a vector for each of 512 positions and "
-            "none for what comes after: no row may be longer than max_len.",
-            _uncut,
-        ),
-        Misconception(
-            "last_sep_cut_off",
-            "You cut the finished row, and its last [SEP] goes first. Cut the sentences, then put "
-            "the special tokens around them.",
-            _row_cut,
-        ),
-        Misconception("one_sentence_pays", _LONGER, _row_cut_before_sep),
-        Misconception("one_sentence_pays", _LONGER, partial(_fitted, cut=_from_the_second)),
-        Misconception("one_sentence_pays", _LONGER, partial(_fitted, cut=_from_the_first)),
-        Misconception("half_of_the_room", _HALVES, partial(_fitted, cut=_halves)),
-        Misconception("half_of_the_room", _HALVES, partial(_fitted, cut=_halves_if_too_long)),
-        Misconception("half_of_the_room", _HALVES, partial(_fitted, cut=_halves_with_the_odd_one)),
-        Misconception(
-            "in_proportion",
-            "You shorten both in proportion to their lengths. Only the longer one is shortened, "
-            "until it is no longer than the other.",
-            partial(_fitted, cut=_in_proportion),
-        ),
-        Misconception(
-            "beginning_cut_off",
-            "You take tokens from the beginning of the longer sentence. They are taken from its "
-            "end.",
-            partial(_fitted, cut=partial(_from_the_longer, front=True)),
-        ),
-        Misconception(
-            "beginning_of_one_cut_off",
-            "One of the two sentences loses its first tokens in your rows, the other its last. "
-            "Both are shortened at the end.",
-            partial(_fitted, cut=_front_of_one),
-        ),
-        Misconception(
-            "beginning_of_one_cut_off",
-            "One of the two sentences loses its first tokens in your rows, the other its last. "
-            "Both are shortened at the end.",
-            partial(_fitted, cut=partial(_front_of_one, of_first=True)),
-        ),
-        Misconception(
-            "tie_from_the_first",
-            "Right, but for ties: where both sentences are equally long, the *second* loses a "
-            "token.",
-            partial(_fitted, cut=partial(_from_the_longer, tie="first")),
-        ),
-        Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(0, 0))),
-        Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(1, 1))),
-        Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(2, 2))),
-        Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(3, 3))),
-        Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(1, 2))),
-        Misconception(
-            "segments_before_cutting",
-            "Your tokens are right, your segments belong to the sentences as they were before they "
-            "were cut. Count what is left of the first.",
-            partial(_fitted, segments="before"),
-        ),
-        Misconception(
-            "all_in_one_segment",
-            "All your segments are 0. The second sentence and the [SEP] that ends it have segment "
-            "1.",
-            partial(_fitted, segments="all 0"),
-        ),
-        Misconception(
-            "first_sep_in_the_second_segment",
-            "The [SEP] between the sentences has segment 1 in your rows. It *ends* the first "
-            "sentence and belongs to it: segment 0.",
-            _sep_in_the_second_segment,
-        ),
-        Misconception(
-            "padded",
-            "You fill short rows up to max_len. Nothing is padded here: that is done for a whole "
-            "batch, to the length of its longest row.",
-            _padded,
-        ),
-        Misconception(
-            "removed_by_its_name",
-            "You take the last token out with `remove`, which looks for the *first* token of that "
-            "name. Where a word stands in the sentence twice, the wrong one goes: pop() takes the "
-            "last.",
-            _removed_by_name,
-        ),
-        Misconception("changed_in_place", _CHANGED, _in_place),
-        Misconception("changed_in_place", _CHANGED, partial(_in_place, of_first=False)),
-        Misconception("changed_in_place", _CHANGED, partial(_in_place, of_second=False)),
-        Misconception("one_sentence_pays", _LONGER, partial(_fitted, cut=_from_the_second_but_one)),
-        Misconception(
-            "decided_once_who_pays",
-            "You decide once which sentence is longer, and take everything from it, even when it "
-            "has become the shorter one. Compare anew for each token that is taken.",
-            partial(_fitted, cut=_from_the_longer_at_first),
-        ),
-        Misconception(
-            "single_sentence_not_cut",
-            "Right for two sentences. A single one may be too long as well: max_len - 2 of its "
-            "tokens are kept.",
-            _single_uncut,
-        ),
-        Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(2, 4))),
-        Misconception("special_tokens_not_counted", _COUNT, partial(_fitted, special=(3, 4))),
+    cases=lambda g: telling(
+        g, _pair_cases, fit_pair, [m.answer for m in _MISTAKES if m.name != _IN_PLACE]
     ),
+    reference=fit_pair,
+    misconceptions=_MISTAKES,
 )
