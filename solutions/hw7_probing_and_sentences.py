@@ -271,7 +271,8 @@ check("hw7.word_attention", word_attention)
 #
 # Perturbed masking asks a model how much word $j$ matters to word $i$, and gives a matrix of impacts, $F_{ij}$. If words that belong
 # together matter to each other most, these impacts hold the tree of the sentence. A link between $i$ and $j$ has no direction, and its
-# score is $F_{ij} + F_{ji}$. Asked for is the tree that connects all $n$ words by $n - 1$ links with the largest sum of scores.
+# score is $F_{ij} + F_{ji}$. Asked for is the tree that connects all $n$ words by $n - 1$ links with the largest sum of scores. Its links may
+# cross; chapter 16 takes the best tree of those in which none do.
 #
 # Then compare it with a treebank's tree. There each word has a **head**, the word it depends on, counted *from 1*; the root has the head 0,
 # and no link. The share of the treebank's $n - 1$ links that your tree has is called UUAS, the undirected unlabelled attachment score.

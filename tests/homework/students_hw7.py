@@ -335,6 +335,26 @@ def tree_path(impact, heads):
     return links, uuas(links, heads)
 
 
+def tree_without_crossings(impact, heads):
+    """Chapter 16's function, pasted."""
+    scores = (impact + impact.T).tolist()
+    n = len(scores)
+    whole, bridged = {(i, i): (0, frozenset()) for i in range(n)}, {}
+
+    def best(pairs):
+        joined = [(left[0] + right[0], left[1] | right[1]) for left, right in pairs]
+        return max(joined, key=lambda tree: tree[0])
+
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            score, links = best((whole[i, k], whole[k + 1, j]) for k in range(i, j))
+            bridged[i, j] = (score + scores[i][j], links | {(i, j)})
+            whole[i, j] = best((bridged[i, k], whole[k, j]) for k in range(i + 1, j + 1))
+    links = sorted(whole[0, n - 1][1])
+    return links, uuas(links, heads)
+
+
 def tree_numbers_from_1(impact, heads):
     links = prim(impact + impact.T)
     return [(i + 1, j + 1) for i, j in links], uuas(links, heads)
@@ -693,6 +713,7 @@ STUDENTS = {
         "smallest_tree": [tree_minimum],
         "best_for_each_word": [tree_argmax],
         "a_path": [tree_path],
+        "crossings_avoided": [tree_without_crossings],
         "words_counted_from_1": [tree_numbers_from_1],
         "root_counted": [tree_root_too],
         "heads_not_shifted": [tree_heads_as_they_are],

@@ -85,6 +85,25 @@ def _prim(scores: Tensor) -> Edges:
     return sorted(edges)
 
 
+def _uncrossed(scores: Tensor) -> Edges:
+    """The best tree of which no two links cross, as chapter 16 finds it."""
+    n, table = len(scores), scores.tolist()
+    whole = {(i, i): (0.0, frozenset()) for i in range(n)}
+    bridged = {}
+
+    def best(pairs):
+        joined = [(left[0] + right[0], left[1] | right[1]) for left, right in pairs]
+        return max(joined, key=lambda tree: tree[0])
+
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            score, edges = best((whole[i, k], whole[k + 1, j]) for k in range(i, j))
+            bridged[i, j] = (score + table[i][j], edges | {(i, j)})
+            whole[i, j] = best((bridged[i, k], whole[k, j]) for k in range(i + 1, j + 1))
+    return sorted(whole[0, n - 1][1])
+
+
 def _best_partners(scores: Tensor) -> Edges:
     own = scores.clone().fill_diagonal_(-1)
     return sorted({(min(i, j), max(i, j)) for i, j in enumerate(own.argmax(dim=1).tolist())})
@@ -303,6 +322,12 @@ _MISTAKES = (
         "You always go on from the word that was added last: that is a path, in which no word has "
         "more than two links. The next link may start from *any* word that is in the tree already.",
         partial(_answer, tree=_path),
+    ),
+    Misconception(
+        "crossings_avoided",
+        "Your tree is the best of those without crossings, as chapter 16 looks for it. Here links "
+        "may cross: only the scores decide, and that no circle closes.",
+        partial(_answer, tree=_uncrossed),
     ),
     Misconception(
         "neighbours_linked",
