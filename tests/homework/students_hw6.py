@@ -260,6 +260,18 @@ def labels_whole_words(words, labels, max_len):
     return [*tokens, "[SEP]"], [*targets, -100]
 
 
+def labels_behind_the_first_word(words, labels, max_len):
+    pieces = words[0]
+    for word in words[1:]:
+        pieces += word
+    targets = [
+        label if i == 0 else -100
+        for word, label in zip(words, labels, strict=True)
+        for i, _ in enumerate(word)
+    ]
+    return ["[CLS]", *pieces[: max_len - 2], "[SEP]"], [-100, *targets[: max_len - 2], -100]
+
+
 def labels_first_pieces_read(words, labels, max_len):
     tokens = ["[CLS]", *[word[0] for word in words][: max_len - 2], "[SEP]"]
     return tokens, [-100, *labels[: max_len - 2], -100]
@@ -872,10 +884,10 @@ class MixAddsGamma(Mix):
 # ------------------------------------------------------------------------------------- train_tagger
 
 
-def trained(rows, labels, n_classes, steps=200, **options):
+def trained(rows, labels, n_classes, steps=200, rate=0.01, **options):
     """A linear layer, trained on rows of features."""
     tagger = nn.Linear(rows.shape[1], n_classes)
-    optimizer = torch.optim.Adam(tagger.parameters(), lr=0.01)
+    optimizer = torch.optim.Adam(tagger.parameters(), lr=rate)
     for _ in range(steps):
         loss = F.cross_entropy(tagger(rows), labels, **options)
         optimizer.zero_grad()
@@ -902,6 +914,12 @@ def tagger_of_all_pieces(states, labels, asked, n_classes):
 def tagger_that_blows_up(states, labels, asked, n_classes):
     rows = states.transpose(0, 1).flatten(1)
     tagger = trained(rows * torch.inf, labels, n_classes, steps=2)
+    return tagger(asked.transpose(0, 1).flatten(1)).argmax(dim=-1)
+
+
+def tagger_at_the_rate_of_a_body(states, labels, asked, n_classes):
+    rows = states.transpose(0, 1).flatten(1)
+    tagger = trained(rows, labels, n_classes, rate=1e-5)
     return tagger(asked.transpose(0, 1).flatten(1)).argmax(dim=-1)
 
 
@@ -948,6 +966,7 @@ STUDENTS = {
         "special_tokens_not_counted": [labels_max_len_pieces],
         "only_whole_words_kept": [labels_whole_words],
         "further_pieces_left_out": [labels_first_pieces_read],
+        "first_word_made_longer": [labels_behind_the_first_word],
         "words_of_several_pieces_unlabelled": [labels_only_short_words],
     },
     "hw6.ChoiceHead": {
@@ -1036,5 +1055,6 @@ STUDENTS = {
         "first_state_only": [tagger_of_the_embeddings],
         "always_class_0": [tagger_of_all_pieces, tagger_that_blows_up],
         "classes_counted_from_1": [tagger_from_1],
+        "never_trained": [tagger_at_the_rate_of_a_body],
     },
 }

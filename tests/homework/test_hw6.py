@@ -19,6 +19,7 @@ from lectures_lib.tasks import alignment, task_heads
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.tokenization.vocabulary import Vocabulary
 from tests.homework.bank import SEEDS, judged, key, questions, text
+from tests.homework.students_hw6 import tagger_at_the_rate_of_a_body
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 RIGHT = {name.split(".")[1]: find(name).reference for name in questions("hw6")}
@@ -81,6 +82,13 @@ def test_no_layer_alone_suffices_and_the_classes_can_be_told():
             if outcomes[0].value.shape != right.shape:
                 continue  # tags of other pieces than those asked for: told by their number
             assert (outcomes[0].value == right).float().mean() < 0.87, f"{name} with seed {seed}"
+
+
+def test_a_tagger_that_training_hardly_changed_is_not_called_untrained():
+    """A rate of 1e-5 gives the predictions of the layer as it was made, and step() is called."""
+    verdict = judged("hw6.train_tagger", tagger_at_the_rate_of_a_body)
+    assert verdict.mistake == "never_trained"
+    assert "hardly" in verdict.message and "rate large enough" in verdict.message
 
 
 # ------------------------------------------------------------------- the references and the library

@@ -175,6 +175,18 @@ def _labels_uncut(words, labels, max_len):
     return tokens, _uncut(words, labels, max_len)[1]
 
 
+def _into_the_first_word(words, labels, max_len):
+    """`pieces = words[0]`, and `+=`: the input's first word becomes the whole sentence, before the
+    labels are made.
+    """
+    pieces = words[0]
+    for word in words[1:]:
+        pieces += word
+    targets = [t for word, label in zip(words, labels, strict=True) for t in _first(label, word)]
+    room = max_len - 2
+    return ["[CLS]", *pieces[:room], "[SEP]"], [-100, *targets[:room], -100]
+
+
 _MISTAKES = (
     Misconception(
         "first_pieces_told_by_marks",
@@ -281,6 +293,14 @@ _MISTAKES = (
         _labels_uncut,
     ),
 )
+# It changes its input, and would change that of the others.
+_CHANGES = Misconception(
+    "first_word_made_longer",
+    "You put the pieces of all words into the first word's own list. `pieces = words[0]` makes no "
+    "new list, and `+=` makes that one longer: whoever called you finds another first word, and "
+    "your labels count its pieces. Begin with an empty list, pieces = [].",
+    _into_the_first_word,
+)
 
 PIECE_LABELS = Question(
     name="hw6.piece_labels",
@@ -291,5 +311,5 @@ PIECE_LABELS = Question(
     chapter="14b_words_and_spans#tagging-names-in-a-text",
     cases=lambda g: telling(g, _draw, piece_labels, [mistake.answer for mistake in _MISTAKES]),
     reference=piece_labels,
-    misconceptions=_MISTAKES,
+    misconceptions=(*_MISTAKES, _CHANGES),
 )

@@ -122,12 +122,11 @@ TRAINING = Question(
     reference=train_tagger,
     share=0.9,
     seconds=60.0,
-    below="More cannot be seen from outside. The usual causes: gradients that are never set back "
-    "to zero (zero_grad); an optimizer that "
-    "never steps, or has other parameters than the model; the axes of `states` mixed by a reshape, "
-    "so that a row holds numbers of several pieces; `asked` flattened in another order than "
-    "`states`; labels left out, and not their pieces; too few steps; a learning rate that is much "
-    "too high or too low. Print the loss: a tagger that works gets below 0.2.",
+    below="More cannot be seen from outside. The usual causes: the axes of `states` mixed by a "
+    "reshape, so that a row holds numbers of several pieces; `asked` flattened in another order "
+    "than `states`; labels left out, and not their pieces; an optimizer that never steps, or has "
+    "other parameters than the model; too few steps; a learning rate that is much too high or too "
+    "low. Print the loss: a tagger that works gets below 0.2.",
     misconceptions=(
         Misconception(
             "last_state_only",
@@ -169,9 +168,10 @@ TRAINING = Question(
         ),
         Misconception(
             "never_trained",
-            "Your predictions are those of a layer as it comes from nn.Linear: it has not been "
-            "trained, or another layer than the trained one answers. Is optimizer.step() called, "
-            "and has the optimizer the parameters of the layer that answers?",
+            "Your predictions are, at least nearly, those of a layer as it comes from nn.Linear: "
+            "training has not changed it, or hardly, or another layer than the trained one "
+            "answers. Is optimizer.step() called, has the optimizer the parameters of the layer "
+            "that answers, and is the learning rate large enough (0.01 is)?",
             _never_trained,
         ),
     ),
